@@ -1,0 +1,16 @@
+/* What the Glibc module of Swift leaves out. */
+#include <semaphore.h>
+#include <sys/statfs.h>
+#include <time.h>
+
+/* The kind of a file system, as statfs(2) numbers them; 0 when it cannot be had. */
+static inline long dm_file_system(const char *path) {
+  struct statfs s;
+  return statfs(path, &s) == 0 ? (long)s.f_type : 0;
+}
+
+/* sem_timedwait(3) with the clock that nobody sets. Declared by glibc only with _GNU_SOURCE. */
+extern int sem_clockwait(sem_t *, clockid_t, const struct timespec *);
+static inline int dm_sem_wait_until(sem_t *semaphore, const struct timespec *deadline) {
+  return sem_clockwait(semaphore, CLOCK_MONOTONIC, deadline);
+}

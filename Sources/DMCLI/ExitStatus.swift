@@ -1,0 +1,36 @@
+public import DMKit
+
+/// How a program ends: the numbers of sysexits(3), and 1 when some of the lines failed.
+public enum ExitStatus: Int32, CaseIterable, Sendable {
+  case done = 0
+  case someLinesFailed = 1
+  case usage = 64
+  case badData = 65
+  case notFound = 66
+  case unknownUser = 67
+  case hubUnreachable = 69
+  case bug = 70
+  case cannotCreate = 73
+  case inputOutput = 74
+  case busy = 75
+  case notAllowed = 77
+  case badStore = 78
+
+  public init(_ code: DMError.Code) {
+    self =
+      switch code {
+      case .usage: .usage
+      case .malformedLine, .invalidUTF8, .lineTooLong, .unfinishedLine, .missingField, .badField, .badReference,
+        .badHandle, .badTime, .badCursor, .emptyText, .textTooLong, .nonceConflict, .outOfOrder:
+        .badData
+      case .unknownConversation, .ambiguousTitle, .unknownMessage, .noStore: .notFound
+      case .unknownUser: .unknownUser
+      case .internal: .bug
+      case .handleTaken, .cannotCreate: .cannotCreate
+      case .inputOutput, .readOnlyStore: .inputOutput
+      case .busy: .busy
+      case .notAllowed: .notAllowed
+      case .storeTooNew, .storeForeign, .storeDamaged, .networkFileSystem: .badStore
+      }
+  }
+}

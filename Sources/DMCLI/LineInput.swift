@@ -1,0 +1,113 @@
+public import DMKit
+internal import Glibc
+
+/// Standard input, as lines in batches or as one text.
+public struct LineInput: ~Copyable {
+  /// A line with its number, and what it says or what is wrong with it.
+  public typealias Numbered<Item> = (line: Int, content: Result<Item, DMError>)
+
+  /// What one transaction takes at the most.
+  static let batchLines = 1000
+  static let batchBytes = 1024 * 1024
+
+  private let descriptor: Int32
+  private var splitter = LineSplitter()
+  private var line = 0
+  private var isAtEnd = false
+  private var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+
+  public init(descriptor: Int32 = Stream.input.rawValue) { self.descriptor = descriptor }
+
+  /// What is already waiting, at most 1,000 lines or 1 MiB, and at least one line; nil at the end.
+  ///
+  /// It never waits for more once it has a line. A last line without LF is an error, because it may
+  /// be half a line.
+  public mutating func batch<Item>(
+    _ parse: (ArraySlice<UInt8>) throws -> Item
+  ) throws -> [Numbered<Item>]? {
+    var batch: [Numbered<Item>] = []
+    var size = 0
+    while batch.count < Self.batchLines, size < Self.batchBytes {
+      if let next = splitter.next() {
+        line += 1
+        switch next {
+        case .whole(let bytes):
+          size += bytes.count
+          batch.append((line, Self.result { try parse(bytes) }))
+        case .tooLong:
+          let limit = LineSplitter.limit / 1024 / 1024
+          batch.append((line, .failure(DMError(.lineTooLong, "the line is over \(limit) MiB; shorten it"))))
+        }
+      } else if isAtEnd {
+        if splitter.isUnfinished {
+          splitter = LineSplitter()
+          let fault = "the last line has no line feed and may be half of one; end it with one"
+          batch.append((line + 1, .failure(DMError(.unfinishedLine, fault))))
+        }
+        break
+      } else if batch.isEmpty || isWaiting() {
+        try fill()
+      } else {
+        break
+      }
+    }
+    return batch.isEmpty ? nil : batch
+  }
+
+  private static func result<Item>(_ body: () throws -> Item) -> Result<Item, DMError> {
+    do {
+      return .success(try body())
+    } catch let error as DMError {
+      return .failure(error)
+    } catch {
+      return .failure(DMError(.internal, "unexpected fault in a line"))
+    }
+  }
+
+  private func isWaiting() -> Bool {
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&request, 1, 0) > 0
+  }
+
+  private mutating func fill() throws {
+    let count = try readChunk()
+    chunk.withUnsafeBytes { splitter.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    if count == 0 { isAtEnd = true }
+  }
+
+  private mutating func readChunk() throws -> Int {
+    while true {
+      let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 { return count }
+      if errno == EINTR { continue }
+      throw DMError(.inputOutput, "cannot read standard input: \(String(cString: strerror(errno)))")
+    }
+  }
+
+  /// Everything to the end, as one text of which exactly one final LF is taken off.
+  ///
+  /// Reads no more than a little over `limit` bytes: what is longer is refused by whoever asked.
+  ///
+  /// - Throws: `invalid_utf8`, `text_too_long`, `io_error`.
+  public mutating func text(limit: Int) throws -> String {
+    var bytes: [UInt8] = []
+    while case let count = try readChunk(), count > 0 {
+      bytes += chunk[..<count]
+      guard bytes.count <= limit + 1 else {
+        throw DMError(.textTooLong, "the text is over \(limit / 1024) KiB; split it, or attach it as a file")
+      }
+    }
+    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    return try plainText(bytes[...])
+  }
+}
+
+/// Bytes as the text that they are in UTF-8.
+///
+/// - Throws: `invalid_utf8`.
+public func plainText(_ bytes: ArraySlice<UInt8>) throws -> String {
+  guard let text = String(validating: bytes, as: UTF8.self) else {
+    throw DMError(.invalidUTF8, "the text is not UTF-8; convert it with iconv")
+  }
+  return text
+}

@@ -1,0 +1,96 @@
+public import DMKit
+
+/// The operands of `dm-tail` and `dm-read`: a conversation and ranges of its messages, `bob 40..57 60`
+/// or `bob:40..57`. Nil for what is not there.
+///
+/// - Throws: `usage`, `bad_reference`.
+public func conversationAndRanges(
+  _ operands: [String]
+) throws -> (ConversationReference?, [RangeReference]?) {
+  guard let first = operands.first else { return (nil, nil) }
+  var ranges: [RangeReference] = []
+  let conversation: ConversationReference
+  if let (named, range) = try splitReference(first) {
+    conversation = named
+    ranges.append(range)
+  } else {
+    conversation = try ConversationReference(first)
+  }
+  for operand in operands.dropFirst() {
+    guard let range = RangeReference(operand) else {
+      throw usage("'\(operand)' is no range of messages; write 57, 40..57, 40.. or ..57")
+    }
+    ranges.append(range)
+  }
+  return (conversation, ranges.isEmpty ? nil : ranges)
+}
+
+/// What `dm-tail` has printed, to mark it.
+public struct PrintedMessages {
+  private var ranges: [Identifier: [SeqRange]] = [:]
+  /// The last number in each conversation that somebody else said.
+  public private(set) var lastOfOthers: [Identifier: Int] = [:]
+
+  public init() {}
+
+  public mutating func add(_ messages: [Message], seenBy me: Handle) {
+    for message in messages {
+      let (id, seq) = (message.conversationID, message.seq)
+      if message.sender != me { lastOfOthers[id] = max(lastOfOthers[id] ?? 0, seq) }
+      if let last = ranges[id]?.last, last.upperBound + 1 == seq {
+        ranges[id]?.removeLast()
+        ranges[id]?.append(last.lowerBound...seq)
+      } else {
+        ranges[id, default: []].append(seq...seq)
+      }
+    }
+  }
+
+  public func markRead(_ messenger: Messenger) throws {
+    for (id, ranges) in ranges {
+      let target = ReadTarget.ranges(ranges.map { RangeReference(from: $0.lowerBound, to: $0.upperBound) })
+      _ = try messenger.markRead(target, in: .id(id))
+    }
+  }
+}
+
+/// Messages as a page for people: by day, with a line above what is unread.
+public struct MessagePage {
+  private let messenger: Messenger
+  /// Without one, each message says in which conversation it stands.
+  private let isOne: Bool
+  private var firstUnread: Int?
+  private var day = ""
+  private var names: [Identifier: String] = [:]
+
+  public init(_ messenger: Messenger, _ conversation: ConversationReference?) throws {
+    self.messenger = messenger
+    isOne = conversation != nil
+    if let conversation { firstUnread = try messenger.conversation(conversation).firstUnreadSeq }
+  }
+
+  public mutating func text(of message: Message) -> String {
+    var text = ""
+    let today = TextFormat.day(message.createdAt)
+    if today != day { text += "-- \(today) --\n" }
+    day = today
+    if let first = firstUnread, message.seq >= first {
+      text += "-- unread --\n"
+      firstUnread = nil
+    }
+    let me = messenger.identity.handle
+    return text + TextFormat.line(message, for: me, in: isOne ? nil : name(message.conversationID))
+  }
+
+  private mutating func name(_ id: Identifier) -> String {
+    if let known = names[id] { return known }
+    let name: String
+    do {
+      name = TextFormat.name(try messenger.conversation(.id(id)), for: messenger.identity.handle)
+    } catch {
+      name = id.description
+    }
+    names[id] = name
+    return name
+  }
+}

@@ -1,0 +1,93 @@
+public import DMKit
+internal import Glibc
+
+/// Standard output: whole lines, every write checked.
+///
+/// A finite list is written in large pieces; when a program follows, or standard input drives it, each
+/// line or batch goes out at once.
+public final class Output {
+  private let descriptor: Int32
+  private var json = JSONWriter()
+  private let isPipe: Bool
+
+  /// Bytes that are gathered before they are written.
+  private static let capacity = 64 * 1024
+
+  public init(descriptor: Int32 = Stream.output.rawValue) {
+    self.descriptor = descriptor
+    var status = stat()
+    isPipe = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+  }
+
+  /// - Throws: `io_error` when what was gathered cannot be written.
+  public func write(_ record: some Record) throws {
+    json.line(record)
+    if json.bytes.count >= Self.capacity { try flush() }
+  }
+
+  /// Text that is written as it is.
+  public func write(_ text: String) throws {
+    json.append(raw: text)
+    if json.bytes.count >= Self.capacity { try flush() }
+  }
+
+  func write(_ document: JSONWriter) throws {
+    try flush()
+    json = document
+    try flush()
+  }
+
+  /// Hands everything to the system.
+  ///
+  /// Into a pipe it goes by pieces of whole lines that fit into PIPE_BUF, which POSIX writes whole or
+  /// not at all (write(2)): so whoever dies of a signal leaves no half line behind.
+  public func flush() throws {
+    try json.bytes.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let piece = isPipe ? Self.lines(of: rest) : rest
+        try write(piece)
+        rest = rest[piece.endIndex...]
+      }
+    }
+    json.removeAll()
+  }
+
+  private static func lines(of bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+    let lineFeed = UInt8(ascii: "\n")
+    if let end = bytes.prefix(Int(PIPE_BUF)).lastIndex(of: lineFeed) { return bytes[...end] }
+    // A line that is longer goes alone.
+    return bytes[...(bytes.firstIndex(of: lineFeed) ?? bytes.endIndex - 1)]
+  }
+
+  private func write(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
+    var rest = UnsafeRawBufferPointer(rebasing: bytes)
+    while !rest.isEmpty {
+      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      if count >= 0 {
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        continue
+      }
+      if errno == EINTR { continue }
+      // The signal is blocked, or the caller's descriptor is odd: end as if it had come.
+      if errno == EPIPE { dieOf(SIGPIPE) }
+      let reason = String(cString: strerror(errno))
+      json.removeAll()
+      throw DMError(.inputOutput, "cannot write to standard output: \(reason)")
+    }
+  }
+}
+
+/// Ends the process by a signal, so that whoever waits for it sees which.
+func dieOf(_ number: Int32) -> Never {
+  signal(number, SIG_DFL)
+  raise(number)
+  _exit(128 + number)
+}
+
+/// One line of talk on standard error, safe for a terminal.
+public func complain(_ program: String, _ message: String) {
+  let line = "\(program): \(visible(message))\n"
+  // Nothing is left to say it to when this fails.
+  _ = line.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
+}

@@ -1,0 +1,71 @@
+internal import DMKit
+internal import Glibc
+
+/// A program of the suite: what it is, and what it does once its command line is understood.
+public protocol Program {
+  static var command: Command { get }
+  static func run(_ call: Invocation) throws
+}
+
+extension Program {
+  /// Parses, runs, flushes, and ends with the status that says how it went.
+  public static func main() {
+    // A service manager may have had it ignored, and a closed pipe would go unnoticed (systemd.exec(5)).
+    signal(SIGPIPE, SIG_DFL)
+    umask(0o077)
+    exit(status().rawValue)
+  }
+
+  private static func status() -> ExitStatus {
+    var call: Invocation?
+    do {
+      if let shell = completionShell() {
+        let output = Output()
+        try output.write(completion(of: command, for: shell))
+        try output.flush()
+        return .done
+      }
+      let made = Invocation(command, try Arguments(Array(CommandLine.arguments.dropFirst()), for: command))
+      call = made
+      try answer(made)
+      try made.output.flush()
+      return made.hasFailures ? .someLinesFailed : .done
+    } catch let error as DMError {
+      return fail(error, call)
+    } catch {
+      return fail(DMError(.internal, "unexpected fault: \(type(of: error))"), call)
+    }
+  }
+
+  private static func answer(_ call: Invocation) throws {
+    if call.arguments.has("help") {
+      try call.output.write(help(of: command))
+    } else if call.arguments.has("version") {
+      try call.output.write("\(command.name) \(version)\n")
+    } else if call.arguments.has("schema") {
+      try call.output.write(
+        RecordSchema.document(for: command.name, reads: command.reads, writes: command.writes))
+    } else {
+      try call.arguments.exclude("json", "text")
+      try run(call)
+    }
+  }
+
+  /// What was printed before the fault stays printed.
+  private static func fail(_ error: DMError, _ call: Invocation?) -> ExitStatus {
+    complain(command.name, error.message)
+    do {
+      try call?.output.flush()
+    } catch {
+      complain(command.name, "cannot write to standard output")
+      return .inputOutput
+    }
+    return ExitStatus(error.code)
+  }
+
+  /// Not among the options: `make generate` asks for it, and whoever packages the suite.
+  private static func completionShell() -> Shell? {
+    guard CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--generate-completion" else { return nil }
+    return Shell(rawValue: CommandLine.arguments[2])
+  }
+}

@@ -1,0 +1,28 @@
+internal import DMKit
+
+/// Text from a store as it may go to a terminal: whatever could act on it stands as `\u{9B}`, and no
+/// character bears more than eight marks. In a text of several lines the others are indented, so that
+/// none can pass for a line of its own.
+public func visible(_ text: String, indent: String? = nil) -> String {
+  var result = String.UnicodeScalarView()
+  var marks = 0
+  for scalar in text.unicodeScalars {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark:
+      marks += 1
+      if marks > 8 { continue }
+    default: marks = 0
+    }
+    if scalar == "\n", let indent {
+      result.append(scalar)
+      result.append(contentsOf: indent.unicodeScalars)
+    } else if scalar == "\t" {
+      result.append(contentsOf: "    ".unicodeScalars)
+    } else if isHidden(scalar) || (0xE0000...0xE007F).contains(scalar.value) {
+      result.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
+    } else {
+      result.append(scalar)
+    }
+  }
+  return String(result)
+}

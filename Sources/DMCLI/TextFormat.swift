@@ -1,0 +1,87 @@
+public import DMKit
+internal import Glibc
+
+/// Records as people read them. Everything that comes from a store is made visible first.
+public enum TextFormat {
+  /// `14:30`, or the date when it was not today.
+  public static func short(_ time: Timestamp, now: Timestamp = .now) -> String {
+    day(time) == day(now) ? clock(time) : day(time)
+  }
+
+  public static func clock(_ time: Timestamp) -> String {
+    let parts = calendar(time)
+    return "\(padded(parts.tm_hour)):\(padded(parts.tm_min))"
+  }
+
+  public static func day(_ time: Timestamp) -> String {
+    let parts = calendar(time)
+    return "\(parts.tm_year + 1900)-\(padded(parts.tm_mon + 1))-\(padded(parts.tm_mday))"
+  }
+
+  private static func padded(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+  /// How one would refer to a conversation.
+  public static func name(_ conversation: Conversation, for me: Handle) -> String {
+    if conversation.isGroup { return visible(conversation.title.map { "+\($0)" } ?? conversation.id.description) }
+    return visible((conversation.participants.first { $0 != me } ?? me).description)
+  }
+
+  /// A line of the list: flags, unread, name, time, and who said what last.
+  public static func line(_ conversation: Conversation, for me: Handle) -> String {
+    let unread = conversation.unreadCount > 0 ? String(conversation.unreadCount) : ""
+    let flag = conversation.isPinned ? "*" : conversation.isArchived ? "a" : " "
+    var line = "\(flag)\(right(unread, 5))  \(left(name(conversation, for: me), 24))  "
+    line += left(short(conversation.lastActivity), 10)
+    if let last = conversation.lastMessage {
+      let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init) ?? ""
+      line += "  \(visible(last.sender.description)): \(cut(text, 60))"
+    }
+    return line
+  }
+
+  /// A message: time, number, sender, text, and how far it came when it is one's own.
+  public static func line(_ message: Message, for me: Handle, in place: String? = nil) -> String {
+    let head = "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(message.seq) \(visible(message.sender.description)): "
+    let text = visible(message.text ?? "", indent: "       ")
+    return head + text + (message.sender == me && message.status != .sent ? "  [\(message.status.rawValue)]" : "")
+  }
+
+  public static func line(_ receipt: Receipt, in place: String? = nil) -> String {
+    let range = receipt.range.count == 1 ? "\(receipt.range.lowerBound)" : "\(receipt.range.lowerBound)..\(receipt.range.upperBound)"
+    let unread = receipt.unreadCount.map { ", \($0) unread" } ?? ""
+    return "\(visible(receipt.user.description))  \(place.map { "\($0):" } ?? "")\(range)  \(short(receipt.at)) \(clock(receipt.at))\(unread)"
+  }
+
+  public static func line(_ user: User) -> String {
+    var line = left(visible(user.handle.description), 24)
+    for part in [user.displayName, user.bio, user.avatarURL] {
+      if let part { line += "  " + visible(part, indent: " ").split(separator: "\n").joined(separator: " ") }
+    }
+    return line + (user.showsPresence ? "" : "  (hides presence)")
+  }
+
+  /// A conversation at length, for `dm-conversation`.
+  public static func details(_ conversation: Conversation, for me: Handle) -> String {
+    let participants = conversation.participants.map { visible($0.description) }.joined(separator: ", ")
+    return """
+      \(name(conversation, for: me))
+        id            \(conversation.id)
+        participants  \(participants)
+        messages      \(conversation.lastMessage?.seq ?? 0), \(conversation.unreadCount) unread
+        last activity \(day(conversation.lastActivity)) \(clock(conversation.lastActivity))
+      """
+  }
+
+  private static func left(_ text: String, _ width: Int) -> String {
+    let cut = cut(text, width)
+    return cut + String(repeating: " ", count: max(0, width - cut.count))
+  }
+
+  private static func right(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+
+  private static func cut(_ text: String, _ width: Int) -> String {
+    text.count > width ? text.prefix(width - 1) + "…" : text
+  }
+}

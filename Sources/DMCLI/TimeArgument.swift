@@ -1,0 +1,100 @@
+public import DMKit
+internal import Glibc
+
+/// A moment as a person writes it: RFC 3339, `2026-11-21`, `2026-11-21T14:30`, `14:30`, `2h` or `7d`
+/// ago, `yesterday`, `today`, `now`. What has no offset is in the local time zone.
+///
+/// - Throws: `bad_time`.
+public func moment(_ text: String, now: Timestamp = .now) throws -> Timestamp {
+  if let exact = Timestamp(rfc3339: text) { return exact }
+  switch text {
+  case "now": return now
+  case "today": return local(now) { $0.clearTime() }
+  case "yesterday":
+    return local(now) {
+      $0.tm_mday -= 1
+      $0.clearTime()
+    }
+  default: break
+  }
+  if let ago = secondsAgo(text) {
+    let (past, isTooLong) = now.microseconds.subtractingReportingOverflow(ago)
+    if !isTooLong { return Timestamp(microseconds: past) }
+  }
+  if let clock = numbers(text, pattern: "99:99"), clock[0] < 24, clock[1] < 60 {
+    return local(now) {
+      $0.clearTime()
+      $0.tm_hour = Int32(clock[0])
+      $0.tm_min = Int32(clock[1])
+    }
+  }
+  let date = numbers(text, pattern: "9999-99-99") ?? numbers(text, pattern: "9999-99-99T99:99")
+  // RFC 3339 checks the day of the month and the clock.
+  let padded = text.count == 10 ? text + "T00:00:00Z" : text + ":00Z"
+  if let date, Timestamp(rfc3339: padded) != nil {
+    return local(now) {
+      $0.clearTime()
+      $0.tm_year = Int32(date[0] - 1900)
+      $0.tm_mon = Int32(date[1] - 1)
+      $0.tm_mday = Int32(date[2])
+      if date.count > 3 {
+        $0.tm_hour = Int32(date[3])
+        $0.tm_min = Int32(date[4])
+      }
+    }
+  }
+  throw DMError(
+    .badTime, "'\(text)' is no time; write 2026-11-21, 14:30, 2h, 7d, yesterday or 2026-11-21T14:30:00Z", subject: text)
+}
+
+private func secondsAgo(_ text: String) -> Int64? {
+  let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+  guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count >= 0,
+    text.first != "+"
+  else { return nil }
+  let (seconds, isTooLong) = count.multipliedReportingOverflow(by: unit * 1_000_000)
+  return isTooLong ? nil : seconds
+}
+
+/// The numbers of a text that has digits where the pattern has nines, and elsewhere the same.
+private func numbers(_ text: String, pattern: String) -> [Int]? {
+  guard text.utf8.count == pattern.utf8.count else { return nil }
+  var result: [Int] = []
+  var isInNumber = false
+  for (byte, expected) in zip(text.utf8, pattern.utf8) {
+    if expected == UInt8(ascii: "9") {
+      guard byte >= 48, byte <= 57 else { return nil }
+      if isInNumber { result[result.count - 1] = result[result.count - 1] * 10 + Int(byte - 48) }
+      else { result.append(Int(byte - 48)) }
+      isInNumber = true
+    } else {
+      guard byte == expected else { return nil }
+      isInNumber = false
+    }
+  }
+  return result
+}
+
+/// A change of the local date and clock. The corresponding C functions are `localtime_r` and `mktime`.
+private func local(_ time: Timestamp, _ change: (inout tm) -> Void) -> Timestamp {
+  var parts = calendar(time)
+  change(&parts)
+  parts.tm_isdst = -1
+  return Timestamp(microseconds: Int64(mktime(&parts)) * 1_000_000)
+}
+
+/// A moment in the local time zone.
+func calendar(_ time: Timestamp) -> tm {
+  var seconds = time_t((Double(time.microseconds) / 1_000_000).rounded(.down))
+  var parts = tm()
+  localtime_r(&seconds, &parts)
+  return parts
+}
+
+extension tm {
+  fileprivate mutating func clearTime() {
+    tm_hour = 0
+    tm_min = 0
+    tm_sec = 0
+  }
+}

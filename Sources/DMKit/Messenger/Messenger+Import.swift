@@ -1,0 +1,213 @@
+extension Messenger {
+  /// Adds history in one transaction, in order, and says what became of each line.
+  ///
+  /// Missing users and groups are created, a sender joins from the first message, and all of it counts
+  /// as read. What is there already, by its id or else by sender and nonce, is returned as a duplicate.
+  public func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
+    try writing(isBulk: true) { store, me in
+      let session = ImportSession(self, store, me)
+      let results = try batch.map { line -> Result<Imported.Outcome, DMError> in
+        do {
+          switch line {
+          case .conversation(let conversation): return .success(.conversation(try session.add(conversation)))
+          case .message(let message): return .success(.message(try session.add(message)))
+          }
+        } catch let error as DMError where !error.code.isFatal {
+          return .failure(error)
+        }
+      }
+      try session.finish()
+      return results
+    }
+  }
+}
+
+/// The history that is added in one transaction.
+private final class ImportSession {
+  private let messenger: Messenger
+  private let store: Store
+  private let me: Int64
+  private let statuses: StatusReader
+  private var users: [Handle: Int64] = [:]
+  private var keys: [ImportedMessage.Group: Int64] = [:]
+  private var rows: [Int64: Store.ConversationRow] = [:]
+  private var participants: [Int64: Set<Int64>] = [:]
+  /// The first number that each conversation got in this transaction.
+  private var firstAdded: [Int64: Int] = [:]
+  private var joined: [Int64: [Int64]] = [:]
+
+  init(_ messenger: Messenger, _ store: Store, _ me: Int64) {
+    self.messenger = messenger
+    self.store = store
+    self.me = me
+    statuses = StatusReader(store)
+  }
+
+  func add(_ message: ImportedMessage) throws -> Message {
+    let existing = try group(message.group)
+    if let row = existing, let duplicate = try duplicate(of: message, in: row) { return duplicate }
+    if let row = existing, row.lastSeq > 0, message.createdAt <= row.lastActivity {
+      throw DMError(
+        .outOfOrder,
+        "'\(message.createdAt)' is not after the last message of its conversation, at \(row.lastActivity); sort the lines by time",
+        subject: message.createdAt.description)
+    }
+    let replyTo = try message.replyTo.map { try replied($0, in: existing) }
+    if let id = message.id, try store.place(of: id) != nil {
+      throw DMError(.badField, "the id '\(id)' is that of a message elsewhere; leave it out", subject: "id")
+    }
+    var row = try existing ?? create(message.group)
+    let sender = try key(of: message.sender)
+    try admit(sender, message.sender, to: row)
+    let id = try store.insert(
+      Store.NewMessage(
+        id: message.id, sender: sender, text: message.text, nonce: message.nonce, replyTo: replyTo,
+        at: message.createdAt), into: &row)
+    rows[row.key] = row
+    if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq }
+    return Message(
+      id: id, conversationID: row.id, seq: row.lastSeq, sender: message.sender, text: message.text,
+      createdAt: message.createdAt, status: .sent, replyTo: replyTo, nonce: message.nonce)
+  }
+
+  func add(_ conversation: ImportedConversation) throws -> Conversation {
+    let group = ImportedMessage.Group.id(conversation.id)
+    if let row = try self.group(group) { return try asSeen(row, conversation) }
+    let members = try conversation.participants.map(key)
+    let creator = try conversation.creator.map(key)
+    let row: Store.ConversationRow
+    if conversation.isGroup {
+      row = try store.insertConversation(
+        .group(title: conversation.title, isImported: true), id: conversation.id, creator: creator,
+        participants: members, at: .now)
+    } else {
+      let (one, other) = (members[0], members[members.count - 1])
+      // A pair has one conversation: history of another store goes into the one that is there.
+      row =
+        try store.directConversation(one, other)
+        ?? store.insertConversation(
+          .direct(one, other), id: conversation.id, creator: creator, participants: Array(Set(members)), at: .now)
+    }
+    remember(row, as: group)
+    return try asSeen(row, conversation)
+  }
+
+  private func asSeen(_ row: Store.ConversationRow, _ given: ImportedConversation) throws -> Conversation {
+    if let seen = try store.conversation(row.key, of: me, as: statuses) { return seen }
+    return Conversation(
+      id: row.id, isGroup: row.isGroup, title: given.title, creator: given.creator, participants: given.participants,
+      lastMessage: nil, lastActivity: row.lastActivity, unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil,
+      isPinned: false, isArchived: false, cursor: nil)
+  }
+
+  private func group(_ group: ImportedMessage.Group) throws -> Store.ConversationRow? {
+    if let key = keys[group] { return rows[key] }
+    let found: Store.ConversationRow?
+    switch group {
+    case .title(let title):
+      let groups = try store.groups(titled: title, of: nil)
+      if groups.count > 1 { throw messenger.ambiguous(title, groups) }
+      found = groups.first
+    case .id(let id):
+      found = try store.conversation(id)
+      if let found, try !found.isImported && !store.isParticipant(me, of: found.key) {
+        throw DMError(
+          .notAllowed, "'\(messenger.identity.handle)' is not in the conversation '\(id)', and no import made it",
+          subject: id.description)
+      }
+    }
+    if let found { remember(found, as: group) }
+    return found.flatMap { rows[$0.key] }
+  }
+
+  private func remember(_ row: Store.ConversationRow, as group: ImportedMessage.Group) {
+    keys[group] = row.key
+    if rows[row.key] == nil { rows[row.key] = row }
+  }
+
+  private func create(_ group: ImportedMessage.Group) throws -> Store.ConversationRow {
+    let row: Store.ConversationRow
+    switch group {
+    case .title(let title):
+      row = try store.insertConversation(
+        .group(title: title, isImported: true), creator: nil, participants: [], at: .now)
+    case .id(let id):
+      row = try store.insertConversation(
+        .group(title: nil, isImported: true), id: id, creator: nil, participants: [], at: .now)
+    }
+    remember(row, as: group)
+    return row
+  }
+
+  private func duplicate(of message: ImportedMessage, in row: Store.ConversationRow) throws -> Message? {
+    var place = try message.id.flatMap(store.place)
+    if place == nil, let nonce = message.nonce, let sender = try existingKey(of: message.sender) {
+      place = try store.place(of: nonce, from: sender, in: row.key)
+    }
+    guard let place, place.conversation == row.key, var found = try store.message(at: place, as: statuses) else {
+      return nil
+    }
+    guard found.text == message.text else {
+      let name = message.id.map(\.description) ?? message.nonce ?? ""
+      throw DMError(.nonceConflict, "'\(name)' names another text in the store; use a new nonce", subject: name)
+    }
+    found.isDuplicate = true
+    return found
+  }
+
+  private func replied(_ reply: ImportedMessage.Reply, in row: Store.ConversationRow?) throws -> Identifier {
+    let name: String
+    switch reply {
+    case .id(let id):
+      name = id.description
+      if let row, try store.place(of: id)?.conversation == row.key { return id }
+    case .nonce(let nonce):
+      name = nonce
+      if let row, let place = try store.place(of: nonce, from: nil, in: row.key),
+        let id = try store.identifier(of: place)
+      {
+        return id
+      }
+    }
+    throw DMError(
+      .unknownMessage, "the message '\(name)' that is replied to is not in the conversation before this line",
+      subject: name)
+  }
+
+  private func existingKey(of handle: Handle) throws -> Int64? {
+    if let known = users[handle] { return known }
+    users[handle] = try store.userKey(handle.description)
+    return users[handle]
+  }
+
+  private func key(of handle: Handle) throws -> Int64 {
+    if let known = try existingKey(of: handle) { return known }
+    let key = try store.insertUser(handle, at: .now)
+    users[handle] = key
+    return key
+  }
+
+  private func admit(_ user: Int64, _ handle: Handle, to row: Store.ConversationRow) throws {
+    if participants[row.key] == nil { participants[row.key] = Set(try store.participantKeys(of: row.key)) }
+    guard participants[row.key]?.contains(user) != true else { return }
+    guard row.isGroup else {
+      throw DMError(
+        .notAllowed, "'\(handle)' is not one of the two in that direct conversation", subject: handle.description)
+    }
+    try store.join(row.key, user, at: .now)
+    participants[row.key]?.insert(user)
+    joined[row.key, default: []].append(user)
+  }
+
+  /// Writes what is kept for each conversation: its end, that all of it counts as read, and one
+  /// change, so that followers do not take old messages for new ones.
+  func finish() throws {
+    for (key, first) in firstAdded.sorted(by: { $0.key < $1.key }) {
+      guard let row = rows[key] else { continue }
+      try store.update(row)
+      for user in participants[key] ?? [] { _ = try store.cover(first...row.lastSeq, by: user, in: key) }
+      for user in joined[key] ?? [] { _ = try store.cover(1...row.lastSeq, by: user, in: key) }
+      try store.append(.conversation, conversation: key, at: .now)
+    }
+  }
+}

@@ -1,0 +1,187 @@
+/// Which messages of a conversation to mark.
+public enum ReadTarget: Sendable {
+  case ranges([RangeReference])
+  /// Everything to that message, itself included.
+  case upTo(MessageReference)
+  /// Everything that was said before a moment.
+  case before(Timestamp)
+  case all
+}
+
+extension Messenger {
+  /// What to do to read marks.
+  public struct MarkOptions: Sendable {
+    /// Marks as unread: for oneself only, the receipts stay.
+    public var unread = false
+    /// Says what would change and changes nothing.
+    public var isDryRun = false
+
+    public init() {}
+  }
+
+  /// Marks messages of one conversation.
+  ///
+  /// - Returns: nil when nothing changed.
+  public func markRead(
+    _ target: ReadTarget, in reference: ConversationReference, _ options: MarkOptions = MarkOptions()
+  ) throws -> Receipt? {
+    let receipts = try mark(options, orElse: nothingYet(reference)) { store, me in
+      let row = try find(reference, store, me)
+      return [(row.key, try ranges(target, in: row, store, me))]
+    }
+    return receipts.first
+  }
+
+  /// Marks messages of all conversations; one receipt for each that changed.
+  public func markReadEverywhere(
+    _ target: ReadTarget, _ options: MarkOptions = MarkOptions()
+  ) throws -> [Receipt] {
+    try mark(options) { store, me in
+      try store.conversationKeys(of: me, unreadOnly: !options.unread).compactMap { key in
+        guard let row = try store.conversation(key: key) else { return nil }
+        return (key, try ranges(target, in: row, store, me))
+      }
+    }
+  }
+
+  /// A message as a line of dm-tail names it.
+  public struct Mentioned: Hashable, Sendable {
+    public let conversation: Identifier
+    public let seq: Int
+
+    public init(conversation: Identifier, seq: Int) {
+      self.conversation = conversation
+      self.seq = seq
+    }
+  }
+
+  /// Marks exactly these messages; one receipt for each conversation that changed, and what was wrong
+  /// with each that could not be marked.
+  public func markRead(
+    _ messages: [Mentioned], _ options: MarkOptions = MarkOptions()
+  ) throws -> (receipts: [Receipt], errors: [Int: DMError]) {
+    var errors: [Int: DMError] = [:]
+    let receipts = try mark(options) { store, me in
+      errors = [:]
+      var order: [Int64] = []
+      var wanted: [Int64: [SeqRange]] = [:]
+      var rows: [Identifier: Store.ConversationRow] = [:]
+      for (index, message) in messages.enumerated() {
+        do {
+          let row = try rows[message.conversation] ?? find(.id(message.conversation), store, me)
+          rows[message.conversation] = row
+          let seq = try seq(of: .number(message.seq, in: nil), in: row, store, me)
+          if wanted[row.key] == nil { order.append(row.key) }
+          wanted[row.key, default: []].append(seq...seq)
+        } catch let error as DMError where !error.code.isFatal {
+          errors[index] = error
+        }
+      }
+      return order.map { key in
+        (key, coalesced((wanted[key] ?? []).sorted { $0.lowerBound < $1.lowerBound }))
+      }
+    }
+    return (receipts, errors)
+  }
+
+  /// Who has read a message and when: the first receipt of each reader that covers it, oldest first.
+  public func receipts(for reference: MessageReference) throws -> [Receipt] {
+    try reading([]) { store, me in
+      let place = try find(reference, store, me)
+      let conversation = try store.conversationID(place.conversation)
+      return try store.receipts(for: place).map {
+        Receipt(
+          conversationID: conversation, user: try store.handle($0.user), range: $0.range, at: $0.at, unreadCount: nil)
+      }
+    }
+  }
+
+  /// Notes that messages reached the user. Not an act: it is left out when the store is busy or
+  /// cannot be written to.
+  public func markDelivered(upTo seqs: [Identifier: Int]) throws {
+    do {
+      let news = try reading([]) { store, me in
+        try seqs.compactMap { id, seq -> (Int64, Int)? in
+          guard let row = try store.conversation(id) else { return nil }
+          return try store.deliveredSeq(to: me, in: row.key) < seq ? (row.key, seq) : nil
+        }
+      }
+      if news.isEmpty { return }
+      try writing { store, me in
+        for (key, seq) in news { try store.markDelivered(seq, to: me, in: key, at: .now) }
+      }
+    } catch let error as DMError where error.code == .busy || error.code == .readOnlyStore {
+      return
+    }
+  }
+
+  // MARK: How
+
+  private typealias Marks = [(conversation: Int64, ranges: [SeqRange])]
+
+  private func ranges(
+    _ target: ReadTarget, in row: Store.ConversationRow, _ store: Store, _ me: Int64
+  ) throws -> [SeqRange] {
+    switch target {
+    case .ranges(let references):
+      coalesced(
+        references.compactMap { $0.resolved(last: row.lastSeq) }.sorted { $0.lowerBound < $1.lowerBound })
+    case .upTo(let reference): [1...(try seq(of: reference, in: row, store, me))]
+    case .before(let time): numbers(to: try store.firstSeq(notBefore: time, in: row) - 1)
+    case .all: numbers(to: row.lastSeq)
+    }
+  }
+
+  /// Looks first, so that marking what is marked already neither waits nor writes.
+  private func mark(
+    _ options: MarkOptions, orElse missing: DMError? = nil, _ find: (Store, Int64) throws -> Marks
+  ) throws -> [Receipt] {
+    let now = Timestamp.now
+    let looked: [Receipt]? = try reading(nil) { store, me in
+      try find(store, me).compactMap { mark in
+        let changed = try mark.ranges.flatMap {
+          try store.wouldChange($0, toRead: !options.unread, by: me, in: mark.conversation)
+        }
+        let count = changed.reduce(0) { $0 + $1.count }
+        return try receipt(
+          changed, in: mark.conversation, at: now, store,
+          unread: store.unreadCount(of: me, in: mark.conversation) + (options.unread ? count : -count))
+      }
+    }
+    guard let looked else {
+      if let missing { throw missing }
+      return []
+    }
+    if looked.isEmpty || options.isDryRun { return looked }
+    return try writing(isBulk: true) { store, me in
+      try find(store, me).compactMap { mark in
+        let key = mark.conversation
+        let changed = try mark.ranges.flatMap {
+          options.unread ? try store.uncover($0, by: me, in: key) : try store.cover($0, by: me, in: key)
+        }
+        guard let first = changed.first, let last = changed.last else { return nil }
+        let hull = first.lowerBound...last.upperBound
+        var isLogged = false
+        if !options.unread {
+          for range in mark.ranges where range.overlaps(hull) {
+            isLogged = try store.addReceipts(range.clamped(to: hull), of: me, in: key, at: now) || isLogged
+          }
+        }
+        if !isLogged { try store.append(.readState, conversation: key, user: me, seqs: hull, at: now) }
+        return try receipt(changed, in: key, at: now, store, unread: store.unreadCount(of: me, in: key))
+      }
+    }
+  }
+
+  private func receipt(
+    _ changed: [SeqRange], in key: Int64, at time: Timestamp, _ store: Store, unread: Int
+  ) throws -> Receipt? {
+    guard let first = changed.first, let last = changed.last else { return nil }
+    return Receipt(
+      conversationID: try store.conversationID(key), user: identity.handle,
+      range: first.lowerBound...last.upperBound, at: time, unreadCount: unread)
+  }
+}
+
+/// The numbers from 1 to `last`, if any.
+private func numbers(to last: Int) -> [SeqRange] { last >= 1 ? [1...last] : [] }

@@ -1,0 +1,34 @@
+/// A direct conversation or a group, as one of its participants sees it.
+public struct Conversation: Equatable, Sendable {
+  public let id: Identifier
+  public let isGroup: Bool
+  public let title: String?
+  public let creator: Handle?
+  /// In the order in which they became users of the store.
+  public let participants: [Handle]
+  public let lastMessage: Message?
+  /// When its last message was said, or when it was created.
+  public let lastActivity: Timestamp
+  public let unreadCount: Int
+  public let lastReadSeq: Int?
+  public let firstUnreadSeq: Int?
+  public let isPinned: Bool
+  public let isArchived: Bool
+  /// Where the page after this conversation begins.
+  public let cursor: PageCursor?
+}
+
+/// The most bytes of a group's title.
+public let titleLimit = 256
+
+/// - Throws: `bad_field` unless it is 1 to 256 bytes without control or direction characters.
+func checkTitle(_ title: String) throws {
+  let fault: String? =
+    title.isEmpty
+    ? "it is empty"
+    : title.utf8.count > titleLimit
+      ? "it is over \(titleLimit) bytes"
+      : title.unicodeScalars.contains(where: isHidden)
+        ? "it has a control or direction character in it" : nil
+  if let fault { throw DMError(.badField, "cannot use the title '\(title)': \(fault)", subject: "title") }
+}

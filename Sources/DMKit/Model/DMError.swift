@@ -1,0 +1,72 @@
+/// What went wrong, said to the person at the prompt and, by its code, to the script.
+///
+/// The message is one lower-case clause that ends with the next thing to try. Neither it nor the
+/// subject ever holds a message's text.
+public struct DMError: Error, Equatable, Sendable {
+  /// The closed list of codes, as they stand in error records.
+  public enum Code: String, CaseIterable, Sendable {
+    // A line or a value that is wrong in itself.
+    case malformedLine = "malformed_line"
+    case invalidUTF8 = "invalid_utf8"
+    case lineTooLong = "line_too_long"
+    case unfinishedLine = "unfinished_line"
+    case missingField = "missing_field"
+    case badField = "bad_field"
+    case badReference = "bad_reference"
+    case badHandle = "bad_handle"
+    case badTime = "bad_time"
+    case badCursor = "bad_cursor"
+    case emptyText = "empty_text"
+    case textTooLong = "text_too_long"
+    // A value that is right in itself and does not go with what the store holds.
+    case nonceConflict = "nonce_conflict"
+    case outOfOrder = "out_of_order"
+    case handleTaken = "handle_taken"
+    case unknownConversation = "unknown_conversation"
+    case ambiguousTitle = "ambiguous_title"
+    case unknownMessage = "unknown_message"
+    case unknownUser = "unknown_user"
+    case notAllowed = "not_allowed"
+    // The call, the store or the machine.
+    case usage
+    case noStore = "no_store"
+    case cannotCreate = "cannot_create"
+    case inputOutput = "io_error"
+    case readOnlyStore = "read_only_store"
+    case busy
+    case storeTooNew = "store_too_new"
+    case storeForeign = "store_foreign"
+    case storeDamaged = "store_damaged"
+    case networkFileSystem = "network_file_system"
+    case `internal`
+
+    /// Whether the same line may succeed when it is tried again unchanged.
+    public var isRetryable: Bool {
+      switch self {
+      case .busy, .inputOutput: true
+      default: false
+      }
+    }
+
+    /// Whether it ends the whole run, because no other line could fare better.
+    public var isFatal: Bool {
+      switch self {
+      case .usage, .noStore, .cannotCreate, .inputOutput, .readOnlyStore, .busy, .storeTooNew,
+        .storeForeign, .storeDamaged, .networkFileSystem, .internal:
+        true
+      default: false
+      }
+    }
+  }
+
+  public let code: Code
+  /// What it is about: a reference, a handle, a path, a field's name.
+  public let subject: String?
+  public let message: String
+
+  public init(_ code: Code, _ message: String, subject: String? = nil) {
+    self.code = code
+    self.subject = subject
+    self.message = message
+  }
+}

@@ -1,0 +1,72 @@
+/// A message of history, with its own time and sender.
+public struct ImportedMessage: Equatable, Sendable {
+  public enum Group: Hashable, Sendable {
+    /// A group that an import made, found or created.
+    case title(String)
+    case id(Identifier)
+  }
+
+  public enum Reply: Equatable, Sendable {
+    case id(Identifier)
+    case nonce(String)
+  }
+
+  public let group: Group
+  public let id: Identifier?
+  public let sender: Handle
+  public let text: String
+  public let createdAt: Timestamp
+  public let nonce: String?
+  public let replyTo: Reply?
+
+  /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce or the title.
+  public init(
+    group: Group, id: Identifier? = nil, sender: Handle, text: String, createdAt: Timestamp, nonce: String? = nil,
+    replyTo: Reply? = nil
+  ) throws {
+    try Outgoing.check(text: text)
+    try Outgoing.check(nonce: nonce)
+    if case .title(let title) = group { try checkTitle(title) }
+    self.group = group
+    self.id = id
+    self.sender = sender
+    self.text = text
+    self.createdAt = createdAt
+    self.nonce = nonce
+    self.replyTo = replyTo
+  }
+}
+
+/// A conversation of history, as `dm-list` prints it.
+public struct ImportedConversation: Equatable, Sendable {
+  public let id: Identifier
+  public let isGroup: Bool
+  public let title: String?
+  public let creator: Handle?
+  public let participants: [Handle]
+
+  /// - Throws: `bad_field` for the title, or for a direct conversation of other than one or two.
+  public init(id: Identifier, isGroup: Bool, title: String?, creator: Handle?, participants: [Handle]) throws {
+    if let title { try checkTitle(title) }
+    guard isGroup || (1...2).contains(Set(participants).count) else {
+      throw DMError(.badField, "a direct conversation has one or two participants", subject: "participants")
+    }
+    self.id = id
+    self.isGroup = isGroup
+    self.title = title
+    self.creator = creator
+    self.participants = participants
+  }
+}
+
+/// A line of history.
+public enum Imported: Equatable, Sendable {
+  case conversation(ImportedConversation)
+  case message(ImportedMessage)
+
+  /// What became of it.
+  public enum Outcome: Equatable, Sendable {
+    case conversation(Conversation)
+    case message(Message)
+  }
+}

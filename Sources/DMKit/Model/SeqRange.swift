@@ -1,0 +1,105 @@
+/// Message numbers, both ends included.
+public typealias SeqRange = ClosedRange<Int>
+
+/// Message numbers as a person writes them: `57`, `40..57`, `40..` or `..57`; negative ones count
+/// from the end, `-1` being the last.
+public struct RangeReference: Equatable, Sendable {
+  public let from: Int?
+  public let to: Int?
+
+  public init(from: Int?, to: Int?) {
+    self.from = from
+    self.to = to
+  }
+
+  /// Nil when it is not shaped like a range at all.
+  public init?(_ text: some StringProtocol) {
+    if let single = Self.number(text) {
+      self.init(from: single, to: single)
+      return
+    }
+    guard let dots = text.firstRange(of: "..") else { return nil }
+    let (left, right) = (text[..<dots.lowerBound], text[dots.upperBound...])
+    let (from, to) = (Self.number(left), Self.number(right))
+    guard left.isEmpty || from != nil, right.isEmpty || to != nil, !(left.isEmpty && right.isEmpty)
+    else { return nil }
+    self.init(from: from, to: to)
+  }
+
+  private static func number(_ text: some StringProtocol) -> Int? {
+    guard text.utf8.first != UInt8(ascii: "+"), let value = Int(text), value != 0 else { return nil }
+    return value
+  }
+
+  /// The numbers it means in a conversation that ends at `last`; nil when there are none.
+  func resolved(last: Int) -> SeqRange? {
+    func absolute(_ number: Int) -> Int { number < 0 ? last + 1 + number : number }
+    let lower = max(from.map(absolute) ?? 1, 1)
+    let upper = min(to.map(absolute) ?? last, last)
+    return lower <= upper ? lower...upper : nil
+  }
+}
+
+/// The parts of `range` that none of the ascending, disjoint ranges covers. Linear in their number.
+func gaps(in range: SeqRange, left by: [SeqRange]) -> [SeqRange] {
+  var result: [SeqRange] = []
+  var next = range.lowerBound
+  for taken in by where taken.overlaps(range) {
+    if next < taken.lowerBound { result.append(next...(taken.lowerBound - 1)) }
+    next = taken.upperBound + 1
+  }
+  if next <= range.upperBound { result.append(next...range.upperBound) }
+  return result
+}
+
+/// Ascending ranges with those joined that overlap or touch. Linear in their number.
+func coalesced(_ ascending: [SeqRange]) -> [SeqRange] {
+  var result: [SeqRange] = []
+  for range in ascending {
+    if let last = result.last, range.lowerBound <= last.upperBound + 1 {
+      result[result.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+    } else {
+      result.append(range)
+    }
+  }
+  return result
+}
+
+/// A stretch of messages that one reader, or several (nil), has read.
+struct ReadMark: Equatable {
+  var range: SeqRange
+  var reader: Int64?
+
+  /// Lays a reader's range over ascending, disjoint marks, all of which touch or overlap it.
+  static func overlay(_ marks: [ReadMark], with range: SeqRange, by reader: Int64) -> [ReadMark] {
+    var pieces: [ReadMark] = []
+    for mark in marks {
+      let (lower, upper) = (mark.range.lowerBound, mark.range.upperBound)
+      guard mark.range.overlaps(range) else {
+        pieces.append(mark)
+        continue
+      }
+      let common = mark.range.clamped(to: range)
+      if lower < common.lowerBound {
+        pieces.append(ReadMark(range: lower...(common.lowerBound - 1), reader: mark.reader))
+      }
+      pieces.append(ReadMark(range: common, reader: mark.reader == reader ? reader : nil))
+      if upper > common.upperBound {
+        pieces.append(ReadMark(range: (common.upperBound + 1)...upper, reader: mark.reader))
+      }
+    }
+    pieces += gaps(in: range, left: marks.map(\.range)).map { ReadMark(range: $0, reader: reader) }
+    pieces.sort { $0.range.lowerBound < $1.range.lowerBound }
+    var result: [ReadMark] = []
+    for piece in pieces {
+      if let last = result.last, last.reader == piece.reader,
+        last.range.upperBound + 1 == piece.range.lowerBound
+      {
+        result[result.count - 1].range = last.range.lowerBound...piece.range.upperBound
+      } else {
+        result.append(piece)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,84 @@
+/// A person or a bot. The handle is the identity and never changes; the rest is a profile.
+public struct User: Equatable, Sendable {
+  public let handle: Handle
+  public var displayName: String?
+  public var bio: String?
+  public var avatarURL: String?
+  public var showsPresence: Bool
+  public let createdAt: Timestamp
+}
+
+/// What of a profile is to change: nil leaves a field, an empty string clears it.
+public struct ProfileChange: Equatable, Sendable {
+  public var displayName: String?
+  public var bio: String?
+  public var avatarURL: String?
+  public var showsPresence: Bool?
+
+  public init(
+    displayName: String? = nil, bio: String? = nil, avatarURL: String? = nil,
+    showsPresence: Bool? = nil
+  ) {
+    self.displayName = displayName
+    self.bio = bio
+    self.avatarURL = avatarURL
+    self.showsPresence = showsPresence
+  }
+
+  /// Longest bytes of a display name and of an avatar's URL, and of a bio.
+  static let limits = (line: 256, bio: 4096)
+
+  func check() throws {
+    for (name, value, limit) in [
+      ("display_name", displayName, Self.limits.line), ("avatar_url", avatarURL, Self.limits.line),
+      ("bio", bio, Self.limits.bio),
+    ] {
+      guard let value else { continue }
+      guard value.utf8.count <= limit else {
+        throw DMError(.badField, "'\(name)' is over \(limit) bytes; shorten it", subject: name)
+      }
+      guard !value.utf8.contains(0) else {
+        throw DMError(.badField, "'\(name)' holds a NUL character; remove it", subject: name)
+      }
+    }
+  }
+}
+
+/// A user's name on the wire: 1 to 64 bytes without white space, control or bidi characters, `,`,
+/// `:` or `/`, not beginning with `@`, `#`, `+` or `-`, and not shaped like a UUID.
+public struct Handle: Hashable, Sendable, CustomStringConvertible {
+  public let description: String
+
+  /// - Throws: `bad_handle`, which says what is wrong with it.
+  public init(_ text: String) throws {
+    if let fault = Self.fault(in: text) {
+      throw DMError(.badHandle, "cannot use the handle '\(text)': \(fault)", subject: text)
+    }
+    description = text
+  }
+
+  /// One that the store holds and so was checked when it was added.
+  init(stored text: String) { description = text }
+
+  private static func fault(in text: String) -> String? {
+    guard let first = text.unicodeScalars.first else { return "it is empty" }
+    if text.utf8.count > 64 { return "it is over 64 bytes" }
+    if "@#+-".unicodeScalars.contains(first) { return "it begins with '\(first)'" }
+    for scalar in text.unicodeScalars {
+      if scalar.properties.isWhitespace { return "it has white space in it" }
+      if isHidden(scalar) { return "it has a control or direction character in it" }
+      if ",:/".unicodeScalars.contains(scalar) { return "it has '\(scalar)' in it" }
+    }
+    if Identifier(text) != nil { return "it is shaped like a UUID" }
+    return nil
+  }
+}
+
+/// Whether a character could act on a terminal, split a line or reorder what is shown: the C0 and C1
+/// controls, DEL, the line and paragraph separators, the bidi controls and the byte order mark.
+public func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar.value {
+  case 0...0x1F, 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
+  default: false
+  }
+}

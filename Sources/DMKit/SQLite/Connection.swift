@@ -1,0 +1,99 @@
+internal import CSQLite
+
+/// One connection to one database file, used by one thread at a time.
+///
+/// Prepared statements are kept, so that a line of a batch costs no parsing.
+struct Connection: ~Copyable {
+  private let handle: OpaquePointer
+  private let statements = StatementCache()
+  /// Pages in the write-ahead log after the last commit, as SQLite's hook reports them.
+  private let walPages = Counter()
+
+  /// Opens a database that exists; for reading only where the file system allows no more.
+  ///
+  /// NOMUTEX because a connection never leaves its thread (sqlite.org/threadsafe.html).
+  init(path: String) throws(DMError) {
+    var handle: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    let code = sqlite3_open_v2(path, &handle, flags, nil)
+    guard code == SQLITE_OK, let handle else {
+      sqlite3_close_v2(handle)
+      throw DMError(sqlite: code, detail: "cannot open the store '\(path)'")
+    }
+    self.handle = handle
+    sqlite3_busy_timeout(handle, 5000)
+    // The last to leave would checkpoint outside the lock (sqlite.org/c3ref/c_dbconfig_defensive.html).
+    dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    sqlite3_wal_hook(
+      handle,
+      { counter, _, _, pages in
+        if let counter { Unmanaged<Counter>.fromOpaque(counter).takeUnretainedValue().value = Int(pages) }
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(walPages).toOpaque())
+  }
+
+  deinit {
+    statements.finalizeAll()
+    sqlite3_close_v2(handle)
+  }
+
+  /// A statement that is kept for the next time.
+  func prepare(_ sql: StaticString) throws(DMError) -> Statement {
+    let key = Int(bitPattern: sql.utf8Start)
+    if let kept = statements.take(key) { return Statement(handle: kept, keptAs: key, in: statements) }
+    let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+    return Statement(handle: try compile(text, sql.utf8CodeUnitCount), keptAs: key, in: statements)
+  }
+
+  /// A statement that was put together at run time and is not kept.
+  func prepare(once sql: String) throws(DMError) -> Statement {
+    Statement(handle: try compile(sql, -1), keptAs: nil, in: statements)
+  }
+
+  private func compile(_ sql: UnsafePointer<CChar>, _ length: Int) throws(DMError) -> OpaquePointer {
+    var statement: OpaquePointer?
+    let code = sqlite3_prepare_v3(
+      handle, sql, Int32(length), UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    guard code == SQLITE_OK, let statement else {
+      throw DMError(sqlite: code, detail: String(cString: sqlite3_errmsg(handle)))
+    }
+    return statement
+  }
+
+  /// Runs statements that return nothing.
+  func execute(_ sql: String) throws(DMError) {
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else {
+      throw DMError(sqlite: code, detail: String(cString: sqlite3_errmsg(handle)))
+    }
+  }
+
+  /// Rows that the last statement changed.
+  var changes: Int { Int(sqlite3_changes(handle)) }
+
+  /// The key of the row that was last inserted.
+  var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
+  func begin(_ kind: Transaction.Kind) throws(DMError) -> Transaction {
+    try Transaction(kind, on: handle)
+  }
+
+  /// Whether the file or its folder allows no writing.
+  var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
+  /// Moves the log into the database once it holds that many pages. Only under the write lock.
+  func checkpoint(ifOver limit: Int) {
+    guard walPages.value > limit else { return }
+    // A reader may keep part of it from moving; the next writer tries again.
+    if sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) == SQLITE_OK {
+      walPages.value = 0
+    }
+  }
+}
+
+/// A number that C can write to.
+private final class Counter {
+  var value = 0
+}

@@ -1,0 +1,25 @@
+internal import CSQLite
+
+extension DMError {
+  /// What a result code of SQLite means to the person at the prompt (sqlite.org/rescode.html).
+  init(sqlite code: Int32, detail: String) {
+    switch code & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
+      self.init(.busy, "the store is busy; try again")
+    case SQLITE_NOTADB:
+      self.init(.storeForeign, "that is no store of dm: its dm.sqlite is not a database; name another --store")
+    case SQLITE_CORRUPT:
+      self.init(.storeDamaged, "the store is damaged (\(detail)); restore a backup")
+    case SQLITE_FULL:
+      self.init(.inputOutput, "the disk is full; nothing was written: free some space and try again")
+    case SQLITE_READONLY:
+      self.init(.readOnlyStore, "the store cannot be written to; look at the permissions of its folder")
+    case SQLITE_CANTOPEN:
+      self.init(.inputOutput, "cannot open the store's files; if it is read-only, open it once where it can be written")
+    case SQLITE_IOERR:
+      self.init(.inputOutput, "cannot read or write the store (\(detail)); nothing was acknowledged: try again")
+    default:
+      self.init(.internal, "unexpected answer \(code) of SQLite: \(detail)")
+    }
+  }
+}

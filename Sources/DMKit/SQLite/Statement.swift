@@ -1,0 +1,134 @@
+internal import CSQLite
+
+/// A prepared statement in use; it is reset and given back when it goes out of scope.
+struct Statement: ~Copyable {
+  private let handle: OpaquePointer
+  private let key: Int?
+  private let cache: StatementCache
+  private var bound: Int32 = 0
+
+  init(handle: OpaquePointer, keptAs key: Int?, in cache: StatementCache) {
+    self.handle = handle
+    self.key = key
+    self.cache = cache
+  }
+
+  deinit {
+    guard let key else {
+      sqlite3_finalize(handle)
+      return
+    }
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+    cache.put(handle, key)
+  }
+
+  // MARK: Parameters, from left to right
+
+  mutating func bind(_ value: Int64) {
+    bound += 1
+    sqlite3_bind_int64(handle, bound, value)
+  }
+
+  mutating func bind(_ value: Int64?) {
+    if let value { bind(value) } else { bound += 1 }
+  }
+
+  mutating func bind(_ value: Int) { bind(Int64(value)) }
+  mutating func bind(_ value: Bool) { bind(value ? 1 as Int64 : 0) }
+  mutating func bind(_ value: Timestamp) { bind(value.microseconds) }
+
+  mutating func bind(_ value: String) {
+    bound += 1
+    var value = value
+    _ = value.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        // A nil pointer would bind NULL.
+        dm_sqlite3_bind_text(handle, bound, $0.baseAddress ?? emptyText, Int32($0.count))
+      }
+    }
+  }
+
+  mutating func bind(_ value: String?) {
+    if let value { bind(value) } else { bound += 1 }
+  }
+
+  mutating func bind(_ value: Identifier) {
+    bound += 1
+    withUnsafeBytes(of: (value.high.bigEndian, value.low.bigEndian)) { bytes in
+      _ = dm_sqlite3_bind_blob(handle, bound, bytes.baseAddress, 16)
+    }
+  }
+
+  mutating func bind(_ value: Identifier?) {
+    if let value { bind(value) } else { bound += 1 }
+  }
+
+  // MARK: Running
+
+  /// Goes to the next row; false when there is none.
+  mutating func step() throws(DMError) -> Bool {
+    let code = sqlite3_step(handle)
+    switch code {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    default:
+      throw DMError(sqlite: code, detail: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))))
+    }
+  }
+
+  /// Runs a statement that returns nothing.
+  mutating func run() throws(DMError) { while try step() {} }
+
+  // MARK: Columns, counted from 0
+
+  borrowing func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+  borrowing func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  borrowing func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+  borrowing func bool(_ column: Int32) -> Bool { sqlite3_column_int64(handle, column) != 0 }
+  borrowing func timestamp(_ column: Int32) -> Timestamp { Timestamp(microseconds: int64(column)) }
+  borrowing func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : int(column) }
+  borrowing func optionalInt64(_ column: Int32) -> Int64? { isNull(column) ? nil : int64(column) }
+
+  borrowing func text(_ column: Int32) -> String {
+    // The pointer before the count: sqlite.org/c3ref/column_blob.html.
+    guard let bytes = sqlite3_column_text(handle, column) else { return "" }
+    let count = Int(sqlite3_column_bytes(handle, column))
+    return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+  }
+
+  borrowing func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+
+  borrowing func identifier(_ column: Int32) -> Identifier {
+    optionalIdentifier(column) ?? Identifier(high: 0, low: 0)
+  }
+
+  borrowing func optionalIdentifier(_ column: Int32) -> Identifier? {
+    guard let bytes = sqlite3_column_blob(handle, column), sqlite3_column_bytes(handle, column) == 16
+    else { return nil }
+    return Identifier(
+      high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+      low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+  }
+}
+
+// NB: nonisolated(unsafe) because a pointer is not Sendable; this one is to a literal that nobody writes.
+nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> =
+  UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
+
+/// The prepared statements of a connection that are not in use, by the address of their text.
+final class StatementCache {
+  private var kept: [Int: OpaquePointer] = [:]
+
+  func take(_ key: Int) -> OpaquePointer? { kept.removeValue(forKey: key) }
+
+  func put(_ handle: OpaquePointer, _ key: Int) {
+    // The same text was in use twice at once: one of them is enough.
+    if let other = kept.updateValue(handle, forKey: key) { sqlite3_finalize(other) }
+  }
+
+  func finalizeAll() {
+    for handle in kept.values { sqlite3_finalize(handle) }
+    kept = [:]
+  }
+}

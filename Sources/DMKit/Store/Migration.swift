@@ -1,0 +1,69 @@
+/// The schema's steps. A released one is never edited; the number of steps is the schema's version.
+enum Migration {
+  /// Marks a database as a store of dm, in its header (sqlite.org/pragma.html#pragma_application_id).
+  static let applicationID: Int64 = 0x644D_7331
+
+  static let steps: [[UInt8]] = [PackageResources.m0001_initial_sql]
+}
+
+extension Store {
+  /// What the header of a database says.
+  enum Identity: Equatable {
+    /// Somebody has created the file and not yet its tables.
+    case empty
+    case version(Int)
+  }
+
+  /// - Throws: `store_foreign`, `store_too_new`, or what SQLite says of a file that is no database.
+  func identity() throws -> Identity {
+    let version = try pragma("PRAGMA user_version")
+    let application = try pragma("PRAGMA application_id")
+    guard application == Migration.applicationID else {
+      if application == 0, version == 0, try pragma("SELECT count(*) FROM sqlite_schema") == 0 { return .empty }
+      throw DMError(
+        .storeForeign, "'\(location.directory)' holds another program's database; name another --store",
+        subject: location.directory)
+    }
+    try refuseNewer(version)
+    return .version(Int(version))
+  }
+
+  func refuseNewer(_ version: Int64) throws {
+    guard version <= Migration.steps.count else {
+      throw DMError(
+        .storeTooNew,
+        "the store '\(location.directory)' has schema \(version) and this program knows \(Migration.steps.count); update dm",
+        subject: location.directory)
+    }
+  }
+
+  /// Brings the schema up to date. Under the lock, because many may start at once, and with the
+  /// version read again inside the transaction, because another may have come first.
+  func migrate() throws {
+    let lock = try WriteLock(path: location.lock, seconds: Self.patience)
+    let transaction = try connection.begin(.write)
+    var done = 0
+    if case .version(let version) = try identity() { done = version }
+    if done < Migration.steps.count {
+      for step in Migration.steps.dropFirst(done) {
+        try connection.execute(String(decoding: step, as: UTF8.self))
+      }
+      if done == 0 {
+        try connection.execute("PRAGMA application_id = \(Migration.applicationID)")
+        var insert = try connection.prepare("INSERT INTO store (uuid) VALUES (?)")
+        insert.bind(Identifier(at: .now))
+        try insert.run()
+      }
+      try connection.execute("PRAGMA user_version = \(Migration.steps.count)")
+    }
+    try transaction.commit()
+    // Only now: a switch before the tables are there makes simultaneous starters fail.
+    try connection.execute("PRAGMA journal_mode = WAL")
+    _ = consume lock
+  }
+
+  private func pragma(_ sql: StaticString) throws -> Int64 {
+    var statement = try connection.prepare(sql)
+    return try statement.step() ? statement.int64(0) : 0
+  }
+}

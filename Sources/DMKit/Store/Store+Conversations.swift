@@ -1,0 +1,179 @@
+extension Store {
+  /// What all participants see alike.
+  struct ConversationRow {
+    let key: Int64
+    let id: Identifier
+    let isGroup: Bool
+    let isImported: Bool
+    var lastSeq: Int
+    var lastActivity: Timestamp
+  }
+
+  /// In larger groups a participant's row does not repeat the time of the last message, which would
+  /// make each send cost as many writes as there are participants.
+  static let smallGroup = 64
+
+  func conversation(_ id: Identifier) throws -> ConversationRow? {
+    var statement = try connection.prepare(
+      "SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity FROM conversation WHERE uuid = ?")
+    statement.bind(id)
+    return try row(&statement)
+  }
+
+  func conversation(key: Int64) throws -> ConversationRow? {
+    var statement = try connection.prepare(
+      "SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity FROM conversation WHERE id = ?")
+    statement.bind(key)
+    return try row(&statement)
+  }
+
+  /// The conversation of two users, or of one with himself.
+  func directConversation(_ one: Int64, _ other: Int64) throws -> ConversationRow? {
+    var statement = try connection.prepare(
+      """
+      SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity FROM conversation
+      WHERE direct_low = ? AND direct_high = ?
+      """)
+    statement.bind(min(one, other))
+    statement.bind(max(one, other))
+    return try row(&statement)
+  }
+
+  /// The groups of that title that a user is in, or, without a user, that an import made.
+  func groups(titled title: String, of user: Int64?) throws -> [ConversationRow] {
+    var statement =
+      user == nil
+      ? try connection.prepare(
+        """
+        SELECT id, uuid, 1, is_imported, last_seq, last_activity FROM conversation
+        WHERE title = ? AND is_imported ORDER BY id
+        """)
+      : try connection.prepare(
+        """
+        SELECT c.id, uuid, 1, is_imported, last_seq, c.last_activity FROM conversation c
+        JOIN participant p ON p.conversation = c.id WHERE title = ? AND p.user = ? ORDER BY c.id
+        """)
+    statement.bind(title)
+    if let user { statement.bind(user) }
+    var groups: [ConversationRow] = []
+    while let group = try row(&statement) { groups.append(group) }
+    return groups
+  }
+
+  private func row(_ statement: inout Statement) throws -> ConversationRow? {
+    guard try statement.step() else { return nil }
+    let row = ConversationRow(
+      key: statement.int64(0), id: statement.identifier(1), isGroup: statement.bool(2),
+      isImported: statement.bool(3), lastSeq: statement.int(4), lastActivity: statement.timestamp(5))
+    conversationIDs[row.key] = row.id
+    return row
+  }
+
+  func conversationID(_ key: Int64) throws -> Identifier {
+    if let known = conversationIDs[key] { return known }
+    var statement = try connection.prepare("SELECT uuid FROM conversation WHERE id = ?")
+    statement.bind(key)
+    let id = try statement.step() ? statement.identifier(0) : Identifier(high: 0, low: 0)
+    conversationIDs[key] = id
+    return id
+  }
+
+  func isParticipant(_ user: Int64, of conversation: Int64) throws -> Bool {
+    var statement = try connection.prepare("SELECT 1 FROM participant WHERE conversation = ? AND user = ?")
+    statement.bind(conversation)
+    statement.bind(user)
+    return try statement.step()
+  }
+
+  func participantKeys(of conversation: Int64) throws -> [Int64] {
+    var statement = try connection.prepare("SELECT user FROM participant WHERE conversation = ?")
+    statement.bind(conversation)
+    var keys: [Int64] = []
+    while try statement.step() { keys.append(statement.int64(0)) }
+    return keys
+  }
+
+  /// The keys of a user's conversations that have unread messages, or of all.
+  func conversationKeys(of user: Int64, unreadOnly: Bool) throws -> [Int64] {
+    var statement = try connection.prepare(
+      """
+      SELECT p.conversation FROM participant p JOIN conversation c ON c.id = p.conversation
+      WHERE p.user = ? AND (NOT ? OR c.last_seq > p.read_count) ORDER BY p.conversation
+      """)
+    statement.bind(user)
+    statement.bind(unreadOnly)
+    var keys: [Int64] = []
+    while try statement.step() { keys.append(statement.int64(0)) }
+    return keys
+  }
+
+  // MARK: Writing
+
+  enum NewConversation {
+    case direct(Int64, Int64)
+    case group(title: String?, isImported: Bool)
+  }
+
+  func insertConversation(
+    _ kind: NewConversation, id: Identifier? = nil, creator: Int64?, participants: [Int64], at time: Timestamp
+  ) throws -> ConversationRow {
+    let row: ConversationRow
+    do {
+      var statement = try connection.prepare(
+        """
+        INSERT INTO conversation (uuid, direct_low, direct_high, title, is_imported, creator, created_at, last_activity)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+      let id = id ?? Identifier(at: time)
+      var isImported = false
+      statement.bind(id)
+      switch kind {
+      case .direct(let one, let other):
+        statement.bind(min(one, other))
+        statement.bind(max(one, other))
+        statement.bind(nil as String?)
+      case .group(let title, let imported):
+        isImported = imported
+        statement.bind(nil as Int64?)
+        statement.bind(nil as Int64?)
+        statement.bind(title)
+      }
+      statement.bind(isImported)
+      statement.bind(creator)
+      statement.bind(time)
+      statement.bind(time)
+      try statement.run()
+      var isGroup = true
+      if case .direct = kind { isGroup = false }
+      row = ConversationRow(
+        key: connection.lastInsertedRow, id: id, isGroup: isGroup, isImported: isImported, lastSeq: 0,
+        lastActivity: time)
+    }
+    for user in participants { try join(row.key, user, at: time) }
+    try append(.conversation, conversation: row.key, at: time)
+    return row
+  }
+
+  /// Makes a user a participant; nothing happens when he is one.
+  func join(_ conversation: Int64, _ user: Int64, at time: Timestamp) throws {
+    do {
+      var statement = try connection.prepare(
+        """
+        INSERT INTO participant (conversation, user, joined_at, last_activity)
+        SELECT id, ?, ?, last_activity FROM conversation WHERE id = ? ON CONFLICT DO NOTHING
+        """)
+      statement.bind(user)
+      statement.bind(time)
+      statement.bind(conversation)
+      try statement.run()
+    }
+    var enlarge = try connection.prepare(
+      """
+      UPDATE participant SET last_activity = NULL WHERE conversation = ?1
+      AND (SELECT count(*) FROM (SELECT 1 FROM participant WHERE conversation = ?1 LIMIT ?2)) = ?2
+      """)
+    enlarge.bind(conversation)
+    enlarge.bind(Self.smallGroup + 1)
+    try enlarge.run()
+  }
+}

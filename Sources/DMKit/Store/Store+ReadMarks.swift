@@ -1,0 +1,136 @@
+extension Store {
+  /// A user's read ranges that overlap a range, ascending.
+  func readRanges(of user: Int64, in conversation: Int64, overlapping range: SeqRange) throws -> [SeqRange] {
+    var statement = try connection.prepare(
+      """
+      SELECT from_seq, to_seq FROM read_range WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?4
+      AND from_seq >= coalesce((SELECT max(from_seq) FROM read_range
+        WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3), ?3)
+      AND to_seq >= ?3 ORDER BY from_seq
+      """)
+    return try ranges(&statement, user, conversation, range)
+  }
+
+  /// The parts of a range that marking it would change.
+  func wouldChange(_ range: SeqRange, toRead: Bool, by user: Int64, in conversation: Int64) throws -> [SeqRange] {
+    let near = try readRanges(of: user, in: conversation, overlapping: range)
+    if toRead { return gaps(in: range, left: near) }
+    let own = near.isEmpty ? [] : try ownMessages(of: user, in: conversation, range)
+    return near.flatMap { gaps(in: $0.clamped(to: range), left: own) }
+  }
+
+  /// Marks a range as read, for the user himself.
+  ///
+  /// - Returns: the parts that were unread.
+  func cover(_ range: SeqRange, by user: Int64, in conversation: Int64) throws -> [SeqRange] {
+    // Ranges that only touch are joined too.
+    let near = try readRanges(of: user, in: conversation, overlapping: (range.lowerBound - 1)...(range.upperBound + 1))
+    let added = gaps(in: range, left: near)
+    guard let first = added.first else { return [] }
+    let lower = min(near.first?.lowerBound ?? first.lowerBound, range.lowerBound)
+    let upper = max(near.last?.upperBound ?? first.upperBound, range.upperBound)
+    try replaceReadRanges(near, with: [lower...upper], of: user, in: conversation)
+    try addToReadCount(added.reduce(0) { $0 + $1.count }, of: user, in: conversation)
+    return added
+  }
+
+  /// Marks a range as unread, for the user himself; what he said stays read.
+  ///
+  /// - Returns: the parts that were read.
+  func uncover(_ range: SeqRange, by user: Int64, in conversation: Int64) throws -> [SeqRange] {
+    let near = try readRanges(of: user, in: conversation, overlapping: range)
+    guard let first = near.first, let last = near.last else { return [] }
+    let own = try ownMessages(of: user, in: conversation, range)
+    let removed = near.flatMap { gaps(in: $0.clamped(to: range), left: own) }
+    guard !removed.isEmpty else { return [] }
+    var kept = own
+    if first.lowerBound < range.lowerBound { kept.insert(first.lowerBound...(range.lowerBound - 1), at: 0) }
+    if last.upperBound > range.upperBound { kept.append((range.upperBound + 1)...last.upperBound) }
+    try replaceReadRanges(near, with: coalesced(kept), of: user, in: conversation)
+    try addToReadCount(-removed.reduce(0) { $0 + $1.count }, of: user, in: conversation)
+    return removed
+  }
+
+  private func ownMessages(of user: Int64, in conversation: Int64, _ range: SeqRange) throws -> [SeqRange] {
+    var statement = try connection.prepare(
+      "SELECT seq, seq FROM message WHERE conversation = ?1 AND sender = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq")
+    return coalesced(try ranges(&statement, user, conversation, range))
+  }
+
+  private func ranges(_ statement: inout Statement, _ user: Int64, _ conversation: Int64, _ range: SeqRange)
+    throws -> [SeqRange]
+  {
+    statement.bind(conversation)
+    statement.bind(user)
+    statement.bind(range.lowerBound)
+    statement.bind(range.upperBound)
+    var result: [SeqRange] = []
+    while try statement.step() { result.append(statement.int(0)...statement.int(1)) }
+    return result
+  }
+
+  private func replaceReadRanges(
+    _ old: [SeqRange], with new: [SeqRange], of user: Int64, in conversation: Int64
+  ) throws {
+    if let first = old.first, let last = old.last {
+      var delete = try connection.prepare(
+        "DELETE FROM read_range WHERE conversation = ? AND user = ? AND from_seq BETWEEN ? AND ?")
+      delete.bind(conversation)
+      delete.bind(user)
+      delete.bind(first.lowerBound)
+      delete.bind(last.lowerBound)
+      try delete.run()
+    }
+    for range in new {
+      var insert = try connection.prepare(
+        "INSERT INTO read_range (conversation, user, from_seq, to_seq) VALUES (?, ?, ?, ?)")
+      insert.bind(conversation)
+      insert.bind(user)
+      insert.bind(range.lowerBound)
+      insert.bind(range.upperBound)
+      try insert.run()
+    }
+  }
+
+  private func addToReadCount(_ count: Int, of user: Int64, in conversation: Int64) throws {
+    var statement = try connection.prepare(
+      "UPDATE participant SET read_count = read_count + ? WHERE conversation = ? AND user = ?")
+    statement.bind(count)
+    statement.bind(conversation)
+    statement.bind(user)
+    try statement.run()
+  }
+
+  func unreadCount(of user: Int64, in conversation: Int64) throws -> Int {
+    var statement = try connection.prepare(
+      """
+      SELECT c.last_seq - p.read_count FROM participant p JOIN conversation c ON c.id = p.conversation
+      WHERE p.conversation = ? AND p.user = ?
+      """)
+    statement.bind(conversation)
+    statement.bind(user)
+    return try statement.step() ? statement.int(0) : 0
+  }
+
+  /// Notes how far messages were delivered to a user; it never goes back.
+  func markDelivered(_ seq: Int, to user: Int64, in conversation: Int64, at time: Timestamp) throws {
+    do {
+      var statement = try connection.prepare(
+        "UPDATE participant SET delivered_seq = ?1 WHERE conversation = ?2 AND user = ?3 AND delivered_seq < ?1")
+      statement.bind(seq)
+      statement.bind(conversation)
+      statement.bind(user)
+      try statement.run()
+    }
+    guard connection.changes > 0 else { return }
+    try append(.deliveryReceipt, conversation: conversation, user: user, seqs: 1...seq, at: time)
+  }
+
+  func deliveredSeq(to user: Int64, in conversation: Int64) throws -> Int {
+    var statement = try connection.prepare(
+      "SELECT delivered_seq FROM participant WHERE conversation = ? AND user = ?")
+    statement.bind(conversation)
+    statement.bind(user)
+    return try statement.step() ? statement.int(0) : 0
+  }
+}

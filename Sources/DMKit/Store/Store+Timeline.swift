@@ -1,0 +1,90 @@
+extension Store {
+  /// A place in the order of all messages: by time, then by arrival.
+  struct Moment {
+    var createdAt: Timestamp
+    var key: Int64
+
+    static func start(of time: Timestamp) -> Moment { Moment(createdAt: time, key: 0) }
+    var next: Moment { Moment(createdAt: createdAt, key: key + 1) }
+  }
+
+  /// Which of the messages of a user's conversations.
+  struct TimelineFilter {
+    let user: Int64
+    /// Not included.
+    let before: Timestamp
+    let unreadOnly: Bool
+  }
+
+  /// Up to `limit` messages from a moment on, in order, and the moment after the last.
+  func timeline(_ filter: TimelineFilter, from moment: Moment, limit: Int, as statuses: StatusReader) throws
+    -> (messages: [Message], next: Moment)
+  {
+    var statement = try connection.prepare(
+      """
+      SELECT m.uuid, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce, m.id
+      FROM message m INDEXED BY message_created
+      CROSS JOIN participant p ON p.conversation = m.conversation AND p.user = ?1
+      WHERE (m.created_at, m.id) >= (?2, ?3) AND m.created_at < ?4
+      AND (NOT ?5 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
+        AND r.user = ?1 AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0))
+      ORDER BY m.created_at, m.id LIMIT ?6
+      """)
+    statement.bind(filter.user)
+    statement.bind(moment.createdAt)
+    statement.bind(moment.key)
+    statement.bind(filter.before)
+    statement.bind(filter.unreadOnly)
+    statement.bind(limit)
+    var messages: [Message] = []
+    messages.reserveCapacity(limit)
+    var next = moment
+    while try statement.step() {
+      messages.append(try message(statement, from: 0, as: statuses))
+      next = Moment(createdAt: statement.timestamp(5), key: statement.int64(8)).next
+    }
+    return (messages, next)
+  }
+
+  /// Where the newest `count` messages since a moment begin.
+  func start(ofNewest count: Int, _ filter: TimelineFilter, since: Timestamp) throws -> Moment {
+    var statement = try connection.prepare(
+      """
+      SELECT m.created_at, m.id FROM message m INDEXED BY message_created
+      CROSS JOIN participant p ON p.conversation = m.conversation AND p.user = ?1
+      WHERE m.created_at >= ?2 AND m.created_at < ?3
+      AND (NOT ?4 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
+        AND r.user = ?1 AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0))
+      ORDER BY m.created_at DESC, m.id DESC LIMIT 1 OFFSET ?5
+      """)
+    statement.bind(filter.user)
+    statement.bind(since)
+    statement.bind(filter.before)
+    statement.bind(filter.unreadOnly)
+    statement.bind(count - 1)
+    return try statement.step() ? Moment(createdAt: statement.timestamp(0), key: statement.int64(1)) : .start(of: since)
+  }
+
+  /// When the oldest message was said that a user has not read.
+  func oldestUnread(of user: Int64) throws -> Timestamp? {
+    var statement = try connection.prepare(
+      """
+      SELECT min((SELECT m.created_at FROM message m WHERE m.conversation = c.id AND m.seq = coalesce(
+        (SELECT iif(from_seq = 1, to_seq + 1, 1) FROM read_range r
+          WHERE r.conversation = c.id AND r.user = p.user ORDER BY from_seq LIMIT 1), 1)))
+      FROM participant p CROSS JOIN conversation c ON c.id = p.conversation
+      WHERE p.user = ? AND c.last_seq > p.read_count
+      """)
+    statement.bind(user)
+    return try statement.step() && !statement.isNull(0) ? statement.timestamp(0) : nil
+  }
+}
+
+extension Store {
+  func time(of place: Place) throws -> Timestamp {
+    var statement = try connection.prepare("SELECT created_at FROM message WHERE conversation = ? AND seq = ?")
+    statement.bind(place.conversation)
+    statement.bind(place.seq)
+    return try statement.step() ? statement.timestamp(0) : .now
+  }
+}

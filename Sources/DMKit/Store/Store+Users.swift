@@ -1,0 +1,93 @@
+extension Store {
+  /// The key of a user; nil when nobody added that handle.
+  func userKey(_ handle: String) throws -> Int64? {
+    var statement = try connection.prepare("SELECT id FROM user WHERE handle = ?")
+    statement.bind(handle)
+    return try statement.step() ? statement.int64(0) : nil
+  }
+
+  func handle(_ key: Int64) throws -> Handle {
+    if let known = handles[key] { return known }
+    var statement = try connection.prepare("SELECT handle FROM user WHERE id = ?")
+    statement.bind(key)
+    let handle = Handle(stored: try statement.step() ? statement.text(0) : "")
+    handles[key] = handle
+    return handle
+  }
+
+  func hasUsers() throws -> Bool {
+    var statement = try connection.prepare("SELECT 1 FROM user LIMIT 1")
+    return try statement.step()
+  }
+
+  func user(_ handle: String) throws -> User? {
+    var statement = try connection.prepare(
+      "SELECT handle, display_name, bio, avatar_url, shows_presence, created_at FROM user WHERE handle = ?")
+    statement.bind(handle)
+    return try statement.step() ? Self.user(statement) : nil
+  }
+
+  /// Up to `limit` users by handle, after one.
+  func users(after handle: String, limit: Int) throws -> [User] {
+    var statement = try connection.prepare(
+      """
+      SELECT handle, display_name, bio, avatar_url, shows_presence, created_at FROM user
+      WHERE handle > ? ORDER BY handle LIMIT ?
+      """)
+    statement.bind(handle)
+    statement.bind(limit)
+    var users: [User] = []
+    while try statement.step() { users.append(Self.user(statement)) }
+    return users
+  }
+
+  private static func user(_ row: borrowing Statement) -> User {
+    User(
+      handle: Handle(stored: row.text(0)), displayName: row.optionalText(1), bio: row.optionalText(2),
+      avatarURL: row.optionalText(3), showsPresence: row.bool(4), createdAt: row.timestamp(5))
+  }
+
+  func insertUser(_ handle: Handle, at time: Timestamp) throws -> Int64 {
+    var statement = try connection.prepare("INSERT INTO user (handle, created_at) VALUES (?, ?)")
+    statement.bind(handle.description)
+    statement.bind(time)
+    try statement.run()
+    let key = connection.lastInsertedRow
+    try append(.user, user: key, at: time)
+    return key
+  }
+
+  /// Writes the fields that are given; an empty string clears one.
+  func updateUser(_ key: Int64, _ change: ProfileChange, at time: Timestamp) throws {
+    var statement = try connection.prepare(
+      """
+      UPDATE user SET display_name = nullif(coalesce(?, display_name), ''), bio = nullif(coalesce(?, bio), ''),
+        avatar_url = nullif(coalesce(?, avatar_url), ''), shows_presence = coalesce(?, shows_presence)
+      WHERE id = ?
+      """)
+    statement.bind(change.displayName)
+    statement.bind(change.bio)
+    statement.bind(change.avatarURL)
+    statement.bind(change.showsPresence.map { $0 ? 1 as Int64 : 0 })
+    statement.bind(key)
+    try statement.run()
+    try append(.user, user: key, at: time)
+  }
+}
+
+extension Store {
+  /// Handles, and the titles of a user's groups as `+TITLE`: what a name that was not found may have
+  /// meant. At most 20,000, so that a mistake costs milliseconds.
+  func names(knownTo user: Int64?) throws -> [String] {
+    var statement = try connection.prepare(
+      """
+      SELECT * FROM (SELECT '+' || c.title FROM participant p JOIN conversation c ON c.id = p.conversation
+        WHERE p.user = ? AND c.title IS NOT NULL LIMIT 10000)
+      UNION ALL SELECT * FROM (SELECT handle FROM user ORDER BY id DESC LIMIT 10000)
+      """)
+    statement.bind(user)
+    var names: [String] = []
+    while try statement.step() { names.append(statement.text(0)) }
+    return names
+  }
+}

@@ -1,0 +1,75 @@
+/// The SQL of one store, and the path that every write takes.
+///
+/// Not Sendable: a connection stays on its thread.
+final class Store {
+  let location: StoreLocation
+  let connection: Connection
+  private var isReady = false
+
+  // What never changes once it is there, kept so that a printed line costs no look-up.
+  var handles: [Int64: Handle] = [:]
+  var conversationIDs: [Int64: Identifier] = [:]
+
+  /// Seconds that a write waits for its turn.
+  static let patience = 5
+
+  private init(_ location: StoreLocation) throws {
+    self.location = location
+    connection = try Connection(path: location.database)
+  }
+
+  /// Opens a store for reading; nil when it is absent or has no tables yet.
+  static func open(_ location: StoreLocation) throws -> Store? {
+    guard try location.state() == .present else { return nil }
+    let store = try Store(location)
+    guard case .version(let version) = try store.identity() else { return nil }
+    // An older store is brought up to date by whoever comes first, reader or not.
+    if version < Migration.steps.count { try store.migrate() }
+    return store
+  }
+
+  /// Opens a store, creating what is missing.
+  static func create(_ location: StoreLocation) throws -> Store {
+    if let store = try open(location) { return store }
+    try location.create()
+    let store = try Store(location)
+    try store.migrate()
+    return store
+  }
+
+  /// Runs `body` on one state of the store. It must not write to a stream: a reader that stands
+  /// still keeps the log from being reused (sqlite.org/wal.html, section 6).
+  func read<T>(_ body: () throws -> T) throws -> T {
+    let transaction = try connection.begin(.read)
+    let result = try body()
+    try transaction.commit()
+    return result
+  }
+
+  /// Runs `body` alone and makes what it wrote durable before returning.
+  ///
+  /// The first process to open a store reads its whole log, so a lone write leaves little behind,
+  /// a bulk one up to 4 MiB.
+  func write<T>(isBulk: Bool = false, _ body: () throws -> T) throws -> T {
+    let lock = try WriteLock(path: location.lock, seconds: Self.patience)
+    if !isReady {
+      try connection.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 8388608")
+      isReady = true
+    }
+    let transaction = try connection.begin(.write)
+    var version = try connection.prepare("PRAGMA user_version")
+    if try version.step() { try refuseNewer(version.int64(0)) }
+    _ = consume version
+    let result = try body()
+    try transaction.commit()
+    connection.checkpoint(ifOver: isBulk ? 1024 : 100)
+    _ = consume lock
+    return result
+  }
+
+  /// Its identity, to which cursors are bound. A restored backup has another.
+  func uuid() throws -> Identifier {
+    var statement = try connection.prepare("SELECT uuid FROM store")
+    return try statement.step() ? statement.identifier(0) : Identifier(high: 0, low: 0)
+  }
+}

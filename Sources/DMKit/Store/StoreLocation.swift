@@ -1,0 +1,80 @@
+internal import CSystem
+internal import Glibc
+
+/// The folder of a store, and whether somebody named it.
+public struct StoreLocation: Hashable, Sendable {
+  public let directory: String
+  /// A default store that is absent is empty; a named one that is absent is a mistake.
+  public let isNamed: Bool
+
+  public init(directory: String, isNamed: Bool) {
+    self.directory = directory
+    self.isNamed = isNamed
+  }
+
+  var database: String { directory + "/dm.sqlite" }
+  var lock: String { directory + "/store.lock" }
+
+  enum State { case absent, present }
+
+  /// Looks, without opening anything: closing any descriptor of a database drops the locks that this
+  /// process holds on it (sqlite.org/howtocorrupt.html, section 2.2).
+  func state() throws -> State {
+    guard let folder = try status(of: directory) else { return .absent }
+    guard folder & S_IFMT == S_IFDIR else {
+      throw DMError(.storeForeign, "'\(directory)' is no folder; a store is one", subject: directory)
+    }
+    try refuseNetworkFileSystem()
+    guard let file = try status(of: database) else { return .absent }
+    guard file & S_IFMT == S_IFREG else {
+      throw DMError(.storeForeign, "'\(database)' is no regular file; name another --store", subject: database)
+    }
+    return .present
+  }
+
+  private func status(of path: String) throws -> mode_t? {
+    var status = stat()
+    guard stat(path, &status) != 0 else { return status.st_mode }
+    let reason = errno
+    if reason == ENOENT || reason == ENOTDIR { return nil }
+    throw DMError(.inputOutput, "cannot look at '\(path)': \(String(cString: strerror(reason)))", subject: path)
+  }
+
+  /// The write-ahead log needs memory that all processes share (sqlite.org/wal.html, section 1).
+  /// The numbers are those of statfs(2): NFS, SMB, CIFS, SMB2, 9P, AFS, Coda, NCP and Ceph.
+  private func refuseNetworkFileSystem() throws {
+    let remote: Set<UInt32> = [
+      0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x5346_414F, 0x7375_7245, 0x564C,
+      0x00C3_6400,
+    ]
+    if remote.contains(UInt32(truncatingIfNeeded: dm_file_system(directory))) {
+      throw DMError(
+        .networkFileSystem, "'\(directory)' is on a network file system, where a store would be damaged; use a local folder",
+        subject: directory)
+    }
+  }
+
+  /// Makes the folder and the empty database, both for their owner alone, before any connection:
+  /// SQLite copies the mode of the database to the log.
+  func create() throws {
+    var path = ""
+    for part in directory.split(separator: "/", omittingEmptySubsequences: false) {
+      path += part
+      if !path.isEmpty, mkdir(path, path == directory ? 0o700 : 0o777) != 0, errno != EEXIST, errno != EISDIR {
+        throw cannotCreate(path, errno)
+      }
+      path += "/"
+    }
+    try refuseNetworkFileSystem()
+    let descriptor = open(database, O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_RDWR, 0o600)
+    if descriptor >= 0 {
+      close(descriptor)
+    } else if errno != EEXIST {
+      throw cannotCreate(database, errno)
+    }
+  }
+
+  private func cannotCreate(_ path: String, _ reason: Int32) -> DMError {
+    DMError(.cannotCreate, "cannot create '\(path)': \(String(cString: strerror(reason)))", subject: path)
+  }
+}

@@ -1,0 +1,59 @@
+/// Lines out of bytes as they come, split at LF and at nothing else.
+///
+/// A line over the limit is dropped as it comes in, so that it costs no memory.
+public struct LineSplitter: Sendable {
+  public enum Line: Sendable {
+    /// Without its LF.
+    case whole(ArraySlice<UInt8>)
+    case tooLong
+  }
+
+  /// The most bytes of a line.
+  public static let limit = 1024 * 1024
+
+  private var buffer: [UInt8] = []
+  private var start = 0
+  /// What of the buffer is known to hold no LF.
+  private var searched = 0
+  private var isSkipping = false
+
+  public init() {}
+
+  /// Bytes that are waiting, whole lines or not.
+  public var pending: Int { buffer.count - start }
+
+  public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    if start > 0 {
+      buffer.removeFirst(start)
+      searched -= start
+      start = 0
+    }
+    buffer.append(contentsOf: bytes)
+  }
+
+  /// The next whole line; nil when more bytes are needed.
+  public mutating func next() -> Line? {
+    let found = buffer.withUnsafeBufferPointer { bytes in
+      bytes[searched...].firstIndex(of: UInt8(ascii: "\n"))
+    }
+    guard let end = found else {
+      searched = buffer.count
+      if pending > Self.limit || isSkipping {
+        isSkipping = true
+        start = buffer.count
+      }
+      return nil
+    }
+    let line = buffer[start..<end]
+    start = end + 1
+    searched = start
+    if isSkipping || line.count > Self.limit {
+      isSkipping = false
+      return .tooLong
+    }
+    return .whole(line)
+  }
+
+  /// Whether the input ended within a line, which may then be half of one.
+  public var isUnfinished: Bool { pending > 0 || isSkipping }
+}

@@ -1,0 +1,191 @@
+/// The members of every record, once: what `--schema` prints, what dm-protocol(5) is compared with and
+/// what the tests hold each line against.
+public struct RecordSchema: Sendable {
+  public indirect enum Kind: Sendable {
+    case string
+    case integer
+    case boolean
+    case time
+    case uuid
+    case handle
+    case constant(String)
+    case words([String])
+    case list(Kind)
+    case record(String)
+  }
+
+  public struct Field: Sendable {
+    public let name: String
+    public let kind: Kind
+    public let isOptional: Bool
+
+    init(_ name: String, _ kind: Kind, optional: Bool = false) {
+      self.name = name
+      self.kind = kind
+      isOptional = optional
+    }
+  }
+
+  public let name: String
+  public let fields: [Field]
+
+  /// A line that is read may have other members too; they are ignored.
+  public let isInput: Bool
+
+  private init(_ name: String, _ fields: [Field], isInput: Bool = false) {
+    self.name = name
+    self.isInput = isInput
+    self.fields = isInput ? fields : [Field("type", .constant(name))] + fields
+  }
+
+  public static let outputs = [user, conversation, message, readReceipt, error]
+  public static let inputs = [sendLine, importLine, readLine]
+
+  public static func named(_ name: String) -> RecordSchema? { (outputs + inputs).first { $0.name == name } }
+
+  static let user = RecordSchema(
+    "user",
+    [
+      Field("handle", .handle), Field("display_name", .string, optional: true), Field("bio", .string, optional: true),
+      Field("avatar_url", .string, optional: true), Field("shows_presence", .boolean), Field("created_at", .time),
+    ])
+
+  static let conversation = RecordSchema(
+    "conversation",
+    [
+      Field("id", .uuid), Field("is_group", .boolean), Field("title", .string, optional: true),
+      Field("creator", .handle, optional: true), Field("participants", .list(.handle)),
+      Field("last_message", .record("message"), optional: true), Field("last_activity", .time),
+      Field("unread_count", .integer), Field("unread_mentions_count", .integer),
+      Field("last_read_seq", .integer, optional: true), Field("first_unread_seq", .integer, optional: true),
+      Field("is_pinned", .boolean), Field("is_muted", .boolean), Field("is_archived", .boolean),
+      Field("cursor", .string, optional: true),
+    ])
+
+  static let message = RecordSchema(
+    "message",
+    [
+      Field("id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("sender", .handle),
+      Field("text", .string, optional: true), Field("created_at", .time),
+      Field("status", .words(Message.Status.allCases.map(\.rawValue))), Field("reply_to", .uuid, optional: true),
+      Field("nonce", .string, optional: true), Field("duplicate", .boolean, optional: true),
+    ])
+
+  static let readReceipt = RecordSchema(
+    "read_receipt",
+    [
+      Field("conversation_id", .uuid), Field("user", .handle), Field("from_seq", .integer), Field("to_seq", .integer),
+      Field("at", .time), Field("unread_count", .integer, optional: true),
+    ])
+
+  static let error = RecordSchema(
+    "error",
+    [
+      Field("line", .integer, optional: true), Field("code", .words(DMError.Code.allCases.map(\.rawValue))),
+      Field("retryable", .boolean), Field("subject", .string, optional: true), Field("message", .string),
+    ])
+
+  static let sendLine = RecordSchema(
+    "send_line",
+    [
+      Field("conversation", .string), Field("text", .string), Field("nonce", .string, optional: true),
+      Field("reply_to", .string, optional: true),
+    ], isInput: true)
+
+  static let importLine = RecordSchema(
+    "import_line",
+    [
+      Field("type", .words(["message", "conversation"]), optional: true), Field("id", .uuid, optional: true),
+      Field("conversation", .string, optional: true), Field("conversation_id", .uuid, optional: true),
+      Field("sender", .handle, optional: true), Field("text", .string, optional: true),
+      Field("created_at", .time, optional: true), Field("nonce", .string, optional: true),
+      Field("reply_to", .uuid, optional: true), Field("reply_to_nonce", .string, optional: true),
+      Field("is_group", .boolean, optional: true), Field("title", .string, optional: true),
+      Field("creator", .handle, optional: true), Field("participants", .list(.handle), optional: true),
+    ], isInput: true)
+
+  static let readLine = RecordSchema(
+    "read_line",
+    [
+      Field("type", .string), Field("conversation_id", .uuid, optional: true), Field("seq", .integer, optional: true),
+    ], isInput: true)
+}
+
+// MARK: As JSON Schema, draft 2020-12
+
+extension RecordSchema {
+  /// One document for a program: `#/$defs/input` is a line that it reads, the whole a line that it prints.
+  public static func document(for program: String, reads: String?, writes: [String]) -> JSONWriter {
+    var names = writes
+    // A conversation holds a message.
+    if writes.contains("conversation"), !writes.contains("message") { names.append("message") }
+    if let reads { names.append(reads) }
+    var json = JSONWriter()
+    json.object { json in
+      json.member("$schema", "https://json-schema.org/draft/2020-12/schema")
+      json.member("title", program)
+      json.key("oneOf")
+      json.array { json in for name in writes { reference(to: name, in: &json) } }
+      json.key("$defs")
+      json.object { json in
+        if let reads {
+          json.key("input")
+          reference(to: reads, in: &json)
+        }
+        for name in names { named(name)?.write(to: &json) }
+      }
+    }
+    json.endLine()
+    return json
+  }
+
+  private static func reference(to name: String, in json: inout JSONWriter) {
+    json.object { $0.member("$ref", "#/$defs/\(name)") }
+  }
+
+  private func write(to json: inout JSONWriter) {
+    json.key(name: name)
+    json.object { json in
+      json.member("type", "object")
+      json.key("properties")
+      json.object { json in
+        for field in fields {
+          json.key(name: field.name)
+          Self.write(field.kind, to: &json)
+        }
+      }
+      json.key("required")
+      json.array { json in for field in fields where !field.isOptional { json.value(field.name) } }
+      if !isInput { json.member("additionalProperties", false) }
+    }
+  }
+
+  private static func write(_ kind: Kind, to json: inout JSONWriter) {
+    if case .record(let name) = kind { return reference(to: name, in: &json) }
+    json.object { json in
+      switch kind {
+      case .string: json.member("type", "string")
+      case .integer: json.member("type", "integer")
+      case .boolean: json.member("type", "boolean")
+      case .time:
+        json.member("type", "string")
+        json.member("format", "date-time")
+      case .uuid:
+        json.member("type", "string")
+        json.member("format", "uuid")
+      case .handle:
+        json.member("type", "string")
+        json.member("minLength", 1)
+      case .constant(let value): json.member("const", value)
+      case .words(let words):
+        json.key("enum")
+        json.array { json in for word in words { json.value(word) } }
+      case .list(let element):
+        json.member("type", "array")
+        json.key("items")
+        write(element, to: &json)
+      case .record: break
+      }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+/// Something that has a line of its own. The members of each are in `RecordSchema`, in this order.
+public protocol Record {
+  func write(to json: inout JSONWriter)
+}
+
+extension JSONWriter {
+  /// A record as one line.
+  public mutating func line(_ record: some Record) {
+    record.write(to: &self)
+    endLine()
+  }
+}
+
+extension User: Record {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "user")
+      json.member("handle", handle.description)
+      json.member("display_name", displayName)
+      json.member("bio", bio)
+      json.member("avatar_url", avatarURL)
+      json.member("shows_presence", showsPresence)
+      json.member("created_at", createdAt)
+    }
+  }
+}
+
+extension Message: Record {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "message")
+      json.member("id", id)
+      json.member("conversation_id", conversationID)
+      json.member("seq", seq)
+      json.member("sender", sender.description)
+      json.member("text", text)
+      json.member("created_at", createdAt)
+      json.member("status", status.rawValue)
+      json.member("reply_to", replyTo)
+      json.member("nonce", nonce)
+      if isDuplicate { json.member("duplicate", true) }
+    }
+  }
+}
+
+extension Conversation: Record {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "conversation")
+      json.member("id", id)
+      json.member("is_group", isGroup)
+      json.member("title", title)
+      json.member("creator", creator?.description)
+      json.key("participants")
+      json.array { json in for participant in participants { json.value(participant.description) } }
+      if let lastMessage {
+        json.key("last_message")
+        lastMessage.write(to: &json)
+      }
+      json.member("last_activity", lastActivity)
+      json.member("unread_count", unreadCount)
+      json.member("unread_mentions_count", 0)
+      json.member("last_read_seq", lastReadSeq)
+      json.member("first_unread_seq", firstUnreadSeq)
+      json.member("is_pinned", isPinned)
+      json.member("is_muted", false)
+      json.member("is_archived", isArchived)
+      json.member("cursor", cursor?.description)
+    }
+  }
+}
+
+extension Receipt: Record {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "read_receipt")
+      json.member("conversation_id", conversationID)
+      json.member("user", user.description)
+      json.member("from_seq", range.lowerBound)
+      json.member("to_seq", range.upperBound)
+      json.member("at", at)
+      json.member("unread_count", unreadCount)
+    }
+  }
+}
+
+/// What was wrong with a line of input, or with the whole call.
+public struct ErrorRecord: Record {
+  public let line: Int?
+  public let error: DMError
+
+  public init(line: Int?, _ error: DMError) {
+    self.line = line
+    self.error = error
+  }
+
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "error")
+      json.member("line", line)
+      json.member("code", error.code.rawValue)
+      json.member("retryable", error.code.isRetryable)
+      json.member("subject", error.subject)
+      json.member("message", error.message)
+    }
+  }
+}

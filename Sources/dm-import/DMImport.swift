@@ -1,0 +1,37 @@
+internal import DMCLI
+internal import DMKit
+
+@main struct DMImport: Program {
+  static let command = Command(
+    "dm-import", "add history from JSON lines, with its own times, senders and replies",
+    synopsis: ["<JSON-LINES"],
+    examples: [
+      ("dm-import <history.jsonl", "add what is not there yet; safe to repeat"),
+      ("{ dm-list --all --limit all; dm-tail -n all --peek; } | dm-import --store copy", "copy what one sees into another store"),
+    ], reads: "import_line", writes: ["message", "conversation", "error"])
+
+  static func run(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    if isTerminal(.input) { throw usage("pipe JSON lines into it; see --help") }
+    let messenger = try call.messenger()
+    var added = 0
+    var duplicates = 0
+    let progress = Progress(call)
+    try call.answerLines {
+      try Imported(line: $0)
+    } act: {
+      try messenger.importHistory($0)
+    } print: { outcome in
+      switch outcome {
+      case .conversation(let conversation): try call.print(conversation) { _ in nil }
+      case .message(let message):
+        if message.isDuplicate { duplicates += 1 } else { added += 1 }
+        try call.print(message) { _ in nil }
+      }
+    } progress: {
+      progress.show("\($0) lines")
+    }
+    progress.clear()
+    if !call.isJSON, !call.isQuiet { try call.output.write("\(added) messages added, \(duplicates) there already\n") }
+  }
+}

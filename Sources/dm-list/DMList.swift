@@ -1,0 +1,42 @@
+internal import DMCLI
+internal import DMKit
+
+@main struct DMList: Program {
+  static let command = Command(
+    "dm-list", "list conversations: pinned first, then newest activity",
+    synopsis: ["[OPTION]... [QUERY]"],
+    options: [
+      Option("unread", "only those with unread messages"),
+      Option("archived", "only archived ones"),
+      Option("all", "archived ones too"),
+      Option("limit", value: "N", "at most N conversations, or 'all' [50]"),
+      Option("after", value: "CURSOR", "the page after the conversation with this cursor"),
+      Option("count", "print how many messages are unread, and nothing else"),
+    ],
+    examples: [
+      ("dm-list --unread", "what waits for me"),
+      ("dm-list --count", "the number for a status bar"),
+      ("dm-list ops", "those whose title or people have 'ops' in them"),
+      ("dm-list --unread | jq -r '\"\\(.unread_count) \\(.title // (.participants | join(\" \")))\"'", "a digest"),
+    ], writes: ["conversation"])
+
+  static func run(_ call: Invocation) throws {
+    let arguments = call.arguments
+    try arguments.atMost(1)
+    try arguments.exclude("archived", "all")
+    var query = ListQuery()
+    query.archived = arguments.has("archived") ? .only : arguments.has("all") ? .included : .excluded
+    query.unreadOnly = arguments.has("unread")
+    query.matching = arguments.operands.first
+    query.limit = try arguments.count("limit", default: 50)
+    query.after = arguments.value("after")
+    let messenger = try call.messenger()
+    if arguments.has("count") {
+      try call.output.write("\(try messenger.unreadCount(query))\n")
+      return
+    }
+    for conversation in try messenger.conversations(query) {
+      try call.print(conversation) { TextFormat.line($0, for: messenger.identity.handle) }
+    }
+  }
+}

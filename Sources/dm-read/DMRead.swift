@@ -1,0 +1,93 @@
+internal import DMCLI
+internal import DMKit
+
+@main struct DMRead: Program {
+  static let command = Command(
+    "dm-read", "mark messages as read, or as unread, and show who has read what",
+    synopsis: [
+      "CONVERSATION RANGE...", "CONVERSATION --up-to MESSAGE | --before WHEN | --all", "--everywhere --before WHEN | --all",
+      "--receipts MESSAGE", "<MESSAGE-LINES",
+    ],
+    options: [
+      Option("up-to", value: "MESSAGE", "everything to this message, itself included"),
+      Option("before", value: "WHEN", "everything that was said before a time"),
+      Option("all", "everything"),
+      Option("everywhere", "in all conversations"),
+      Option("unread", "mark as unread instead; the receipts stay"),
+      Option("receipts", value: "MESSAGE", "print who has read this message, and when"),
+      Option("dry-run", "print what would change, and change nothing"),
+    ],
+    examples: [
+      ("dm-read bob 40..57 60", "those messages"),
+      ("dm-tail bob -n 20 | dm-read", "exactly these 20"),
+      ("dm-read --everywhere --before 7d", "for cron: whatever is older than a week"),
+      ("dm-read --receipts bob:-1", "who has read the last message, and when"),
+    ], reads: "read_line", writes: ["read_receipt", "error"])
+
+  static func run(_ call: Invocation) throws {
+    let arguments = call.arguments
+    let messenger = try call.messenger()
+    var options = Messenger.MarkOptions()
+    options.unread = arguments.has("unread")
+    options.isDryRun = arguments.has("dry-run")
+
+    if let message = arguments.value("receipts") {
+      try arguments.atMost(0)
+      for receipt in try messenger.receipts(for: MessageReference(message)) { try print(receipt, call) }
+      return
+    }
+    let target = try target(arguments)
+    if arguments.has("everywhere") {
+      try arguments.atMost(0)
+      guard let target else { throw usage("--everywhere needs --before WHEN or --all") }
+      for receipt in try messenger.markReadEverywhere(target, options) { try print(receipt, call) }
+    } else if let name = arguments.operands.first {
+      let (conversation, ranges) = try conversationAndRanges(arguments.operands)
+      guard let conversation, let chosen = try chosen(ranges.map(ReadTarget.ranges), target) else {
+        throw usage("which messages of '\(name)'? Write a range, --up-to MESSAGE, --before WHEN or --all")
+      }
+      if let receipt = try messenger.markRead(chosen, in: conversation, options) { try print(receipt, call) }
+    } else if target != nil {
+      throw usage("name a conversation, or add --everywhere")
+    } else if isTerminal(.input) {
+      throw usage("name a conversation, or pipe the lines of dm-tail into it; see --help")
+    } else {
+      try readLines(call, messenger, options)
+    }
+  }
+
+  static func target(_ arguments: Arguments) throws -> ReadTarget? {
+    try arguments.exclude("up-to", "before", "all")
+    if let message = arguments.value("up-to") { return .upTo(try MessageReference(message)) }
+    if let time = arguments.value("before") { return .before(try moment(time)) }
+    return arguments.has("all") ? .all : nil
+  }
+
+  static func chosen(_ ranges: ReadTarget?, _ target: ReadTarget?) throws -> ReadTarget? {
+    if ranges != nil, target != nil { throw usage("a range and an option exclude each other; write one of them") }
+    return ranges ?? target
+  }
+
+  /// Exactly the messages whose lines come in; other lines pass by. One receipt a conversation and batch.
+  static func readLines(_ call: Invocation, _ messenger: Messenger, _ options: Messenger.MarkOptions) throws {
+    var input = LineInput()
+    while let batch = try input.batch({ try Messenger.Mentioned(line: $0) }) {
+      var lines: [Int] = []
+      var messages: [Messenger.Mentioned] = []
+      for case (let line, .success(let message?)) in batch {
+        lines.append(line)
+        messages.append(message)
+      }
+      let (receipts, errors) = messages.isEmpty ? ([], [:]) : try messenger.markRead(messages, options)
+      var faults: [(line: Int, error: DMError)] = errors.map { (lines[$0.key], $0.value) }
+      for case (let line, .failure(let error)) in batch { faults.append((line, error)) }
+      for fault in faults.sorted(by: { $0.line < $1.line }) { try call.fail(line: fault.line, fault.error) }
+      for receipt in receipts { try print(receipt, call) }
+      try call.output.flush()
+    }
+  }
+
+  static func print(_ receipt: Receipt, _ call: Invocation) throws {
+    try call.print(receipt) { TextFormat.line($0) }
+  }
+}

@@ -1,0 +1,80 @@
+internal import DMCLI
+internal import DMKit
+
+@main struct DMSend: Program {
+  static let command = Command(
+    "dm-send", "send messages: one from its arguments or standard input, or many as lines",
+    synopsis: [
+      "[OPTION]... CONVERSATION TEXT...", "[OPTION]... CONVERSATION <FILE", "--lines CONVERSATION <FILE",
+      "<JSON-LINES",
+    ],
+    options: [
+      Option("lines", "send each line of standard input as a message"),
+      Option("reply-to", value: "MESSAGE", "the message that this one answers"),
+      Option("nonce", value: "NONCE", "sent before with this nonce: do nothing, return that message"),
+      Option("edit", "write the text in $VISUAL or $EDITOR"),
+    ],
+    examples: [
+      ("dm-send bob 'lunch?'", "send"),
+      ("make 2>&1 | tail -n 20 | dm-send +ops", "standard input as one message"),
+      ("dm-send bob --reply-to -1 'with pleasure'", "answer the last message"),
+      ("dm-send bob --nonce \"backup-$(date +%F)\" 'backup done'", "at most once a day, however often it runs"),
+      (
+        "jq -c '{conversation: .to, text: .body, nonce: .id}' queue.json | dm-send",
+        "many, each answered by a line"
+      ),
+    ], reads: "send_line", writes: ["message", "error"])
+
+  static func run(_ call: Invocation) throws {
+    let arguments = call.arguments
+    let messenger = try call.messenger()
+    guard let name = arguments.operands.first else { return try sendLines(call, messenger) }
+    let conversation = try ConversationReference(name)
+    if arguments.has("lines") { return try sendTexts(call, messenger, conversation) }
+    let text = try text(call)
+    let outgoing = try Outgoing(
+      to: conversation, text: text, nonce: arguments.value("nonce"),
+      replyTo: try arguments.value("reply-to").map(MessageReference.init))
+    try call.print(try messenger.send(outgoing)) { answer($0, name) }
+  }
+
+  /// The text of a single message: operands, an editor, or standard input to its end.
+  static func text(_ call: Invocation) throws -> String {
+    let words = call.arguments.operands.dropFirst().joined(separator: " ")
+    if call.arguments.has("edit") { return try editedText(words) }
+    if call.arguments.operands.count > 1 { return words }
+    var input = LineInput()
+    return try input.text(limit: Outgoing.textLimit)
+  }
+
+  static func sendTexts(_ call: Invocation, _ messenger: Messenger, _ conversation: ConversationReference) throws {
+    try call.arguments.atMost(1)
+    for name in ["nonce", "reply-to", "edit"] { try call.arguments.exclude("lines", name) }
+    try call.answerLines {
+      try Outgoing(to: conversation, text: plainText($0))
+    } act: {
+      try messenger.send($0)
+    } print: { message in
+      try call.print(message) { answer($0, conversation.description) }
+    }
+  }
+
+  static func sendLines(_ call: Invocation, _ messenger: Messenger) throws {
+    for name in ["lines", "nonce", "reply-to", "edit"] where call.arguments.isGiven(name) {
+      throw usage("--\(name) needs a conversation; see --help")
+    }
+    if isTerminal(.input) { throw usage("name a conversation, or pipe JSON lines into it; see --help") }
+    try call.answerLines {
+      try Outgoing(line: $0)
+    } act: {
+      try messenger.send($0)
+    } print: { message in
+      try call.print(message) { answer($0, $0.conversationID.description) }
+    }
+  }
+
+  /// A reference to what was sent, ready for --reply-to.
+  static func answer(_ message: Message, _ conversation: String) -> String {
+    visible("\(conversation):\(message.seq)") + (message.isDuplicate ? " (sent before)" : "")
+  }
+}
