@@ -2,12 +2,16 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 PROGRAMS := $(notdir $(wildcard Sources/dm-*))
 RELEASE := swift build -c release --static-swift-stdlib
+SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
+# Commands that a target needs besides what a build needs; each is also the name of its Debian package.
+TOOLS := pkg-config jq
 
-.PHONY: demo test build install lint bench generate setup setup-bench
+.PHONY: demo test build install lint bench generate setup
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
 
+test: TOOLS += sqlite3 strace groff
 test: setup
 	swift build --build-tests
 	swift test --skip-build
@@ -28,21 +32,23 @@ install: build
 
 lint:
 	swift format lint --strict --recursive Sources Tests Package.swift
-	sh bench/lint
+	sh .ci/lint
 
-bench: build setup-bench
+bench: TOOLS += hyperfine sqlite3
+bench: build
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/run
 
 # What is generated and committed: the completions.
 generate: setup
 	swift build
-	for p in $(PROGRAMS); do b="$$(swift build --show-bin-path)/$$p"; \
-	  $$b --generate-completion bash >completions/bash/$$p && \
-	  $$b --generate-completion zsh >completions/zsh/_$$p && \
-	  $$b --generate-completion fish >completions/fish/$$p.fish || exit; done
+	b="$$(swift build --show-bin-path)"; for p in $(PROGRAMS); do \
+	  "$$b/$$p" --generate-completion bash >completions/bash/$$p && \
+	  "$$b/$$p" --generate-completion zsh >completions/zsh/_$$p && \
+	  "$$b/$$p" --generate-completion fish >completions/fish/$$p.fish || exit; done
 
+# Installs what is missing with apt, and asks for nothing when nothing is.
 setup:
-	@sh examples/../bench/setup libsqlite3-dev:/usr/include/sqlite3.h pkg-config jq
-
-setup-bench:
-	@sh bench/setup hyperfine sqlite3
+	@missing="$$(for t in $(TOOLS); do command -v $$t >/dev/null || echo $$t; done)"; \
+	test -e /usr/include/sqlite3.h || missing="$$missing libsqlite3-dev"; \
+	test -z "$$missing" || { $(SUDO) apt-get update -qq && \
+	  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing; }

@@ -1,7 +1,8 @@
 public import DMKit
 
 /// A command line, taken apart by the rules of GNU getopt_long: options and operands in any order,
-/// `--` ends the options, short flags may be joined. Long names are not abbreviated.
+/// `--` ends the options, short flags may be joined. Long names are not abbreviated, and `-1` is an
+/// operand: the last message.
 public struct Arguments: Sendable {
   public private(set) var subcommand: String?
   public private(set) var operands: [String] = []
@@ -19,7 +20,7 @@ public struct Arguments: Sendable {
         break
       } else if word.hasPrefix("--") {
         try takeLong(word, &words)
-      } else if word.hasPrefix("-"), word != "-" {
+      } else if word.hasPrefix("-"), word != "-", Int(word) == nil {
         try takeShort(word, &words)
       } else {
         operands.append(word)

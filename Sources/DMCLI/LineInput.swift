@@ -94,7 +94,7 @@ public struct LineInput: ~Copyable {
     while case let count = try readChunk(), count > 0 {
       bytes += chunk[..<count]
       guard bytes.count <= limit + 1 else {
-        throw DMError(.textTooLong, "the text is over \(limit / 1024) KiB; split it, or attach it as a file")
+        throw DMError(.textTooLong, "the text is over \(limit / 1024) KiB; split it")
       }
     }
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }

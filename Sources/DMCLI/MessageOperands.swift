@@ -59,14 +59,14 @@ public struct MessagePage {
   private let messenger: Messenger
   /// Without one, each message says in which conversation it stands.
   private let isOne: Bool
-  private var firstUnread: Int?
+  private let firstUnread: Int?
   private var day = ""
   private var names: [Identifier: String] = [:]
 
   public init(_ messenger: Messenger, _ conversation: ConversationReference?) throws {
     self.messenger = messenger
     isOne = conversation != nil
-    if let conversation { firstUnread = try messenger.conversation(conversation).firstUnreadSeq }
+    firstUnread = try conversation.flatMap { try messenger.conversation($0).firstUnreadSeq }
   }
 
   public mutating func text(of message: Message) -> String {
@@ -74,10 +74,7 @@ public struct MessagePage {
     let today = TextFormat.day(message.createdAt)
     if today != day { text += "-- \(today) --\n" }
     day = today
-    if let first = firstUnread, message.seq >= first {
-      text += "-- unread --\n"
-      firstUnread = nil
-    }
+    if message.seq == firstUnread { text += "-- unread --\n" }
     let me = messenger.identity.handle
     return text + TextFormat.line(message, for: me, in: isOne ? nil : name(message.conversationID))
   }

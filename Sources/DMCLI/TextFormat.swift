@@ -49,7 +49,7 @@ public enum TextFormat {
   public static func line(_ receipt: Receipt, in place: String? = nil) -> String {
     let range = receipt.range.count == 1 ? "\(receipt.range.lowerBound)" : "\(receipt.range.lowerBound)..\(receipt.range.upperBound)"
     let unread = receipt.unreadCount.map { ", \($0) unread" } ?? ""
-    return "\(visible(receipt.user.description))  \(place.map { "\($0):" } ?? "")\(range)  \(short(receipt.at)) \(clock(receipt.at))\(unread)"
+    return "\(visible(receipt.user.description))  \(place.map { "\($0):" } ?? "")\(range)  \(day(receipt.at)) \(clock(receipt.at))\(unread)"
   }
 
   public static func line(_ user: User) -> String {

@@ -33,12 +33,16 @@ internal import DMKit
 
     if let message = arguments.value("receipts") {
       try arguments.atMost(0)
+      for other in ["up-to", "before", "all", "everywhere", "unread", "dry-run"] {
+        try arguments.exclude("receipts", other)
+      }
       for receipt in try messenger.receipts(for: MessageReference(message)) { try print(receipt, call) }
       return
     }
     let target = try target(arguments)
     if arguments.has("everywhere") {
       try arguments.atMost(0)
+      try arguments.exclude("everywhere", "up-to")
       guard let target else { throw usage("--everywhere needs --before WHEN or --all") }
       for receipt in try messenger.markReadEverywhere(target, options) { try print(receipt, call) }
     } else if let name = arguments.operands.first {

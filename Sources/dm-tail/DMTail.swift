@@ -24,6 +24,8 @@ internal import DMKit
 
   static func run(_ call: Invocation) throws {
     let arguments = call.arguments
+    // What nobody saw is neither read nor delivered.
+    try arguments.exclude("quiet", "read")
     var query = HistoryQuery()
     (query.conversation, query.ranges) = try conversationAndRanges(arguments.operands)
     query.before = try arguments.value("before").map(bound)
@@ -43,15 +45,19 @@ internal import DMKit
     // Only now is it known that the reader got it.
     try call.output.flush()
     if arguments.has("read") { try printed.markRead(messenger) }
-    if !arguments.has("peek") { try messenger.markDelivered(upTo: printed.lastOfOthers) }
+    if !arguments.has("peek"), !call.isQuiet { try messenger.markDelivered(upTo: printed.lastOfOthers) }
   }
 
-  /// A number or another reference to a message, else a time.
+  /// A number or a UUID is a message; `14:30` is a time, though a user may be called 14.
   static func bound(_ text: String) throws -> HistoryQuery.Bound {
+    if Int(text) != nil || Identifier(text) != nil { return .message(try MessageReference(text)) }
     do {
-      return .message(try MessageReference(text))
-    } catch let error as DMError where error.code == .badReference {
       return .time(try moment(text))
+    } catch let error as DMError where error.code == .badTime {
+      if let reference = try splitReference(text), reference.range.from != nil {
+        return .message(try MessageReference(text))
+      }
+      throw error
     }
   }
 }

@@ -4,26 +4,12 @@ extension Messenger {
   /// Missing users and groups are created, a sender joins from the first message, and all of it counts
   /// as read. What is there already, by its id or else by sender and nonce, is returned as a duplicate.
   public func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
-    try writing(isBulk: true) { store, me in
-      let session = ImportSession(self, store, me)
-      let results = try batch.map { line -> Result<Imported.Outcome, DMError> in
-        do {
-          switch line {
-          case .conversation(let conversation): return .success(.conversation(try session.add(conversation)))
-          case .message(let message): return .success(.message(try session.add(message)))
-          }
-        } catch let error as DMError where !error.code.isFatal {
-          return .failure(error)
-        }
-      }
-      try session.finish()
-      return results
-    }
+    try perform(batch, in: ImportSession.self)
   }
 }
 
 /// The history that is added in one transaction.
-private final class ImportSession {
+private final class ImportSession: BatchSession {
   private let messenger: Messenger
   private let store: Store
   private let me: Int64
@@ -43,7 +29,14 @@ private final class ImportSession {
     statuses = StatusReader(store)
   }
 
-  func add(_ message: ImportedMessage) throws -> Message {
+  func act(on line: Imported) throws -> Imported.Outcome {
+    switch line {
+    case .conversation(let conversation): .conversation(try add(conversation))
+    case .message(let message): .message(try add(message))
+    }
+  }
+
+  private func add(_ message: ImportedMessage) throws -> Message {
     let existing = try group(message.group)
     if let row = existing, let duplicate = try duplicate(of: message, in: row) { return duplicate }
     if let row = existing, row.lastSeq > 0, message.createdAt <= row.lastActivity {
@@ -70,7 +63,7 @@ private final class ImportSession {
       createdAt: message.createdAt, status: .sent, replyTo: replyTo, nonce: message.nonce)
   }
 
-  func add(_ conversation: ImportedConversation) throws -> Conversation {
+  private func add(_ conversation: ImportedConversation) throws -> Conversation {
     let group = ImportedMessage.Group.id(conversation.id)
     if let row = try self.group(group) { return try asSeen(row, conversation) }
     let members = try conversation.participants.map(key)
@@ -204,8 +197,9 @@ private final class ImportSession {
   func finish() throws {
     for (key, first) in firstAdded.sorted(by: { $0.key < $1.key }) {
       guard let row = rows[key] else { continue }
-      try store.update(row)
-      for user in participants[key] ?? [] { _ = try store.cover(first...row.lastSeq, by: user, in: key) }
+      let new = first...row.lastSeq
+      try store.update(row, added: new.count, readBy: nil)
+      for user in participants[key] ?? [] { try store.extendReadRanges(by: new, of: user, in: key) }
       for user in joined[key] ?? [] { _ = try store.cover(1...row.lastSeq, by: user, in: key) }
       try store.append(.conversation, conversation: key, at: .now)
     }

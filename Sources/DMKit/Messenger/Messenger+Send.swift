@@ -4,8 +4,7 @@ extension Messenger {
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`,
   ///   `unknown_message` for what it replies to, `nonce_conflict`, or a fault of the store.
   public func send(_ outgoing: Outgoing) throws -> Message {
-    let result = try send([outgoing])
-    return try result[0].get()
+    try send([outgoing])[0].get()
   }
 
   /// Sends messages in one transaction, in order, and says what became of each.
@@ -13,23 +12,12 @@ extension Messenger {
   /// A message that cannot be sent stops none of the others. Whatever fails for all of them, fails
   /// before any is sent.
   public func send(_ batch: [Outgoing]) throws -> [Result<Message, DMError>] {
-    try writing(isBulk: batch.count > 1) { store, me in
-      let session = SendSession(self, store, me)
-      let results = try batch.map { outgoing -> Result<Message, DMError> in
-        do {
-          return .success(try session.send(outgoing))
-        } catch let error as DMError where !error.code.isFatal {
-          return .failure(error)
-        }
-      }
-      try session.finish()
-      return results
-    }
+    try perform(batch, in: SendSession.self)
   }
 }
 
 /// The messages that one user sends in one transaction.
-private final class SendSession {
+private final class SendSession: BatchSession {
   private let messenger: Messenger
   private let store: Store
   private let me: Int64
@@ -45,7 +33,7 @@ private final class SendSession {
     statuses = StatusReader(store)
   }
 
-  func send(_ outgoing: Outgoing) throws -> Message {
+  func act(on outgoing: Outgoing) throws -> Message {
     var row = try target(of: outgoing)
     if let nonce = outgoing.nonce, let place = try store.place(of: nonce, from: me, in: row.key),
       var message = try store.message(at: place, as: statuses)
@@ -93,8 +81,9 @@ private final class SendSession {
   /// Writes what is kept for each conversation: its end, and that one has read one's own words.
   func finish() throws {
     for (key, ranges) in sent.sorted(by: { $0.key < $1.key }) {
-      if let row = rows[key] { try store.update(row) }
-      for range in ranges { _ = try store.cover(range, by: me, in: key) }
+      guard let row = rows[key] else { continue }
+      try store.update(row, added: ranges.reduce(0) { $0 + $1.count }, readBy: me)
+      for range in ranges { try store.extendReadRanges(by: range, of: me, in: key) }
     }
   }
 }

@@ -52,7 +52,7 @@ public struct Outgoing: Equatable, Sendable {
   static func check(text: String) throws {
     guard !text.isEmpty else { throw DMError(.emptyText, "the text is empty; say something") }
     guard text.utf8.count <= textLimit else {
-      throw DMError(.textTooLong, "the text is over \(textLimit / 1024) KiB; split it, or attach it as a file")
+      throw DMError(.textTooLong, "the text is over \(textLimit / 1024) KiB; split it")
     }
     guard !text.utf8.contains(0) else {
       throw DMError(.badField, "the text holds a NUL character; remove it", subject: "text")

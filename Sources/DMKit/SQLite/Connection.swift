@@ -21,7 +21,7 @@ struct Connection: ~Copyable {
       throw DMError(sqlite: code, detail: "cannot open the store '\(path)'")
     }
     self.handle = handle
-    sqlite3_busy_timeout(handle, 5000)
+    sqlite3_busy_timeout(handle, Self.patience)
     // The last to leave would checkpoint outside the lock (sqlite.org/c3ref/c_dbconfig_defensive.html).
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
@@ -83,14 +83,23 @@ struct Connection: ~Copyable {
   /// Whether the file or its folder allows no writing.
   var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
+  /// Whether the log held more pages than that after this connection's last commit.
+  func hasLog(over limit: Int) -> Bool { walPages.value > limit }
+
   /// Moves the log into the database once it holds that many pages. Only under the write lock.
-  func checkpoint(ifOver limit: Int) {
-    guard walPages.value > limit else { return }
-    // A reader may keep part of it from moving; the next writer tries again.
-    if sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) == SQLITE_OK {
-      walPages.value = 0
-    }
+  ///
+  /// A reader may keep part of it from moving; nobody waits for him, and the next writer tries again.
+  /// An emptied log costs the next process nothing to open, one that is only moved is read again.
+  func checkpoint(ifOver limit: Int, emptying: Bool) {
+    guard hasLog(over: limit) else { return }
+    sqlite3_busy_timeout(handle, 0)
+    let mode = emptying ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+    if sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil) == SQLITE_OK, emptying { walPages.value = 0 }
+    sqlite3_busy_timeout(handle, Self.patience)
   }
+
+  /// Milliseconds that a statement waits for a lock of SQLite's own, which only foreign tools hold for long.
+  private static let patience: Int32 = 5000
 }
 
 /// A number that C can write to.

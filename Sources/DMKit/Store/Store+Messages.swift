@@ -129,17 +129,42 @@ extension Store {
     return id
   }
 
-  /// Writes the end of a conversation into its row and those of its participants.
-  func update(_ row: ConversationRow) throws {
+  /// Writes the end of a conversation into its row and those of its participants, and that its last
+  /// `added` messages are no news to a user, or to anybody.
+  func update(_ row: ConversationRow, added: Int, readBy user: Int64?) throws {
     var end = try connection.prepare("UPDATE conversation SET last_seq = ?, last_activity = ? WHERE id = ?")
     end.bind(row.lastSeq)
     end.bind(row.lastActivity)
     end.bind(row.key)
     try end.run()
-    var activity = try connection.prepare(
-      "UPDATE participant SET last_activity = ? WHERE conversation = ? AND last_activity IS NOT NULL")
-    activity.bind(row.lastActivity)
-    activity.bind(row.key)
-    try activity.run()
+    var participants = try connection.prepare(
+      """
+      UPDATE participant SET last_activity = iif(last_activity IS NULL, NULL, ?1),
+        read_count = read_count + iif(coalesce(user = ?4, 1), ?3, 0)
+      WHERE conversation = ?2 AND (last_activity IS NOT NULL OR coalesce(user = ?4, 1))
+      """)
+    participants.bind(row.lastActivity)
+    participants.bind(row.key)
+    participants.bind(added)
+    participants.bind(user)
+    try participants.run()
+  }
+
+  /// Adds new messages to what a user has read; the count of them is `update`'s.
+  func extendReadRanges(by range: SeqRange, of user: Int64, in conversation: Int64) throws {
+    do {
+      var extend = try connection.prepare(
+        """
+        UPDATE read_range SET to_seq = ?1 WHERE conversation = ?3 AND user = ?4 AND to_seq = ?2 - 1
+        AND from_seq = (SELECT max(from_seq) FROM read_range WHERE conversation = ?3 AND user = ?4)
+        """)
+      extend.bind(range.upperBound)
+      extend.bind(range.lowerBound)
+      extend.bind(conversation)
+      extend.bind(user)
+      try extend.run()
+    }
+    if connection.changes > 0 { return }
+    try insertReadRange(range, of: user, in: conversation)
   }
 }

@@ -81,15 +81,17 @@ extension Store {
       delete.bind(last.lowerBound)
       try delete.run()
     }
-    for range in new {
-      var insert = try connection.prepare(
-        "INSERT INTO read_range (conversation, user, from_seq, to_seq) VALUES (?, ?, ?, ?)")
-      insert.bind(conversation)
-      insert.bind(user)
-      insert.bind(range.lowerBound)
-      insert.bind(range.upperBound)
-      try insert.run()
-    }
+    for range in new { try insertReadRange(range, of: user, in: conversation) }
+  }
+
+  func insertReadRange(_ range: SeqRange, of user: Int64, in conversation: Int64) throws {
+    var insert = try connection.prepare(
+      "INSERT INTO read_range (conversation, user, from_seq, to_seq) VALUES (?, ?, ?, ?)")
+    insert.bind(conversation)
+    insert.bind(user)
+    insert.bind(range.lowerBound)
+    insert.bind(range.upperBound)
+    try insert.run()
   }
 
   private func addToReadCount(_ count: Int, of user: Int64, in conversation: Int64) throws {

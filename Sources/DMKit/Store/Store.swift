@@ -10,12 +10,24 @@ final class Store {
   var handles: [Int64: Handle] = [:]
   var conversationIDs: [Int64: Identifier] = [:]
 
+  /// Pages of the log at which a lone write, and a bulk one, moves it into the database.
+  private static let loneLog = 100
+  private static let bulkLog = 1024
+
   /// Seconds that a write waits for its turn.
   static let patience = 5
 
   private init(_ location: StoreLocation) throws {
     self.location = location
     connection = try Connection(path: location.database)
+  }
+
+  deinit {
+    // After a bulk write, so that whoever comes next does not have to read a long log. Nothing is lost
+    // when it cannot be done now.
+    guard connection.hasLog(over: Self.loneLog), let lock = WriteLock(ifFree: location.lock) else { return }
+    connection.checkpoint(ifOver: Self.loneLog, emptying: true)
+    _ = consume lock
   }
 
   /// Opens a store for reading; nil when it is absent or has no tables yet.
@@ -62,7 +74,7 @@ final class Store {
     _ = consume version
     let result = try body()
     try transaction.commit()
-    connection.checkpoint(ifOver: isBulk ? 1024 : 100)
+    connection.checkpoint(ifOver: isBulk ? Self.bulkLog : Self.loneLog, emptying: !isBulk)
     _ = consume lock
     return result
   }

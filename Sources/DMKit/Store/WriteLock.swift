@@ -26,7 +26,13 @@ struct WriteLock: ~Copyable {
     self.descriptor = descriptor
   }
 
-  deinit { close(descriptor) }
+  /// The same without waiting; nil when another holds it, or it cannot be had.
+  init?(ifFree path: String) {
+    descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
 
   private final class Waiter: Sendable {
     let descriptor: Int32

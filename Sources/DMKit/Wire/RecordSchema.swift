@@ -107,7 +107,7 @@ public struct RecordSchema: Sendable {
   static let readLine = RecordSchema(
     "read_line",
     [
-      Field("type", .string), Field("conversation_id", .uuid, optional: true), Field("seq", .integer, optional: true),
+      Field("type", .string, optional: true), Field("conversation_id", .uuid, optional: true), Field("seq", .integer, optional: true),
     ], isInput: true)
 }
 
