@@ -1,0 +1,126 @@
+import Testing
+
+@testable import DMKit
+
+struct ConversationsTests {
+  @Test func `notes to oneself are a conversation of one, and nothing in it is unread`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    try alice.say("milk", to: "alice")
+    try alice.say("bread", to: "@alice")
+    let notes = try alice.conversation(.direct("alice"))
+    #expect(notes.participants.map(\.description) == ["alice"])
+    #expect(!notes.isGroup && notes.unreadCount == 0 && notes.lastReadSeq == 2 && notes.firstUnreadSeq == nil)
+    #expect(try alice.everything(in: "alice").map(\.status) == [.sent, .sent])
+    #expect(try store.integers("SELECT count(*) FROM conversation") == [[1]])
+  }
+
+  @Test func `a group has a title, a creator and each participant once`() throws {
+    let store = try TemporaryStore()
+    let group = try store.messenger("bob").createGroup(titled: "ops", with: ["carol", "alice", "carol", "bob"])
+    #expect(group.isGroup && group.title == "ops" && group.creator?.description == "bob")
+    #expect(group.participants.map(\.description) == ["alice", "bob", "carol"])
+    #expect(group.lastMessage == nil && group.unreadCount == 0 && group.lastReadSeq == nil)
+  }
+
+  @Test(arguments: ["", "a\nb", "a\u{202E}b", "a\u{0}", "\u{1B}[2J", String(repeating: "x", count: 257)])
+  func `a title is 1 to 256 bytes without control or direction characters`(_ title: String) throws {
+    let store = try TemporaryStore()
+    #expect(try code { try store.messenger("alice").createGroup(titled: title, with: []) } == .badField)
+  }
+
+  @Test func `a group with somebody unknown is not made`() throws {
+    let store = try TemporaryStore()
+    #expect(
+      try code { try store.messenger("alice").createGroup(titled: "ops", with: ["bob", "crol"]) } == .unknownUser)
+    #expect(try store.integers("SELECT count(*) FROM conversation") == [[0]])
+  }
+
+  @Test func `who is not in a conversation may neither read, write nor mark it`() throws {
+    let store = try TemporaryStore()
+    let message = try store.messenger("alice").say("secret", to: "bob")
+    let carol = try store.messenger("carol")
+    let reference = ConversationReference.id(message.conversationID)
+    #expect(try code { try carol.conversation(reference) } == .notAllowed)
+    #expect(try code { try carol.messages(in: reference, limit: 1) } == .notAllowed)
+    #expect(try code { try carol.send(Outgoing(to: reference, text: "hi")) } == .notAllowed)
+    #expect(try code { try carol.markRead(.all, in: reference) } == .notAllowed)
+    #expect(try code { try carol.receipts(for: .id(message.id)) } == .notAllowed)
+    #expect(try code { try carol.receipts(for: .number(1, in: reference)) } == .notAllowed)
+    let mentioned = Messenger.Mentioned(conversation: message.conversationID, seq: 1)
+    let (receipts, errors) = try carol.markRead([mentioned])
+    #expect(receipts.isEmpty && errors[0]?.code == .notAllowed)
+    try carol.markDelivered(upTo: [message.conversationID: 1])
+    #expect(try store.messenger("alice").everything(in: "bob").map(\.status) == [.sent])
+    #expect(try carol.conversations().isEmpty)
+    #expect(try carol.history(of: HistoryQuery()).isEmpty)
+  }
+
+  @Test func `a title that one is not in is unknown, and so is a UUID of nothing`() throws {
+    let store = try TemporaryStore()
+    _ = try store.messenger("alice").createGroup(titled: "ops", with: ["bob"])
+    let carol = try store.messenger("carol")
+    #expect(try code { try carol.conversation(.title("ops")) } == .unknownConversation)
+    #expect(try code { try carol.say("hi", to: "+ops") } == .unknownConversation)
+    #expect(try code { try carol.conversation(.id(Identifier(at: .now))) } == .unknownConversation)
+    #expect(try code { try carol.conversation(.direct("alice")) } == .unknownConversation)
+    #expect(try code { try carol.conversation(.direct("nobody")) } == .unknownUser)
+  }
+
+  @Test func `a title that several groups bear is an error that lists them`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    let ids = try (0..<2).map { _ in try alice.createGroup(titled: "ops", with: ["bob"]).id }
+    let fault = try #require(try fault { try alice.say("hi", to: "+ops") })
+    #expect(fault.code == .ambiguousTitle)
+    #expect(ids.allSatisfy { fault.message.contains($0.description) })
+    _ = try store.messenger("carol").createGroup(titled: "ops", with: [])
+    #expect(try store.messenger("carol").conversation(.title("ops")).participants.map(\.description) == ["carol"])
+  }
+
+  @Test(arguments: [
+    ("bbo", "'bob'"), ("Bob", "'bob'"), ("bo", "'bob'"), ("carl", "'carol'"), ("+osp", "'+ops'"), ("+OPS", "'+ops'"),
+    ("ops", "'+ops'"),
+  ])
+  func `an unknown name brings the nearest to mind`(_ name: String, _ meant: String) throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    _ = try alice.createGroup(titled: "ops", with: [])
+    let fault = try #require(try fault { try alice.say("hi", to: name) })
+    #expect(fault.message.contains("did you mean \(meant)?"), "\(fault.message)")
+    #expect(fault.code == (name.hasPrefix("+") ? .unknownConversation : .unknownUser))
+  }
+
+  @Test func `nothing near is suggested for what is far, nor a group that one is not in`() throws {
+    let store = try TemporaryStore()
+    _ = try store.messenger("bob").createGroup(titled: "secrets", with: [])
+    let alice = try store.messenger("alice")
+    for name in ["xyzzy", "+secret", "+zzz"] {
+      let fault = try #require(try fault { try alice.say("hi", to: name) })
+      #expect(!fault.message.contains("did you mean"), "\(fault.message)")
+    }
+  }
+
+  @Test(arguments: [
+    ("", "", 0), ("a", "", 1), ("bob", "bob", 0), ("bob", "bbo", 1), ("kitten", "sitting", 3), ("ops", "osp", 1),
+    ("ab", "ba", 1), ("a", "abcdef", 6),
+  ])
+  func `a distance counts what is added, dropped, replaced or swapped`(_ one: String, _ other: String, _ distance: Int)
+  {
+    #expect(editDistance(one, other) == distance)
+    #expect(editDistance(other, one) == distance)
+  }
+
+  @Test func `marks of delivery and of reading show to whoever asks`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    let message = try alice.say("lunch?", to: "bob")
+    try alice.markDelivered(upTo: [message.conversationID: 1])
+    #expect(try bob.everything(in: "alice").map(\.status) == [.sent])
+    try bob.markDelivered(upTo: [message.conversationID: 1])
+    #expect(try alice.everything(in: "bob").map(\.status) == [.delivered])
+    _ = try bob.markRead(.all, in: .direct("alice"))
+    #expect(try alice.everything(in: "bob").map(\.status) == [.read])
+    #expect(try bob.everything(in: "alice").map(\.status) == [.read])
+  }
+}

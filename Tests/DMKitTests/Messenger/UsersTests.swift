@@ -1,0 +1,112 @@
+import Testing
+
+@testable import DMKit
+
+struct UsersTests {
+  @Test func `the first to write in a new store is created whoever it is`() throws {
+    let store = try TemporaryStore(users: [])
+    let zoe = try store.messenger("zoe")
+    try zoe.say("note", to: "zoe")
+    #expect(try zoe.user().handle.description == "zoe")
+  }
+
+  @Test func `the login name is created by its first write`() throws {
+    let store = try TemporaryStore(users: ["alice"])
+    let bob = try store.messenger("bob", isLoginName: true)
+    #expect(try bob.conversations().isEmpty)
+    #expect(try bob.unreadCount() == 0)
+    try bob.say("hi", to: "alice")
+    #expect(try store.messenger("alice").conversations().count == 1)
+  }
+
+  @Test func `a name that was given must have been added`() throws {
+    let store = try TemporaryStore(users: ["alice"])
+    let bob = try store.messenger("bob")
+    #expect(try code { try bob.say("hi", to: "alice") } == .unknownUser)
+    #expect(try code { try bob.conversations() } == .unknownUser)
+    #expect(try code { try bob.markReadEverywhere(.all) } == .unknownUser)
+    #expect(try store.messenger("alice").users(limit: 10).map(\.handle.description) == ["alice"])
+  }
+
+  @Test func `a message to nobody makes no ghost`() throws {
+    let store = try TemporaryStore(users: ["alice"])
+    #expect(try code { try store.messenger("alice").say("hi", to: "bbo") } == .unknownUser)
+    #expect(try store.integers("SELECT count(*) FROM user") == [[1]])
+    #expect(try store.integers("SELECT count(*) FROM conversation") == [[0]])
+  }
+
+  @Test func `a refused first write leaves no user behind`() throws {
+    let store = try TemporaryStore(users: [])
+    #expect(try code { try store.messenger("zoe").say("hi", to: "+ops") } == .unknownConversation)
+    let added = try store.integers("SELECT count(*) FROM user")
+    #expect(added == [[1]] || added == [[0]])
+  }
+
+  @Test func `a handle is taken once`() throws {
+    let store = try TemporaryStore(users: ["alice"])
+    let alice = try store.messenger("alice")
+    #expect(try code { try alice.addUser(Handle("alice")) } == .handleTaken)
+    #expect(try code { try alice.addUser(Handle("Alice")) } == nil)
+  }
+
+  @Test func `a profile is set field by field and cleared by an empty value`() throws {
+    let store = try TemporaryStore(users: ["alice"])
+    let alice = try store.messenger("alice")
+    var user = try alice.setProfile(ProfileChange(displayName: "Alice A.", bio: "here", showsPresence: false))
+    #expect(user.displayName == "Alice A." && user.bio == "here" && !user.showsPresence && user.avatarURL == nil)
+    user = try alice.setProfile(ProfileChange(bio: "", avatarURL: "https://example.org/a.png"))
+    #expect(user.displayName == "Alice A." && user.bio == nil && !user.showsPresence)
+    #expect(user.avatarURL == "https://example.org/a.png")
+    #expect(try store.messenger("alice").user("alice") == user)
+  }
+
+  @Test(arguments: [
+    ProfileChange(displayName: String(repeating: "x", count: 257)),
+    ProfileChange(avatarURL: String(repeating: "x", count: 257)),
+    ProfileChange(bio: String(repeating: "x", count: 4097)), ProfileChange(bio: "a\u{0}"),
+  ])
+  func `a profile's field has a limit and no NUL`(_ change: ProfileChange) throws {
+    let store = try TemporaryStore(users: ["alice"])
+    let alice = try store.messenger("alice")
+    #expect(try code { try alice.setProfile(change) } == .badField)
+    #expect(try code { try alice.addUser(Handle("bob"), change) } == .badField)
+    #expect(try store.integers("SELECT count(*) FROM user") == [[1]])
+  }
+
+  @Test func `users come by handle, in pages`() throws {
+    let names = ["zoe", "Bob", "alice", "海", "bob", "|trey|"]
+    let store = try TemporaryStore(users: names)
+    let alice = try store.messenger("alice")
+    var listed: [String] = []
+    while case let page = try alice.users(after: listed.last ?? "", limit: 2), !page.isEmpty {
+      listed += page.map(\.handle.description)
+    }
+    #expect(listed == ["Bob", "alice", "bob", "zoe", "|trey|", "海"])
+  }
+
+  @Test func `an absent store that was named is an error to read and made by a write`() throws {
+    let store = try TemporaryStore(users: [])
+    let alice = try store.messenger("alice")
+    #expect(try code { try alice.conversations() } == .noStore)
+    #expect(try code { try alice.unreadCount() } == .noStore)
+    #expect(try code { try alice.users(limit: 1) } == .noStore)
+    #expect(try code { try alice.everything(in: "bob") } == .noStore)
+    try alice.say("note", to: "alice")
+    #expect(try alice.conversations().count == 1)
+  }
+
+  @Test func `an absent default store is empty`() throws {
+    let store = try TemporaryStore(users: [], isNamed: false)
+    let alice = try store.messenger("alice", isLoginName: true)
+    #expect(try alice.conversations().isEmpty)
+    #expect(try alice.unreadCount() == 0)
+    #expect(try alice.users(limit: 1).isEmpty)
+    #expect(try alice.history(of: HistoryQuery()).isEmpty)
+    #expect(try alice.markReadEverywhere(.all).isEmpty)
+    #expect(try code { try alice.everything(in: "bob") } == .unknownConversation)
+    #expect(try code { try alice.conversation(.direct("bob")) } == .unknownConversation)
+    #expect(try code { try alice.markRead(.all, in: .direct("bob")) } == .unknownConversation)
+    #expect(try code { try alice.user() } == .unknownUser)
+    #expect(try store.location.state() == .absent)
+  }
+}

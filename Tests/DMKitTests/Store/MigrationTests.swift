@@ -1,0 +1,110 @@
+import FoundationEssentials
+import Testing
+
+@testable import DMKit
+
+struct MigrationTests {
+  private func newStore(_ sql: String = "") throws -> TemporaryStore {
+    let store = try TemporaryStore(users: [])
+    try store.location.create()
+    if !sql.isEmpty { try store.execute(sql) }
+    return store
+  }
+
+  @Test func `a released step is never edited`() throws {
+    #expect(try Migration.steps[0] == fixture("m0001-initial.sql"))
+  }
+
+  @Test func `a new store bears the mark of dm and the version of its schema`() throws {
+    let store = try TemporaryStore()
+    #expect(try store.integers("PRAGMA application_id") == [[Migration.applicationID]])
+    #expect(try store.integers("PRAGMA user_version") == [[Int64(Migration.steps.count)]])
+    #expect(try store.texts("PRAGMA journal_mode") == ["wal"])
+    #expect(try store.texts("PRAGMA integrity_check") == ["ok"])
+    #expect(try store.integers("SELECT count(*) FROM store") == [[1]])
+  }
+
+  @Test func `a store that is opened again keeps its identity`() throws {
+    let store = try TemporaryStore()
+    let before = try store.texts("SELECT hex(uuid) FROM store")
+    try store.messenger("bob").say("hi", to: "alice")
+    #expect(try store.texts("SELECT hex(uuid) FROM store") == before)
+  }
+
+  @Test func `the files of a store are its owner's alone`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    try alice.say("hi", to: "bob")
+    for name in ["", "/dm.sqlite", "/dm.sqlite-wal", "/dm.sqlite-shm", "/store.lock"] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: store.location.directory + name)
+      let mode = try #require(attributes[.posixPermissions] as? Int)
+      #expect(mode == (name.isEmpty ? 0o700 : 0o600), "\(name)")
+    }
+  }
+
+  @Test func `a newer store is neither read nor written`() throws {
+    let store = try TemporaryStore()
+    try store.execute("PRAGMA user_version = \(Migration.steps.count + 1)")
+    #expect(try code { try store.messenger("alice").conversations() } == .storeTooNew)
+    #expect(try code { try store.messenger("alice").say("hi", to: "bob") } == .storeTooNew)
+  }
+
+  @Test func `a store that becomes newer under an open connection is not written`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    try alice.say("hi", to: "bob")
+    try store.execute("PRAGMA user_version = \(Migration.steps.count + 1)")
+    #expect(try code { try alice.say("again", to: "bob") } == .storeTooNew)
+    #expect(try store.integers("SELECT count(*) FROM message") == [[1]])
+  }
+
+  @Test func `another program's database is foreign, whether it bears a mark or not`() throws {
+    for sql in ["PRAGMA application_id = 1234", "CREATE TABLE t (a)", "PRAGMA user_version = 1"] {
+      let store = try newStore(sql)
+      #expect(try code { try store.messenger("alice").conversations() } == .storeForeign, "\(sql)")
+      #expect(try code { try store.messenger("alice").say("hi", to: "alice") } == .storeForeign, "\(sql)")
+    }
+  }
+
+  @Test func `an empty file is a store that somebody is creating`() throws {
+    let store = try newStore()
+    #expect(try store.messenger("alice").conversations().isEmpty)
+    try store.messenger("alice").say("hi", to: "alice")
+    #expect(try store.messenger("alice").conversations().count == 1)
+  }
+
+  @Test func `a file of text is foreign and stays as it is`() throws {
+    let store = try TemporaryStore(users: [])
+    try store.createFolder()
+    let text = Data(String(repeating: "this is no database\n", count: 100).utf8)
+    let url = URL(filePath: store.location.directory + "/dm.sqlite")
+    try text.write(to: url)
+    #expect(try code { try store.messenger("alice").conversations() } == .storeForeign)
+    #expect(try code { try store.messenger("alice").say("hi", to: "alice") } == .storeForeign)
+    #expect(try Data(contentsOf: url) == text)
+  }
+
+  @Test func `a file where the folder should be is foreign`() throws {
+    let store = try TemporaryStore(users: [])
+    try Data("x".utf8).write(to: URL(filePath: store.location.directory))
+    #expect(try code { try store.messenger("alice").conversations() } == .storeForeign)
+    #expect(try code { try store.messenger("alice").say("hi", to: "alice") } == .storeForeign)
+  }
+
+  @Test func `a store of version 1 opens, reads and goes on`() throws {
+    let store = try newStore(String(decoding: fixture("v1.sql"), as: UTF8.self))
+    let bob = try store.messenger("bob")
+    let list = try bob.conversations()
+    #expect(list.map(\.title) == ["ops", nil])
+    #expect(list.map(\.unreadCount) == [1, 1])
+    let messages = try bob.everything(in: "alice")
+    #expect(messages.map(\.text) == ["lunch?", "gladly", "at one"])
+    #expect(messages.map(\.seq) == [1, 2, 3])
+    #expect(messages.map(\.status) == [.read, .delivered, .sent])
+    #expect(messages.map(\.nonce) == [nil, "n1", nil])
+    #expect(messages[1].replyTo == messages[0].id)
+    #expect(try bob.receipts(for: MessageReference("alice:1")).map(\.user.description) == ["bob"])
+    #expect(try bob.say("see you", to: "alice").seq == 4)
+    #expect(try store.integers("PRAGMA user_version") == [[Int64(Migration.steps.count)]])
+  }
+}
