@@ -85,7 +85,8 @@ struct SendTests {
     let alice = try store.messenger("alice")
     try alice.say("caf\u{E9}", to: "bob", nonce: "n")
     withKnownIssue("texts are compared as equivalent text") {
-      #expect(try code { try alice.say("cafe\u{301}", to: "bob", nonce: "n") } == .nonceConflict)
+      let code = try code { try alice.say("cafe\u{301}", to: "bob", nonce: "n") }
+      #expect(code == .nonceConflict)
     }
   }
 

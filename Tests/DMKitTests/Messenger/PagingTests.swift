@@ -1,0 +1,101 @@
+import Testing
+
+@testable import DMKit
+
+/// Pages laid one after the other are the whole list, in its order.
+struct PagingTests {
+  private static func pages(_ messenger: Messenger, of size: Int, _ query: ListQuery) throws -> [Conversation] {
+    var query = query
+    query.limit = size
+    var all: [Conversation] = []
+    while case let page = try messenger.conversations(query), !page.isEmpty {
+      #expect(page.count <= size)
+      all += page
+      query.after = page.last?.cursor?.description
+    }
+    return all
+  }
+
+  /// The order that the list promises, from columns that it does not sort by itself.
+  private static func isInOrder(_ conversations: [Conversation]) -> Bool {
+    zip(conversations, conversations.dropFirst()).allSatisfy { one, next in
+      one.isPinned == next.isPinned ? one.lastActivity >= next.lastActivity : one.isPinned
+    }
+  }
+
+  @Test(arguments: 1...6 as ClosedRange<UInt64>)
+  func `pages of any size equal the whole list`(_ seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let crowd = (0..<(Store.smallGroup + 2)).map { "u\($0)" }
+    let store = try TemporaryStore(users: ["alice"])
+    try store.execute(
+      "INSERT INTO user (handle, created_at) VALUES " + crowd.map { "('\($0)', 1)" }.joined(separator: ", "))
+    let alice = try store.messenger("alice")
+    for group in 0..<24 {
+      // On both sides of the size from which a participant's row no longer repeats the activity.
+      let size = random.chance(40) ? Store.smallGroup - 1 + random.below(4) : random.below(4)
+      _ = try alice.createGroup(titled: "g\(group)", with: Array(crowd.prefix(size)))
+    }
+    for direct in 0..<6 { try alice.say("hi", to: crowd[direct]) }
+    for _ in 0..<40 { try alice.say("x", to: "+g\(random.below(24))") }
+    // Equal times, so that the last key of the order decides as well.
+    if random.chance(50) {
+      try store.execute(
+        """
+        UPDATE conversation SET last_activity = 1000 * (last_activity / 20000000);
+        UPDATE participant SET last_activity = (SELECT c.last_activity FROM conversation c WHERE c.id = conversation)
+        WHERE last_activity IS NOT NULL
+        """)
+    }
+    for conversation in 1...30 where random.chance(25) {
+      try store.execute("UPDATE participant SET is_pinned = 1 WHERE user = 1 AND conversation = \(conversation)")
+    }
+    for conversation in 1...30 where random.chance(20) {
+      try store.execute("UPDATE participant SET is_archived = 1 WHERE user = 1 AND conversation = \(conversation)")
+    }
+    var query = ListQuery()
+    for archived in [ListQuery.Archived.included, .excluded, .only] {
+      query.archived = archived
+      query.limit = nil
+      let whole = try alice.conversations(query)
+      #expect(Self.isInOrder(whole), "seed \(seed)")
+      if archived == .included { #expect(Set(whole.map(\.id)).count == 30, "seed \(seed)") }
+      for size in [1, 2, 3, 7, 29, 30, 31, 50] {
+        #expect(try Self.pages(alice, of: size, query) == whole, "seed \(seed), pages of \(size), \(archived)")
+      }
+    }
+  }
+
+  @Test func `a large group stands where its last message puts it`() throws {
+    let crowd = (0...Store.smallGroup).map { "u\($0)" }
+    let store = try TemporaryStore(users: ["alice"])
+    try store.execute(
+      "INSERT INTO user (handle, created_at) VALUES " + crowd.map { "('\($0)', 1)" }.joined(separator: ", "))
+    let alice = try store.messenger("alice")
+    _ = try alice.createGroup(titled: "large", with: crowd)
+    _ = try alice.createGroup(titled: "small", with: [])
+    #expect(try alice.conversations().map(\.title) == ["small", "large"])
+    try alice.say("hi", to: "+large")
+    #expect(try alice.conversations().map(\.title) == ["large", "small"])
+    #expect(try store.messenger("u7").conversations().map(\.unreadCount) == [1])
+    try alice.say("hi", to: "+small")
+    #expect(try alice.conversations().map(\.title) == ["small", "large"])
+    #expect(
+      try store.integers("SELECT count(*) FROM participant WHERE conversation = 1 AND last_activity IS NULL")
+        == [[Int64(crowd.count + 1)]])
+  }
+
+  @Test func `a message that comes between two pages neither repeats nor hides another conversation`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    for title in ["a", "b", "c", "d", "e"] { _ = try alice.createGroup(titled: title, with: []) }
+    var query = ListQuery()
+    query.limit = 2
+    let first = try alice.conversations(query)
+    try alice.say("hi", to: "+a")
+    query.after = first.last?.cursor?.description
+    query.limit = nil
+    #expect(first.map(\.title) == ["e", "d"])
+    #expect(try alice.conversations(query).map(\.title) == ["c", "b"])
+  }
+}
