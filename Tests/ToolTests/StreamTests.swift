@@ -1,0 +1,106 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Each program with arguments that make it print something in `furnished` stores.
+let printingCalls: [(program: String, arguments: [String], input: String)] = [
+  ("dm-conversation", ["show", "bob"], ""),
+  ("dm-import", [], #"{"conversation":"old","sender":"eve","text":"hi","created_at":"2004-11-15T00:00:01Z"}"# + "\n"),
+  ("dm-list", [], ""),
+  ("dm-read", ["bob", "--all"], ""),
+  ("dm-send", ["bob", "hello"], ""),
+  ("dm-tail", ["bob"], ""),
+  ("dm-user", ["list"], ""),
+]
+
+extension ToolFixture {
+  /// alice and bob, who wrote two messages that alice has not read.
+  static func furnished() throws -> ToolFixture {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bob")
+    try f.done("dm-send", ["alice", "one"], as: "bob")
+    try f.done("dm-send", ["alice", "two"], as: "bob")
+    return f
+  }
+}
+
+@Suite struct StreamTests {
+  @Test(arguments: printingCalls)
+  func `prints JSON into a file and a pipe`(program: String, arguments: [String], input: String) throws {
+    let f = try ToolFixture.furnished()
+    let live = try LiveProcess(f, program, arguments, as: "alice")
+    if !input.isEmpty { try live.send(input.trimmingCharacters(in: .newlines)) }
+    let first = try live.record()
+    #expect(first["type"] != nil)
+    #expect(live.finish().status == .exit(0))
+    let g = try ToolFixture.furnished()
+    let outcome = try g.run(program, arguments, as: "alice", stdin: Input(input))
+    #expect(outcome.status == .exit(0))
+    #expect(try !outcome.records.isEmpty)
+  }
+
+  @Test(arguments: printingCalls)
+  func `prints text on a terminal, and JSON when told to`(program: String, arguments: [String], input: String) throws {
+    for (flags, isJSON) in [([], false), (["--text"], false), (["--json"], true)] {
+      let f = try ToolFixture.furnished()
+      let live = try LiveProcess(f, program, arguments + flags, as: "alice", stdout: .terminal)
+      if !input.isEmpty { try live.send(input.trimmingCharacters(in: .newlines)) }
+      live.closeInput()
+      let line = try #require(try live.line())
+      #expect(line.hasPrefix("{\"type\":") == isJSON, "\(line)")
+      #expect(!line.isEmpty)
+      #expect(live.finish().status == .exit(0))
+    }
+  }
+
+  @Test(arguments: printingCalls)
+  func `prints text into a file when told to`(program: String, arguments: [String], input: String) throws {
+    let f = try ToolFixture.furnished()
+    let outcome = try f.run(program, arguments + ["--text"], as: "alice", stdin: Input(input))
+    #expect(outcome.status == .exit(0))
+    #expect(!outcome.stdout.isEmpty)
+    #expect(!outcome.stdout.hasPrefix("{"))
+  }
+
+  @Test(arguments: printingCalls)
+  func `prints nothing when quiet`(program: String, arguments: [String], input: String) throws {
+    for flag in ["-q", "--quiet"] {
+      let f = try ToolFixture.furnished()
+      let outcome = try f.run(program, arguments + [flag], as: "alice", stdin: Input(input))
+      #expect(outcome.status == .exit(0))
+      #expect(outcome.output.isEmpty)
+      #expect(outcome.stderr.isEmpty)
+    }
+  }
+
+  @Test(arguments: printingCalls)
+  func `says that its output cannot be written`(program: String, arguments: [String], input: String) throws {
+    let f = try ToolFixture.furnished()
+    let outcome = try f.run(program, arguments, as: "alice", stdin: Input(input), stdout: "/dev/full")
+    #expect(outcome.status == .exit(74))
+    #expect(outcome.stderr.hasPrefix("\(program): "))
+    try f.checkIntegrity()
+  }
+
+  @Test(arguments: printingCalls)
+  func `refuses --json with --text`(program: String, arguments: [String], input: String) throws {
+    let f = try ToolFixture.furnished()
+    let outcome = try f.run(program, arguments + ["--json", "--text"], as: "alice", stdin: Input(input))
+    #expect(outcome.status == .exit(64))
+    #expect(outcome.output.isEmpty)
+  }
+
+  @Test(arguments: ToolFixture.programs)
+  func `explains itself, says its version and prints its schema`(program: String) throws {
+    let f = try ToolFixture()
+    let help = try f.done(program, ["--help"])
+    #expect(help.stdout.hasPrefix("\(program) - "))
+    #expect(try f.done(program, ["-h"]).stdout == help.stdout)
+    #expect(try f.done(program, ["--version"]).stdout.hasPrefix("\(program) "))
+    #expect(try f.done(program, ["--schema"]).record["title"]?.string == program)
+    for flag in ["--help", "--version", "--schema"] {
+      #expect(try f.run(program, [flag], stdout: "/dev/full").status == .exit(74))
+    }
+    #expect(!FileManager.default.fileExists(atPath: f.store))
+  }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import Glibc
+
+/// A value of JSON whose members keep their order: the programs' own reader is not asked to judge
+/// what the programs print.
+indirect enum JSON: Equatable, Sendable {
+  case null
+  case bool(Bool)
+  case number(Double)
+  case string(String)
+  case array([JSON])
+  case object([(name: String, value: JSON)])
+
+  static func == (one: JSON, other: JSON) -> Bool {
+    switch (one, other) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.number(let a), .number(let b)): a == b
+    // Bytes, not canonical equivalence.
+    case (.string(let a), .string(let b)): Array(a.utf8) == Array(b.utf8)
+    case (.array(let a), .array(let b)): a == b
+    case (.object(let a), .object(let b)):
+      a.count == b.count && zip(a, b).allSatisfy { $0.name == $1.name && $0.value == $1.value }
+    default: false
+    }
+  }
+
+  subscript(_ name: String) -> JSON? {
+    guard case .object(let members) = self else { return nil }
+    return members.first { $0.name == name }?.value
+  }
+
+  var string: String? { if case .string(let text) = self { text } else { nil } }
+  var int: Int? { if case .number(let number) = self { Int(exactly: number) } else { nil } }
+  var bool: Bool? { if case .bool(let flag) = self { flag } else { nil } }
+  var array: [JSON] { if case .array(let elements) = self { elements } else { [] } }
+  var names: [String] { if case .object(let members) = self { members.map(\.name) } else { [] } }
+
+  init(_ line: some Sequence<UInt8>) throws {
+    var parser = Parser(bytes: Array(line))
+    self = try parser.document()
+  }
+
+  struct Fault: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// A text as JSON writes it, for lines that tests send.
+  static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      if scalar.value < 0x20 || scalar == "\"" || scalar == "\\" {
+        result += "\\u" + String(repeating: "0", count: scalar.value < 16 ? 3 : 2) + String(scalar.value, radix: 16)
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+
+  static func line(_ members: KeyValuePairs<String, String>) -> String {
+    "{" + members.map { "\(quoted($0.key)):\(quoted($0.value))" }.joined(separator: ",") + "}"
+  }
+}
+
+private struct Parser {
+  let bytes: [UInt8]
+  var place = 0
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  mutating func document() throws -> JSON {
+    let value = try value()
+    guard place == bytes.count else { throw fault("more after the value") }
+    return value
+  }
+
+  private func fault(_ what: String) -> JSON.Fault {
+    JSON.Fault(description: "\(what) at byte \(place) of \(String(decoding: bytes.prefix(400), as: UTF8.self))")
+  }
+
+  private func peek() -> UInt8? { place < bytes.count ? bytes[place] : nil }
+
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard peek() == byte else { return false }
+    place += 1
+    return true
+  }
+
+  /// The programs write no space between tokens, so none is allowed: compact lines are their contract,
+  /// but schemas and those of `jq` are compact too.
+  private mutating func value() throws -> JSON {
+    switch peek() {
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "{"):
+      place += 1
+      var members: [(name: String, value: JSON)] = []
+      if take(UInt8(ascii: "}")) { return .object(members) }
+      repeat {
+        let name = try string()
+        guard !members.contains(where: { $0.name == name }) else { throw fault("'\(name)' twice") }
+        guard take(UInt8(ascii: ":")) else { throw fault("no colon") }
+        members.append((name, try value()))
+      } while take(UInt8(ascii: ","))
+      guard take(UInt8(ascii: "}")) else { throw fault("an open object") }
+      return .object(members)
+    case UInt8(ascii: "["):
+      place += 1
+      var elements: [JSON] = []
+      if take(UInt8(ascii: "]")) { return .array(elements) }
+      repeat { elements.append(try value()) } while take(UInt8(ascii: ","))
+      guard take(UInt8(ascii: "]")) else { throw fault("an open array") }
+      return .array(elements)
+    default:
+      let word = bytes[place...].prefix { $0 != 0x2C && $0 != 0x7D && $0 != 0x5D }
+      place = word.endIndex
+      switch String(decoding: word, as: UTF8.self) {
+      case "true": return .bool(true)
+      case "false": return .bool(false)
+      case "null": return .null
+      case let text:
+        guard let number = Double(text), text.last?.isNumber == true else { throw fault("the odd word '\(text)'") }
+        return .number(number)
+      }
+    }
+  }
+
+  private mutating func string() throws -> String {
+    guard take(UInt8(ascii: "\"")) else { throw fault("no string") }
+    guard let close = bytes[place...].firstIndex(of: UInt8(ascii: "\"")) else { throw fault("an open string") }
+    let plain = bytes[place..<close]
+    if !plain.contains(UInt8(ascii: "\\")) {
+      place = close + 1
+      guard let text = String(validating: plain, as: UTF8.self) else { throw fault("bytes that are not UTF-8") }
+      return text
+    }
+    return try escapedString()
+  }
+
+  private mutating func escapedString() throws -> String {
+    var units: [UInt8] = []
+    while let byte = peek(), byte != UInt8(ascii: "\"") {
+      place += 1
+      guard byte == UInt8(ascii: "\\") else {
+        units.append(byte)
+        continue
+      }
+      let letter = peek() ?? 0
+      place += 1
+      switch letter {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): units.append(letter)
+      case UInt8(ascii: "n"): units.append(0x0A)
+      case UInt8(ascii: "r"): units.append(0x0D)
+      case UInt8(ascii: "t"): units.append(0x09)
+      case UInt8(ascii: "u"):
+        var code = try hex()
+        if (0xD800..<0xDC00).contains(code), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) {
+          code = 0x10000 + (code - 0xD800) << 10 + (try hex() - 0xDC00)
+        }
+        guard let scalar = Unicode.Scalar(code) else { throw fault("half a surrogate pair") }
+        units += Array(String(scalar).utf8)
+      default: throw fault("an odd escape")
+      }
+    }
+    guard take(UInt8(ascii: "\"")) else { throw fault("an open string") }
+    guard let text = String(validating: units, as: UTF8.self) else { throw fault("bytes that are not UTF-8") }
+    return text
+  }
+
+  private mutating func hex() throws -> UInt32 {
+    let digits = bytes[place...].prefix(4)
+    guard digits.count == 4, let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16) else {
+      throw fault("a bad \\u")
+    }
+    place += 4
+    return code
+  }
+}

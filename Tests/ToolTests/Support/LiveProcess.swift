@@ -1,0 +1,96 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A program that is talked with through pipes or terminals while it runs.
+final class LiveProcess {
+  enum Stream { case pipe, terminal, null }
+
+  let process: ToolProcess
+  private var input: Descriptor?
+  private var output: Descriptor?
+  private let errors: Descriptor
+  private var buffer: [UInt8] = []
+  private let program: String
+  private let location: SourceLocation
+  private let isJSON: Bool
+
+  init(
+    _ f: ToolFixture, _ program: String, _ arguments: [String] = [], as user: String? = nil, stdin: Stream = .pipe,
+    stdout: Stream = .pipe, at location: SourceLocation = #_sourceLocation
+  ) throws {
+    self.program = program
+    self.location = location
+    isJSON =
+      Contract.isJSON(program, arguments) && (stdout == .pipe || arguments.contains("--json"))
+    let (childInput, ownInput) = try Self.open(stdin, forReading: true)
+    let (childOutput, ownOutput) = try Self.open(stdout, forReading: false)
+    (input, output) = (ownInput, ownOutput)
+    errors = try Descriptor.temporary(in: f.directory)
+    process = try ToolProcess(
+      ToolFixture.executable(program), arguments, environment: f.environment(as: user),
+      streams: [childInput.number, childOutput.number, errors.number])
+  }
+
+  /// The child's end and one's own.
+  private static func open(_ stream: Stream, forReading: Bool) throws -> (Descriptor, Descriptor?) {
+    switch stream {
+    case .null: return (try Descriptor(path: "/dev/null", O_RDWR), nil)
+    case .terminal:
+      let (main, other) = try Descriptor.terminal()
+      return (other, main)
+    case .pipe:
+      let (read, write) = try Descriptor.pipe()
+      return forReading ? (read, write) : (write, read)
+    }
+  }
+
+  func send(_ line: String) throws { try input?.write(Array((line + "\n").utf8)) }
+  func closeInput() { input = nil }
+  func closeOutput() { output = nil }
+
+  /// The next line without its LF; nil at the end.
+  func line(within seconds: Double = 10) throws -> String? {
+    let deadline = Date(timeIntervalSinceNow: seconds)
+    while true {
+      if let end = buffer.firstIndex(of: 0x0A) {
+        let line = buffer[..<end]
+        buffer = Array(buffer[(end + 1)...])
+        if isJSON {
+          for fault in try Contract.faults(in: line, Contract.schema(of: program)) {
+            Issue.record("\(program): \(fault)", sourceLocation: location)
+          }
+        }
+        return String(decoding: line, as: UTF8.self)
+      }
+      guard let output, output.isReadable(within: deadline.timeIntervalSinceNow) else {
+        throw SpawnError(description: "\(program) printed no line in \(seconds) s: \(stderr)")
+      }
+      guard let more = output.some(), !more.isEmpty else { return nil }
+      buffer += more
+    }
+  }
+
+  func record(within seconds: Double = 10) throws -> JSON {
+    try JSON(try #require(try line(within: seconds), "\(stderr)").utf8)
+  }
+
+  var stderr: String { String(decoding: errors.contents(), as: UTF8.self) }
+
+  /// Reads what is left and waits for the end.
+  func finish(seconds: Double = 20) -> Outcome {
+    closeInput()
+    let deadline = Date(timeIntervalSinceNow: seconds)
+    while let output {
+      // The end of a terminal shows only once nobody has its other end.
+      if output.isReadable(within: 0.05) {
+        guard let more = output.some(), !more.isEmpty else { break }
+        buffer += more
+      } else if !process.isRunning || deadline.timeIntervalSinceNow < 0 {
+        break
+      }
+    }
+    let end = process.wait(seconds: max(0, deadline.timeIntervalSinceNow))
+    return Outcome(output: buffer, stderr: stderr, status: end.ending, peak: end.peak)
+  }
+}

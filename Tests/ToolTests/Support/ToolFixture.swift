@@ -1,0 +1,180 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+/// What a run of a program left.
+struct Outcome: Sendable {
+  let output: [UInt8]
+  let stderr: String
+  let status: Ending
+  /// The most memory that it held at once, in KiB.
+  let peak: Int
+
+  var stdout: String { String(decoding: output, as: UTF8.self) }
+
+  /// The lines on standard output as JSON.
+  var records: [JSON] {
+    get throws { try output.split(separator: 0x0A).map { try JSON($0) } }
+  }
+
+  /// The only line.
+  var record: JSON {
+    get throws {
+      let records = try records
+      try #require(records.count == 1, "one line: \(stdout)\(stderr)")
+      return records[0]
+    }
+  }
+}
+
+/// A store, a home and an environment of its own for one test.
+final class ToolFixture: Sendable {
+  let directory: String
+  let store: String
+  private let extra: Mutex<[String: String]>
+
+  static let programs = ["dm-conversation", "dm-import", "dm-list", "dm-read", "dm-send", "dm-tail", "dm-user"]
+
+  /// Where the programs were built: beside the bundle of the tests.
+  static let binaries: String = {
+    if let folder = ProcessInfo.processInfo.environment["DM_BIN_DIR"] { return folder }
+    for word in CommandLine.arguments where word.contains(".xctest") {
+      let bundle = word.components(separatedBy: ".xctest")[0]
+      let folder = URL(fileURLWithPath: bundle).deletingLastPathComponent().path
+      if FileManager.default.isExecutableFile(atPath: folder + "/dm-send") { return folder }
+    }
+    return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
+  }()
+
+  init() throws {
+    var template = Array("\(NSTemporaryDirectory())dm-test-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw SpawnError(description: "cannot create a temporary folder") }
+    directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    store = directory + "/store"
+    extra = Mutex([:])
+    try FileManager.default.createDirectory(atPath: directory + "/home", withIntermediateDirectories: true)
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(atPath: directory) } catch { print("left behind: \(directory)") }
+  }
+
+  /// Sets a variable for all that follows; nil takes it out.
+  func set(_ name: String, _ value: String?) { extra.withLock { $0[name] = value ?? "" } }
+
+  func environment(as user: String?) -> [String: String] {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    var variables = [
+      "PATH": "\(Self.binaries):\(path)", "HOME": directory + "/home", "DM_STORE": store, "TZ": "UTC",
+      "LC_ALL": "C.UTF-8",
+    ]
+    if let user { variables["DM_USER"] = user }
+    for (name, value) in extra.withLock({ $0 }) { variables[name] = value.isEmpty ? nil : value }
+    return variables
+  }
+
+  static func executable(_ name: String) throws -> String {
+    if name.contains("/") { return name }
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    for folder in [binaries] + path.split(separator: ":").map(String.init) {
+      let candidate = "\(folder)/\(name)"
+      if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
+    }
+    throw SpawnError(description: "there is no program '\(name)'")
+  }
+
+  static func has(_ program: String) -> Bool {
+    do { return try !executable(program).isEmpty } catch { return false }
+  }
+
+  /// A run that is under way, its output going to files, which never fill up like a pipe.
+  struct Running: Sendable {
+    let process: ToolProcess
+    /// Nil when the test named where the output goes.
+    let output: Descriptor?
+    let errors: Descriptor
+    let validatedAs: String?
+    let location: SourceLocation
+
+    func finish(seconds: Double = 60) throws -> Outcome {
+      let end = process.wait(seconds: seconds)
+      let bytes = output?.contents() ?? []
+      if let program = validatedAs { try Contract.check(bytes, of: program, at: location) }
+      return Outcome(
+        output: bytes, stderr: String(decoding: errors.contents(), as: UTF8.self), status: end.ending, peak: end.peak)
+    }
+  }
+
+  func start(
+    _ program: String, _ arguments: [String] = [], as user: String? = nil, stdin: Input = .none, stdout: String? = nil,
+    validatedAs: String? = nil, at location: SourceLocation = #_sourceLocation
+  ) throws -> Running {
+    let input =
+      switch stdin {
+      case .none: try Descriptor(path: "/dev/null", O_RDONLY)
+      case .bytes(let bytes): try Descriptor.temporary(in: directory, bytes)
+      case .file(let path): try Descriptor(path: path, O_RDONLY)
+      }
+    let output = try stdout.map { try Descriptor(path: $0, O_RDWR) } ?? Descriptor.temporary(in: directory)
+    let errors = try Descriptor.temporary(in: directory)
+    let process = try ToolProcess(
+      Self.executable(program), arguments, environment: environment(as: user),
+      streams: [input.number, output.number, errors.number])
+    let judge = validatedAs ?? (stdout == nil && Contract.isJSON(program, arguments) ? program : nil)
+    return Running(
+      process: process, output: stdout == nil ? output : nil, errors: errors, validatedAs: judge, location: location)
+  }
+
+  func run(
+    _ program: String, _ arguments: [String] = [], as user: String? = nil, stdin: Input = .none, stdout: String? = nil,
+    validatedAs: String? = nil, seconds: Double = 60, at location: SourceLocation = #_sourceLocation
+  ) throws -> Outcome {
+    try start(program, arguments, as: user, stdin: stdin, stdout: stdout, validatedAs: validatedAs, at: location)
+      .finish(seconds: seconds)
+  }
+
+  /// A pipeline of the shell; `validatedAs` names the program whose lines come out of it.
+  func shell(
+    _ script: String, as user: String? = nil, stdin: Input = .none, validatedAs: String? = nil, seconds: Double = 60,
+    at location: SourceLocation = #_sourceLocation
+  ) throws -> Outcome {
+    try run(
+      "sh", ["-c", script], as: user, stdin: stdin, validatedAs: validatedAs, seconds: seconds, at: location)
+  }
+
+  /// A run that has to succeed.
+  @discardableResult
+  func done(
+    _ program: String, _ arguments: [String] = [], as user: String? = nil, stdin: Input = .none,
+    seconds: Double = 60, at location: SourceLocation = #_sourceLocation
+  ) throws -> Outcome {
+    let outcome = try run(program, arguments, as: user, stdin: stdin, seconds: seconds, at: location)
+    try #require(outcome.status == .exit(0), "\(program) \(arguments): \(outcome.stderr)", sourceLocation: location)
+    return outcome
+  }
+
+  func addUsers(_ handles: String...) throws {
+    for handle in handles { try done("dm-user", ["add", handle], as: handle) }
+  }
+
+  /// What the sqlite3 command says, which knows nothing of the programs.
+  func sql(_ statement: String, at location: SourceLocation = #_sourceLocation) throws -> String {
+    let outcome = try run("sqlite3", ["-bail", store + "/dm.sqlite", statement], at: location)
+    try #require(outcome.status == .exit(0), "\(statement): \(outcome.stderr)", sourceLocation: location)
+    return outcome.stdout.trimmingCharacters(in: .newlines)
+  }
+
+  /// The store is whole: its pages, its references, and its numbers without holes.
+  func checkIntegrity(at location: SourceLocation = #_sourceLocation) throws {
+    let answer = try sql(
+      """
+      PRAGMA integrity_check; PRAGMA foreign_key_check;
+      SELECT 'hole in ' || conversation FROM message GROUP BY conversation
+        HAVING min(seq) <> 1 OR max(seq) <> count(*);
+      SELECT 'end of ' || id FROM conversation c
+        WHERE last_seq <> (SELECT count(*) FROM message m WHERE m.conversation = c.id);
+      """, at: location)
+    #expect(answer == "ok", sourceLocation: location)
+  }
+}
