@@ -15,7 +15,9 @@ let printingCalls: [(program: String, arguments: [String], input: String)] = [
 
 extension ToolFixture {
   /// alice and bob, who wrote two messages that alice has not read.
-  static func furnished() throws -> ToolFixture {
+  static func furnished() throws -> ToolFixture { try ToolFixture(copyOf: furniture.get()) }
+
+  private static let furniture = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     try f.done("dm-send", ["alice", "one"], as: "bob")

@@ -77,9 +77,9 @@ final class LiveProcess {
 
   var stderr: String { String(decoding: errors.contents(), as: UTF8.self) }
 
-  /// Reads what is left and waits for the end.
-  func finish(seconds: Double = 20) -> Outcome {
-    closeInput()
+  /// Reads what is left and waits for the end. A terminal hangs up when its input is closed.
+  func finish(seconds: Double = 20, closingInput: Bool = true) -> Outcome {
+    if closingInput { closeInput() }
     let deadline = Date(timeIntervalSinceNow: seconds)
     while let output {
       // The end of a terminal shows only once nobody has its other end.

@@ -56,6 +56,12 @@ final class ToolFixture: Sendable {
     try FileManager.default.createDirectory(atPath: directory + "/home", withIntermediateDirectories: true)
   }
 
+  /// A store of one's own that begins as another's is now.
+  convenience init(copyOf other: ToolFixture) throws {
+    try self.init()
+    try FileManager.default.copyItem(atPath: other.store, toPath: store)
+  }
+
   deinit {
     do { try FileManager.default.removeItem(atPath: directory) } catch { print("left behind: \(directory)") }
   }
