@@ -17,5 +17,5 @@ c.last_seq - p.read_count,
   ORDER BY from_seq LIMIT 1),
 (SELECT group_concat(u.handle, ' ') FROM participant o JOIN user u ON u.id = o.user WHERE o.conversation = c.id),
 m.uuid, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce FROM p JOIN conversation c ON c.id = p.conversation
-LEFT JOIN message m ON m.conversation = c.id AND m.seq = c.last_seq
+LEFT JOIN message m ON m.id = c.last_message
 ORDER BY p.is_pinned DESC, c.last_activity DESC, c.id DESC LIMIT ?2;

@@ -17,7 +17,7 @@ INSERT INTO message (uuid, conversation, seq, sender, created_at, text, nonce, r
 SELECT randomblob(16), id, last_seq + 1, :me, last_activity + 1, 'hello', NULL, NULL FROM conversation WHERE id = :c;
 INSERT INTO change (at, kind, conversation, user, from_seq, to_seq)
 SELECT last_activity + 1, 1, id, :me, last_seq + 1, last_seq + 1 FROM conversation WHERE id = :c;
-UPDATE conversation SET last_seq = last_seq + 1, last_activity = last_activity + 1 WHERE id = :c;
+UPDATE conversation SET last_seq = last_seq + 1, last_message = (SELECT max(id) FROM message), last_activity = last_activity + 1 WHERE id = :c;
 UPDATE participant SET last_activity = iif(last_activity IS NULL, NULL, (SELECT last_activity FROM conversation WHERE id = :c)),
   read_count = read_count + iif(coalesce(user = :me, 1), 1, 0)
 WHERE conversation = :c AND (last_activity IS NOT NULL OR coalesce(user = :me, 1));

@@ -66,7 +66,10 @@ private final class ImportSession: BatchSession {
   private func add(_ conversation: ImportedConversation) throws -> Conversation {
     let group = ImportedMessage.Group.id(conversation.id)
     if let row = try self.group(group) { return try asSeen(row, conversation) }
-    let members = try conversation.participants.map(key)
+    var members: [Int64] = []
+    for handle in conversation.participants where !members.contains(try key(of: handle)) {
+      members.append(try key(of: handle))
+    }
     let creator = try conversation.creator.map(key)
     let row: Store.ConversationRow
     if conversation.isGroup {
@@ -79,7 +82,7 @@ private final class ImportSession: BatchSession {
       row =
         try store.directConversation(one, other)
         ?? store.insertConversation(
-          .direct(one, other), id: conversation.id, creator: creator, participants: Array(Set(members)), at: .now)
+          .direct(one, other), id: conversation.id, creator: creator, participants: members, at: .now)
     }
     remember(row, as: group)
     return try asSeen(row, conversation)
@@ -140,7 +143,7 @@ private final class ImportSession: BatchSession {
     guard let place, place.conversation == row.key, var found = try store.message(at: place, as: statuses) else {
       return nil
     }
-    guard found.text == message.text else {
+    guard found.bears(message.text) else {
       let name = message.id.map(\.description) ?? message.nonce ?? ""
       throw DMError(.nonceConflict, "'\(name)' names another text in the store; use a new nonce", subject: name)
     }

@@ -38,7 +38,7 @@ private final class SendSession: BatchSession {
     if let nonce = outgoing.nonce, let place = try store.place(of: nonce, from: me, in: row.key),
       var message = try store.message(at: place, as: statuses)
     {
-      guard message.text == outgoing.text else {
+      guard message.bears(outgoing.text) else {
         throw DMError(
           .nonceConflict, "the nonce '\(nonce)' named another text before; use a new one", subject: nonce)
       }

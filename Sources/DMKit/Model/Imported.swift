@@ -4,6 +4,15 @@ public struct ImportedMessage: Equatable, Sendable {
     /// A group that an import made, found or created.
     case title(String)
     case id(Identifier)
+
+    public static func == (a: Group, b: Group) -> Bool { a.exact == b.exact }
+    public func hash(into hasher: inout Hasher) { hasher.combine(exact) }
+    private var exact: ExactString {
+      switch self {
+      case .title(let title): ExactString("+" + title)
+      case .id(let id): ExactString(id.description)
+      }
+    }
   }
 
   public enum Reply: Equatable, Sendable {

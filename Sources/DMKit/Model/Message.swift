@@ -23,6 +23,9 @@ public struct Message: Equatable, Sendable {
   public let nonce: String?
   /// Set on what a send returns when the nonce named a message that was there.
   public var isDuplicate = false
+
+  /// Whether that is its text, byte for byte.
+  func bears(_ other: String) -> Bool { text.map(ExactString.init) == ExactString(other) }
 }
 
 /// A message to be sent.

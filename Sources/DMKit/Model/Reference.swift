@@ -24,6 +24,13 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  public static func == (a: ConversationReference, b: ConversationReference) -> Bool { a.exact == b.exact }
+  public func hash(into hasher: inout Hasher) { hasher.combine(exact) }
+  private var exact: ExactString {
+    if case .direct(let handle) = self { return ExactString("@" + handle) }
+    return ExactString(description)
+  }
+
   public var description: String {
     switch self {
     case .direct(let handle): handle
@@ -45,7 +52,7 @@ public enum MessageReference: Hashable, Sendable {
   public init(_ text: String) throws {
     if let id = Identifier(text) {
       self = .id(id)
-    } else if let number = Int(text), number != 0 {
+    } else if let range = RangeReference(text), let number = range.from, range.from == range.to {
       self = .number(number, in: nil)
     } else if let (conversation, range) = try splitReference(text), let number = range.from,
       range.from == range.to

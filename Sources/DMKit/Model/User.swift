@@ -47,18 +47,19 @@ public struct ProfileChange: Equatable, Sendable {
 /// A user's name on the wire: 1 to 64 bytes without white space, control or bidi characters, `,`,
 /// `:` or `/`, not beginning with `@`, `#`, `+` or `-`, and not shaped like a UUID.
 public struct Handle: Hashable, Sendable, CustomStringConvertible {
-  public let description: String
+  private let exact: ExactString
+  public var description: String { exact.text }
 
   /// - Throws: `bad_handle`, which says what is wrong with it.
   public init(_ text: String) throws {
     if let fault = Self.fault(in: text) {
       throw DMError(.badHandle, "cannot use the handle '\(text)': \(fault)", subject: text)
     }
-    description = text
+    exact = ExactString(text)
   }
 
   /// One that the store holds and so was checked when it was added.
-  init(stored text: String) { description = text }
+  init(stored text: String) { exact = ExactString(text) }
 
   private static func fault(in text: String) -> String? {
     guard let first = text.unicodeScalars.first else { return "it is empty" }

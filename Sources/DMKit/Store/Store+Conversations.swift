@@ -6,6 +6,8 @@ extension Store {
     let isGroup: Bool
     let isImported: Bool
     var lastSeq: Int
+    /// The key of a message that was added to this row, so far in this transaction.
+    var newMessage: Int64? = nil
     var lastActivity: Timestamp
   }
 

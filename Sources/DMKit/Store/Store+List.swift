@@ -99,7 +99,7 @@ extension Store {
 
   private func bindMatch(_ query: ListQuery, _ statement: inout Statement) {
     let pattern = query.matching.map { text in
-      "%" + text.map { "%_\\".contains($0) ? "\\\($0)" : String($0) }.joined() + "%"
+      "%" + text.unicodeScalars.map { "%_\\".unicodeScalars.contains($0) ? "\\\($0)" : String($0) }.joined() + "%"
     }
     statement.bind(pattern)
   }
@@ -116,7 +116,7 @@ extension Store {
 
   private static let listJoins = """
     JOIN conversation c ON c.id = p.conversation
-    LEFT JOIN message m ON m.conversation = c.id AND m.seq = c.last_seq
+    LEFT JOIN message m ON m.id = c.last_message
     """
 
   private func conversations(_ row: inout Statement, as statuses: StatusReader) throws -> [Conversation] {
@@ -131,7 +131,7 @@ extension Store {
         Conversation(
           id: row.identifier(1), isGroup: row.bool(2), title: row.optionalText(3),
           creator: try row.optionalInt64(4).map(handle),
-          participants: row.text(11).split(separator: " ").map { Handle(stored: String($0)) },
+          participants: row.text(11).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) },
           lastMessage: row.isNull(12) ? nil : try message(row, from: 12, as: statuses),
           lastActivity: row.timestamp(5), unreadCount: unread, lastReadSeq: row.optionalInt(9),
           firstUnreadSeq: unread > 0 ? row.optionalInt(10) ?? 1 : nil, isPinned: isPinned, isArchived: row.bool(7),

@@ -122,6 +122,7 @@ extension Store {
     insert.bind(message.replyTo)
     try insert.run()
     row.lastSeq = seq
+    row.newMessage = connection.lastInsertedRow
     row.lastActivity = time
     if message.at == nil {
       try append(.message, conversation: row.key, user: message.sender, seqs: seq...seq, at: time)
@@ -132,8 +133,10 @@ extension Store {
   /// Writes the end of a conversation into its row and those of its participants, and that its last
   /// `added` messages are no news to a user, or to anybody.
   func update(_ row: ConversationRow, added: Int, readBy user: Int64?) throws {
-    var end = try connection.prepare("UPDATE conversation SET last_seq = ?, last_activity = ? WHERE id = ?")
+    var end = try connection.prepare(
+      "UPDATE conversation SET last_seq = ?, last_message = ?, last_activity = ? WHERE id = ?")
     end.bind(row.lastSeq)
+    end.bind(row.newMessage)
     end.bind(row.lastActivity)
     end.bind(row.key)
     try end.run()

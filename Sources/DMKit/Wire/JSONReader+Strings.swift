@@ -26,7 +26,9 @@ extension JSONReader {
     guard let text = String(validating: utf8, as: UTF8.self) else {
       throw DMError(.invalidUTF8, "not UTF-8: a string that ends at byte \(place); convert it with iconv")
     }
-    guard !utf8.contains(0) else { throw fault("a NUL character in a string that ends") }
+    guard !utf8.contains(0) else {
+      throw DMError(.malformedLine, "not JSON: a NUL character in a string that ends at byte \(place); remove it")
+    }
     return text
   }
 

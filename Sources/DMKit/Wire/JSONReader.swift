@@ -31,7 +31,7 @@ public struct JSONObject: Equatable, Sendable {
   public fileprivate(set) var members: [Member] = []
 
   /// Linear in the number of members, which is small in what this suite reads.
-  public subscript(_ name: String) -> JSONValue? { members.first { $0.name == name }?.value }
+  public subscript(_ name: String) -> JSONValue? { members.first { ExactString($0.name) == ExactString(name) }?.value }
 }
 
 /// A strict reader of RFC 8259: valid UTF-8 and paired surrogates only, no NUL, no name twice, no
@@ -118,20 +118,20 @@ public struct JSONReader: ~Copyable {
     defer { depth -= 1 }
     var object = JSONObject()
     // Few names are compared one by one, many by a set: a hostile line must not cost the square.
-    var names: Set<String> = []
+    var names: Set<ExactString> = []
     if take("}") { return object }
     repeat {
       skipSpace()
       guard peek() == UInt8(ascii: "\"") else { throw fault("a name that is no string") }
-      let name = try string()
-      if object.members.count == 16 { names = Set(object.members.map(\.name)) }
+      let name = ExactString(try string())
+      if object.members.count == 16 { names = Set(object.members.map { ExactString($0.name) }) }
       let isTwice =
         object.members.count < 16
-        ? object.members.contains { $0.name == name } : !names.insert(name).inserted
+        ? object.members.contains { ExactString($0.name) == name } : !names.insert(name).inserted
       if isTwice { throw fault("a name that stands twice, just") }
       skipSpace()
       guard take(":") else { throw fault("a missing ':'") }
-      object.members.append(JSONObject.Member(name: name, value: try value()))
+      object.members.append(JSONObject.Member(name: name.text, value: try value()))
       skipSpace()
     } while take(",")
     guard take("}") else { throw fault("a missing ',' or '}'") }

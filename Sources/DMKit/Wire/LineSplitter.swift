@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Lines out of bytes as they come, split at LF and at nothing else.
 ///
 /// A line over the limit is dropped as it comes in, so that it costs no memory.
@@ -33,8 +35,11 @@ public struct LineSplitter: Sendable {
 
   /// The next whole line; nil when more bytes are needed.
   public mutating func next() -> Line? {
-    let found = buffer.withUnsafeBufferPointer { bytes in
-      bytes[searched...].firstIndex(of: UInt8(ascii: "\n"))
+    let found = buffer.withUnsafeBytes { bytes -> Int? in
+      guard searched < bytes.count, let start = bytes.baseAddress,
+        let lineFeed = memchr(start + searched, 0x0A, bytes.count - searched)
+      else { return nil }
+      return UnsafeRawPointer(lineFeed) - start
     }
     guard let end = found else {
       searched = buffer.count

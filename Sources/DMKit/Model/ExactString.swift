@@ -1,0 +1,17 @@
+/// A text that equals only itself, byte for byte.
+///
+/// `String`'s own `==` takes equivalent spellings for one (Unicode Standard Annex #15), and so would
+/// make two users of one, or a duplicate of another text.
+struct ExactString: Hashable, Sendable {
+  let text: String
+
+  init(_ text: String) { self.text = text }
+
+  static func == (a: ExactString, b: ExactString) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+
+  func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    hasher.combine(0xFF as UInt8)
+  }
+}
