@@ -1,0 +1,37 @@
+import DMKit
+import Testing
+
+@testable import DMCLI
+
+struct ExitStatusTests {
+  private static let table: [(DMError.Code, Int32)] = [
+    (.malformedLine, 65), (.invalidUTF8, 65), (.lineTooLong, 65), (.unfinishedLine, 65), (.missingField, 65),
+    (.badField, 65),
+    (.badReference, 65), (.badHandle, 65), (.badTime, 65), (.badCursor, 65), (.emptyText, 65), (.textTooLong, 65),
+    (.nonceConflict, 65),
+    (.outOfOrder, 65), (.handleTaken, 73), (.unknownConversation, 66), (.ambiguousTitle, 66), (.unknownMessage, 66),
+    (.unknownUser, 67),
+    (.notAllowed, 77), (.usage, 64), (.noStore, 66), (.cannotCreate, 73), (.inputOutput, 74), (.readOnlyStore, 74),
+    (.busy, 75),
+    (.storeTooNew, 78), (.storeForeign, 78), (.storeDamaged, 78), (.networkFileSystem, 78), (.internal, 70),
+  ]
+
+  @Test(arguments: table)
+  func `a code of an error has its status`(_ code: DMError.Code, _ status: Int32) {
+    #expect(ExitStatus(code).rawValue == status)
+  }
+
+  @Test func `every code stands in the table`() {
+    #expect(Set(Self.table.map(\.0)) == Set(DMError.Code.allCases))
+  }
+
+  @Test func `the statuses are those of sysexits, besides 0 and 1`() {
+    #expect(ExitStatus.allCases.map(\.rawValue) == [0, 1, 64, 65, 66, 67, 69, 70, 73, 74, 75, 77, 78])
+  }
+
+  @Test func `what ends a run is what no other line could fare better with`() {
+    let fatal = DMError.Code.allCases.filter(\.isFatal)
+    #expect(fatal.allSatisfy { ![65, 67, 77].contains(ExitStatus($0).rawValue) })
+    #expect(!fatal.contains(.unknownConversation) && fatal.contains(.busy) && fatal.contains(.storeTooNew))
+  }
+}

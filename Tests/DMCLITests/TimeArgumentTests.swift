@@ -1,0 +1,71 @@
+import DMKit
+import Glibc
+import Testing
+
+@testable import DMCLI
+
+extension LocalTime {
+  struct Moments {
+    private let now = moment("2026-11-21T14:30:15.5Z")
+
+    private static func moment(_ text: String) -> Timestamp { Timestamp(rfc3339: text) ?? Timestamp(microseconds: 0) }
+
+    @Test(arguments: [
+      ("2026-11-21T14:30:00Z", "2026-11-21T14:30:00Z"), ("2026-11-21T14:30:00+02:00", "2026-11-21T12:30:00Z"),
+      ("now", "2026-11-21T14:30:15.5Z"),
+      ("2h", "2026-11-21T12:30:15.5Z"), ("7d", "2026-11-14T14:30:15.5Z"), ("30s", "2026-11-21T14:29:45.5Z"),
+      ("5m", "2026-11-21T14:25:15.5Z"),
+      ("1w", "2026-11-14T14:30:15.5Z"), ("0s", "2026-11-21T14:30:15.5Z"),
+    ])
+    func `what is exact or an age does not depend on the zone`(_ text: String, _ meant: String) throws {
+      for zone in ["UTC", "Europe/Berlin", "America/New_York"] {
+        let found = try inZone(zone) { try DMCLI.moment(text, now: now) }
+        #expect(found == Self.moment(meant))
+      }
+    }
+
+    @Test(arguments: [
+      ("UTC", "2026-11-21", "2026-11-21T00:00:00Z"), ("Europe/Berlin", "2026-11-21", "2026-11-20T23:00:00Z"),
+      ("Europe/Berlin", "2026-07-01", "2026-06-30T22:00:00Z"),
+      ("America/New_York", "2026-11-21", "2026-11-21T05:00:00Z"),
+      ("Asia/Kathmandu", "2026-11-21", "2026-11-20T18:15:00Z"),
+      ("Europe/Berlin", "2026-11-21T14:30", "2026-11-21T13:30:00Z"),
+      ("Europe/Berlin", "14:30", "2026-11-21T13:30:00Z"), ("Europe/Berlin", "00:00", "2026-11-20T23:00:00Z"),
+      ("Asia/Tokyo", "14:30", "2026-11-21T05:30:00Z"), ("Europe/Berlin", "today", "2026-11-20T23:00:00Z"),
+      ("Europe/Berlin", "yesterday", "2026-11-19T23:00:00Z"), ("UTC", "yesterday", "2026-11-20T00:00:00Z"),
+      ("Asia/Tokyo", "yesterday", "2026-11-19T15:00:00Z"), ("Europe/Berlin", "2026-02-28", "2026-02-27T23:00:00Z"),
+      ("Europe/Berlin", "1969-07-20", "1969-07-19T23:00:00Z"), ("UTC", "2024-02-29", "2024-02-29T00:00:00Z"),
+    ])
+    func `what has no offset is in the local zone`(_ zone: String, _ text: String, _ meant: String) throws {
+      let found = try inZone(zone) { try DMCLI.moment(text, now: now) }
+      #expect(found == Self.moment(meant))
+    }
+
+    @Test func `yesterday is a calendar day, also when that has 25 hours`() throws {
+      let morning = Self.moment("2026-10-26T07:00:00Z")
+      let (yesterday, today) = try inZone("Europe/Berlin") {
+        (try DMCLI.moment("yesterday", now: morning), try DMCLI.moment("today", now: morning))
+      }
+      #expect(yesterday == Self.moment("2026-10-24T22:00:00Z"))
+      #expect(today == Self.moment("2026-10-25T23:00:00Z"))
+    }
+
+    @Test(arguments: [
+      "", "tomorrow", "Yesterday", "noon", "2026", "2026-11", "2026-11-31", "2026-13-01", "2025-02-29", "0000-01-01",
+      "24:00", "14:60", "4:30",
+      "14:30:00", "2026-11-21 14:30", "2026-11-21T24:00", "2026-11-21T14:30:00", "-2h", "+2h", "2.5h", "h", "2", "2 h",
+      "2y", "2H",
+      "99999999999999999999d", "9223372036854775807w", "٢h", "11/21/2026", "21.11.2026", "bob",
+    ])
+    func `what is no time is refused with examples`(_ text: String) throws {
+      let error = #expect(throws: DMError.self) { try DMCLI.moment(text, now: now) }
+      #expect(error?.code == .badTime)
+      #expect(error?.subject == text)
+    }
+
+    @Test func `an age that reaches beyond all time is refused or long ago`() throws {
+      #expect(throws: DMError.self) { try DMCLI.moment("9223372036854775807s", now: now) }
+      #expect(try DMCLI.moment("100000d", now: now) < Self.moment("1800-01-01T00:00:00Z"))
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import Testing
+
+@testable import DMKit
+
+struct InputLinesTests {
+  private static let uuid = "019ac5f2-0a3b-7c4d-8e5f-0123456789ab"
+
+  private func outgoing(_ json: String) throws -> Outgoing { try Outgoing(line: Array(json.utf8)[...]) }
+  private func imported(_ json: String) throws -> Imported { try Imported(line: Array(json.utf8)[...]) }
+  private func mentioned(_ json: String) throws -> Messenger.Mentioned? {
+    try Messenger.Mentioned(line: Array(json.utf8)[...])
+  }
+
+  @Test func `a line to send says where, what, and under which nonce`() throws {
+    let line = try outgoing(
+      #"{"type":"message","conversation":"+ops","text":"hi","nonce":"n","reply_to":"-1","x":{"y":[]}}"#)
+    #expect(
+      try line == Outgoing(to: .title("ops"), text: "hi", nonce: "n", replyTo: .number(-1, in: nil)))
+    #expect(try outgoing(#"{"conversation":"bob","text":"hi","nonce":null}"#).nonce == nil)
+  }
+
+  @Test(arguments: [
+    (#"{"text":"hi"}"#, DMError.Code.missingField), (#"{"conversation":"bob"}"#, .missingField),
+    (#"{"conversation":null,"text":"hi"}"#, .missingField), (#"{"conversation":1,"text":"hi"}"#, .badField),
+    (#"{"conversation":"bob","text":["hi"]}"#, .badField), (#"{"conversation":"bob","text":""}"#, .emptyText),
+    (#"{"conversation":"","text":"hi"}"#, .badReference),
+    (#"{"conversation":"bob","text":"hi","nonce":""}"#, .badField),
+    (#"{"conversation":"bob","text":"hi","nonce":7}"#, .badField),
+    (#"{"conversation":"bob","text":"hi","reply_to":"x"}"#, .badReference),
+    (#"{"conversation":"bob","text":"hi","attachments":[]}"#, .badField),
+    (#"{"conversation":"bob","text":"hi","ack":"c"}"#, .badField),
+    (#"{"conversation":"bob","text":"hi""#, .malformedLine), ("hi", .malformedLine), ("", .malformedLine),
+  ])
+  func `a line to send that is wrong says what is`(_ json: String, _ expected: DMError.Code) throws {
+    #expect(try code { try outgoing(json) } == expected)
+  }
+
+  @Test func `a line of history is read as dm-tail printed it`() throws {
+    let json = """
+      {"type":"message","id":"\(Self.uuid)","conversation_id":"\(Self.uuid)","seq":3,"sender":"ann","text":"hi",\
+      "created_at":"2026-11-21T14:30:00.123456Z","status":"read","reply_to":"\(Self.uuid)","nonce":"n"}
+      """
+    let id = try #require(Identifier(Self.uuid))
+    let expected = try ImportedMessage(
+      group: .id(id), id: id, sender: Handle("ann"), text: "hi",
+      createdAt: Timestamp(microseconds: 1_795_271_400_123_456),
+      nonce: "n", replyTo: .id(id))
+    #expect(try imported(json) == .message(expected))
+  }
+
+  @Test(arguments: ["ops", "+ops"])
+  func `a line of history may name its group by the title`(_ name: String) throws {
+    let json =
+      #"{"conversation":"\#(name)","sender":"ann","text":"hi","created_at":"2026-11-21T14:30:00Z","reply_to_nonce":"n"}"#
+    guard case .message(let message) = try imported(json) else {
+      Issue.record("no message")
+      return
+    }
+    #expect(message.group == .title("ops"))
+    #expect(message.replyTo == .nonce("n"))
+  }
+
+  @Test(arguments: [
+    (#"{"type":"read_receipt"}"#, DMError.Code.badField),
+    (#"{"sender":"ann","text":"hi","created_at":"2026-11-21T14:30:00Z"}"#, .missingField),
+    (#"{"conversation":"o","text":"hi","created_at":"2026-11-21T14:30:00Z"}"#, .missingField),
+    (#"{"conversation":"o","sender":"a b","text":"hi","created_at":"2026-11-21T14:30:00Z"}"#, .badHandle),
+    (#"{"conversation":"o","sender":"ann","created_at":"2026-11-21T14:30:00Z"}"#, .missingField),
+    (#"{"conversation":"o","sender":"ann","text":"hi","created_at":"2026-11-21 14:30"}"#, .badTime),
+    (#"{"conversation":"o","sender":"ann","text":"hi"}"#, .missingField),
+    (#"{"conversation":"o","id":"x","sender":"ann","text":"hi","created_at":"2026-11-21T14:30:00Z"}"#, .badField),
+    (#"{"conversation":"a\nb","sender":"ann","text":"hi","created_at":"2026-11-21T14:30:00Z"}"#, .badField),
+    (#"{"type":"conversation","is_group":true,"participants":[]}"#, .missingField),
+    (#"{"type":"conversation","id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","participants":[]}"#, .badField),
+    (#"{"type":"conversation","id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","is_group":true}"#, .badField),
+    (
+      #"{"type":"conversation","id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","is_group":true,"participants":[1]}"#,
+      .badField
+    ),
+    (
+      #"{"type":"conversation","id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","is_group":true,"participants":["a b"]}"#,
+      .badHandle
+    ),
+  ])
+  func `a line of history that is wrong says what is`(_ json: String, _ expected: DMError.Code) throws {
+    #expect(try code { try imported(json) } == expected)
+  }
+
+  @Test func `a message is marked by its conversation and number, and other lines pass by`() throws {
+    let id = try #require(Identifier(Self.uuid))
+    let line = #"{"type":"message","conversation_id":"\#(Self.uuid)","seq":3,"text":"hi"}"#
+    #expect(try mentioned(line) == Messenger.Mentioned(conversation: id, seq: 3))
+    #expect(try mentioned(#"{"type":"read_receipt","seq":3}"#) == nil)
+    #expect(try mentioned("{}") == nil)
+  }
+
+  @Test(arguments: [
+    ("{\"type\":\"message\",\"seq\":3}", DMError.Code.missingField),
+    ("{\"type\":\"message\",\"conversation_id\":\"\(Self.uuid)\"}", .badField),
+    ("{\"type\":\"message\",\"conversation_id\":\"\(Self.uuid)\",\"seq\":0}", .badField),
+    ("{\"type\":\"message\",\"conversation_id\":\"\(Self.uuid)\",\"seq\":1.5}", .badField),
+    ("{\"type\":\"message\",\"conversation_id\":\"\(Self.uuid)\",\"seq\":\"3\"}", .badField),
+    ("{\"type\":\"message\",\"conversation_id\":\"bob\",\"seq\":3}", .badField), ("{\"type\":3}", .badField),
+    ("x", .malformedLine),
+  ])
+  func `a line to mark that is wrong says what is`(_ json: String, _ expected: DMError.Code) throws {
+    #expect(try code { try mentioned(json) } == expected)
+  }
+}
