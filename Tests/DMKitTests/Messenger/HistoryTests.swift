@@ -11,42 +11,48 @@ struct HistoryTests {
     return query
   }
 
-  private func filled(_ count: Int) throws -> (TemporaryStore, Messenger) {
+  private struct Scene {
+    let store: TemporaryStore
+    let bob: Messenger
+  }
+
+  private func filled(_ count: Int) throws -> Scene {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     for result in try alice.send((1...count).map { try Outgoing(to: .direct("bob"), text: "\($0)") }) {
       _ = try result.get()
     }
-    return (store, try store.messenger("bob"))
+    return Scene(store: store, bob: try store.messenger("bob"))
   }
 
   @Test func `the newest 30 come by default, oldest first`() throws {
-    let (_, bob) = try filled(40)
-    #expect(try bob.history(of: query("alice")).map(\.seq) == Array(11...40))
+    let scene = try filled(40)
+    #expect(try scene.bob.history(of: query("alice")).map(\.seq) == Array(11...40))
   }
 
   @Test func `a limit of nil is all, over several batches, and 0 is none`() throws {
     let count = History.batch * 2 + 3
-    let (_, bob) = try filled(count)
-    #expect(try bob.history(of: query("alice") { $0.limit = nil }).map(\.seq) == Array(1...count))
-    #expect(try bob.history(of: query(nil) { $0.limit = nil }).map(\.seq) == Array(1...count))
+    let scene = try filled(count)
+    #expect(try scene.bob.history(of: query("alice") { $0.limit = nil }).map(\.seq) == Array(1...count))
+    #expect(try scene.bob.history(of: query(nil) { $0.limit = nil }).map(\.seq) == Array(1...count))
     #expect(
-      try bob.history(of: query(nil) { $0.limit = History.batch + 1 }).map(\.seq) == Array((History.batch + 3)...count))
-    #expect(try bob.history(of: query("alice") { $0.limit = 0 }).isEmpty)
-    #expect(try bob.history(of: query(nil) { $0.limit = 0 }).isEmpty)
+      try scene.bob.history(of: query(nil) { $0.limit = History.batch + 1 }).map(\.seq)
+        == Array((History.batch + 3)...count))
+    #expect(try scene.bob.history(of: query("alice") { $0.limit = 0 }).isEmpty)
+    #expect(try scene.bob.history(of: query(nil) { $0.limit = 0 }).isEmpty)
   }
 
   @Test func `pages backward by number are the whole conversation`() throws {
-    let (_, bob) = try filled(47)
-    var pages: [Message] = try bob.messages(in: .direct("alice"), limit: 10)
+    let scene = try filled(47)
+    var pages: [Message] = try scene.bob.messages(in: .direct("alice"), limit: 10)
     while let first = pages.first, first.seq > 1 {
-      pages = try bob.messages(in: .direct("alice"), before: first.seq, limit: 10) + pages
+      pages = try scene.bob.messages(in: .direct("alice"), before: first.seq, limit: 10) + pages
     }
     #expect(pages.map(\.seq) == Array(1...47))
   }
 
   @Test func `ranges come ascending and each message once`() throws {
-    let (_, bob) = try filled(20)
+    let scene = try filled(20)
     let ranges = [
       RangeReference(from: 9, to: 12), RangeReference(from: 1, to: 2), RangeReference(from: 11, to: 13),
       RangeReference(from: -1, to: -1),
@@ -55,17 +61,17 @@ struct HistoryTests {
       $0.ranges = ranges
       $0.limit = nil
     }
-    #expect(try bob.history(of: all).map(\.seq) == [1, 2, 9, 10, 11, 12, 13, 20])
+    #expect(try scene.bob.history(of: all).map(\.seq) == [1, 2, 9, 10, 11, 12, 13, 20])
     var some = all
     some.limit = 3
-    #expect(try bob.history(of: some).map(\.seq) == [12, 13, 20])
+    #expect(try scene.bob.history(of: some).map(\.seq) == [12, 13, 20])
     some.before = .message(.number(13, in: nil))
-    #expect(try bob.history(of: some).map(\.seq) == [10, 11, 12])
+    #expect(try scene.bob.history(of: some).map(\.seq) == [10, 11, 12])
   }
 
   @Test func `bounds are messages or moments, the first included and the last left out`() throws {
-    let (_, bob) = try filled(20)
-    let all = try bob.everything(in: "alice")
+    let scene = try filled(20)
+    let all = try scene.bob.everything(in: "alice")
     for (since, before) in [(5, 9), (1, 20), (9, 9), (9, 5)] {
       let expected = since < before ? Array(since..<before) : []
       for conversation in ["alice", nil] {
@@ -74,29 +80,32 @@ struct HistoryTests {
           $0.before = .message(.number(before, in: .direct("alice")))
           $0.limit = nil
         }
-        #expect(try bob.history(of: byMessage).map(\.seq) == expected)
+        #expect(try scene.bob.history(of: byMessage).map(\.seq) == expected)
         let byTime = try query(conversation) {
           $0.since = .time(all[since - 1].createdAt)
           $0.before = .time(all[before - 1].createdAt)
           $0.limit = nil
         }
-        #expect(try bob.history(of: byTime).map(\.seq) == expected)
+        #expect(try scene.bob.history(of: byTime).map(\.seq) == expected)
       }
     }
     let distant = try query("alice") { $0.since = .time(.now) }
-    #expect(try bob.history(of: distant).isEmpty)
+    #expect(try scene.bob.history(of: distant).isEmpty)
   }
 
   @Test func `a bound that is no message is an error`() throws {
-    let (store, bob) = try filled(3)
+    let scene = try filled(3)
     #expect(
-      try code { try bob.history(query("alice") { $0.since = .message(.number(4, in: nil)) }) } == .unknownMessage)
+      try code { try scene.bob.history(query("alice") { $0.since = .message(.number(4, in: nil)) }) } == .unknownMessage
+    )
     #expect(
-      try code { try bob.history(query("alice") { $0.before = .message(.id(Identifier(at: .now))) }) }
+      try code { try scene.bob.history(query("alice") { $0.before = .message(.id(Identifier(at: .now))) }) }
         == .unknownMessage)
-    #expect(try code { try bob.history(query(nil) { $0.since = .message(.number(1, in: nil)) }) } == .badReference)
-    let elsewhere = try store.messenger("bob").say("x", to: "carol")
-    #expect(try code { try bob.history(query("alice") { $0.since = .message(.id(elsewhere.id)) }) } == .unknownMessage)
+    #expect(
+      try code { try scene.bob.history(query(nil) { $0.since = .message(.number(1, in: nil)) }) } == .badReference)
+    let elsewhere = try scene.store.messenger("bob").say("x", to: "carol")
+    #expect(
+      try code { try scene.bob.history(query("alice") { $0.since = .message(.id(elsewhere.id)) }) } == .unknownMessage)
   }
 
   @Test func `without a conversation all of one's own come in the order in which they were said`() throws {
@@ -115,9 +124,9 @@ struct HistoryTests {
   }
 
   @Test func `reading marks nothing as read or as delivered`() throws {
-    let (store, bob) = try filled(3)
-    _ = try bob.everything(in: "alice")
-    #expect(try bob.unreadCount() == 3)
-    #expect(try store.messenger("alice").everything(in: "bob").map(\.status) == [.sent, .sent, .sent])
+    let scene = try filled(3)
+    _ = try scene.bob.everything(in: "alice")
+    #expect(try scene.bob.unreadCount() == 3)
+    #expect(try scene.store.messenger("alice").everything(in: "bob").map(\.status) == [.sent, .sent, .sent])
   }
 }

@@ -3,76 +3,82 @@ import Testing
 @testable import DMKit
 
 struct ReadTests {
-  private func filled() throws -> (TemporaryStore, alice: Messenger, bob: Messenger) {
+  private struct Scene {
+    let store: TemporaryStore
+    let alice: Messenger
+    let bob: Messenger
+  }
+
+  private func filled() throws -> Scene {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     for number in 1...10 { try alice.say("\(number)", to: "bob") }
-    return (store, alice, try store.messenger("bob"))
+    return Scene(store: store, alice: alice, bob: try store.messenger("bob"))
   }
 
   @Test func `a receipt spans what changed, and what did not change gives none`() throws {
-    let (_, _, bob) = try filled()
-    let first = try #require(try bob.markRead(.ranges([RangeReference(from: 3, to: 5)]), in: .direct("alice")))
+    let scene = try filled()
+    let first = try #require(try scene.bob.markRead(.ranges([RangeReference(from: 3, to: 5)]), in: .direct("alice")))
     #expect(first.range == 3...5 && first.unreadCount == 7 && first.user.description == "bob")
-    let second = try #require(try bob.markRead(.ranges([RangeReference(from: 2, to: 6)]), in: .direct("alice")))
+    let second = try #require(try scene.bob.markRead(.ranges([RangeReference(from: 2, to: 6)]), in: .direct("alice")))
     #expect(second.range == 2...6 && second.unreadCount == 5)
-    #expect(try bob.markRead(.ranges([RangeReference(from: 2, to: 6)]), in: .direct("alice")) == nil)
-    #expect(try bob.markRead(.ranges([RangeReference(from: 90, to: nil)]), in: .direct("alice")) == nil)
+    #expect(try scene.bob.markRead(.ranges([RangeReference(from: 2, to: 6)]), in: .direct("alice")) == nil)
+    #expect(try scene.bob.markRead(.ranges([RangeReference(from: 90, to: nil)]), in: .direct("alice")) == nil)
   }
 
   @Test func `before a moment means what was said earlier`() throws {
-    let (_, _, bob) = try filled()
-    let sixth = try bob.everything(in: "alice")[5]
-    let receipt = try #require(try bob.markRead(.before(sixth.createdAt), in: .direct("alice")))
+    let scene = try filled()
+    let sixth = try scene.bob.everything(in: "alice")[5]
+    let receipt = try #require(try scene.bob.markRead(.before(sixth.createdAt), in: .direct("alice")))
     #expect(receipt.range == 1...5 && receipt.unreadCount == 5)
-    #expect(try bob.markRead(.before(Timestamp(microseconds: 0)), in: .direct("alice")) == nil)
+    #expect(try scene.bob.markRead(.before(Timestamp(microseconds: 0)), in: .direct("alice")) == nil)
   }
 
   @Test func `everywhere gives one receipt for each conversation that changed`() throws {
-    let (store, _, bob) = try filled()
-    try store.messenger("carol").say("hi", to: "bob")
-    try bob.say("mine", to: "bob")
-    let receipts = try bob.markReadEverywhere(.all)
+    let scene = try filled()
+    try scene.store.messenger("carol").say("hi", to: "bob")
+    try scene.bob.say("mine", to: "bob")
+    let receipts = try scene.bob.markReadEverywhere(.all)
     #expect(receipts.map(\.range) == [1...10, 1...1])
     #expect(receipts.allSatisfy { $0.unreadCount == 0 })
-    #expect(try bob.markReadEverywhere(.all).isEmpty)
-    #expect(try bob.unreadCount() == 0)
+    #expect(try scene.bob.markReadEverywhere(.all).isEmpty)
+    #expect(try scene.bob.unreadCount() == 0)
   }
 
   @Test func `unread is for oneself, one's own words stay read, and the receipts stay`() throws {
-    let (_, alice, bob) = try filled()
-    try bob.say("eleven", to: "alice")
-    _ = try bob.markRead(.all, in: .direct("alice"))
+    let scene = try filled()
+    try scene.bob.say("eleven", to: "alice")
+    _ = try scene.bob.markRead(.all, in: .direct("alice"))
     var options = Messenger.MarkOptions()
     options.unread = true
-    let receipt = try #require(try bob.markRead(.all, in: .direct("alice"), options))
+    let receipt = try #require(try scene.bob.markRead(.all, in: .direct("alice"), options))
     #expect(receipt.range == 1...10 && receipt.unreadCount == 10)
-    #expect(try bob.conversation(.direct("alice")).lastReadSeq == 11)
-    #expect(try alice.everything(in: "bob").map(\.status) == Array(repeating: .read, count: 10) + [.sent])
-    #expect(try alice.receipts(for: .number(1, in: .direct("bob"))).count == 1)
+    #expect(try scene.bob.conversation(.direct("alice")).lastReadSeq == 11)
+    #expect(try scene.alice.everything(in: "bob").map(\.status) == Array(repeating: .read, count: 10) + [.sent])
+    #expect(try scene.alice.receipts(for: .number(1, in: .direct("bob"))).count == 1)
   }
 
   @Test func `a dry run says what would change and changes nothing`() throws {
-    let (_, alice, bob) = try filled()
+    let scene = try filled()
     var options = Messenger.MarkOptions()
     options.isDryRun = true
-    let receipt = try #require(try bob.markRead(.upTo(.number(4, in: nil)), in: .direct("alice"), options))
+    let receipt = try #require(try scene.bob.markRead(.upTo(.number(4, in: nil)), in: .direct("alice"), options))
     #expect(receipt.range == 1...4 && receipt.unreadCount == 6)
-    #expect(try bob.unreadCount() == 10)
-    #expect(try alice.receipts(for: .number(1, in: .direct("bob"))).isEmpty)
+    #expect(try scene.bob.unreadCount() == 10)
+    #expect(try scene.alice.receipts(for: .number(1, in: .direct("bob"))).isEmpty)
   }
 
   @Test func `exact messages are marked and not those between them`() throws {
-    let (_, alice, bob) = try filled()
-    let id = try alice.conversation(.direct("bob")).id
+    let scene = try filled()
+    let id = try scene.alice.conversation(.direct("bob")).id
     let mentioned = [2, 5, 99, 9].map { Messenger.Mentioned(conversation: id, seq: $0) }
-    let (receipts, errors) = try bob.markRead(mentioned)
+    let (receipts, errors) = try scene.bob.markRead(mentioned)
     #expect(receipts.map(\.range) == [2...9])
     #expect(receipts.map(\.unreadCount) == [7])
     #expect(errors.mapValues(\.code) == [2: .unknownMessage])
-    let read = try alice.everything(in: "bob").filter { $0.status == .read }.map(\.seq)
+    let read = try scene.alice.everything(in: "bob").filter { $0.status == .read }.map(\.seq)
     #expect(read == [2, 5, 9])
-    for seq in [3, 4, 8] { #expect(try alice.receipts(for: .number(seq, in: .direct("bob"))).isEmpty) }
+    for seq in [3, 4, 8] { #expect(try scene.alice.receipts(for: .number(seq, in: .direct("bob"))).isEmpty) }
   }
 
   @Test func `who has read a message and when is told oldest first, without its sender`() throws {
@@ -93,10 +99,10 @@ struct ReadTests {
   }
 
   @Test func `up to a message that is not there is an error`() throws {
-    let (_, _, bob) = try filled()
-    #expect(try code { try bob.markRead(.upTo(.number(11, in: nil)), in: .direct("alice")) } == .unknownMessage)
+    let scene = try filled()
+    #expect(try code { try scene.bob.markRead(.upTo(.number(11, in: nil)), in: .direct("alice")) } == .unknownMessage)
     #expect(
-      try code { try bob.markRead(.upTo(.number(1, in: .direct("carol"))), in: .direct("alice")) }
+      try code { try scene.bob.markRead(.upTo(.number(1, in: .direct("carol"))), in: .direct("alice")) }
         == .unknownConversation)
   }
 }
