@@ -31,6 +31,15 @@ struct SanitizerTests {
     #expect(visible("a" + String(repeating: "\u{20DD}", count: 20)).unicodeScalars.count == 9)
   }
 
+  @Test(arguments: ["\u{200D}", "\u{200C}", "\u{2060}"])
+  func `marks are counted past what joins without a width`(_ joiner: String) {
+    let marks = String(repeating: String(repeating: "\u{301}", count: 8) + joiner, count: 10)
+    withKnownIssue("a joiner begins the count anew") {
+      let shown = visible("a" + marks).unicodeScalars.count { $0 == "\u{301}" }
+      #expect(shown <= 8)
+    }
+  }
+
   @Test func `further lines are indented, so that none passes for one of its own`() {
     #expect(visible("one\ntwo\n14:30  7 bob: three", indent: "  ") == "one\n  two\n  14:30  7 bob: three")
     #expect(visible("one\r\ntwo", indent: "  ") == "one\\u{D}\n  two")

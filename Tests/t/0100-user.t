@@ -9,12 +9,14 @@ for handle in '|trey|' 'toad^' Ann-Sofie 海 57; do ok "the handle $handle" dm-u
 for handle in '' @bob +ops '#ops' 'a b' a:b a,b a/b 019ac5f2-0a3b-7c4d-8e5f-0123456789ab; do
   exits 65 "the handle '$handle' is refused" dm-user --as alice add -- "$handle"
 done
-is "$(dm-user --as alice list | jq -r .handle | tr '\n' ' ')" '57 Ann-Sofie alice bob toad^ |trey| 海 ' "users are listed by handle"
+is "$(dm-user --as alice list | jq -r .handle | tr '\n' ' ')" '57 Ann-Sofie alice bob toad^ |trey| 海 ' \
+  "users are listed by handle"
 is "$(dm-user --as alice show bob | jq -c '[.bio, .shows_presence]')" '["here",false]' "a user is shown"
 is "$(dm-user --as alice show @bob | jq -r .handle)" bob "with an @, too"
 is "$(dm-user --as alice show | jq -r .handle)" alice "oneself without a name"
 exits 67 "nobody is shown" dm-user --as alice show bbo
-is "$(dm-user --as bob set --bio '' --show-presence | jq -c '[has("bio"), .shows_presence]')" '[false,true]' "one's own profile is changed"
+is "$(dm-user --as bob set --bio '' --show-presence | jq -c '[has("bio"), .shows_presence]')" '[false,true]' \
+  "one's own profile is changed"
 is "$(dm-user --as alice show bob | jq -c 'has("bio")')" false "and stays so"
 exits 64 "nothing to set" dm-user --as bob set
 exits 64 "an action that is missing" dm-user
@@ -24,5 +26,6 @@ exits 64 "options that exclude each other" dm-user --as bob set --show-presence 
 exits 64 "a handle that is missing" dm-user --as bob add
 exits 64 "a handle too many" dm-user --as bob add x y
 like "$(dm-user --as alice show alice --text)" "alice *Alice A." "a user is shown as text"
-is "$(dm-user --as alice add zoe | jq '.created_at | test("^[0-9-]{10}T[0-9:]{8}\\.[0-9]{6}Z$")')" true "times are UTC with microseconds"
+is "$(dm-user --as alice add zoe | jq '.created_at | test("^[0-9-]{10}T[0-9:]{8}\\.[0-9]{6}Z$")')" true \
+  "times are UTC with microseconds"
 done_testing

@@ -5,7 +5,8 @@ people
 export DM_USER=alice
 last() { dm-tail bob -n 1 --peek | jq -r .text; }
 
-is "$(dm-send bob 'lunch?' | jq -c '[.type, .seq, .sender, .text, .status]')" '["message",1,"alice","lunch?","sent"]' "arguments"
+is "$(dm-send bob 'lunch?' | jq -c '[.type, .seq, .sender, .text, .status]')" '["message",1,"alice","lunch?","sent"]' \
+  "arguments"
 is "$(dm-send bob lunch at one | jq -r .text)" "lunch at one" "are joined by spaces"
 is "$(dm-send bob 'x' --text)" "bob:3" "text answers with a reference"
 is "$(dm-send bob x </dev/null | jq .seq)" 4 "standard input is not read where there is text"
@@ -14,7 +15,8 @@ is "$(printf 'hi\n' | dm-send bob | jq .text)" '"hi"' "exactly one final line fe
 is "$(printf 'hi\n\n' | dm-send bob | jq .text)" '"hi\n"' "and no second one"
 is "$(printf 'hi' | dm-send bob | jq .text)" '"hi"' "none is needed"
 is "$(printf 'a\nb\r\nc' | dm-send bob | jq .text)" '"a\nb\r\nc"' "the others stay"
-is "$(printf '{"conversation":"carol","text":"x"}' | dm-send bob | jq -r .text)" '{"conversation":"carol","text":"x"}' "plain text is no JSON"
+is "$(printf '{"conversation":"carol","text":"x"}' | dm-send bob | jq -r .text)" '{"conversation":"carol","text":"x"}' \
+  "plain text is no JSON"
 exits 65 "nothing at all" sh -c 'printf "" | dm-send bob'
 exits 65 "a line feed alone is nothing" sh -c 'echo | dm-send bob'
 exits 65 "what is not UTF-8" sh -c 'printf "\377\n" | dm-send bob'
@@ -34,12 +36,14 @@ exits 1 "a last line without a line feed fails" sh -c 'printf "one\ntwo" | dm-se
 is "$(printf '%s' "$out" | jq -r '.text // .code' | tr '\n' ' ')" "one unfinished_line " "because it may be half of one"
 
 printf '%s\n' '{"conversation":"bob","text":"a"}' '{"conversation":"bob","text":' '{"conversation":"bbo","text":"c"}' \
-  '{"conversation":"bob"}' '{"conversation":"bob","text":"e","unknown":[1]}' '{"conversation":"bob","text":"e","text":"f"}' \
+  '{"conversation":"bob"}' '{"conversation":"bob","text":"e","unknown":[1]}' \
+  '{"conversation":"bob","text":"e","text":"f"}' \
   '{"conversation":"carol","text":"g"}' >"$work/lines"
 exits 1 "a malformed line never ends the batch" sh -c "dm-send <'$work/lines'"
 is "$(printf '%s' "$out" | jq -r '.text // "\(.line):\(.code)"' | tr '\n' ' ')" \
   "a 2:malformed_line 3:unknown_user 4:missing_field e 6:malformed_line g " "each is answered by one line, in order"
-is "$(printf '%s' "$out" | jq -s 'map(select(.type == "error") | .retryable) | any')" false "none of them is worth a retry"
+is "$(printf '%s' "$out" | jq -s 'map(select(.type == "error") | .retryable) | any')" false \
+  "none of them is worth a retry"
 is "$(seq 2500 | jq -c '{conversation:"carol",text:"\(.)",nonce:"n\(.)"}' | dm-send | jq -s 'length, (map(.text | tonumber) == [range(1; 2501)])' | tr '\n' ' ')" \
   "2500 true " "lines over several transactions are answered in order"
 is "$(seq 2500 | jq -c '{conversation:"carol",text:"\(.)",nonce:"n\(.)"}' | dm-send | jq -s 'map(.duplicate) | all')" true "and again, each is a duplicate"
@@ -61,8 +65,10 @@ exits 66 "to another conversation's" dm-send bob --reply-to carol:1 yes
 
 printf '#!/bin/sh\nprintf "from the editor, after: " >"$1.new"; cat "$1" >>"$1.new"; mv "$1.new" "$1"\n' >"$work/editor"
 chmod +x "$work/editor"
-is "$(EDITOR="$work/editor" dm-send bob --edit draft | jq -r .text)" "from the editor, after: draft" "an editor begins with the text that is there"
-is "$(EDITOR=false VISUAL="$work/editor" dm-send bob --edit | jq -r .text)" "from the editor, after: " "VISUAL comes first"
+is "$(EDITOR="$work/editor" dm-send bob --edit draft | jq -r .text)" "from the editor, after: draft" \
+  "an editor begins with the text that is there"
+is "$(EDITOR=false VISUAL="$work/editor" dm-send bob --edit | jq -r .text)" "from the editor, after: " \
+  "VISUAL comes first"
 exits 65 "an editor that fails sends nothing" env EDITOR=false dm-send bob --edit
 exits 65 "an editor that leaves nothing sends nothing" env EDITOR=true dm-send bob --edit
 exits 64 "--lines and --nonce exclude each other" dm-send bob --lines --nonce x

@@ -25,6 +25,12 @@ is "$(seqs alice --before 1h)" "" "before that"
 time=$(dm-tail --peek alice 40 | jq -r .created_at)
 is "$(seqs alice --since "$time" --before 43)" "40 41 42 " "since a time"
 is "$(seqs --since alice:49)" "49 50 " "of all conversations"
+# Whatever the clock says now, a whole day holds all of it.
+is "$(seqs alice --since "$(date -u +%FT00:00:00Z)" | wc -w)" 50 "since midnight, with a zone"
+for bound in 00:01 2026-11-21T14:30 2001-01-01T00:00:00+05:30; do
+  todo "what follows the last colon is taken for a message's number" \
+    ok "a bound is a time when it is shaped like one: $bound" dm-tail --peek alice --since "$bound"
+done
 before=30
 all=
 while page=$(dm-tail --peek alice --before "$before" -n 7) && [ -n "$page" ]; do
@@ -36,11 +42,13 @@ is "$all" "$(seq 1 29 | tr '\n' ' ')" "backward, page by page, in a loop of the 
 
 is "$(dm-tail --as alice bob -n 1 --peek | jq -r .status)" sent "--peek marks nothing"
 dm-tail alice 10 >/dev/null
-is "$(dm-tail --as alice bob 9 10 11 --peek | jq -r .status | tr '\n' ' ')" "delivered delivered sent " "what was printed is delivered, and what was before it"
+is "$(dm-tail --as alice bob 9 10 11 --peek | jq -r .status | tr '\n' ' ')" "delivered delivered sent " \
+  "what was printed is delivered, and what was before it"
 is "$(dm-list --count)" 50 "but not read"
 is "$(seqs --unread alice | wc -w)" 50 "so it is unread"
 dm-tail alice --read 10..12 >/dev/null
-is "$(dm-tail --as alice bob 9..13 --peek | jq -r .status | tr '\n' ' ')" "delivered read read read sent " "--read marks exactly what was printed"
+is "$(dm-tail --as alice bob 9..13 --peek | jq -r .status | tr '\n' ' ')" "delivered read read read sent " \
+  "--read marks exactly what was printed"
 is "$(seqs alice --unread --before 15)" "1 2 3 4 5 6 7 8 9 13 14 " "--unread leaves it out"
 dm-send -q --as carol bob hi
 is "$(dm-tail --unread --peek | jq -r .text | tail -n 1)" hi "--unread of all conversations"
@@ -54,5 +62,6 @@ exits 64 "a count that is none" dm-tail alice -n x
 like "$(dm-tail alice 1 --text)" "-- 2???-??-?? --
 ??:??  1 alice: 1" "as text"
 dm-send -q --as alice bob "$(printf 'one\n14:30  7 bob: forged \033[2J')"
-is "$(dm-tail --text alice -n 1 | tail -n 1)" "       14:30  7 bob: forged \\u{1B}[2J" "no text passes for a line of its own"
+is "$(dm-tail --text alice -n 1 | tail -n 1)" "       14:30  7 bob: forged \\u{1B}[2J" \
+  "no text passes for a line of its own"
 done_testing

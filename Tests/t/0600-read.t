@@ -7,7 +7,8 @@ seq 1 3 | dm-send -q --as carol --lines bob
 export DM_USER=bob
 unread() { dm-tail alice --unread --peek | jq -r .seq | tr '\n' ' '; }
 
-is "$(dm-read alice 3..5 9 | jq -c '[.type, .user, .from_seq, .to_seq, .unread_count]')" '["read_receipt","bob",3,9,16]' "ranges"
+is "$(dm-read alice 3..5 9 | jq -c '[.type, .user, .from_seq, .to_seq, .unread_count]')" \
+  '["read_receipt","bob",3,9,16]' "ranges"
 is "$(unread)" "1 2 6 7 8 10 11 12 13 14 15 16 17 18 19 20 " "and nothing between them"
 exits 0 "the same again" dm-read alice 3..5 9
 is "$out$err" "" "prints nothing, so that cron mails nothing"
@@ -38,21 +39,28 @@ dm-send -q +ops hi
 dm-read -q --as carol +ops --all
 dm-read -q --as alice +ops --all
 is "$(dm-read --receipts +ops:-1 | jq -r .user | tr '\n' ' ')" "carol alice " "who has read it, oldest first"
-is "$(dm-read --receipts "$(dm-tail +ops -n 1 | jq -r .id)" | jq -s 'map(.at) == (map(.at) | sort)')" true "by its id, and when"
+is "$(dm-read --receipts "$(dm-tail +ops -n 1 | jq -r .id)" | jq -s 'map(.at) == (map(.at) | sort)')" true \
+  "by its id, and when"
 is "$(dm-read --receipts alice:-1)" "" "nobody yet"
 
 seq 1 20 | dm-send -q --as alice --lines bob
-is "$(dm-tail alice -n 5 | dm-read | jq -c '[.from_seq, .to_seq, .unread_count]')" '[37,41,15]' "exactly what was printed"
+is "$(dm-tail alice -n 5 | dm-read | jq -c '[.from_seq, .to_seq, .unread_count]')" '[37,41,15]' \
+  "exactly what was printed"
 is "$(dm-tail alice -n 30 --peek | jq -c 'select(.seq % 10 == 0)' | dm-read | jq -c '[.from_seq, .to_seq, .unread_count]')" '[30,30,14]' "or chosen by jq"
 is "$(dm-tail alice -n 1 --peek | sed 's/"seq":[0-9]*/"seq":36/' | dm-read --unread)" "" "what is unread already"
 is "$(printf '{"type":"read_receipt"}\n{}\n' | dm-read)" "" "lines that are no messages pass by"
-{ dm-tail alice 31 --peek; echo '{'; dm-tail alice 32 --peek | jq -c '.seq = 999'; dm-tail alice 33 --peek; } >"$work/lines"
+{ dm-tail alice 31 --peek; echo '{'; dm-tail alice 32 --peek | jq -c \
+  '.seq = 999'; dm-tail alice 33 --peek; } >"$work/lines"
 exits 1 "a malformed line does not end the batch" sh -c "dm-read <'$work/lines'"
-is "$(printf '%s' "$out" | jq -r '.code // .unread_count' | tr '\n' ' ')" "malformed_line unknown_message 12 " "errors and one receipt"
+is "$(printf '%s' "$out" | jq -r '.code // .unread_count' | tr '\n' ' ')" "malformed_line unknown_message 12 " \
+  "errors and one receipt"
 
+todo "a time of today stands twice" like "$(dm-read alice --unread 1 --text)" "bob  1  ??:??, * unread" "as text"
 exits 64 "which messages" dm-read alice
 exits 64 "which conversation" dm-read --all
 exits 64 "everywhere, but what" dm-read --everywhere
+todo "it looks for that message in each conversation" exits 64 \
+  "everywhere, up to a message of one" dm-read --everywhere --up-to 2
 exits 64 "two ways at once" dm-read alice --all --up-to 3
 exits 64 "a range and an option" dm-read alice 3 --all
 exits 66 "a message that is not there" dm-read alice --up-to 999

@@ -12,18 +12,22 @@ cat >"$work/history" <<'LINES'
 {"conversation":"+old","sender":"cem","text":"four","created_at":"2019-03-02T09:00:00.000001Z","nonce":"n4"}
 LINES
 exits 1 "an import with a line out of order and a malformed one" sh -c "dm-import <'$work/history'"
-is "$(printf '%s' "$out" | jq -r '.text // "\(.line):\(.code)"' | tr '\n' ' ')" "one 2:out_of_order three 4:malformed_line four " "does the others"
-is "$(dm-tail --as ann +old --peek | jq -r '[.seq, .sender, .text, .created_at] | join(" ")')" "1 ann one 2019-03-01T09:00:00.000000Z
+is "$(printf '%s' "$out" | jq -r '.text // "\(.line):\(.code)"' | tr '\n' ' ')" \
+  "one 2:out_of_order three 4:malformed_line four " "does the others"
+is "$(dm-tail --as ann +old --peek | jq -r '[.seq, .sender, .text, .created_at] | join(" ")')" \
+  "1 ann one 2019-03-01T09:00:00.000000Z
 2 ben three 2019-03-01T09:00:01.000000Z
 3 cem four 2019-03-02T09:00:00.000001Z" "with their own times and senders"
-is "$(dm-conversation --as cem show +old | jq -c '[.participants, .unread_count]')" '[["ann","ben","cem"],0]' "senders join, and all of it counts as read"
+is "$(dm-conversation --as cem show +old | jq -c '[.participants, .unread_count]')" '[["ann","ben","cem"],0]' \
+  "senders join, and all of it counts as read"
 exits 66 "the importer does not join" dm-tail +old
 sed -n '1p;3p;5p' "$work/history" >"$work/clean"
 is "$(dm-import <"$work/clean" | jq -s 'map(.duplicate) | all')" true "again, everything is there"
 is "$(dm-import --text <"$work/clean")" "0 messages added, 3 there already" "as text"
 is "$(dm-tail --as ann +old -n all --peek | wc -l)" 3 "and nothing was added"
 echo '{"conversation":"+old","sender":"ann","text":"five","created_at":"2019-03-03T09:00:00Z","reply_to_nonce":"n3"}' | dm-import -q
-is "$(dm-tail --as ann +old -n 1 --peek | jq -r .reply_to)" "$(dm-tail --as ann +old 2 --peek | jq -r .id)" "a reply finds what it answers by nonce"
+is "$(dm-tail --as ann +old -n 1 --peek | jq -r .reply_to)" "$(dm-tail --as ann +old 2 --peek | jq -r .id)" \
+  "a reply finds what it answers by nonce"
 exits 1 "a reply to nothing" sh -c 'echo "{\"conversation\":\"old\",\"sender\":\"ann\",\"text\":\"x\",\"created_at\":\"2020-01-01T00:00:00Z\",\"reply_to_nonce\":\"nix\"}" | dm-import'
 dm-conversation -q create --title ops bob
 echo '{"conversation":"+ops","sender":"bob","text":"x","created_at":"2019-03-03T09:00:00Z"}' | dm-import -q
@@ -38,7 +42,8 @@ exits 64 "operands" dm-import file
 { dm-list --all --limit all; dm-tail -n all --peek; } | dm-import --store "$work/copy" >/dev/null
 is "$(dm-tail -n all --peek --store "$work/copy" | jq -c '[.id, .seq, .sender, .text, .created_at]')" \
   "$(dm-tail -n all --peek | jq -c '[.id, .seq, .sender, .text, .created_at]')" "a copy has the same messages"
-is "$(dm-list --store "$work/copy" --all | jq -r .id | sort)" "$(dm-list --all | jq -r .id | sort)" "in the same conversations"
+is "$(dm-list --store "$work/copy" --all | jq -r .id | sort)" "$(dm-list --all | jq -r .id | sort)" \
+  "in the same conversations"
 { dm-list --all --limit all; dm-tail -n all --peek; } | dm-import --store "$work/copy" >"$work/again"
 is "$(jq -s 'map(select(.type == "message") | .duplicate) | all' "$work/again")" true "and again adds nothing"
 dm-send -q --store "$work/copy" bob later

@@ -5,7 +5,8 @@ people
 
 # The tour.
 dm-send -q --as alice bob 'lunch?'
-is "$(dm-list --as bob --unread | jq -r '"\(.unread_count) \(.participants | join(" "))"')" "1 alice bob" "what waits for me"
+is "$(dm-list --as bob --unread | jq -r '"\(.unread_count) \(.participants | join(" "))"')" "1 alice bob" \
+  "what waits for me"
 is "$(dm-tail --as bob alice | jq -r '"\(.sender): \(.text)"')" "alice: lunch?" "read"
 is "$(dm-tail --as bob alice -n 20 | dm-read --as bob | jq .unread_count)" 0 "mark as read"
 dm-send -q --as bob alice --reply-to -1 'with pleasure'
@@ -14,8 +15,10 @@ is "$(dm-tail --as alice bob | jq -r .status | tr '\n' ' ')" "read sent " "and h
 
 # Exactly the 20 that were printed.
 seq 1 50 | dm-send -q --as alice --lines bob
-is "$(dm-tail --as bob alice -n 20 | dm-read --as bob | jq -c '[.from_seq, .to_seq, .unread_count]')" '[33,52,30]' "dm-tail bob -n 20 | dm-read"
-is "$(dm-tail --as bob alice --unread --peek | jq -r .seq | tr '\n' ' ')" "$(seq 3 32 | tr '\n' ' ')" "not the 30 before them"
+is "$(dm-tail --as bob alice -n 20 | dm-read --as bob | jq -c '[.from_seq, .to_seq, .unread_count]')" '[33,52,30]' \
+  "dm-tail bob -n 20 | dm-read"
+is "$(dm-tail --as bob alice --unread --peek | jq -r .seq | tr '\n' ' ')" "$(seq 3 32 | tr '\n' ' ')" \
+  "not the 30 before them"
 
 # A bot of three lines, run again and again: each message is answered once.
 bot() {
@@ -35,7 +38,8 @@ is "$(dm-tail --as carol bob | jq -r .text | tail -n 3 | tr '\n' '|')" "echo: he
 
 # Readers that leave early.
 seq 1 5000 | dm-send -q --as alice --lines carol
-for command in 'dm-tail --as alice carol -n all' 'dm-list --as alice' 'dm-user --as alice list' 'dm-tail --as alice -n all --text'; do
+for command in 'dm-tail --as alice carol -n all' 'dm-list --as alice' 'dm-user --as alice list' \
+  'dm-tail --as alice -n all --text'; do
   is "$($command 2>"$work/err" | head -n 1 | wc -l)" 1 "$command | head -n 1"
   is "$(cat "$work/err")" "" "complains of nothing"
 done
@@ -43,7 +47,8 @@ is "$({ dm-tail --as alice carol -n all; echo $? >"$work/status"; } | head -n 1 
 141" "it dies of SIGPIPE, as others do"
 is "$({ sh -c "trap '' PIPE; exec dm-tail --as alice carol -n all"; echo $? >"$work/status"; } 2>&1 | head -n 1 | wc -l; cat "$work/status")" "1
 141" "even where that signal was ignored"
-is "$(dm-tail --as carol alice -n all --peek | head -c 100000 | sed '$d' | jq -s 'length > 0')" true "whole lines come before that"
+is "$(dm-tail --as carol alice -n all --peek | head -c 100000 | sed '$d' | jq -s 'length > 0')" true \
+  "whole lines come before that"
 
 # Batches answer while the input goes on.
 mkfifo "$work/in" "$work/out"
@@ -71,7 +76,8 @@ done
 wait
 is "$(cat "$work/lost" 2>/dev/null)" "" "six writers at once lose nothing"
 is "$(dm-tail --as bob +all -n all | jq -s 'map(.seq) == [range(1; 241)]')" true "and leave no holes"
-is "$(dm-tail --as bob +all -n all | jq -s 'map(.created_at) | . == (sort | unique)')" true "with times that grow strictly"
+is "$(dm-tail --as bob +all -n all | jq -s 'map(.created_at) | . == (sort | unique)')" true \
+  "with times that grow strictly"
 
 # Fifty who create one store.
 DM_STORE="$work/new"

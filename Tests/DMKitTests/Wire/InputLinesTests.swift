@@ -51,7 +51,8 @@ struct InputLinesTests {
   @Test(arguments: ["ops", "+ops"])
   func `a line of history may name its group by the title`(_ name: String) throws {
     let json =
-      #"{"conversation":"\#(name)","sender":"ann","text":"hi","created_at":"2026-11-21T14:30:00Z","reply_to_nonce":"n"}"#
+      #"{"conversation":"\#(name)","sender":"ann","text":"hi","created_at":"2026-11-21T14:30:00Z","#
+      + #""reply_to_nonce":"n"}"#
     guard case .message(let message) = try imported(json) else {
       Issue.record("no message")
       return
