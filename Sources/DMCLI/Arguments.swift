@@ -42,8 +42,11 @@ public struct Arguments: Sendable {
   }
 
   private mutating func takeLong(_ word: String, _ rest: inout ArraySlice<String>) throws {
-    let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    let name = String(parts[0])
+    // By bytes: an equals sign with a combining mark after it is another Character.
+    let parts = word.utf8.dropFirst(2).split(
+      separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false
+    ).map { String(Substring($0)) }
+    let name = parts[0]
     guard let option = command.allOptions.first(where: { $0.long == name }) else {
       let near = command.allOptions.compactMap(\.long).min { editDistance($0, name) < editDistance($1, name) }
       let hint = near.map { editDistance($0, name) <= 2 ? "; did you mean '--\($0)'?" : "; see --help" } ?? ""
@@ -54,7 +57,7 @@ public struct Arguments: Sendable {
       flags.insert(option.name)
       return
     }
-    guard let value = parts.count > 1 ? String(parts[1]) : rest.popFirst() else {
+    guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
       throw usage("'--\(name)' needs a value: \(option.value ?? "")")
     }
     values[option.name] = value

@@ -11,6 +11,8 @@ public func visible(_ text: String, indent: String? = nil) -> String {
     case .nonspacingMark, .enclosingMark:
       marks += 1
       if marks > 8 { continue }
+    // A joiner without a width bears what follows no better.
+    case .format: break
     default: marks = 0
     }
     if scalar == "\n", let indent {

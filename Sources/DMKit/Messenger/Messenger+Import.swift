@@ -75,14 +75,14 @@ private final class ImportSession: BatchSession {
     if conversation.isGroup {
       row = try store.insertConversation(
         .group(title: conversation.title, isImported: true), id: conversation.id, creator: creator,
-        participants: members, at: .now)
+        participants: members, at: conversation.lastActivity ?? .now)
     } else {
       let (one, other) = (members[0], members[members.count - 1])
       // A pair has one conversation: history of another store goes into the one that is there.
       row =
         try store.directConversation(one, other)
         ?? store.insertConversation(
-          .direct(one, other), id: conversation.id, creator: creator, participants: members, at: .now)
+          .direct(one, other), id: conversation.id, creator: creator, participants: members, at: conversation.lastActivity ?? .now)
     }
     remember(row, as: group)
     return try asSeen(row, conversation)

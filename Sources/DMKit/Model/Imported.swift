@@ -53,9 +53,14 @@ public struct ImportedConversation: Equatable, Sendable {
   public let title: String?
   public let creator: Handle?
   public let participants: [Handle]
+  /// Its place in a list while it has no messages; nil for the present.
+  public let lastActivity: Timestamp?
 
   /// - Throws: `bad_field` for the title, or for a direct conversation of other than one or two.
-  public init(id: Identifier, isGroup: Bool, title: String?, creator: Handle?, participants: [Handle]) throws {
+  public init(
+    id: Identifier, isGroup: Bool, title: String?, creator: Handle?, participants: [Handle],
+    lastActivity: Timestamp? = nil
+  ) throws {
     if let title { try checkTitle(title) }
     guard isGroup || (1...2).contains(Set(participants).count) else {
       throw DMError(.badField, "a direct conversation has one or two participants", subject: "participants")
@@ -65,6 +70,7 @@ public struct ImportedConversation: Equatable, Sendable {
     self.title = title
     self.creator = creator
     self.participants = participants
+    self.lastActivity = lastActivity
   }
 }
 

@@ -107,7 +107,7 @@ extension ImportedConversation {
           throw DMError(.badField, "a participant is \(value.kind); write a handle", subject: "participants")
         }
         return try Handle(text)
-      })
+      }, lastActivity: line.text("last_activity") == nil ? nil : line.time("last_activity"))
   }
 }
 

@@ -102,6 +102,7 @@ public struct RecordSchema: Sendable {
       Field("reply_to", .uuid, optional: true), Field("reply_to_nonce", .string, optional: true),
       Field("is_group", .boolean, optional: true), Field("title", .string, optional: true),
       Field("creator", .handle, optional: true), Field("participants", .list(.handle), optional: true),
+      Field("last_activity", .time, optional: true),
     ], isInput: true)
 
   static let readLine = RecordSchema(

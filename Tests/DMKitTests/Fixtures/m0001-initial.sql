@@ -14,7 +14,8 @@ CREATE TABLE user (
   created_at INTEGER NOT NULL
 ) STRICT;
 
--- A direct conversation has a pair and no title, a group a title or none and no pair.
+-- A direct conversation has a pair and no title, a group a title or none and no pair. `last_message` is the row whose
+-- number is `last_seq`, so that a list finds it at once.
 CREATE TABLE conversation (
   id INTEGER PRIMARY KEY,
   uuid BLOB NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -25,6 +26,7 @@ CREATE TABLE conversation (
   is_imported INTEGER NOT NULL DEFAULT 0 CHECK (is_imported IN (0, 1)),
   created_at INTEGER NOT NULL,
   last_seq INTEGER NOT NULL DEFAULT 0,
+  last_message INTEGER,
   last_activity INTEGER NOT NULL,
   CHECK ((direct_low IS NULL) = (direct_high IS NULL)),
   CHECK (direct_low IS NULL OR (direct_low <= direct_high AND title IS NULL))

@@ -60,10 +60,8 @@ struct ReferenceTests {
   }
 
   @Test func `a number of a message bears no plus sign`() throws {
-    withKnownIssue("it is taken while alone, though not in a range or after a conversation") {
-      let code = try code { try MessageReference("+5") }
-      #expect(code == .badReference)
-    }
+    let code = try code { try MessageReference("+5") }
+    #expect(code == .badReference)
   }
 
   @Test(
