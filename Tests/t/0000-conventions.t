@@ -12,7 +12,8 @@ for program in dm-conversation dm-import dm-list dm-read dm-send dm-tail dm-user
   exits 0 "$program --schema" "$program" --schema
   is "$(printf '%s' "$out" | jq -r '.["$schema"], .title')" "https://json-schema.org/draft/2020-12/schema
 $program" "the schema of $program is JSON"
-  is "$(printf '%s' "$out" | jq -r '[.. | objects | .["$ref"]? // empty | sub("^#/\\$defs/"; "")] - (.["$defs"] | keys) | length')" \
+  is "$(printf '%s' "$out" |
+    jq '[.. | objects | .["$ref"]? // empty | sub("^#/\\$defs/"; "")] - (.["$defs"] | keys) | length')" \
     0 "the schema of $program defines what it refers to"
   exits 64 "$program refuses an unknown option" "$program" --colour
   like "$err" "$program: unknown option '--colour'*" "and says so"

@@ -2,7 +2,8 @@
 # Users: adding, showing, changing.
 . "$(dirname "$0")/lib.sh"
 
-is "$(dm-user --as alice add alice --display-name 'Alice A.' | jq -c '[.type, .handle, .display_name, .shows_presence, has("bio")]')" \
+is "$(dm-user --as alice add alice --display-name 'Alice A.' |
+  jq -c '[.type, .handle, .display_name, .shows_presence, has("bio")]')" \
   '["user","alice","Alice A.",true,false]' "the first user is added"
 ok "anybody adds another" dm-user --as alice add bob --bio 'here' --hide-presence
 for handle in '|trey|' 'toad^' Ann-Sofie 海 57; do ok "the handle $handle" dm-user --as alice add "$handle"; done

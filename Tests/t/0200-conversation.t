@@ -10,7 +10,8 @@ todo "the @ is not taken off" is "$(dm-conversation --as alice create @alice 2>/
   '["alice"]' "a user may bear an @"
 is "$(dm-conversation --as alice create alice | jq -c '[.is_group, .participants]')" '[false,["alice"]]' \
   "notes to oneself"
-is "$(dm-conversation --as alice create --title ops bob @carol bob | jq -c '[.is_group, .title, .creator, .participants]')" \
+is "$(dm-conversation --as alice create --title ops bob @carol bob |
+  jq -c '[.is_group, .title, .creator, .participants]')" \
   '[true,"ops","alice",["alice","bob","carol"]]' "a group"
 for name in +ops '#ops' "$(dm-conversation --as bob show +ops | jq -r .id)" \
   "dm:$(dm-conversation --as bob show +ops | jq -r .id)"; do

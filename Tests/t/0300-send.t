@@ -44,9 +44,10 @@ is "$(printf '%s' "$out" | jq -r '.text // "\(.line):\(.code)"' | tr '\n' ' ')" 
   "a 2:malformed_line 3:unknown_user 4:missing_field e 6:malformed_line g " "each is answered by one line, in order"
 is "$(printf '%s' "$out" | jq -s 'map(select(.type == "error") | .retryable) | any')" false \
   "none of them is worth a retry"
-is "$(seq 2500 | jq -c '{conversation:"carol",text:"\(.)",nonce:"n\(.)"}' | dm-send | jq -s 'length, (map(.text | tonumber) == [range(1; 2501)])' | tr '\n' ' ')" \
+numbered() { seq 2500 | jq -c '{conversation: "carol", text: "\(.)", nonce: "n\(.)"}'; }
+is "$(numbered | dm-send | jq -s 'length, (map(.text | tonumber) == [range(1; 2501)])' | tr '\n' ' ')" \
   "2500 true " "lines over several transactions are answered in order"
-is "$(seq 2500 | jq -c '{conversation:"carol",text:"\(.)",nonce:"n\(.)"}' | dm-send | jq -s 'map(.duplicate) | all')" true "and again, each is a duplicate"
+is "$(numbered | dm-send | jq -s 'map(.duplicate) | all')" true "and again, each is a duplicate"
 is "$(dm-tail carol -n all | jq -s 'map(.seq) == [range(1; 2502)]')" true "numbers have no holes"
 
 is "$(dm-send bob --nonce today 'backup done' | jq .duplicate)" null "a nonce"

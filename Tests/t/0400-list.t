@@ -17,7 +17,8 @@ is "$(titles g1)" "g12 g11 g10 g1 " "a query"
 is "$(titles CAR)" "bob-carol " "in either case, also of people"
 is "$(titles --limit 2)" "bob-carol g3 " "--limit"
 is "$(titles --limit 0)" "" "--limit 0"
-is "$(dm-list g3 | jq -c '[.unread_count, .first_unread_seq, .last_read_seq, .last_message.text, .is_pinned, .is_archived]')" \
+is "$(dm-list g3 |
+  jq -c '[.unread_count, .first_unread_seq, .last_read_seq, .last_message.text, .is_pinned, .is_archived]')" \
   '[2,1,null,"two",false,false]' "what is to be known"
 is "$(dm-list | jq -s 'map(has("cursor")) | all')" true "each has the cursor of its page"
 
@@ -38,5 +39,6 @@ like "$(dm-list --text --limit 1)" "     1  carol *  carol: hi" "as text"
 exits 64 "--all and --archived exclude each other" dm-list --all --archived
 exits 64 "a limit that is none" dm-list --limit x
 exits 64 "two queries" dm-list a b
-exits 65 "another store's cursor" sh -c "dm-user --as bob --store '$work/two' add bob >/dev/null; dm-list --store '$work/two' --after '$cursor'"
+dm-user -q --as bob --store "$work/two" add bob
+exits 65 "another store's cursor" dm-list --store "$work/two" --after "$cursor"
 done_testing

@@ -46,7 +46,8 @@ is "$(dm-read --receipts alice:-1)" "" "nobody yet"
 seq 1 20 | dm-send -q --as alice --lines bob
 is "$(dm-tail alice -n 5 | dm-read | jq -c '[.from_seq, .to_seq, .unread_count]')" '[37,41,15]' \
   "exactly what was printed"
-is "$(dm-tail alice -n 30 --peek | jq -c 'select(.seq % 10 == 0)' | dm-read | jq -c '[.from_seq, .to_seq, .unread_count]')" '[30,30,14]' "or chosen by jq"
+is "$(dm-tail alice -n 30 --peek | jq -c 'select(.seq % 10 == 0)' | dm-read |
+  jq -c '[.from_seq, .to_seq, .unread_count]')" '[30,30,14]' "or chosen by jq"
 is "$(dm-tail alice -n 1 --peek | sed 's/"seq":[0-9]*/"seq":36/' | dm-read --unread)" "" "what is unread already"
 is "$(printf '{"type":"read_receipt"}\n{}\n' | dm-read)" "" "lines that are no messages pass by"
 { dm-tail alice 31 --peek; echo '{'; dm-tail alice 32 --peek | jq -c \

@@ -6,7 +6,7 @@ export DM_USER=alice
 
 cat >"$work/history" <<'LINES'
 {"conversation":"+old","sender":"ann","text":"one","created_at":"2019-03-01T09:00:00Z","nonce":"n1"}
-{"conversation":"old","sender":"ben","text":"two","created_at":"2019-03-01T10:00:00+01:00","nonce":"n2","reply_to_nonce":"n1"}
+{"conversation":"old","sender":"ben","text":"two","created_at":"2019-03-01T10:00:00+01:00","reply_to_nonce":"n1"}
 {"conversation":"+old","sender":"ben","text":"three","created_at":"2019-03-01T09:00:01Z","nonce":"n3"}
 {"conversation":"+old","sender":"ann","text":
 {"conversation":"+old","sender":"cem","text":"four","created_at":"2019-03-02T09:00:00.000001Z","nonce":"n4"}
@@ -25,16 +25,19 @@ sed -n '1p;3p;5p' "$work/history" >"$work/clean"
 is "$(dm-import <"$work/clean" | jq -s 'map(.duplicate) | all')" true "again, everything is there"
 is "$(dm-import --text <"$work/clean")" "0 messages added, 3 there already" "as text"
 is "$(dm-tail --as ann +old -n all --peek | wc -l)" 3 "and nothing was added"
-echo '{"conversation":"+old","sender":"ann","text":"five","created_at":"2019-03-03T09:00:00Z","reply_to_nonce":"n3"}' | dm-import -q
+line() { jq -nc --arg at "$1" "{sender: \"ann\", text: \"x\", created_at: \$at} + $2"; }
+line 2019-03-03T09:00:00Z '{conversation: "+old", reply_to_nonce: "n3"}' | dm-import -q
 is "$(dm-tail --as ann +old -n 1 --peek | jq -r .reply_to)" "$(dm-tail --as ann +old 2 --peek | jq -r .id)" \
   "a reply finds what it answers by nonce"
-exits 1 "a reply to nothing" sh -c 'echo "{\"conversation\":\"old\",\"sender\":\"ann\",\"text\":\"x\",\"created_at\":\"2020-01-01T00:00:00Z\",\"reply_to_nonce\":\"nix\"}" | dm-import'
+line 2020-01-01T00:00:00Z '{conversation: "old", reply_to_nonce: "nix"}' >"$work/line"
+exits 1 "a reply to nothing" sh -c "dm-import <'$work/line'"
+is "$(printf '%s' "$out" | jq -r .code)" unknown_message "is not added"
 dm-conversation -q create --title ops bob
 echo '{"conversation":"+ops","sender":"bob","text":"x","created_at":"2019-03-03T09:00:00Z"}' | dm-import -q
 is "$(dm-tail +ops -n all)" "" "a title matches no group that an import did not make"
 id=$(dm-send bob hi | jq -r .conversation_id)
-exits 1 "a conversation that one is not in" sh -c \
-  "echo '{\"conversation_id\":\"$id\",\"sender\":\"bob\",\"text\":\"x\",\"created_at\":\"2039-01-01T00:00:00Z\"}' | dm-import --as carol"
+line 2039-01-01T00:00:00Z "{conversation_id: \"$id\"}" >"$work/line"
+exits 1 "a conversation that one is not in" sh -c "dm-import --as carol <'$work/line'"
 is "$(printf '%s' "$out" | jq -r .code)" not_allowed "is not imported into"
 exits 64 "operands" dm-import file
 
