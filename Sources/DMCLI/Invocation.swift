@@ -51,11 +51,11 @@ public final class Invocation {
   // MARK: Answers
 
   /// Prints a record, or its text form; nothing when quiet.
-  public func print<Printed: Record>(_ record: Printed, text: (Printed) -> String?) throws {
+  public func print<Printed: Record>(_ record: Printed, text: (Printed) throws -> String?) throws {
     if isQuiet { return }
     if isJSON {
       try output.write(record)
-    } else if let text = text(record) {
+    } else if let text = try text(record) {
       try output.write(text + "\n")
     }
   }

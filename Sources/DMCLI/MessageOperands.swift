@@ -25,6 +25,21 @@ public func conversationAndRanges(
   return (conversation, ranges.isEmpty ? nil : ranges)
 }
 
+/// A number or a UUID is a message, `bob:57` too; but `14:30` is a time, though a user may be called 14.
+///
+/// - Throws: `bad_time`.
+public func messageOrTime(_ text: String) throws -> HistoryQuery.Bound {
+  if Int(text) != nil || Identifier(text) != nil { return .message(try MessageReference(text)) }
+  do {
+    return .time(try moment(text))
+  } catch let error as DMError where error.code == .badTime {
+    if let reference = try splitReference(text), reference.range.from != nil {
+      return .message(try MessageReference(text))
+    }
+    throw error
+  }
+}
+
 /// What `dm-tail` has printed, to mark it.
 public struct PrintedMessages {
   private var ranges: [Identifier: [SeqRange]] = [:]
@@ -58,35 +73,30 @@ public struct PrintedMessages {
 public struct MessagePage {
   private let messenger: Messenger
   /// Without one, each message says in which conversation it stands.
-  private let isOne: Bool
-  private let firstUnread: Int?
+  private let conversation: ConversationReference?
+  private var firstUnread: Int??
   private var day = ""
   private var names: [Identifier: String] = [:]
 
-  public init(_ messenger: Messenger, _ conversation: ConversationReference?) throws {
+  public init(_ messenger: Messenger, _ conversation: ConversationReference?) {
     self.messenger = messenger
-    isOne = conversation != nil
-    firstUnread = try conversation.flatMap { try messenger.conversation($0).firstUnreadSeq }
+    self.conversation = conversation
   }
 
-  public mutating func text(of message: Message) -> String {
+  public mutating func text(of message: Message) throws -> String {
     var text = ""
     let today = TextFormat.day(message.createdAt)
     if today != day { text += "-- \(today) --\n" }
     day = today
+    if firstUnread == nil { firstUnread = .some(try conversation.flatMap { try messenger.conversation($0).firstUnreadSeq }) }
     if message.seq == firstUnread { text += "-- unread --\n" }
     let me = messenger.identity.handle
-    return text + TextFormat.line(message, for: me, in: isOne ? nil : name(message.conversationID))
+    return text + TextFormat.line(message, for: me, in: conversation == nil ? try name(message.conversationID) : nil)
   }
 
-  private mutating func name(_ id: Identifier) -> String {
+  private mutating func name(_ id: Identifier) throws -> String {
     if let known = names[id] { return known }
-    let name: String
-    do {
-      name = TextFormat.name(try messenger.conversation(.id(id)), for: messenger.identity.handle)
-    } catch {
-      name = id.description
-    }
+    let name = TextFormat.name(try messenger.conversation(.id(id)), for: messenger.identity.handle)
     names[id] = name
     return name
   }

@@ -32,7 +32,8 @@ internal import DMKit
       } else if users.count > 1 {
         throw usage("a group has a title; add --title TITLE")
       } else {
-        conversation = try messenger.directConversation(with: try arguments.operand(0, "USER or --title"))
+        guard let user = users.first else { throw usage("USER or --title is missing; see --help") }
+        conversation = try messenger.directConversation(with: user)
       }
     }
     try call.print(conversation) { TextFormat.details($0, for: messenger.identity.handle) }

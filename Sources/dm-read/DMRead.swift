@@ -10,7 +10,7 @@ internal import DMKit
     ],
     options: [
       Option("up-to", value: "MESSAGE", "everything to this message, itself included"),
-      Option("before", value: "WHEN", "everything that was said before a time"),
+      Option("before", value: "WHEN", "everything that was said before a message or a time"),
       Option("all", "everything"),
       Option("everywhere", "in all conversations"),
       Option("unread", "mark as unread instead; the receipts stay"),
@@ -44,6 +44,7 @@ internal import DMKit
       try arguments.atMost(0)
       try arguments.exclude("everywhere", "up-to")
       guard let target else { throw usage("--everywhere needs --before WHEN or --all") }
+      if case .before(.message) = target { throw usage("--everywhere goes with a time; messages are numbered in each conversation") }
       for receipt in try messenger.markReadEverywhere(target, options) { try print(receipt, call) }
     } else if let name = arguments.operands.first {
       let (conversation, ranges) = try conversationAndRanges(arguments.operands)
@@ -63,7 +64,7 @@ internal import DMKit
   static func target(_ arguments: Arguments) throws -> ReadTarget? {
     try arguments.exclude("up-to", "before", "all")
     if let message = arguments.value("up-to") { return .upTo(try MessageReference(message)) }
-    if let time = arguments.value("before") { return .before(try moment(time)) }
+    if let bound = arguments.value("before") { return .before(try messageOrTime(bound)) }
     return arguments.has("all") ? .all : nil
   }
 

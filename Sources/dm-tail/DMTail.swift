@@ -28,36 +28,23 @@ internal import DMKit
     try arguments.exclude("quiet", "read")
     var query = HistoryQuery()
     (query.conversation, query.ranges) = try conversationAndRanges(arguments.operands)
-    query.before = try arguments.value("before").map(bound)
-    query.since = try arguments.value("since").map(bound)
+    query.before = try arguments.value("before").map(messageOrTime)
+    query.since = try arguments.value("since").map(messageOrTime)
     query.unreadOnly = arguments.has("unread")
     query.limit = try arguments.count("n", default: 30)
     if query.unreadOnly || query.since != nil || query.ranges != nil, !arguments.isGiven("n") { query.limit = nil }
 
     let messenger = try call.messenger()
     let history = try messenger.history(query)
-    var page = try MessagePage(messenger, query.conversation)
+    var page = MessagePage(messenger, query.conversation)
     var printed = PrintedMessages()
     while case let batch = try history.next(), !batch.isEmpty {
-      for message in batch { try call.print(message) { page.text(of: $0) } }
+      for message in batch { try call.print(message) { try page.text(of: $0) } }
       printed.add(batch, seenBy: messenger.identity.handle)
     }
     // Only now is it known that the reader got it.
     try call.output.flush()
     if arguments.has("read") { try printed.markRead(messenger) }
     if !arguments.has("peek"), !call.isQuiet { try messenger.markDelivered(upTo: printed.lastOfOthers) }
-  }
-
-  /// A number or a UUID is a message; `14:30` is a time, though a user may be called 14.
-  static func bound(_ text: String) throws -> HistoryQuery.Bound {
-    if Int(text) != nil || Identifier(text) != nil { return .message(try MessageReference(text)) }
-    do {
-      return .time(try moment(text))
-    } catch let error as DMError where error.code == .badTime {
-      if let reference = try splitReference(text), reference.range.from != nil {
-        return .message(try MessageReference(text))
-      }
-      throw error
-    }
   }
 }

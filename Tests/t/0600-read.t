@@ -56,12 +56,12 @@ exits 1 "a malformed line does not end the batch" sh -c "dm-read <'$work/lines'"
 is "$(printf '%s' "$out" | jq -r '.code // .unread_count' | tr '\n' ' ')" "malformed_line unknown_message 12 " \
   "errors and one receipt"
 
-todo "a time of today stands twice" like "$(dm-read alice --unread 1 --text)" "bob  1  ??:??, * unread" "as text"
+like "$(dm-read alice --unread 1 --text)" "bob  1  ????-??-?? ??:??, * unread" "as text"
 exits 64 "which messages" dm-read alice
 exits 64 "which conversation" dm-read --all
 exits 64 "everywhere, but what" dm-read --everywhere
-todo "it looks for that message in each conversation" exits 64 \
-  "everywhere, up to a message of one" dm-read --everywhere --up-to 2
+exits 64 "everywhere, up to a message of one" dm-read --everywhere --up-to 2
+exits 64 "everywhere, before a message of one" dm-read --everywhere --before 2
 exits 64 "two ways at once" dm-read alice --all --up-to 3
 exits 64 "a range and an option" dm-read alice 3 --all
 exits 66 "a message that is not there" dm-read alice --up-to 999

@@ -24,22 +24,6 @@ is() {
   if [ "$1" = "$2" ]; then _pass "$3"; else _fail "$3" "got:    $1" "wanted: $2"; fi
 }
 
-# todo REASON TEST...: a test that a known fault lets fail; it fails the script once it passes.
-todo() {
-  reason=$1
-  shift
-  before=$failed
-  "$@" >"$work/.todo"
-  if [ $failed -eq "$before" ]; then
-    sed 's/^ok/not ok/' "$work/.todo"
-    echo "#   this passes now: take the todo away"
-    failed=$((failed + 1))
-  else
-    failed=$before
-    sed "s|^not ok.*|& # TODO $reason|" "$work/.todo"
-  fi
-}
-
 # like GOT PATTERN NAME, with a pattern of case.
 like() {
   # shellcheck disable=SC2254
@@ -60,16 +44,6 @@ exits() {
 done_testing() {
   echo "1..$count"
   [ $failed -eq 0 ]
-}
-
-# flaky REASON TEST...: a test that a known fault lets fail now and then.
-flaky() {
-  reason=$1
-  shift
-  before=$failed
-  "$@" >"$work/.todo"
-  failed=$before
-  sed "s|^not ok.*|& # TODO $reason|" "$work/.todo"
 }
 
 _pass() {

@@ -1,6 +1,6 @@
 # fish completion for dm-read; made by 'make generate'
 complete -c dm-read -l up-to -x -d 'everything to this message, itself included'
-complete -c dm-read -l before -x -d 'everything that was said before a time'
+complete -c dm-read -l before -x -d 'everything that was said before a message or a time'
 complete -c dm-read -l all -d 'everything'
 complete -c dm-read -l everywhere -d 'in all conversations'
 complete -c dm-read -l unread -d 'mark as unread instead; the receipts stay'

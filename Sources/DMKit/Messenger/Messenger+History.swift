@@ -76,12 +76,7 @@ public final class History {
   private static func ranges(
     _ query: HistoryQuery, _ row: Store.ConversationRow, _ messenger: Messenger, _ store: Store, _ me: Int64
   ) throws -> [SeqRange] {
-    func seq(_ bound: HistoryQuery.Bound) throws -> Int {
-      switch bound {
-      case .message(let reference): try messenger.seq(of: reference, in: row, store, me)
-      case .time(let time): try store.firstSeq(notBefore: time, in: row)
-      }
-    }
+    func seq(_ bound: HistoryQuery.Bound) throws -> Int { try messenger.seq(of: bound, in: row, store, me) }
     let lower = try query.since.map(seq) ?? 1
     let upper = try query.before.map(seq).map { $0 - 1 } ?? row.lastSeq
     guard lower <= upper else { return [] }
@@ -125,6 +120,14 @@ public final class History {
 }
 
 extension Messenger {
+  /// The number of the first message that is not before a bound.
+  func seq(of bound: HistoryQuery.Bound, in row: Store.ConversationRow, _ store: Store, _ me: Int64) throws -> Int {
+    switch bound {
+    case .message(let reference): try seq(of: reference, in: row, store, me)
+    case .time(let time): try store.firstSeq(notBefore: time, in: row)
+    }
+  }
+
   /// Messages of one conversation or of all, oldest first, in batches.
   ///
   /// - Throws: `unknown_conversation`, `unknown_message` for a bound, `not_allowed`.

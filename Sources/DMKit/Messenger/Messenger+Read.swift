@@ -3,8 +3,8 @@ public enum ReadTarget: Sendable {
   case ranges([RangeReference])
   /// Everything to that message, itself included.
   case upTo(MessageReference)
-  /// Everything that was said before a moment.
-  case before(Timestamp)
+  /// Everything that was said before a message or a moment.
+  case before(HistoryQuery.Bound)
   case all
 }
 
@@ -103,6 +103,7 @@ extension Messenger {
       let news = try reading([]) { store, me in
         try seqs.compactMap { id, seq -> (Int64, Int)? in
           guard let row = try store.conversation(id) else { return nil }
+          let seq = min(seq, row.lastSeq)
           return try store.deliveredSeq(to: me, in: row.key) < seq ? (row.key, seq) : nil
         }
       }
@@ -127,7 +128,7 @@ extension Messenger {
       coalesced(
         references.compactMap { $0.resolved(last: row.lastSeq) }.sorted { $0.lowerBound < $1.lowerBound })
     case .upTo(let reference): [1...(try seq(of: reference, in: row, store, me))]
-    case .before(let time): numbers(to: try store.firstSeq(notBefore: time, in: row) - 1)
+    case .before(let bound): numbers(to: try seq(of: bound, in: row, store, me) - 1)
     case .all: numbers(to: row.lastSeq)
     }
   }

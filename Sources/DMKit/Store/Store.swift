@@ -34,7 +34,8 @@ final class Store {
   static func open(_ location: StoreLocation) throws -> Store? {
     guard try location.state() == .present else { return nil }
     let store = try Store(location)
-    guard case .version(let version) = try store.identity() else { return nil }
+    // On one state: another may be creating the tables right now.
+    guard case .version(let version) = try store.read(store.identity) else { return nil }
     // An older store is brought up to date by whoever comes first, reader or not.
     if version < Migration.steps.count { try store.migrate() }
     return store

@@ -85,7 +85,7 @@ extension Receipt: Record {
 }
 
 /// What was wrong with a line of input, or with the whole call.
-public struct ErrorRecord: Record {
+public struct ErrorRecord: Record, Sendable {
   public let line: Int?
   public let error: DMError
 
