@@ -109,7 +109,7 @@ private func bytes(_ before: String, _ middle: [UInt8], _ after: String) -> [UIn
     #expect(records[2]["text"]?.string == "after")
     #expect(outcome.stderr.hasPrefix("dm-send: line 2: "))
     #expect(outcome.stderr.utf8.filter { $0 == 0x0A }.count == 1)
-    #expect(hiddenBytes(in: outcome.stderr.utf8, allowing: [0x0A]).isEmpty)
+    #expect(hiddenBytes(in: Array(outcome.stderr.utf8), allowing: [0x0A]).isEmpty)
     #expect(try f.done("dm-tail", ["bob", "--peek"], as: "alice").records.count == 3)
   }
 

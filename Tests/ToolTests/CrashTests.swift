@@ -134,7 +134,7 @@ import Testing
       seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       var left = runs < 8 ? Int(seed >> 33) % count : .max
       while left > 0, let line = try live.line(within: 30) {
-        let record = try JSON(line.utf8)
+        let record = try JSON(Array(line.utf8))
         if let nonce = record["nonce"]?.string { acknowledged.insert(nonce) }
         left -= 1
       }

@@ -36,8 +36,8 @@ indirect enum JSON: Equatable, Sendable {
   var array: [JSON] { if case .array(let elements) = self { elements } else { [] } }
   var names: [String] { if case .object(let members) = self { members.map(\.name) } else { [] } }
 
-  init(_ line: some Sequence<UInt8>) throws {
-    var parser = Parser(bytes: Array(line))
+  init(_ line: [UInt8]) throws {
+    var parser = Parser(bytes: line)
     self = try parser.document()
   }
 
@@ -127,11 +127,16 @@ private struct Parser {
 
   private mutating func string() throws -> String {
     guard take(UInt8(ascii: "\"")) else { throw fault("no string") }
-    guard let close = bytes[place...].firstIndex(of: UInt8(ascii: "\"")) else { throw fault("an open string") }
-    let plain = bytes[place..<close]
-    if !plain.contains(UInt8(ascii: "\\")) {
-      place = close + 1
-      guard let text = String(validating: plain, as: UTF8.self) else { throw fault("bytes that are not UTF-8") }
+    let start = place
+    let plain: (end: Int, text: String?)? = bytes.withUnsafeBufferPointer { buffer in
+      guard let end = nextPlace(of: 0x22, in: buffer, from: start) else { return nil }
+      let content = UnsafeBufferPointer(rebasing: buffer[start..<end])
+      if nextPlace(of: 0x5C, in: content, from: 0) != nil { return nil }
+      return (end, exactText(content))
+    }
+    if let plain {
+      place = plain.end + 1
+      guard let text = plain.text else { throw fault("bytes that are not UTF-8") }
       return text
     }
     return try escapedString()
@@ -149,6 +154,8 @@ private struct Parser {
       place += 1
       switch letter {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): units.append(letter)
+      case UInt8(ascii: "b"): units.append(0x08)
+      case UInt8(ascii: "f"): units.append(0x0C)
       case UInt8(ascii: "n"): units.append(0x0A)
       case UInt8(ascii: "r"): units.append(0x0D)
       case UInt8(ascii: "t"): units.append(0x09)

@@ -54,7 +54,7 @@ final class LiveProcess {
     let deadline = Date(timeIntervalSinceNow: seconds)
     while true {
       if let end = buffer.firstIndex(of: 0x0A) {
-        let line = buffer[..<end]
+        let line = Array(buffer[..<end])
         buffer = Array(buffer[(end + 1)...])
         if isJSON {
           for fault in try Contract.faults(in: line, Contract.schema(of: program)) {
@@ -72,7 +72,7 @@ final class LiveProcess {
   }
 
   func record(within seconds: Double = 10) throws -> JSON {
-    try JSON(try #require(try line(within: seconds), "\(stderr)").utf8)
+    try JSON(try #require(try line(within: seconds), "\(stderr)").utf8.map { $0 })
   }
 
   var stderr: String { String(decoding: errors.contents(), as: UTF8.self) }

@@ -59,7 +59,13 @@ struct SchemaValidator: Sendable {
   }
 
   private func oneOf(_ value: JSON, _ rule: JSON, at path: String) -> [String] {
-    let results = rule.array.map { faults(in: value, $0, at: path) }
+    // A record whose type is another cannot be the one, and is not gone through.
+    let candidates = rule.array.filter { candidate in
+      let name = candidate["$ref"]?.string?.split(separator: "/").last.map(String.init) ?? ""
+      let type = root["$defs"]?[name]?["properties"]?["type"]?["const"]
+      return type == nil || type == value["type"]
+    }
+    let results = candidates.map { faults(in: value, $0, at: path) }
     let matching = results.filter(\.isEmpty).count
     if matching == 1 { return [] }
     let nearest = results.min { $0.count < $1.count } ?? []
@@ -90,28 +96,26 @@ struct SchemaValidator: Sendable {
   private func hasFormat(_ value: JSON, _ format: String) -> Bool {
     guard let text = value.string else { return true }
     switch format {
-    // RFC 9562, and version 7 of it.
-    case "uuid": return text.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/) != nil
-    case "date-time":
-      return text.wholeMatch(of: /\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d{6}Z/) != nil
+    // RFC 9562 in lower case, and RFC 3339 in UTC with microseconds.
+    case "uuid": return Self.fits(text, "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh")
+    case "date-time": return Self.fits(text, "9999-99-99T99:99:99.999999Z")
     default: return false
     }
   }
-}
 
-/// Where bytes stand that could act on a terminal or split a line: C0 (but LF at the end of a line), DEL,
-/// C1, U+2028/9, the bidi controls and U+FEFF.
-func hiddenBytes(in bytes: some Collection<UInt8>, allowing allowed: Set<UInt8> = []) -> [String] {
-  var found: [String] = []
-  let text = String(decoding: bytes, as: UTF8.self)
-  for scalar in text.unicodeScalars {
-    switch scalar.value {
-    case 0...0x1F: if !allowed.contains(UInt8(scalar.value)) { fallthrough }
-    case 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF, 0xFFFD:
-      // U+FFFD also stands for what is no UTF-8 at all; no test sends one.
-      found.append("U+" + String(scalar.value, radix: 16, uppercase: true))
-    default: break
+  /// Digits stand where the pattern has nines, those of base 16 where it has an h, and elsewhere the same.
+  private static func fits(_ text: String, _ pattern: String) -> Bool {
+    let (bytes, expected) = (Array(text.utf8), Array(pattern.utf8))
+    guard bytes.count == expected.count else { return false }
+    for index in 0..<bytes.count {
+      let (byte, wanted) = (bytes[index], expected[index])
+      let isDigit = byte >= 0x30 && byte <= 0x39
+      switch wanted {
+      case UInt8(ascii: "9"): if !isDigit { return false }
+      case UInt8(ascii: "h"): if !isDigit, byte < 0x61 || byte > 0x66 { return false }
+      default: if byte != wanted { return false }
+      }
     }
+    return true
   }
-  return found
 }

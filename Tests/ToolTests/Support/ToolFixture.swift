@@ -15,7 +15,7 @@ struct Outcome: Sendable {
 
   /// The lines on standard output as JSON.
   var records: [JSON] {
-    get throws { try output.split(separator: 0x0A).map { try JSON($0) } }
+    get throws { try Contract.lines(of: output).map { try JSON($0.bytes) } }
   }
 
   /// The only line.

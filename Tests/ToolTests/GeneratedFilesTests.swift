@@ -1,0 +1,153 @@
+import DMKit
+import Foundation
+import Testing
+
+/// What is generated and committed, and what is documented, against what the programs say of themselves.
+@Suite struct GeneratedFilesTests {
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().path
+
+  private func text(_ path: String) throws -> String {
+    try String(contentsOfFile: "\(Self.root)/\(path)", encoding: .utf8)
+  }
+
+  static let completions = [("bash", "bash/NAME"), ("zsh", "zsh/_NAME"), ("fish", "fish/NAME.fish")]
+
+  @Test(arguments: ToolFixture.programs, completions)
+  func `completions are as the program generates them`(program: String, shell: (name: String, path: String)) throws {
+    let path = "completions/" + shell.path.replacingOccurrences(of: "NAME", with: program)
+    let f = try ToolFixture()
+    let generated = try f.done(program, ["--generate-completion", shell.name])
+    #expect(try text(path) == generated.stdout, "\(path) is stale; run 'make generate'")
+    // Absent shells cannot judge.
+    guard ToolFixture.has(shell.name) else { return print("not read by its shell, which is absent: \(path)") }
+    let read = try f.run(shell.name, ["-n", "\(Self.root)/\(path)"])
+    #expect(read.status == .exit(0), "\(read.stderr)")
+    #expect(read.stderr.isEmpty)
+  }
+
+  /// The options of `--help`, as `--limit N` or `-n N`, without the common ones.
+  private func options(ofHelp help: String) throws -> (own: Set<String>, common: Set<String>) {
+    var own: Set<String> = []
+    var common: Set<String> = []
+    var isCommon = false
+    for line in help.split(separator: "\n") {
+      if line.hasPrefix("Common options") { isCommon = true }
+      if line.hasPrefix("Examples:") { break }
+      // Its names and its placeholder end where two spaces or the line do.
+      let row = line.drop { $0 == " " }
+      guard line.hasPrefix("  "), row.hasPrefix("-") else { continue }
+      let left = row.components(separatedBy: "  ")[0]
+      if isCommon { common.insert(left) } else { own.insert(left) }
+    }
+    return (own, common)
+  }
+
+  /// The options that a page lists as items: `.It Fl q , Fl Fl quiet`, `.It Fl Fl limit Ar N`.
+  private func options(ofPage page: String) -> Set<String> {
+    var found: Set<String> = []
+    for line in page.split(separator: "\n") where line.hasPrefix(".It Fl ") {
+      var words: [String] = []
+      var dashes = ""
+      for word in line.dropFirst(4).split(separator: " ") {
+        switch word {
+        case "Fl": dashes += "-"
+        case "Ar": break
+        case ",": if let last = words.popLast() { words.append(last + ",") }
+        default:
+          words.append(dashes + word)
+          dashes = ""
+        }
+      }
+      found.insert(words.joined(separator: " "))
+    }
+    return found
+  }
+
+  @Test(arguments: ToolFixture.programs)
+  func `the manual page of a program lists exactly its options`(program: String) throws {
+    let help = try options(ofHelp: ToolFixture().done(program, ["--help"]).stdout)
+    #expect(options(ofPage: try text("man/\(program).1")).subtracting(help.common) == help.own)
+    #expect(options(ofPage: try text("man/dm.7")).isSuperset(of: help.common))
+    #expect(!help.common.isEmpty)
+  }
+
+  @Test(arguments: ToolFixture.programs)
+  func `the manual page of a program has its sections in order`(program: String) throws {
+    let page = try text("man/\(program).1")
+    let sections = page.split(separator: "\n").filter { $0.hasPrefix(".Sh ") }.map { String($0.dropFirst(4)) }
+    let required = ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
+    #expect(sections.filter(required.contains) == required)
+    #expect(sections.first == "NAME")
+    #expect(sections.last == "SEE ALSO")
+    #expect(page.contains(".Nm \(program)\n"))
+  }
+
+  static let pages = ToolFixture.programs.map { "man/\($0).1" } + ["man/dm.7", "man/dm-protocol.5"]
+
+  @Test(.enabled(if: ToolFixture.has("groff"), "needs groff"), arguments: pages)
+  func `groff has nothing to say about a manual page`(page: String) throws {
+    let outcome = try ToolFixture().run("groff", ["-mdoc", "-Tutf8", "-ww", "-z", "\(Self.root)/\(page)"])
+    #expect(outcome.status == .exit(0))
+    #expect(outcome.stderr.isEmpty, "\(outcome.stderr)")
+    #expect(outcome.output.isEmpty)
+  }
+
+  @Test(arguments: (RecordSchema.outputs + RecordSchema.inputs).map(\.name))
+  func `dm-protocol lists the fields of each record in order`(record: String) throws {
+    let schema = try #require(RecordSchema.named(record))
+    var fields: [String] = []
+    var isInside = false
+    var headings = 0
+    for line in try text("man/dm-protocol.5").split(separator: "\n") {
+      if line.hasPrefix(".Ss ") || line.hasPrefix(".Sh ") { isInside = line == ".Ss \(record)" }
+      if line == ".Ss \(record)" { headings += 1 }
+      if isInside, line.hasPrefix(".It Va ") { fields.append(line.split(separator: " ").map(String.init)[2]) }
+    }
+    #expect(headings == 1)
+    #expect(fields == schema.fields.map(\.name))
+  }
+
+  @Test func `dm-protocol and dm list every error code and exit status`() throws {
+    let protocolPage = try text("man/dm-protocol.5")
+    for code in DMError.Code.allCases {
+      #expect(protocolPage.contains(" \(code.rawValue)\n"), "\(code.rawValue) is not documented")
+    }
+    let overview = try text("man/dm.7")
+    for status in [0, 1, 64, 65, 66, 67, 69, 70, 73, 74, 75, 77, 78] {
+      #expect(overview.contains("It \(status)\n"), "\(status) is not documented")
+    }
+  }
+
+  @Test func `the change log begins with the version that every program says`() throws {
+    let log = try text("CHANGELOG.md")
+    let heading = try #require(log.split(separator: "\n").first { $0.hasPrefix("## ") })
+    let f = try ToolFixture()
+    for program in ToolFixture.programs {
+      let words = try f.done(program, ["--version"]).stdout.split(separator: " ")
+      try #require(words.count == 2)
+      let version = words[1].trimmingCharacters(in: .newlines)
+      #expect(heading.dropFirst(3).split { " []".contains($0) }.first.map(String.init) == version, "\(heading)")
+    }
+  }
+
+  static let scripts: [String] = {
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: "\(root)/Tests/t").filter { $0.hasSuffix(".t") }.sorted()
+    } catch {
+      print("skipped: the scripts of Tests/t, which is absent")
+      return []
+    }
+  }()
+
+  @Test(arguments: scripts)
+  func `the script passes`(script: String) throws {
+    let f = try ToolFixture()
+    // It has a store of its own; what a user would not have set is not set.
+    f.set("DM_STORE", nil)
+    let outcome = try f.run("sh", ["\(Self.root)/Tests/t/\(script)"], seconds: 120)
+    #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
+    #expect(!outcome.stdout.split(separator: "\n").contains { $0.hasPrefix("not ok") }, "\(outcome.stdout)")
+    #expect(outcome.stdout.contains("1.."), "it has no plan: \(outcome.stdout)")
+  }
+}

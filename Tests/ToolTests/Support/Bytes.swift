@@ -1,0 +1,47 @@
+import Foundation
+import Glibc
+
+/// The next place of a byte, by memchr(3).
+func nextPlace(of byte: UInt8, in buffer: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+  guard start < buffer.count, let base = buffer.baseAddress,
+    let found = memchr(base + start, Int32(byte), buffer.count - start)
+  else { return nil }
+  return UnsafeRawPointer(found) - UnsafeRawPointer(base)
+}
+
+/// The text of bytes that are UTF-8; nil when they are not, because decoding would have to repair them.
+func exactText(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+  var text = String(decoding: bytes, as: UTF8.self)
+  let isSame = text.withUTF8 { decoded in
+    guard let one = decoded.baseAddress, let other = bytes.baseAddress else { return decoded.count == bytes.count }
+    return decoded.count == bytes.count && memcmp(one, other, bytes.count) == 0
+  }
+  return isSame ? text : nil
+}
+
+/// Every control of ASCII but NUL, at which strcspn(3) stops anyway, and the bytes with which the other hidden
+/// characters begin.
+private let suspects: [CChar] =
+  (Array(1...0x1F) + [0x7F, 0xC2, 0xD8, 0xE2, 0xEF, 0]).map { CChar(bitPattern: $0) }
+
+/// What stands in bytes that could act on a terminal or split a line: C0, DEL, C1, U+2028/9, the bidi controls and
+/// U+FEFF; and whether they are UTF-8 at all.
+func hiddenBytes(in bytes: [UInt8], allowing allowed: Set<UInt8> = []) -> [String] {
+  let text = bytes.withUnsafeBufferPointer(exactText)
+  guard let text else { return ["invalid UTF-8"] }
+  // Most lines hold nothing that calls for a closer look.
+  let clear = (bytes + [0]).withUnsafeBufferPointer { buffer in
+    buffer.withMemoryRebound(to: CChar.self) { $0.baseAddress.map { strcspn($0, suspects) } ?? 0 }
+  }
+  if clear == bytes.count { return [] }
+  var found: [String] = []
+  for scalar in text.unicodeScalars {
+    switch scalar.value {
+    case 0...0x1F: if !allowed.contains(UInt8(scalar.value)) { fallthrough }
+    case 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF:
+      found.append("U+" + String(scalar.value, radix: 16, uppercase: true))
+    default: break
+    }
+  }
+  return found
+}
