@@ -17,8 +17,8 @@ struct BadLine: Sendable, CustomTestStringConvertible {
 }
 
 private func send(_ members: String) -> String { #"{"conversation":"bob",\#(members)}"# }
-private func bytes(_ before: String, _ middle: [UInt8], _ after: String) -> [UInt8] {
-  Array(before.utf8) + middle + Array(after.utf8)
+private func send(_ text: [UInt8]) -> [UInt8] {
+  Array(#"{"conversation":"bob","text":""#.utf8) + text + Array(#""}"#.utf8)
 }
 
 @Suite struct BadInputTests {
@@ -28,13 +28,13 @@ private func bytes(_ before: String, _ middle: [UInt8], _ after: String) -> [UIn
     BadLine("an array", "[]", "malformed_line"),
     BadLine("half an object", #"{"conversation":"bob""#, "malformed_line"),
     BadLine("two objects", #"{} {}"#, "malformed_line"),
-    BadLine("invalid UTF-8", bytes(#"{"conversation":"bob","text":""#, [0xC3, 0x28], #""}"#), "invalid_utf8"),
-    BadLine("a lone continuation", bytes(#"{"conversation":"bob","text":""#, [0x80], #""}"#), "invalid_utf8"),
-    BadLine("an overlong NUL", bytes(#"{"conversation":"bob","text":""#, [0xC0, 0x80], #""}"#), "invalid_utf8"),
-    BadLine("a surrogate in UTF-8", bytes(#"{"conversation":"bob","text":""#, [0xED, 0xA0, 0x80], #""}"#), "invalid_utf8"),
-    BadLine("past U+10FFFF", bytes(#"{"conversation":"bob","text":""#, [0xF4, 0x90, 0x80, 0x80], #""}"#), "invalid_utf8"),
-    BadLine("Latin-1", bytes(#"{"conversation":"bob","text":"gr"#, [0xFC], #"n"}"#), "invalid_utf8"),
-    BadLine("a raw NUL", bytes(#"{"conversation":"bob","text":"a"#, [0], #"b"}"#), "malformed_line"),
+    BadLine("invalid UTF-8", send([0xC3, 0x28]), "invalid_utf8"),
+    BadLine("a lone continuation", send([0x80]), "invalid_utf8"),
+    BadLine("an overlong NUL", send([0xC0, 0x80]), "invalid_utf8"),
+    BadLine("a surrogate in UTF-8", send([0xED, 0xA0, 0x80]), "invalid_utf8"),
+    BadLine("past U+10FFFF", send([0xF4, 0x90, 0x80, 0x80]), "invalid_utf8"),
+    BadLine("Latin-1", send([0x67, 0xFC, 0x6E]), "invalid_utf8"),
+    BadLine("a raw NUL", send([0x61, 0, 0x62]), "malformed_line"),
     BadLine("an escaped NUL", send(#""text":"a\u0000b""#), "malformed_line"),
     BadLine("a lone high surrogate", send(#""text":"\ud800""#), "malformed_line"),
     BadLine("a lone low surrogate", send(#""text":"\udc00x""#), "malformed_line"),
@@ -117,9 +117,9 @@ private func bytes(_ before: String, _ middle: [UInt8], _ after: String) -> [UIn
   func `importing goes on after a bad line`(bad: BadLine) throws {
     let f = try ToolFixture()
     let good = { (second: Int) in
-      Array(
-        "{\"conversation\":\"old\",\"sender\":\"eve\",\"text\":\"hi\",\"created_at\":\"2004-11-15T00:00:0\(second)Z\"}\n"
-          .utf8)
+      let time = "2004-11-15T00:00:0\(second)Z"
+      return Array(
+        (JSON.line(["conversation": "old", "sender": "eve", "text": "hi", "created_at": time]) + "\n").utf8)
     }
     let outcome = try f.run("dm-import", stdin: .bytes(good(1) + bad.bytes + [0x0A] + good(2)))
     #expect(outcome.status == .exit(1))

@@ -2,7 +2,9 @@ import Foundation
 import Glibc
 import Testing
 
-/// What other processes do to a store. Serialized, because it looks at the clock.
+/// What other processes do to a store.
+///
+/// Serialized, because it looks at the clock.
 @Suite(.serialized) struct BusyTests {
   static let writing: [(program: String, arguments: [String], input: String)] = [
     ("dm-send", ["bob", "hello"], ""),

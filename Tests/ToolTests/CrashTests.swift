@@ -2,7 +2,9 @@ import Foundation
 import Glibc
 import Testing
 
-/// Processes that are killed. `strace -e inject` ends a send at each of its system calls, or has one fail.
+/// Processes that are killed.
+///
+/// `strace -e inject` ends a send at each of its system calls, or has one fail.
 @Suite struct CrashTests {
   /// Whether strace is there and allowed to trace.
   static let canTrace: Bool = {
@@ -21,7 +23,9 @@ import Testing
     return f
   }
 
-  private func traced(_ f: ToolFixture, _ call: String, _ fault: String, _ number: Int, _ nonce: String) throws -> Outcome {
+  private func traced(
+    _ f: ToolFixture, _ call: String, _ fault: String, _ number: Int, _ nonce: String
+  ) throws -> Outcome {
     try f.run(
       "strace",
       [
@@ -92,7 +96,8 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: canTrace, "needs strace"), arguments: ["pwrite64", "fdatasync", "write", "openat", "mkdir", "flock"])
+  @Test(
+    .enabled(if: canTrace, "needs strace"), arguments: ["pwrite64", "fdatasync", "write", "openat", "mkdir", "flock"])
   func `a first send that is killed leaves a store that the next one uses`(call: String) throws {
     var number = 0
     var wasWhole = false
@@ -146,7 +151,8 @@ import Testing
       #expect([.signal(SIGKILL), .exit(0)].contains(live.finish().status))
     }
     #expect(acknowledged.count == count)
-    #expect(try f.sql("SELECT count(*), count(DISTINCT nonce) FROM message WHERE nonce IS NOT NULL") == "\(count)|\(count)")
+    let counts = try f.sql("SELECT count(*), count(DISTINCT nonce) FROM message WHERE nonce IS NOT NULL")
+    #expect(counts == "\(count)|\(count)")
     let texts = try f.sql("SELECT text FROM message WHERE nonce IS NOT NULL ORDER BY seq")
     #expect(texts == (1...count).map(String.init).joined(separator: "\n"))
     try f.checkIntegrity()

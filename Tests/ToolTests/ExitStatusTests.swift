@@ -17,8 +17,9 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct ExitStatusTests {
-  /// 69 is of a hub, which there is none of yet; 70 would be a bug. Busy stores (75) have a suite of their own, as have
-  /// unwritable outputs (74) and stores that are not usable (74, 78).
+  /// All but two: 69 is of a hub, which there is none of yet, and 70 would be a bug.
+  ///
+  /// Busy stores (75), unwritable outputs (74) and stores that are not usable (74, 78) have suites of their own.
   static let rows: [StatusRow] = [
     StatusRow(0, "dm-list", []),
     StatusRow(0, "dm-list", ["nobody is called like this"]),

@@ -133,7 +133,8 @@ import Testing
 
   static let scripts: [String] = {
     do {
-      return try FileManager.default.contentsOfDirectory(atPath: "\(root)/Tests/t").filter { $0.hasSuffix(".t") }.sorted()
+      let files = try FileManager.default.contentsOfDirectory(atPath: "\(root)/Tests/t")
+      return files.filter { $0.hasSuffix(".t") }.sorted()
     } catch {
       print("skipped: the scripts of Tests/t, which is absent")
       return []

@@ -21,7 +21,12 @@ import Testing
     let records = try outcome.records
     #expect(records.first?["code"]?.string == "line_too_long")
     #expect(records.first?["line"]?.int == 1)
-    #expect(records.last?[program == "dm-send" ? "text" : "line"] == (program == "dm-send" ? .string("after") : .number(2)))
+    // To send it is a message; for the others it lacks something.
+    if program == "dm-send" {
+      #expect(records.last?["text"]?.string == "after")
+    } else {
+      #expect(records.last?["line"]?.int == 2)
+    }
     #expect(outcome.peak > 0)
     #expect(outcome.peak < 64 * 1024, "KiB")
   }
@@ -33,5 +38,19 @@ import Testing
     #expect(outcome.output.isEmpty)
     #expect(outcome.stderr.hasSuffix("65\n"))
     #expect(outcome.stderr.contains("over 64 KiB"))
+  }
+
+  @Test func `a nonce costs no more in a long conversation`() throws {
+    let f = try ToolFixture.furnished()
+    let line = { (name: String, number: Int) in
+      JSON.line(["conversation": "bob", "text": "\(number)", name: "\(name)-\(number)"])
+    }
+    let plain = Input(lines: (1...1000).map { line("unknown", $0) })
+    try f.done("dm-send", as: "alice", stdin: Input(lines: (1...10_000).map { line("unknown", $0) }))
+    let without = try f.done("dm-send", as: "alice", stdin: plain).cpu
+    let with = try f.done("dm-send", as: "alice", stdin: Input(lines: (1...1000).map { line("nonce", $0) })).cpu
+    withKnownIssue("the look-up of a nonce goes through the conversation by number") {
+      #expect(with < 4 * without, "\(with) s against \(without) s")
+    }
   }
 }

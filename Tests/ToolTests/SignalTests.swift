@@ -7,7 +7,8 @@ import Testing
   private func long() throws -> ToolFixture {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
-    let lines = (1...3000).map { JSON.line(["conversation": "bob", "text": "\($0) " + String(repeating: "x", count: 90)]) }
+    let filler = String(repeating: "x", count: 90)
+    let lines = (1...3000).map { JSON.line(["conversation": "bob", "text": "\($0) \(filler)"]) }
     try f.done("dm-send", as: "alice", stdin: Input(lines: lines))
     return f
   }

@@ -51,7 +51,9 @@ enum Contract {
 
   static func faults(in line: [UInt8], _ schema: SchemaValidator) throws -> [String] {
     var found = hiddenBytes(in: line).map { "\($0) stands raw" }
-    if !String(decoding: line, as: UTF8.self).hasPrefix("{\"type\":\"") { found.append("the line does not begin with its type") }
+    if !String(decoding: line, as: UTF8.self).hasPrefix("{\"type\":\"") {
+      found.append("the line does not begin with its type")
+    }
     do {
       found += schema.faults(in: try JSON(line))
     } catch {

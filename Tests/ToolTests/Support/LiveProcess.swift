@@ -77,7 +77,9 @@ final class LiveProcess {
 
   var stderr: String { String(decoding: errors.contents(), as: UTF8.self) }
 
-  /// Reads what is left and waits for the end. A terminal hangs up when its input is closed.
+  /// Reads what is left and waits for the end.
+  ///
+  /// A terminal hangs up when its input is closed.
   func finish(seconds: Double = 20, closingInput: Bool = true) -> Outcome {
     if closingInput { closeInput() }
     let deadline = Date(timeIntervalSinceNow: seconds)
@@ -91,6 +93,6 @@ final class LiveProcess {
       }
     }
     let end = process.wait(seconds: max(0, deadline.timeIntervalSinceNow))
-    return Outcome(output: buffer, stderr: stderr, status: end.ending, peak: end.peak)
+    return Outcome(output: buffer, stderr: stderr, status: end.ending, peak: end.peak, cpu: end.cpu)
   }
 }

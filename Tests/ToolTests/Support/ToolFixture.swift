@@ -10,6 +10,8 @@ struct Outcome: Sendable {
   let status: Ending
   /// The most memory that it held at once, in KiB.
   let peak: Int
+  /// Seconds of its own and of the system for it.
+  let cpu: Double
 
   var stdout: String { String(decoding: output, as: UTF8.self) }
 
@@ -108,7 +110,8 @@ final class ToolFixture: Sendable {
       let bytes = output?.contents() ?? []
       if let program = validatedAs { try Contract.check(bytes, of: program, at: location) }
       return Outcome(
-        output: bytes, stderr: String(decoding: errors.contents(), as: UTF8.self), status: end.ending, peak: end.peak)
+        output: bytes, stderr: String(decoding: errors.contents(), as: UTF8.self), status: end.ending, peak: end.peak,
+        cpu: end.cpu)
     }
   }
 

@@ -21,6 +21,8 @@ final class ToolProcess: Sendable {
     let ending: Ending
     /// The most memory that it held at once, in KiB.
     let peak: Int
+    /// Seconds of its own and of the system for it.
+    let cpu: Double
   }
 
   /// Held while a process starts.
@@ -74,7 +76,10 @@ final class ToolProcess: Sendable {
       var usage = rusage()
       while wait4(pid, &status, 0, &usage) < 0, errno == EINTR {}
       let signal = status & 0x7F
-      end = End(ending: signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal), peak: usage.ru_maxrss)
+      let cpu =
+        Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+        + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1_000_000
+      end = End(ending: signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal), peak: usage.ru_maxrss, cpu: cpu)
     }
     ended.signal()
   }
@@ -89,11 +94,11 @@ final class ToolProcess: Sendable {
   func wait(seconds: Double) -> End {
     if ended.wait(timeout: .now() + seconds) == .success {
       ended.signal()
-      return end.withLock { $0 } ?? End(ending: .overdue, peak: 0)
+      return end.withLock { $0 } ?? End(ending: .overdue, peak: 0, cpu: 0)
     }
     send(SIGKILL, toGroup: true)
     ended.wait()
     ended.signal()
-    return End(ending: .overdue, peak: end.withLock { $0?.peak } ?? 0)
+    return End(ending: .overdue, peak: end.withLock { $0?.peak } ?? 0, cpu: 0)
   }
 }

@@ -1,0 +1,201 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Stores that are absent, foreign, too new, read-only or elsewhere.
+@Suite struct StoreStateTests {
+  /// Reads and writes that each store of this kind has to refuse, or not.
+  static let calls: [(program: String, arguments: [String])] = [
+    ("dm-list", []), ("dm-list", ["--count"]), ("dm-tail", []), ("dm-tail", ["bob"]), ("dm-read", ["bob", "--all"]),
+    ("dm-send", ["bob", "text"]), ("dm-user", ["list"]), ("dm-user", ["add", "dave"]),
+    ("dm-conversation", ["show", "bob"]),
+  ]
+
+  private func expectRefusal(_ f: ToolFixture, _ status: Int32, at location: SourceLocation = #_sourceLocation) throws {
+    for call in Self.calls {
+      let outcome = try f.run(call.program, call.arguments, as: "alice")
+      #expect(outcome.status == .exit(status), "\(call): \(outcome.stderr)", sourceLocation: location)
+      #expect(outcome.output.isEmpty, sourceLocation: location)
+      #expect(outcome.stderr.hasPrefix("\(call.program): "), sourceLocation: location)
+    }
+  }
+
+  @Test func `an absent default store is empty, and a write makes it for its owner alone`() throws {
+    let f = try ToolFixture()
+    f.set("DM_STORE", nil)
+    #expect(try f.done("dm-list").output.isEmpty)
+    #expect(try f.done("dm-list", ["--count"]).stdout == "0\n")
+    #expect(try f.done("dm-tail").output.isEmpty)
+    #expect(try f.done("dm-user", ["list"]).output.isEmpty)
+    let folder = f.directory + "/home/.local/share/dm"
+    #expect(!FileManager.default.fileExists(atPath: folder), "reading makes nothing")
+    try f.done("dm-send", ["root", "note"], as: "root")
+    let files = ["dm.sqlite", "dm.sqlite-wal", "store.lock"].map { "\(folder)/\($0)" }
+    let modes = try f.done("stat", ["-c", "%a %n", folder] + files)
+    #expect(modes.stdout.split(separator: "\n").map { $0.prefix(3) } == ["700", "600", "600", "600"])
+  }
+
+  @Test func `XDG_DATA_HOME moves the default store, unless it is relative`() throws {
+    let f = try ToolFixture()
+    f.set("DM_STORE", nil)
+    f.set("XDG_DATA_HOME", f.directory + "/data")
+    try f.done("dm-user", ["add", "bob"])
+    #expect(FileManager.default.fileExists(atPath: f.directory + "/data/dm/dm.sqlite"))
+    f.set("XDG_DATA_HOME", "data")
+    try f.done("dm-user", ["add", "bob"])
+    #expect(FileManager.default.fileExists(atPath: f.directory + "/home/.local/share/dm/dm.sqlite"))
+  }
+
+  @Test(arguments: ["000", "022", "077"])
+  func `a store is its owner's alone whatever the mask`(mask: String) throws {
+    let f = try ToolFixture()
+    #expect(try f.shell("umask \(mask); dm-user add alice", as: "alice").status == .exit(0))
+    let modes = try f.shell("stat -c %a '\(f.store)' '\(f.store)'/*").stdout.split(separator: "\n")
+    #expect(modes.first == "700")
+    #expect(modes.dropFirst().allSatisfy { $0 == "600" }, "\(modes)")
+  }
+
+  @Test func `a named store that is absent is made by writing only`() throws {
+    let reading = [
+      ("dm-list", []), ("dm-list", ["--count"]), ("dm-tail", []), ("dm-user", ["list"]), ("dm-tail", ["bob"]),
+    ]
+    for call in reading {
+      let f = try ToolFixture()
+      let outcome = try f.run(call.0, call.1, as: "alice")
+      #expect(outcome.status == .exit(66), "\(call): \(outcome.stderr)")
+      #expect(outcome.output.isEmpty)
+      #expect(!FileManager.default.fileExists(atPath: f.store))
+    }
+    let writing = [
+      ("dm-send", ["alice", "note"]), ("dm-user", ["add", "bob"]), ("dm-conversation", ["create", "alice"]),
+    ]
+    for call in writing {
+      let f = try ToolFixture()
+      try f.done(call.0, call.1, as: "alice")
+      #expect(FileManager.default.fileExists(atPath: f.store + "/dm.sqlite"))
+    }
+  }
+
+  @Test func `a store that is too new is refused and left as it is`() throws {
+    let f = try ToolFixture.furnished()
+    #expect(try f.sql("PRAGMA user_version = 99") == "")
+    try expectRefusal(f, 78)
+    #expect(try f.sql("PRAGMA user_version; SELECT count(*) FROM message") == "99\n2")
+  }
+
+  @Test func `a store that becomes too new while a program runs is not written to`() throws {
+    let f = try ToolFixture.furnished()
+    let live = try LiveProcess(f, "dm-send", as: "alice")
+    try live.send(JSON.line(["conversation": "bob", "text": "before"]))
+    #expect(try live.record()["seq"]?.int == 3)
+    _ = try f.sql("PRAGMA user_version = 99")
+    try live.send(JSON.line(["conversation": "bob", "text": "after"]))
+    #expect(live.finish().status == .exit(78))
+    #expect(try f.sql("SELECT count(*) FROM message") == "3")
+  }
+
+  @Test(arguments: ["a text that is no database\n", "SQLite format 4"])
+  func `a file that is no database is refused and left as it is`(beginning: String) throws {
+    let content = beginning + String(repeating: "\0", count: 4096)
+    let f = try ToolFixture()
+    try f.done("mkdir", [f.store])
+    let path = f.store + "/dm.sqlite"
+    try content.write(toFile: path, atomically: true, encoding: .utf8)
+    try expectRefusal(f, 78)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == content)
+  }
+
+  @Test(
+    arguments: ["PRAGMA application_id = 42; CREATE TABLE t (a);", "CREATE TABLE t (a);", "PRAGMA user_version = 1;"])
+  func `another program's database is refused and left as it is`(sql: String) throws {
+    let f = try ToolFixture()
+    try f.done("mkdir", [f.store])
+    _ = try f.sql(sql)
+    let before = try Data(contentsOf: URL(fileURLWithPath: f.store + "/dm.sqlite"))
+    try expectRefusal(f, 78)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: f.store + "/dm.sqlite")) == before)
+  }
+
+  @Test func `a file instead of the folder, and a folder or a pipe instead of the file, are refused`() throws {
+    let f = try ToolFixture()
+    try "x".write(toFile: f.store, atomically: true, encoding: .utf8)
+    try expectRefusal(f, 78)
+    for command in ["mkdir", "mkfifo"] {
+      let g = try ToolFixture()
+      try g.done("mkdir", [g.store])
+      try g.done(command, [g.store + "/dm.sqlite"])
+      try expectRefusal(g, 78)
+    }
+  }
+
+  /// NFS, SMB, CIFS and 9P.
+  static let remote = [0x6969, 0x517B, 0xFF53_4D42, 0x0102_1997]
+
+  @Test(.enabled(if: ToolFixture.has("cc"), "needs a C compiler"), arguments: remote)
+  func `a network file system is refused`(kind: Int) throws {
+    let f = try ToolFixture.furnished()
+    let source = f.directory + "/shim.c"
+    try """
+    #include <stddef.h>
+    #include <sys/statfs.h>
+    #include <string.h>
+    int statfs(const char *p, struct statfs *s) { memset(s, 0, sizeof *s); s->f_type = \(kind); return 0; }
+    int statfs64(const char *p, struct statfs64 *s) { return statfs(p, (struct statfs *)s); }
+    """.write(toFile: source, atomically: true, encoding: .utf8)
+    try f.done("cc", ["-shared", "-fPIC", "-D_GNU_SOURCE", "-o", f.directory + "/shim.so", source])
+    f.set("LD_PRELOAD", f.directory + "/shim.so")
+    try expectRefusal(f, 78)
+    f.set("DM_STORE", f.directory + "/new")
+    #expect(try f.run("dm-send", ["bob", "text"], as: "alice").status == .exit(78))
+    #expect(!FileManager.default.fileExists(atPath: f.directory + "/new/dm.sqlite"))
+  }
+
+  /// Only who may act as another user can look at a store that is read-only to him.
+  static let canBecomeNobody = geteuid() == 0 && ToolFixture.has("setpriv")
+
+  private func nobody(_ f: ToolFixture, _ program: String, _ arguments: [String]) throws -> Outcome {
+    let copy = "\(f.directory)/\(program)"
+    if !FileManager.default.fileExists(atPath: copy) {
+      try f.done("install", ["-m", "755", "\(ToolFixture.binaries)/\(program)", copy])
+    }
+    return try f.run(
+      "setpriv", ["--reuid", "65534", "--regid", "65534", "--clear-groups", copy] + arguments, as: "alice",
+      validatedAs: arguments.contains("--count") ? nil : program)
+  }
+
+  @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
+  func `a read-only store can be read, and says so when it is written to`() throws {
+    let f = try ToolFixture.furnished()
+    try f.done("chmod", ["755", f.directory])
+    // Whoever could write has it open, so that its shared memory is there.
+    let writer = try LiveProcess(f, "dm-send", as: "alice")
+    try writer.send(JSON.line(["conversation": "bob", "text": "three"]))
+    _ = try writer.record()
+    try f.done("chmod", ["-R", "a+rX,a-w", f.store])
+    #expect(try nobody(f, "dm-list", []).record["unread_count"]?.int == 2)
+    #expect(try nobody(f, "dm-list", ["--count"]).stdout == "2\n")
+    let tail = try nobody(f, "dm-tail", ["bob"])
+    #expect(tail.status == .exit(0), "\(tail.stderr)")
+    #expect(try tail.records.count == 3)
+    let writing = [("dm-send", ["bob", "text"]), ("dm-read", ["bob", "--all"]), ("dm-user", ["add", "dave"])]
+    for (program, arguments) in writing {
+      let outcome = try nobody(f, program, arguments)
+      #expect(outcome.status == .exit(74), "\(program): \(outcome.stderr)")
+      #expect(outcome.stderr.contains("permission") || outcome.stderr.contains("Permission"), "\(outcome.stderr)")
+      #expect(outcome.output.isEmpty)
+    }
+    #expect(writer.finish().status == .exit(0))
+    #expect(try f.sql("SELECT count(*) FROM message") == "3")
+  }
+
+  @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
+  func `a read-only store without its shared memory gives advice`() throws {
+    let f = try ToolFixture.furnished()
+    try f.done("chmod", ["755", f.directory])
+    try f.done("rm", ["-f", f.store + "/dm.sqlite-shm"])
+    try f.done("chmod", ["-R", "a+rX,a-w", f.store])
+    let outcome = try nobody(f, "dm-list", [])
+    #expect(outcome.status == .exit(74), "\(outcome.stderr)")
+    #expect(outcome.stderr.contains("open it once where it can be written"), "\(outcome.stderr)")
+  }
+}
