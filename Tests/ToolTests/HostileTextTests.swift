@@ -98,23 +98,21 @@ import Testing
     let lines = [one, other, one].map { JSON.line(["conversation": $0, "text": "to \($0.unicodeScalars.count)"]) }
     let records = try f.done("dm-send", as: "alice", stdin: Input(lines: lines)).records
     try #require(records.count == 3)
-    withKnownIssue("a batch looks its conversations up by references that Swift takes for equal") {
-      #expect(records.map { $0["seq"]?.int } == [1, 1, 2])
-      #expect(records[0]["conversation_id"] != records[1]["conversation_id"])
-    }
+    #expect(records.map { $0["seq"]?.int } == [1, 1, 2])
+    #expect(records[0]["conversation_id"] != records[1]["conversation_id"])
   }
 
   @Test func `a nonce of a text in other bytes is a conflict`() throws {
     let f = try ToolFixture.furnished()
     try f.done("dm-send", ["bob", "--nonce", "n", "\u{E9}"], as: "alice")
     let outcome = try f.run("dm-send", ["bob", "--nonce", "n", "e\u{301}"], as: "alice")
-    withKnownIssue("texts are compared as Swift does, not by their bytes") { #expect(outcome.status == .exit(65)) }
+    #expect(outcome.status == .exit(65))
   }
 
   @Test func `members whose names look alike are two members`() throws {
     let f = try ToolFixture.furnished()
     let line = "{\"conversation\":\"bob\",\"text\":\"x\",\"\u{E9}\":1,\"e\u{301}\":2}\n"
     let outcome = try f.run("dm-send", as: "alice", stdin: Input(line))
-    withKnownIssue("names are compared as Swift does, not by their bytes") { #expect(outcome.status == .exit(0)) }
+    #expect(outcome.status == .exit(0))
   }
 }

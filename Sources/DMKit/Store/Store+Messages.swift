@@ -44,13 +44,15 @@ extension Store {
     return try statement.step() ? try message(statement, from: 0, as: statuses) : nil
   }
 
+  /// The plus keeps SQLite from going through the conversation by number instead (optoverview.html, section 4).
+  static let placeOfNonce: StaticString = """
+    SELECT seq FROM message WHERE conversation = ?1 AND nonce = ?2 AND (?3 IS NULL OR sender = ?3)
+    ORDER BY +seq DESC LIMIT 1
+    """
+
   /// The message that bears a nonce: a sender's, or the newest of anybody's.
   func place(of nonce: String, from sender: Int64?, in conversation: Int64) throws -> Place? {
-    var statement = try connection.prepare(
-      """
-      SELECT seq FROM message WHERE conversation = ?1 AND nonce = ?2 AND (?3 IS NULL OR sender = ?3)
-      ORDER BY seq DESC LIMIT 1
-      """)
+    var statement = try connection.prepare(Self.placeOfNonce)
     statement.bind(conversation)
     statement.bind(nonce)
     statement.bind(sender)

@@ -29,9 +29,9 @@ struct ReadTests {
   @Test func `before a moment means what was said earlier`() throws {
     let scene = try filled()
     let sixth = try scene.bob.everything(in: "alice")[5]
-    let receipt = try #require(try scene.bob.markRead(.before(sixth.createdAt), in: .direct("alice")))
+    let receipt = try #require(try scene.bob.markRead(.before(.time(sixth.createdAt)), in: .direct("alice")))
     #expect(receipt.range == 1...5 && receipt.unreadCount == 5)
-    #expect(try scene.bob.markRead(.before(Timestamp(microseconds: 0)), in: .direct("alice")) == nil)
+    #expect(try scene.bob.markRead(.before(.time(Timestamp(microseconds: 0))), in: .direct("alice")) == nil)
   }
 
   @Test func `everywhere gives one receipt for each conversation that changed`() throws {

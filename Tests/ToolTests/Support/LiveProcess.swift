@@ -45,7 +45,8 @@ final class LiveProcess {
     }
   }
 
-  func send(_ line: String) throws { try input?.write(Array((line + "\n").utf8)) }
+  func send(_ line: String) throws { try send(Array((line + "\n").utf8)) }
+  func send(_ bytes: [UInt8]) throws { try input?.write(bytes) }
   func closeInput() { input = nil }
   func closeOutput() { output = nil }
 

@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+@testable import DMKit
+
+@Suite struct QueryPlanTests {
+  private func plan(of sql: String) throws -> String {
+    let directory = try TemporaryStore()
+    let store = try #require(try Store.open(directory.location))
+    var statement = try store.connection.prepare(once: "EXPLAIN QUERY PLAN \(sql)")
+    var plan = ""
+    while try statement.step() { plan += statement.text(3) + "\n" }
+    return plan
+  }
+
+  @Test func `a nonce is found by the index of nonces`() throws {
+    let plan = try plan(of: "\(Store.placeOfNonce)")
+    #expect(plan.contains("USING INDEX message_nonce (conversation=? AND nonce=?)"), "\(plan)")
+  }
+
+  @Test func `a page of the list is read in the order of an index`() throws {
+    let plan = try plan(of: Store.listSQL(ListQuery(), paged: true))
+    #expect(plan.contains("SEARCH p USING INDEX participant_activity (user=?"), "\(plan)")
+    #expect(!plan.contains("SCAN c"), "\(plan)")
+  }
+
+  @Test func `the benchmark measures against the query that is executed`() throws {
+    func words(_ sql: String) -> [Substring] { sql.split { $0.isWhitespace || $0 == ";" } }
+    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+    let copy = try String(contentsOf: root.appending(path: "bench/list.sql"), encoding: .utf8)
+    #expect(words(copy) == words(Store.listSQL(ListQuery(), paged: false)), "bench/list.sql is out of date")
+  }
+}
