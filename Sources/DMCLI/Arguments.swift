@@ -1,8 +1,9 @@
 public import DMKit
 
 /// A command line, taken apart by the rules of GNU getopt_long: options and operands in any order,
-/// `--` ends the options, short flags may be joined. Long names are not abbreviated, and `-1` is an
-/// operand: the last message.
+/// `--` ends the options, short flags may be joined.
+///
+/// Long names are not abbreviated, and `-1` is an operand: the last message.
 public struct Arguments: Sendable {
   public private(set) var subcommand: String?
   public private(set) var operands: [String] = []
@@ -103,7 +104,9 @@ public struct Arguments: Sendable {
     guard let text = value(name) else { return standard }
     if text == "all" { return nil }
     guard let count = Int(text), count >= 0 else {
-      throw usage("'\(text)' is no number for \(command.allOptions.first { $0.name == name }?.spelling ?? name); write one, or 'all'")
+      throw usage(
+        "'\(text)' is no number for \(command.allOptions.first { $0.name == name }?.spelling ?? name); write one, or 'all'"
+      )
     }
     return count
   }
@@ -112,6 +115,11 @@ public struct Arguments: Sendable {
   public func exclude(_ names: String...) throws {
     let given = names.filter(isGiven)
     if given.count > 1 { throw usage("'--\(given[0])' and '--\(given[1])' exclude each other") }
+  }
+
+  /// - Throws: `usage` when an option is given together with one that makes no sense beside it.
+  public func exclude(_ name: String, beside others: String...) throws {
+    for other in others { try exclude(name, other) }
   }
 
   /// - Throws: `usage` when there are more operands than a program takes.

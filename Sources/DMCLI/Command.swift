@@ -75,7 +75,9 @@ public struct Command: Sendable {
 
   /// The options that every program has; dm(7) explains them.
   public static let common = [
-    Option("store", value: "DIR", values: .folders, "the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]"),
+    Option(
+      "store", value: "DIR", values: .folders,
+      "the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]"),
     Option("as", value: "USER", "who acts [$DM_USER, else the login name]"),
     Option("json", "print JSON lines, also on a terminal"),
     Option("text", "print text, also into a pipe"),

@@ -62,7 +62,8 @@ private func zsh(_ command: Command) -> String {
       case .words(let words): value = ":\(placeholder):(\(words.joined(separator: " ")))"
       }
     }
-    let spelled = names.count > 1 ? "'(\(names.joined(separator: " ")))'{\(names.joined(separator: ","))}'" : "'\(names[0])"
+    let spelled =
+      names.count > 1 ? "'(\(names.joined(separator: " ")))'{\(names.joined(separator: ","))}'" : "'\(names[0])"
     lines.append("  \(spelled)[\(quoted(option.help))]\(value)'")
   }
   if !command.subcommands.isEmpty {

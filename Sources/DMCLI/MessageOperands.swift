@@ -1,7 +1,9 @@
 public import DMKit
 
-/// The operands of `dm-tail` and `dm-read`: a conversation and ranges of its messages, `bob 40..57 60`
-/// or `bob:40..57`. Nil for what is not there.
+/// The operands of `dm-tail` and `dm-read`: a conversation and ranges of its messages, `bob 40..57
+/// 60` or `bob:40..57`.
+///
+/// Nil for what is not there.
 ///
 /// - Throws: `usage`, `bad_reference`.
 public func conversationAndRanges(
@@ -88,7 +90,9 @@ public struct MessagePage {
     let today = TextFormat.day(message.createdAt)
     if today != day { text += "-- \(today) --\n" }
     day = today
-    if firstUnread == nil { firstUnread = .some(try conversation.flatMap { try messenger.conversation($0).firstUnreadSeq }) }
+    if firstUnread == nil {
+      firstUnread = .some(try conversation.flatMap { try messenger.conversation($0).firstUnreadSeq })
+    }
     if message.seq == firstUnread { text += "-- unread --\n" }
     let me = messenger.identity.handle
     return text + TextFormat.line(message, for: me, in: conversation == nil ? try name(message.conversationID) : nil)

@@ -25,7 +25,7 @@ extension Program {
         try output.flush()
         return .done
       }
-      let made = Invocation(command, try Arguments(Array(CommandLine.arguments.dropFirst()), for: command))
+      let made = Invocation(command, try Arguments(words(), for: command))
       call = made
       try answer(made)
       try made.output.flush()
@@ -34,6 +34,16 @@ extension Program {
       return fail(error, call)
     } catch {
       return fail(DMError(.internal, "unexpected fault: \(type(of: error))"), call)
+    }
+  }
+
+  /// What follows the program's name, as it was typed: `CommandLine.arguments` would repair it.
+  private static func words() throws -> [String] {
+    try (1..<max(1, Int(CommandLine.argc))).map { index in
+      guard let bytes = CommandLine.unsafeArgv[index], let word = String(validatingCString: bytes) else {
+        throw DMError(.invalidUTF8, "the argument \(index) is not UTF-8; convert it with iconv")
+      }
+      return word
     }
   }
 

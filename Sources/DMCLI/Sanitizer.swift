@@ -1,8 +1,9 @@
 internal import DMKit
 
-/// Text from a store as it may go to a terminal: whatever could act on it stands as `\u{9B}`, and no
-/// character bears more than eight marks. In a text of several lines the others are indented, so that
-/// none can pass for a line of its own.
+/// Text from a store as it may go to a terminal: whatever could act on it stands as `\u{9B}`, and
+/// no character bears more than eight marks.
+///
+/// In a text of several lines the others are indented, so that none can pass for a line of its own.
 public func visible(_ text: String, indent: String? = nil) -> String {
   var result = String.UnicodeScalarView()
   var marks = 0

@@ -52,7 +52,9 @@ public func editedText(_ text: String) throws -> String {
   defer { unlink(path) }
   let written = text.withCString { write(descriptor, $0, strlen($0)) }
   // Before the editor starts, which would inherit it.
-  guard close(descriptor) == 0, written == text.utf8.count else { throw DMError(.inputOutput, "cannot write '\(path)'", subject: path) }
+  guard close(descriptor) == 0, written == text.utf8.count else {
+    throw DMError(.inputOutput, "cannot write '\(path)'", subject: path)
+  }
   let editor = environment("VISUAL") ?? environment("EDITOR") ?? "vi"
   setenv("DM_EDITED", path, 1)
   guard system("\(editor) \"$DM_EDITED\"") == 0 else {

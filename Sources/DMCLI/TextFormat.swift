@@ -1,7 +1,9 @@
 public import DMKit
 internal import Glibc
 
-/// Records as people read them. Everything that comes from a store is made visible first.
+/// Records as people read them.
+///
+/// Everything that comes from a store is made visible first.
 public enum TextFormat {
   /// `14:30`, or the date when it was not today.
   public static func short(_ time: Timestamp, now: Timestamp = .now) -> String {
@@ -41,15 +43,19 @@ public enum TextFormat {
 
   /// A message: time, number, sender, text, and how far it came when it is one's own.
   public static func line(_ message: Message, for me: Handle, in place: String? = nil) -> String {
-    let head = "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(message.seq) \(visible(message.sender.description)): "
+    let head =
+      "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(message.seq) \(visible(message.sender.description)): "
     let text = visible(message.text ?? "", indent: "       ")
     return head + text + (message.sender == me && message.status != .sent ? "  [\(message.status.rawValue)]" : "")
   }
 
   public static func line(_ receipt: Receipt, in place: String? = nil) -> String {
-    let range = receipt.range.count == 1 ? "\(receipt.range.lowerBound)" : "\(receipt.range.lowerBound)..\(receipt.range.upperBound)"
+    let range =
+      receipt.range.count == 1
+      ? "\(receipt.range.lowerBound)" : "\(receipt.range.lowerBound)..\(receipt.range.upperBound)"
     let unread = receipt.unreadCount.map { ", \($0) unread" } ?? ""
-    return "\(visible(receipt.user.description))  \(place.map { "\($0):" } ?? "")\(range)  \(day(receipt.at)) \(clock(receipt.at))\(unread)"
+    return
+      "\(visible(receipt.user.description))  \(place.map { "\($0):" } ?? "")\(range)  \(day(receipt.at)) \(clock(receipt.at))\(unread)"
   }
 
   public static func line(_ user: User) -> String {

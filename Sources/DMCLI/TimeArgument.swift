@@ -1,8 +1,10 @@
 public import DMKit
 internal import Glibc
 
-/// A moment as a person writes it: RFC 3339, `2026-11-21`, `2026-11-21T14:30`, `14:30`, `2h` or `7d`
-/// ago, `yesterday`, `today`, `now`. What has no offset is in the local time zone.
+/// A moment as a person writes it: RFC 3339, `2026-11-21`, `2026-11-21T14:30`, `14:30`, `2h` or
+/// `7d` ago, `yesterday`, `today`, `now`.
+///
+/// What has no offset is in the local time zone.
 ///
 /// - Throws: `bad_time`.
 public func moment(_ text: String, now: Timestamp = .now) throws -> Timestamp {
@@ -64,8 +66,11 @@ private func numbers(_ text: String, pattern: String) -> [Int]? {
   for (byte, expected) in zip(text.utf8, pattern.utf8) {
     if expected == UInt8(ascii: "9") {
       guard byte >= 48, byte <= 57 else { return nil }
-      if isInNumber { result[result.count - 1] = result[result.count - 1] * 10 + Int(byte - 48) }
-      else { result.append(Int(byte - 48)) }
+      if isInNumber {
+        result[result.count - 1] = result[result.count - 1] * 10 + Int(byte - 48)
+      } else {
+        result.append(Int(byte - 48))
+      }
       isInNumber = true
     } else {
       guard byte == expected else { return nil }
@@ -75,7 +80,9 @@ private func numbers(_ text: String, pattern: String) -> [Int]? {
   return result
 }
 
-/// A change of the local date and clock. The corresponding C functions are `localtime_r` and `mktime`.
+/// A change of the local date and clock.
+///
+/// The corresponding C functions are `localtime_r` and `mktime`.
 private func local(_ time: Timestamp, _ change: (inout tm) -> Void) -> Timestamp {
   var parts = calendar(time)
   change(&parts)

@@ -28,7 +28,8 @@ internal import DMKit
       let users = arguments.operands.map { $0.hasPrefix("@") ? String($0.dropFirst()) : $0 }
       if let title = arguments.value("title") {
         // As in a reference: '+ops' is the group titled ops.
-        conversation = try messenger.createGroup(titled: title.hasPrefix("+") ? String(title.dropFirst()) : title, with: users)
+        conversation = try messenger.createGroup(
+          titled: title.hasPrefix("+") ? String(title.dropFirst()) : title, with: users)
       } else if users.count > 1 {
         throw usage("a group has a title; add --title TITLE")
       } else {

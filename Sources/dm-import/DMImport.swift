@@ -7,7 +7,10 @@ internal import DMKit
     synopsis: ["<JSON-LINES"],
     examples: [
       ("dm-import <history.jsonl", "add what is not there yet; safe to repeat"),
-      ("{ dm-list --all --limit all; dm-tail -n all --peek; } | dm-import --store copy", "copy what one sees into another store"),
+      (
+        "{ dm-list --all --limit all; dm-tail -n all --peek; } | dm-import --store copy",
+        "copy what one sees into another store"
+      ),
     ], reads: "import_line", writes: ["message", "conversation", "error"])
 
   static func run(_ call: Invocation) throws {

@@ -5,7 +5,8 @@ internal import DMKit
   static let command = Command(
     "dm-read", "mark messages as read, or as unread, and show who has read what",
     synopsis: [
-      "CONVERSATION RANGE...", "CONVERSATION --up-to MESSAGE | --before WHEN | --all", "--everywhere --before WHEN | --all",
+      "CONVERSATION RANGE...", "CONVERSATION --up-to MESSAGE | --before WHEN | --all",
+      "--everywhere --before WHEN | --all",
       "--receipts MESSAGE", "<MESSAGE-LINES",
     ],
     options: [
@@ -33,9 +34,7 @@ internal import DMKit
 
     if let message = arguments.value("receipts") {
       try arguments.atMost(0)
-      for other in ["up-to", "before", "all", "everywhere", "unread", "dry-run"] {
-        try arguments.exclude("receipts", other)
-      }
+      try arguments.exclude("receipts", beside: "up-to", "before", "all", "everywhere", "unread", "dry-run")
       for receipt in try messenger.receipts(for: MessageReference(message)) { try print(receipt, call) }
       return
     }
@@ -44,11 +43,14 @@ internal import DMKit
       try arguments.atMost(0)
       try arguments.exclude("everywhere", "up-to")
       guard let target else { throw usage("--everywhere needs --before WHEN or --all") }
-      if case .before(.message) = target { throw usage("--everywhere goes with a time; messages are numbered in each conversation") }
+      if case .before(.message) = target {
+        throw usage("--everywhere goes with a time; messages are numbered in each conversation")
+      }
       for receipt in try messenger.markReadEverywhere(target, options) { try print(receipt, call) }
     } else if let name = arguments.operands.first {
       let (conversation, ranges) = try conversationAndRanges(arguments.operands)
-      guard let conversation, let chosen = try chosen(ranges.map(ReadTarget.ranges), target) else {
+      if ranges != nil, target != nil { throw usage("a range and an option exclude each other; write one of them") }
+      guard let conversation, let chosen = ranges.map(ReadTarget.ranges) ?? target else {
         throw usage("which messages of '\(name)'? Write a range, --up-to MESSAGE, --before WHEN or --all")
       }
       if let receipt = try messenger.markRead(chosen, in: conversation, options) { try print(receipt, call) }
@@ -68,12 +70,9 @@ internal import DMKit
     return arguments.has("all") ? .all : nil
   }
 
-  static func chosen(_ ranges: ReadTarget?, _ target: ReadTarget?) throws -> ReadTarget? {
-    if ranges != nil, target != nil { throw usage("a range and an option exclude each other; write one of them") }
-    return ranges ?? target
-  }
-
-  /// Exactly the messages whose lines come in; other lines pass by. One receipt a conversation and batch.
+  /// Exactly the messages whose lines come in; other lines pass by.
+  ///
+  /// One receipt a conversation and batch.
   static func readLines(_ call: Invocation, _ messenger: Messenger, _ options: Messenger.MarkOptions) throws {
     var input = LineInput()
     while let batch = try input.batch({ try Messenger.Mentioned(line: $0) }) {

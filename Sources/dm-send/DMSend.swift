@@ -49,7 +49,7 @@ internal import DMKit
 
   static func sendTexts(_ call: Invocation, _ messenger: Messenger, _ conversation: ConversationReference) throws {
     try call.arguments.atMost(1)
-    for name in ["nonce", "reply-to", "edit"] { try call.arguments.exclude("lines", name) }
+    try call.arguments.exclude("lines", beside: "nonce", "reply-to", "edit")
     try call.answerLines {
       try Outgoing(to: conversation, text: plainText($0))
     } act: {

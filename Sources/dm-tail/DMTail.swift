@@ -6,7 +6,8 @@ internal import DMKit
     "dm-tail", "print messages, oldest first: the newest 30, or those you name",
     synopsis: ["[OPTION]... [CONVERSATION [RANGE]...]"],
     options: [
-      Option(nil, short: "n", value: "N", "the newest N messages, or 'all' [30; all with a range, --since or --unread]"),
+      Option(
+        nil, short: "n", value: "N", "the newest N messages, or 'all' [30; all with a range, --since or --unread]"),
       Option("before", value: "WHEN", "only those before a message or a time"),
       Option("since", value: "WHEN", "only those from a message or a time on"),
       Option("unread", "only unread ones"),

@@ -24,8 +24,10 @@ import Testing
     #expect(live.finish().status == .exit(1))
   }
 
-  /// The most memory that a running process held at once, in KiB. What wait4(2) tells begins with the memory of
-  /// whoever spawned it; proc(5) tells the program's own.
+  /// The most memory that a running process held at once, in KiB.
+  ///
+  /// What wait4(2) tells begins with the memory of whoever spawned it; proc(5) tells the program's
+  /// own.
   private func peak(of pid: Int32) throws -> Int {
     let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

@@ -67,7 +67,9 @@ extension Messenger {
 }
 
 extension Messenger {
-  /// Adds a user. Nobody acts: the first user of a store is added like this too.
+  /// Adds a user.
+  ///
+  /// Nobody acts: the first user of a store is added like this too.
   ///
   /// - Throws: `handle_taken`, `bad_handle`, `bad_field`.
   public func addUser(_ handle: Handle, _ profile: ProfileChange = ProfileChange()) throws -> User {

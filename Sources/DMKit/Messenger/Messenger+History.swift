@@ -21,7 +21,9 @@ public struct HistoryQuery: Sendable {
   public init(_ conversation: ConversationReference? = nil) { self.conversation = conversation }
 }
 
-/// Messages in batches, oldest first. Between two batches nothing of the store is held.
+/// Messages in batches, oldest first.
+///
+/// Between two batches nothing of the store is held.
 public final class History {
   private enum Plan {
     case ranges([SeqRange], conversation: Int64)

@@ -82,7 +82,8 @@ private final class ImportSession: BatchSession {
       row =
         try store.directConversation(one, other)
         ?? store.insertConversation(
-          .direct(one, other), id: conversation.id, creator: creator, participants: members, at: conversation.lastActivity ?? .now)
+          .direct(one, other), id: conversation.id, creator: creator, participants: members,
+          at: conversation.lastActivity ?? .now)
     }
     remember(row, as: group)
     return try asSeen(row, conversation)

@@ -96,8 +96,9 @@ extension Messenger {
     }
   }
 
-  /// Notes that messages reached the user. Not an act: it is left out when the store is busy or
-  /// cannot be written to.
+  /// Notes that messages reached the user.
+  ///
+  /// Not an act: it is left out when the store is busy or cannot be written to.
   public func markDelivered(upTo seqs: [Identifier: Int]) throws {
     do {
       let news = try reading([]) { store, me in

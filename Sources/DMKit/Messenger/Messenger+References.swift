@@ -87,7 +87,8 @@ extension Messenger {
       }
       guard try store.isParticipant(me, of: place.conversation) else {
         throw DMError(
-          .notAllowed, "'\(identity.handle)' is not in the conversation of the message '\(id)'", subject: id.description)
+          .notAllowed, "'\(identity.handle)' is not in the conversation of the message '\(id)'", subject: id.description
+        )
       }
       return place
     }
@@ -97,7 +98,8 @@ extension Messenger {
 
   func unknownUser(_ handle: String, _ store: Store, _ me: Int64? = nil) throws -> DMError {
     DMError(
-      .unknownUser, "there is no user '\(handle)'\(try suggestion(handle, store, me, orElse: "add him with 'dm-user add'"))",
+      .unknownUser,
+      "there is no user '\(handle)'\(try suggestion(handle, store, me, orElse: "add him with 'dm-user add'"))",
       subject: handle)
   }
 
@@ -105,9 +107,11 @@ extension Messenger {
     _ name: String, _ store: Store, _ me: Int64?, orElse advice: String = "dm-list names yours"
   ) throws -> String {
     let wanted = name.lowercased()
-    let near = try store.names(knownTo: me).map { (name: $0, distance: editDistance($0.dropSigil.lowercased(), wanted)) }
-      .filter { $0.distance <= max(1, wanted.count / 3) }
-      .min { $0.distance < $1.distance }
+    let near = try store.names(knownTo: me).map {
+      (name: $0, distance: editDistance($0.dropSigil.lowercased(), wanted))
+    }
+    .filter { $0.distance <= max(1, wanted.count / 3) }
+    .min { $0.distance < $1.distance }
     if let near { return "; did you mean '\(near.name)'?" }
     return "; \(advice)"
   }
@@ -118,7 +122,9 @@ extension String {
 }
 
 /// How many characters to add, drop, replace or swap with the next one to get from one word to the
-/// other. Costs the product of their lengths.
+/// other.
+///
+/// Costs the product of their lengths.
 package func editDistance(_ one: some StringProtocol, _ other: some StringProtocol) -> Int {
   let (a, b) = (Array(one), Array(other))
   if abs(a.count - b.count) > 3 { return max(a.count, b.count) }

@@ -40,7 +40,9 @@ public struct RangeReference: Equatable, Sendable {
   }
 }
 
-/// The parts of `range` that none of the ascending, disjoint ranges covers. Linear in their number.
+/// The parts of `range` that none of the ascending, disjoint ranges covers.
+///
+/// Linear in their number.
 func gaps(in range: SeqRange, left by: [SeqRange]) -> [SeqRange] {
   var result: [SeqRange] = []
   var next = range.lowerBound
@@ -52,7 +54,9 @@ func gaps(in range: SeqRange, left by: [SeqRange]) -> [SeqRange] {
   return result
 }
 
-/// Ascending ranges with those joined that overlap or touch. Linear in their number.
+/// Ascending ranges with those joined that overlap or touch.
+///
+/// Linear in their number.
 func coalesced(_ ascending: [SeqRange]) -> [SeqRange] {
   var result: [SeqRange] = []
   for range in ascending {

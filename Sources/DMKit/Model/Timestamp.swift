@@ -8,7 +8,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
   public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
 
-  /// The clock's time now. The corresponding C function is `clock_gettime` with `CLOCK_REALTIME`.
+  /// The clock's time now.
+  ///
+  /// The corresponding C function is `clock_gettime` with `CLOCK_REALTIME`.
   public static var now: Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
@@ -16,8 +18,10 @@ public struct Timestamp: Hashable, Comparable, Sendable {
   }
 
   /// The moments that RFC 3339 can write: years 0001 to 9999.
-  static let writable = Timestamp.at(1, 1, 1)...Timestamp(
-    microseconds: at(9999, 12, 31).microseconds + 86_399_999_999)
+  static let writable =
+    Timestamp.at(
+      1, 1, 1)...Timestamp(
+      microseconds: at(9999, 12, 31).microseconds + 86_399_999_999)
 
   static func at(_ year: Int, _ month: Int, _ day: Int) -> Timestamp {
     Timestamp(microseconds: Int64(daysFromCivil(year, month, day)) * 86_400_000_000)

@@ -1,4 +1,6 @@
-/// A person or a bot. The handle is the identity and never changes; the rest is a profile.
+/// A person or a bot.
+///
+/// The handle is the identity and never changes; the rest is a profile.
 public struct User: Equatable, Sendable {
   public let handle: Handle
   public var displayName: String?

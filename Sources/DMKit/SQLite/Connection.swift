@@ -86,7 +86,9 @@ struct Connection: ~Copyable {
   /// Whether the log held more pages than that after this connection's last commit.
   func hasLog(over limit: Int) -> Bool { walPages.value > limit }
 
-  /// Moves the log into the database once it holds that many pages. Only under the write lock.
+  /// Moves the log into the database once it holds that many pages.
+  ///
+  /// Only under the write lock.
   ///
   /// A reader may keep part of it from moving; nobody waits for him, and the next writer tries again.
   /// An emptied log costs the next process nothing to open, one that is only moved is read again.

@@ -1,4 +1,6 @@
-/// The schema's steps. A released one is never edited; the number of steps is the schema's version.
+/// The schema's steps.
+///
+/// A released one is never edited; the number of steps is the schema's version.
 enum Migration {
   /// Marks a database as a store of dm, in its header (sqlite.org/pragma.html#pragma_application_id).
   static let applicationID: Int64 = 0x644D_7331
@@ -37,8 +39,10 @@ extension Store {
     }
   }
 
-  /// Brings the schema up to date. Under the lock, because many may start at once, and with the
-  /// version read again inside the transaction, because another may have come first.
+  /// Brings the schema up to date.
+  ///
+  /// Under the lock, because many may start at once, and with the version read again inside the
+  /// transaction, because another may have come first.
   func migrate() throws {
     let lock = try WriteLock(path: location.lock, seconds: Self.patience)
     let transaction = try connection.begin(.write)

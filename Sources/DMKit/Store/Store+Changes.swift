@@ -1,5 +1,7 @@
 extension Store {
-  /// What a row of the change log says. The numbers stand in stores: they are never reused.
+  /// What a row of the change log says.
+  ///
+  /// The numbers stand in stores: they are never reused.
   enum Change: Int64 {
     case message = 1
     /// Others may see it.

@@ -68,7 +68,9 @@ extension Store {
     }
   }
 
-  /// Who has read a message and when, oldest first. Its sender is left out.
+  /// Who has read a message and when, oldest first.
+  ///
+  /// Its sender is left out.
   func receipts(for place: Place) throws -> [(user: Int64, range: SeqRange, at: Timestamp)] {
     var statement = try connection.prepare(
       """

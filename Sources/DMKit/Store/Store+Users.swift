@@ -76,8 +76,10 @@ extension Store {
 }
 
 extension Store {
-  /// Handles, and the titles of a user's groups as `+TITLE`: what a name that was not found may have
-  /// meant. At most 20,000, so that a mistake costs milliseconds.
+  /// Handles, and the titles of a user's groups as `+TITLE`: what a name that was not found may
+  /// have meant.
+  ///
+  /// At most 20,000, so that a mistake costs milliseconds.
   func names(knownTo user: Int64?) throws -> [String] {
     var statement = try connection.prepare(
       """

@@ -50,8 +50,10 @@ final class Store {
     return store
   }
 
-  /// Runs `body` on one state of the store. It must not write to a stream: a reader that stands
-  /// still keeps the log from being reused (sqlite.org/wal.html, section 6).
+  /// Runs `body` on one state of the store.
+  ///
+  /// It must not write to a stream: a reader that stands still keeps the log from being reused
+  /// (sqlite.org/wal.html, section 6).
   func read<T>(_ body: () throws -> T) throws -> T {
     let transaction = try connection.begin(.read)
     let result = try body()
@@ -80,7 +82,9 @@ final class Store {
     return result
   }
 
-  /// Its identity, to which cursors are bound. A restored backup has another.
+  /// Its identity, to which cursors are bound.
+  ///
+  /// A restored backup has another.
   func uuid() throws -> Identifier {
     var statement = try connection.prepare("SELECT uuid FROM store")
     return try statement.step() ? statement.identifier(0) : Identifier(high: 0, low: 0)

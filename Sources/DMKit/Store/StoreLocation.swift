@@ -41,6 +41,7 @@ public struct StoreLocation: Hashable, Sendable {
   }
 
   /// The write-ahead log needs memory that all processes share (sqlite.org/wal.html, section 1).
+  ///
   /// The numbers are those of statfs(2): NFS, SMB, CIFS, SMB2, 9P, AFS, Coda, NCP and Ceph.
   private func refuseNetworkFileSystem() throws {
     let remote: Set<UInt32> = [
@@ -49,7 +50,8 @@ public struct StoreLocation: Hashable, Sendable {
     ]
     if remote.contains(UInt32(truncatingIfNeeded: dm_file_system(directory))) {
       throw DMError(
-        .networkFileSystem, "'\(directory)' is on a network file system, where a store would be damaged; use a local folder",
+        .networkFileSystem,
+        "'\(directory)' is on a network file system, where a store would be damaged; use a local folder",
         subject: directory)
     }
   }

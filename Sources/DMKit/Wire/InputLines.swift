@@ -1,4 +1,6 @@
-/// A line that is read, with its members looked up by name. Unknown members are ignored.
+/// A line that is read, with its members looked up by name.
+///
+/// Unknown members are ignored.
 struct InputLine {
   let object: JSONObject
 
@@ -67,7 +69,8 @@ extension Imported {
     case "conversation": self = .conversation(try ImportedConversation(line))
     case let other?:
       throw DMError(
-        .badField, "a line of the type '\(other)' is no history; keep those of message and conversation", subject: "type")
+        .badField, "a line of the type '\(other)' is no history; keep those of message and conversation",
+        subject: "type")
     }
   }
 }

@@ -1,4 +1,6 @@
-/// A value of JSON text. Numbers keep their text's exactness as far as integers go.
+/// A value of JSON text.
+///
+/// Numbers keep their text's exactness as far as integers go.
 public enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)

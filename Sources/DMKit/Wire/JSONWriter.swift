@@ -48,7 +48,9 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// A member's name; its value comes next. Names are literals of plain ASCII.
+  /// A member's name; its value comes next.
+  ///
+  /// Names are literals of plain ASCII.
   public mutating func key(_ name: StaticString) {
     separate()
     bytes.append(UInt8(ascii: "\""))

@@ -108,7 +108,8 @@ public struct RecordSchema: Sendable {
   static let readLine = RecordSchema(
     "read_line",
     [
-      Field("type", .string, optional: true), Field("conversation_id", .uuid, optional: true), Field("seq", .integer, optional: true),
+      Field("type", .string, optional: true), Field("conversation_id", .uuid, optional: true),
+      Field("seq", .integer, optional: true),
     ], isInput: true)
 }
 

@@ -1,4 +1,6 @@
-/// Something that has a line of its own. The members of each are in `RecordSchema`, in this order.
+/// Something that has a line of its own.
+///
+/// The members of each are in `RecordSchema`, in this order.
 public protocol Record {
   func write(to json: inout JSONWriter)
 }
