@@ -26,7 +26,7 @@ let package = Package(
       name: "DMKit", dependencies: ["CSQLite", "CSystem"],
       resources: [.embedInCode("Store/Migrations")]),
     .target(name: "DMCLI", dependencies: ["DMKit"]),
-    .testTarget(name: "DMKitTests", dependencies: ["DMKit"]),
+    .testTarget(name: "DMKitTests", dependencies: ["DMKit"], exclude: ["Fixtures"]),
     .testTarget(name: "DMCLITests", dependencies: ["DMCLI", "DMKit"]),
     .testTarget(
       name: "ToolTests",

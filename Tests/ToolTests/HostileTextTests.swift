@@ -109,6 +109,16 @@ import Testing
     #expect(outcome.status == .exit(65))
   }
 
+  @Test func `a text of the command line that is not UTF-8 is refused, not repaired`() throws {
+    let f = try ToolFixture.furnished()
+    let outcome = try f.shell(#"dm-send bob "$(printf 'gr\374n')""#, as: "alice")
+    #expect(outcome.status == .exit(65))
+    #expect(outcome.output.isEmpty)
+    // The same bytes from standard input are.
+    let piped = try f.run("dm-send", ["bob"], as: "alice", stdin: .bytes([0x67, 0x72, 0xFC, 0x6E]))
+    #expect(piped.status == .exit(65))
+  }
+
   @Test func `members whose names look alike are two members`() throws {
     let f = try ToolFixture.furnished()
     let line = "{\"conversation\":\"bob\",\"text\":\"x\",\"\u{E9}\":1,\"e\u{301}\":2}\n"

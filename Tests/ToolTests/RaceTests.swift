@@ -91,9 +91,7 @@ import Testing
       let lines = (1...perWriter).map {
         JSON.line(["conversation": "+all", "text": "\(writer) \($0)", "nonce": "\(writer)-\($0)"])
       }
-      // The last two send fifty by themselves each, then the rest as lines. A hundred lines at a time, because
-      // programs that are built without optimization hold the lock for a second and more with a thousand, and
-      // whoever is eighth in the line would give up after five.
+      // The last two send fifty by themselves each, then the rest as lines.
       let singles = index >= 6 ? 50 : 0
       let file = "\(f.directory)/\(writer).jsonl"
       try lines.dropFirst(singles).map { $0 + "\n" }.joined().write(toFile: file, atomically: true, encoding: .utf8)
@@ -102,7 +100,7 @@ import Testing
         while [ $i -lt \(singles) ]; do
           i=$((i+1)); dm-send +all --nonce "\(writer)-$i" "\(writer) $i" || exit
         done
-        split -l 100 --filter=dm-send '\(file)'
+        dm-send <'\(file)'
         """
       runs.append((writer, try f.start("sh", ["-c", script], as: writer, validatedAs: "dm-send")))
     }

@@ -8,8 +8,6 @@ struct Outcome: Sendable {
   let output: [UInt8]
   let stderr: String
   let status: Ending
-  /// The most memory that it held at once, in KiB.
-  let peak: Int
   /// Seconds of its own and of the system for it.
   let cpu: Double
 
@@ -55,6 +53,7 @@ final class ToolFixture: Sendable {
     directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     store = directory + "/store"
     extra = Mutex([:])
+    Self.remember(directory)
     try FileManager.default.createDirectory(atPath: directory + "/home", withIntermediateDirectories: true)
   }
 
@@ -64,9 +63,28 @@ final class ToolFixture: Sendable {
     try FileManager.default.copyItem(atPath: other.store, toPath: store)
   }
 
-  deinit {
+  /// Fixtures that tests share live as long as the process and are cleared away with it.
+  private static let directories = Mutex<Set<String>>([])
+
+  private static func remember(_ directory: String) {
+    let isFirst = directories.withLock { known in
+      known.insert(directory)
+      return known.count == 1
+    }
+    if isFirst { atexit { ToolFixture.removeAll() } }
+  }
+
+  private static func removeAll() {
+    for directory in directories.withLock({ $0 }) where FileManager.default.fileExists(atPath: directory) {
+      remove(directory)
+    }
+  }
+
+  private static func remove(_ directory: String) {
     do { try FileManager.default.removeItem(atPath: directory) } catch { print("left behind: \(directory)") }
   }
+
+  deinit { Self.remove(directory) }
 
   /// Sets a variable for all that follows; nil takes it out.
   func set(_ name: String, _ value: String?) { extra.withLock { $0[name] = value ?? "" } }
@@ -110,8 +128,7 @@ final class ToolFixture: Sendable {
       let bytes = output?.contents() ?? []
       if let program = validatedAs { try Contract.check(bytes, of: program, at: location) }
       return Outcome(
-        output: bytes, stderr: String(decoding: errors.contents(), as: UTF8.self), status: end.ending, peak: end.peak,
-        cpu: end.cpu)
+        output: bytes, stderr: String(decoding: errors.contents(), as: UTF8.self), status: end.ending, cpu: end.cpu)
     }
   }
 
@@ -174,9 +191,9 @@ final class ToolFixture: Sendable {
     return outcome.stdout.trimmingCharacters(in: .newlines)
   }
 
-  /// The store is whole: its pages, its references, and its numbers without holes.
-  func checkIntegrity(at location: SourceLocation = #_sourceLocation) throws {
-    let answer = try sql(
+  /// `ok` when the store is whole: its pages, its references, and its numbers without holes.
+  func integrity(at location: SourceLocation = #_sourceLocation) throws -> String {
+    try sql(
       """
       PRAGMA integrity_check; PRAGMA foreign_key_check;
       SELECT 'hole in ' || conversation FROM message GROUP BY conversation
@@ -184,6 +201,9 @@ final class ToolFixture: Sendable {
       SELECT 'end of ' || id FROM conversation c
         WHERE last_seq <> (SELECT count(*) FROM message m WHERE m.conversation = c.id);
       """, at: location)
-    #expect(answer == "ok", sourceLocation: location)
+  }
+
+  func checkIntegrity(at location: SourceLocation = #_sourceLocation) throws {
+    #expect(try integrity(at: location) == "ok", sourceLocation: location)
   }
 }

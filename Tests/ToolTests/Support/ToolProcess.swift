@@ -19,8 +19,6 @@ struct SpawnError: Error, CustomStringConvertible {
 final class ToolProcess: Sendable {
   struct End: Sendable {
     let ending: Ending
-    /// The most memory that it held at once, in KiB.
-    let peak: Int
     /// Seconds of its own and of the system for it.
     let cpu: Double
   }
@@ -79,7 +77,7 @@ final class ToolProcess: Sendable {
       let cpu =
         Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
         + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1_000_000
-      end = End(ending: signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal), peak: usage.ru_maxrss, cpu: cpu)
+      end = End(ending: signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal), cpu: cpu)
     }
     ended.signal()
   }
@@ -94,11 +92,11 @@ final class ToolProcess: Sendable {
   func wait(seconds: Double) -> End {
     if ended.wait(timeout: .now() + seconds) == .success {
       ended.signal()
-      return end.withLock { $0 } ?? End(ending: .overdue, peak: 0, cpu: 0)
+      return end.withLock { $0 } ?? End(ending: .overdue, cpu: 0)
     }
     send(SIGKILL, toGroup: true)
     ended.wait()
     ended.signal()
-    return End(ending: .overdue, peak: end.withLock { $0?.peak } ?? 0, cpu: 0)
+    return End(ending: .overdue, cpu: 0)
   }
 }
