@@ -4,10 +4,8 @@ internal import Synchronization
 
 /// The right to write to a store or to move its log, held by one process at a time.
 ///
-/// Nobody waits for flock(2) but the one who holds the turn, a lock on a byte of the same file: so
-/// whoever has just written cannot take the lock again before the one who has waited. Waiting is done
-/// on a thread of its own, because neither lock knows a time-out. The descriptor is closed on exec: a
-/// child that inherited it would keep the lock.
+/// It waits in the kernel's queue, on a thread of its own, because flock(2) knows no time-out. The
+/// descriptor is closed on exec: a child that inherited it would keep the lock.
 struct WriteLock: ~Copyable {
   private let descriptor: Int32
 
@@ -20,8 +18,7 @@ struct WriteLock: ~Copyable {
         reason == EROFS || reason == EACCES ? .readOnlyStore : .inputOutput,
         "cannot open '\(path)': \(String(cString: strerror(reason)))", subject: path)
     }
-    if dm_byte_lock(descriptor, Int16(F_WRLCK), 0) == 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
-      _ = dm_byte_lock(descriptor, Int16(F_UNLCK), 0)
+    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
     } else {
       guard Self.wait(for: descriptor, seconds: seconds) else {
         throw DMError(.busy, "another process has been writing for \(seconds) s; try again")
@@ -67,9 +64,7 @@ struct WriteLock: ~Copyable {
       { argument in
         guard let argument else { return nil }
         let waiter = Unmanaged<Waiter>.fromOpaque(argument).takeRetainedValue()
-        while dm_byte_lock(waiter.descriptor, Int16(F_WRLCK), 1) != 0, errno == EINTR {}
         while flock(waiter.descriptor, LOCK_EX) != 0, errno == EINTR {}
-        _ = dm_byte_lock(waiter.descriptor, Int16(F_UNLCK), 0)
         let before = waiter.state.exchange(Waiter.acquired, ordering: .acquiringAndReleasing)
         if before == Waiter.abandoned { close(waiter.descriptor) }
         sem_post(waiter.semaphore)
