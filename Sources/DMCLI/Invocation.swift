@@ -8,6 +8,7 @@ public final class Invocation {
   public let output = Output()
   /// Set when some of the lines could not be done.
   public private(set) var hasFailures = false
+  private var made: Messenger?
 
   init(_ command: Command, _ arguments: Arguments) {
     self.command = command
@@ -20,28 +21,34 @@ public final class Invocation {
 
   public var isQuiet: Bool { arguments.has("quiet") }
 
-  /// The store, opened when it is first needed.
+  /// The store as the user sees it, opened when it is first needed.
   public func messenger() throws -> Messenger {
+    if let made { return made }
     let login = Self.loginName
-    var name = arguments.value("as") ?? environment("DM_USER") ?? login
-    if name.hasPrefix("@") { name.removeFirst() }
-    return Messenger(location, as: Messenger.Identity(try Handle(name), isLoginName: name == login))
+    let name = try arguments.value("as") ?? environment("DM_USER") ?? login
+    let handle = try Handle(name.utf8.first == UInt8(ascii: "@") ? String(Substring(name.utf8.dropFirst())) : name)
+    let isLogin = handle.description.utf8.elementsEqual(login.utf8)
+    let messenger = Messenger(try location(), as: Messenger.Identity(handle, isLoginName: isLogin))
+    made = messenger
+    return messenger
   }
 
-  private var location: StoreLocation {
-    if let path = arguments.value("store") ?? environment("DM_STORE") {
-      return StoreLocation(directory: Self.trimmed(path), isNamed: true)
+  private func location() throws -> StoreLocation {
+    if let path = try arguments.value("store") ?? environment("DM_STORE") {
+      // The usual accident is a variable that is not set.
+      if path.isEmpty { throw usage("--store needs the name of a folder") }
+      var bytes = Substring(path).utf8
+      while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+      return StoreLocation(directory: String(Substring(bytes)), isNamed: true)
     }
     // The XDG Base Directory Specification has relative paths ignored.
-    let data = environment("XDG_DATA_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
-    return StoreLocation(
-      directory: (data ?? (environment("HOME") ?? "") + "/.local/share") + "/dm", isNamed: false)
-  }
-
-  private static func trimmed(_ path: String) -> String {
-    var path = path
-    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-    return path.isEmpty ? "." : path
+    if let data = try environment("XDG_DATA_HOME"), data.utf8.first == UInt8(ascii: "/") {
+      return StoreLocation(directory: data + "/dm", isNamed: false)
+    }
+    guard let home = try environment("HOME") ?? getpwuid(geteuid()).map({ String(cString: $0.pointee.pw_dir) }) else {
+      throw usage("there is no home folder; set HOME, or name a --store")
+    }
+    return StoreLocation(directory: home + "/.local/share/dm", isNamed: false)
   }
 
   private static var loginName: String {
@@ -67,6 +74,17 @@ public final class Invocation {
     if isJSON { try output.write(ErrorRecord(line: line, error)) }
   }
 
+  /// Answers the lines of a batch of which none could be done, so that whoever waits for answers knows.
+  private func refuse<Item>(_ batch: [LineInput.Numbered<Item>], _ error: DMError) throws {
+    for (line, content) in batch where isJSON {
+      if case .failure(let own) = content {
+        try output.write(ErrorRecord(line: line, own))
+      } else {
+        try output.write(ErrorRecord(line: line, error))
+      }
+    }
+  }
+
   /// Acts on standard input batch by batch, and answers each line with one line, in order.
   ///
   /// An answer goes out after the act is durable.
@@ -79,7 +97,13 @@ public final class Invocation {
     while let batch = try input.batch(parse) {
       var items: [Item] = []
       for case (_, .success(let item)) in batch { items.append(item) }
-      var results = (items.isEmpty ? [] : try act(items))[...]
+      var results: ArraySlice<Result<Answer, DMError>> = []
+      do {
+        if !items.isEmpty { results = try act(items)[...] }
+      } catch let error as DMError {
+        try refuse(batch, error)
+        throw error
+      }
       for (line, content) in batch {
         if case .failure(let error) = content {
           try fail(line: line, error)
@@ -97,7 +121,12 @@ public final class Invocation {
 }
 
 /// A variable of the environment; an empty one counts as absent.
-func environment(_ name: String) -> String? {
+///
+/// - Throws: `invalid_utf8`: a repaired path would be another.
+func environment(_ name: String) throws -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
-  return String(cString: value)
+  guard let text = String(validatingCString: value) else {
+    throw DMError(.invalidUTF8, "the variable '\(name)' is not UTF-8; set it anew", subject: name)
+  }
+  return text
 }

@@ -35,35 +35,62 @@ public final class Progress {
   private func put(_ text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
 }
 
-/// The text that a person writes in `$VISUAL` or `$EDITOR`, beginning with what is there.
-///
-/// It runs before anything of the store is opened, so that no editor ever holds a lock. The
-/// corresponding C function is `system`, whose shell splits the editor's arguments as it does
-/// anywhere else.
-///
-/// - Throws: `cannot_create`, `io_error`, `bad_field` when the editor fails, `invalid_utf8`.
-public func editedText(_ text: String) throws -> String {
-  var template = Array("\(environment("TMPDIR") ?? "/tmp")/dm-send-XXXXXX".utf8CString)
-  let descriptor = mkstemp(&template)
-  let path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-  guard descriptor >= 0 else {
-    throw DMError(.cannotCreate, "cannot create '\(path)': \(String(cString: strerror(errno)))", subject: path)
+/// A text that a person writes in `$VISUAL` or `$EDITOR`, in a file that is there until it is removed: what
+/// was written must not be lost because it could not be sent.
+public struct EditedText {
+  public let path: String
+  public let text: String
+
+  /// Starts the editor on what is there, and waits for it.
+  ///
+  /// It runs before anything of the store is opened, so that no editor ever holds a lock. The
+  /// corresponding C function is `system`, whose shell splits the editor's arguments as it does
+  /// anywhere else.
+  ///
+  /// - Throws: `cannot_create`, `io_error`, `bad_field` when the editor fails, `invalid_utf8`.
+  public init(_ text: String) throws {
+    var template = Array("\(try environment("TMPDIR") ?? "/tmp")/dm-send-XXXXXX".utf8CString)
+    let descriptor = mkstemp(&template)
+    let path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    guard descriptor >= 0 else {
+      throw DMError(.cannotCreate, "cannot create '\(path)': \(String(cString: strerror(errno)))", subject: path)
+    }
+    let written = text.withCString { write(descriptor, $0, strlen($0)) }
+    // Before the editor starts, which would inherit it.
+    guard close(descriptor) == 0, written == text.utf8.count else {
+      throw DMError(.inputOutput, "cannot write '\(path)'", subject: path)
+    }
+    let editor = try environment("VISUAL") ?? environment("EDITOR") ?? "vi"
+    setenv("DM_EDITED", path, 1)
+    guard system("\(editor) \"$DM_EDITED\"") == 0 else {
+      unlink(path)
+      throw DMError(.badField, "the editor '\(editor)' failed; nothing was sent", subject: editor)
+    }
+    // An editor may have put another file in its place.
+    let edited = open(path, O_RDONLY | O_CLOEXEC)
+    guard edited >= 0 else { throw DMError(.inputOutput, "cannot read '\(path)' back", subject: path) }
+    defer { close(edited) }
+    var input = LineInput(descriptor: edited)
+    self.path = path
+    do {
+      self.text = try input.text(limit: Outgoing.textLimit)
+    } catch let error as DMError {
+      throw DMError(error.code, "\(error.message); what you wrote is in '\(path)'", subject: error.subject)
+    }
   }
-  defer { unlink(path) }
-  let written = text.withCString { write(descriptor, $0, strlen($0)) }
-  // Before the editor starts, which would inherit it.
-  guard close(descriptor) == 0, written == text.utf8.count else {
-    throw DMError(.inputOutput, "cannot write '\(path)'", subject: path)
+
+  /// Runs `body`, and removes the file unless it fails.
+  public func keeping<T>(_ body: (String) throws -> T) throws -> T {
+    do {
+      let result = try body(text)
+      unlink(path)
+      return result
+    } catch let error as DMError {
+      if text.isEmpty {
+        unlink(path)
+        throw error
+      }
+      throw DMError(error.code, "\(error.message); what you wrote is in '\(path)'", subject: error.subject)
+    }
   }
-  let editor = environment("VISUAL") ?? environment("EDITOR") ?? "vi"
-  setenv("DM_EDITED", path, 1)
-  guard system("\(editor) \"$DM_EDITED\"") == 0 else {
-    throw DMError(.badField, "the editor '\(editor)' failed; nothing was sent", subject: editor)
-  }
-  // An editor may have put another file in its place.
-  let edited = open(path, O_RDONLY | O_CLOEXEC)
-  guard edited >= 0 else { throw DMError(.inputOutput, "cannot read '\(path)' back", subject: path) }
-  defer { close(edited) }
-  var input = LineInput(descriptor: edited)
-  return try input.text(limit: Outgoing.textLimit)
 }

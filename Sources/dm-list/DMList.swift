@@ -24,6 +24,10 @@ internal import DMKit
     let arguments = call.arguments
     try arguments.atMost(1)
     try arguments.exclude("archived", "all")
+    try arguments.exclude("count", "quiet")
+    if let words = arguments.operands.first, words.utf8.count > titleLimit {
+      throw usage("a QUERY has at most \(titleLimit) bytes; shorten it")
+    }
     var query = ListQuery()
     query.archived = arguments.has("archived") ? .only : arguments.has("all") ? .included : .excluded
     query.unreadOnly = arguments.has("unread")

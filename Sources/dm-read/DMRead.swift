@@ -92,6 +92,9 @@ internal import DMKit
   }
 
   static func print(_ receipt: Receipt, _ call: Invocation) throws {
-    try call.print(receipt) { TextFormat.line($0) }
+    try call.print(receipt) { receipt in
+      let conversation = try call.messenger().conversation(.id(receipt.conversationID))
+      return TextFormat.line(receipt, in: TextFormat.name(conversation, for: try call.messenger().identity.handle))
+    }
   }
 }

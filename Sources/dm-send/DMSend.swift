@@ -31,20 +31,26 @@ internal import DMKit
     guard let name = arguments.operands.first else { return try sendLines(call, messenger) }
     let conversation = try ConversationReference(name)
     if arguments.has("lines") { return try sendTexts(call, messenger, conversation) }
-    let text = try text(call)
-    let outgoing = try Outgoing(
-      to: conversation, text: text, nonce: arguments.value("nonce"),
-      replyTo: try arguments.value("reply-to").map(MessageReference.init))
-    try call.print(try messenger.send(outgoing)) { answer($0, name) }
+    let words = arguments.operands.dropFirst().joined(separator: " ")
+    let message =
+      arguments.has("edit")
+      ? try EditedText(words).keeping { try send($0, call, messenger, conversation) }
+      : try send(arguments.operands.count > 1 ? words : standardInput(), call, messenger, conversation)
+    try call.print(message) { answer($0, name) }
   }
 
-  /// The text of a single message: operands, an editor, or standard input to its end.
-  static func text(_ call: Invocation) throws -> String {
-    let words = call.arguments.operands.dropFirst().joined(separator: " ")
-    if call.arguments.has("edit") { return try editedText(words) }
-    if call.arguments.operands.count > 1 { return words }
+  static func standardInput() throws -> String {
     var input = LineInput()
     return try input.text(limit: Outgoing.textLimit)
+  }
+
+  static func send(
+    _ text: String, _ call: Invocation, _ messenger: Messenger, _ conversation: ConversationReference
+  ) throws -> Message {
+    try messenger.send(
+      Outgoing(
+        to: conversation, text: text, nonce: call.arguments.value("nonce"),
+        replyTo: call.arguments.value("reply-to").map(MessageReference.init)))
   }
 
   static func sendTexts(_ call: Invocation, _ messenger: Messenger, _ conversation: ConversationReference) throws {

@@ -20,7 +20,7 @@ internal import DMKit
       Command.Subcommand("set", "change one's own profile; an empty value clears a field", options: profile),
     ],
     examples: [
-      ("dm-user add bob --display-name 'Bob B.'", "add bob"),
+      ("dm-user add dave --display-name 'Dave D.'", "add dave"),
       ("dm-user list | jq -r .handle", "all handles"),
       ("dm-user --as bob set --bio 'on holiday' --hide-presence", "change bob's profile"),
     ], writes: ["user"])

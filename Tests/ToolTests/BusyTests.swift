@@ -26,7 +26,10 @@ import Testing
     for (run, call) in zip(runs, Self.writing) {
       let outcome = try run.finish()
       #expect(outcome.status == .exit(75), "\(call.program): \(outcome.stderr)", sourceLocation: location)
-      #expect(outcome.output.isEmpty, sourceLocation: location)
+      // Lines are answered all the same, and say that they may be tried again.
+      for record in try outcome.records {
+        #expect(record["code"]?.string == "busy" && record["retryable"] == .bool(true), sourceLocation: location)
+      }
       #expect(outcome.stderr.contains("try again"), sourceLocation: location)
     }
     let elapsed = ContinuousClock.now - start

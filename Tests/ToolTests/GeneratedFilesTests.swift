@@ -142,7 +142,7 @@ import Testing
   }()
 
   @Test(arguments: scripts)
-  func `the script passes`(script: String) throws {
+  func `the script passes, and every line in it goes by the schema`(script: String) throws {
     let f = try ToolFixture()
     // It has a store of its own; what a user would not have set is not set.
     f.set("DM_STORE", nil)
@@ -150,5 +150,44 @@ import Testing
     #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
     #expect(!outcome.stdout.split(separator: "\n").contains { $0.hasPrefix("not ok") }, "\(outcome.stdout)")
     #expect(outcome.stdout.contains("1.."), "it has no plan: \(outcome.stdout)")
+    try checkLines(of: script)
+  }
+
+  /// Runs it again with every program behind a shell script that keeps what it prints.
+  ///
+  /// What the script then finds is no matter: a program behind another is not itself, when it is killed for one.
+  private func checkLines(of script: String) throws {
+    let f = try ToolFixture()
+    let kept = f.directory + "/kept"
+    for folder in [kept, f.directory + "/behind"] {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+    for program in ToolFixture.programs {
+      let path = "\(f.directory)/behind/\(program)"
+      try """
+      #!/bin/sh
+      kept=$(mktemp '\(kept)/\(program).XXXXXX')
+      printf '%s\\n' "$@" >"$kept.words"
+      { '\(ToolFixture.binaries)/\(program)' "$@"; echo $? >"$kept.status"; } | tee "$kept"
+      exit "$(cat "$kept.status")"
+      """.write(toFile: path, atomically: true, encoding: .utf8)
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    }
+    f.set("DM_STORE", nil)
+    _ = try f.run(
+      "sh", ["-c", "PATH='\(f.directory)/behind':$PATH; exec sh '\(Self.root)/Tests/t/\(script)'"], seconds: 120)
+    var checked = 0
+    for file in try FileManager.default.contentsOfDirectory(atPath: kept)
+    where !file.hasSuffix(".words") && !file.hasSuffix(".status") {
+      let program = String(file.split(separator: ".")[0])
+      let words = try String(contentsOfFile: "\(kept)/\(file).words", encoding: .utf8)
+      guard Contract.isJSON(program, words.split(separator: "\n").map(String.init)) else { continue }
+      let bytes = try #require(FileManager.default.contents(atPath: "\(kept)/\(file)"))
+      // Where the reader left early, what was kept ends anywhere.
+      let whole = bytes[..<(bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? bytes.startIndex)]
+      try Contract.check(Array(whole), of: program, at: #_sourceLocation)
+      checked += 1
+    }
+    #expect(checked > 0)
   }
 }

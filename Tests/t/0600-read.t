@@ -56,7 +56,7 @@ exits 1 "a malformed line does not end the batch" sh -c "dm-read <'$work/lines'"
 is "$(printf '%s' "$out" | jq -r '.code // .unread_count' | tr '\n' ' ')" "malformed_line unknown_message 12 " \
   "errors and one receipt"
 
-like "$(dm-read alice --unread 1 --text)" "bob  1  ????-??-?? ??:??, * unread" "as text"
+like "$(dm-read alice --unread 1 --text)" "bob  alice:1  ????-??-?? ??:??, * unread" "as text"
 exits 64 "which messages" dm-read alice
 exits 64 "which conversation" dm-read --all
 exits 64 "everywhere, but what" dm-read --everywhere

@@ -36,7 +36,7 @@ dm-conversation -q create --title ops bob
 echo '{"conversation":"+ops","sender":"bob","text":"x","created_at":"2019-03-03T09:00:00Z"}' | dm-import -q
 is "$(dm-tail +ops -n all)" "" "a title matches no group that an import did not make"
 id=$(dm-send bob hi | jq -r .conversation_id)
-line 2039-01-01T00:00:00Z "{conversation_id: \"$id\"}" >"$work/line"
+line "$(date -u -d "+1 hour" +%FT%TZ)" "{conversation_id: \"$id\"}" >"$work/line"
 exits 1 "a conversation that one is not in" sh -c "dm-import --as carol <'$work/line'"
 is "$(printf '%s' "$out" | jq -r .code)" not_allowed "is not imported into"
 exits 64 "operands" dm-import file

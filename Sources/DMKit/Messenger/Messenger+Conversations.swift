@@ -47,13 +47,14 @@ extension Messenger {
   public func createGroup(titled title: String, with handles: [String]) throws -> Conversation {
     try checkTitle(title)
     return try writing { store, me in
-      var participants = [me]
-      for handle in handles {
-        guard let user = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
-        if !participants.contains(user) { participants.append(user) }
-      }
-      let row = try store.insertConversation(
-        .group(title: title, isImported: false), creator: me, participants: participants, at: .now)
+      // Who is named twice joins once.
+      let participants =
+        try [me]
+        + handles.map { handle in
+          guard let user = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
+          return user
+        }
+      let row = try store.insertConversation(.group(title: title), creator: me, participants: participants, at: .now)
       return try asSeen(row, store, me)
     }
   }

@@ -26,6 +26,7 @@ public struct HistoryQuery: Sendable {
 /// Between two batches nothing of the store is held.
 public final class History {
   private enum Plan {
+    /// Those that come first stand last.
     case ranges([SeqRange], conversation: Int64)
     case timeline(Store.TimelineFilter, from: Store.Moment)
   }
@@ -45,7 +46,7 @@ public final class History {
       statuses = StatusReader(store)
       guard let reference = query.conversation else { return try Self.timeline(query, messenger, store, me) }
       let row = try messenger.find(reference, store, me)
-      return .ranges(try Self.ranges(query, row, messenger, store, me), conversation: row.key)
+      return .ranges(try Self.ranges(query, row, messenger, store, me).reversed(), conversation: row.key)
     }
     if plan == nil, let reference = query.conversation { throw messenger.nothingYet(reference) }
   }
@@ -56,12 +57,16 @@ public final class History {
     let limit = min(Self.batch, left ?? Self.batch)
     let messages = try messenger.reading([]) { store, _ -> [Message] in
       switch plan {
-      case .ranges(let ranges, let conversation):
-        guard let first = ranges.first else { return [] }
-        let messages = try store.messages(in: conversation, first, limit: limit, as: statuses)
-        let end = messages.count < limit ? first.upperBound : messages.last?.seq ?? first.upperBound
-        let rest = end < first.upperBound ? [(end + 1)...first.upperBound] : []
-        self.plan = .ranges(rest + ranges.dropFirst(), conversation: conversation)
+      case .ranges(var ranges, let conversation):
+        self.plan = nil
+        var messages: [Message] = []
+        while messages.count < limit, let range = ranges.popLast() {
+          let part = range.prefix(limit - messages.count)
+          if part.count < range.count { ranges.append((range.lowerBound + part.count)...range.upperBound) }
+          let seqs = range.lowerBound...(range.lowerBound + part.count - 1)
+          messages += try store.messages(in: conversation, seqs, limit: limit, as: statuses)
+        }
+        self.plan = .ranges(ranges, conversation: conversation)
         return messages
       case .timeline(let filter, let moment):
         let page = try store.timeline(filter, from: moment, limit: limit, as: statuses)
@@ -70,7 +75,6 @@ public final class History {
       }
     }
     left = left.map { $0 - messages.count }
-    if messages.isEmpty, case .ranges(let ranges, _) = self.plan, !ranges.isEmpty { return try next() }
     return messages
   }
 
@@ -110,7 +114,7 @@ public final class History {
     }
     var since = try query.since.map(time) ?? Timestamp.writable.lowerBound
     let filter = Store.TimelineFilter(
-      user: me, before: try query.before.map(time) ?? Timestamp.writable.upperBound, unreadOnly: query.unreadOnly)
+      user: me, before: try query.before.map(time) ?? Timestamp(microseconds: .max), unreadOnly: query.unreadOnly)
     if query.unreadOnly {
       guard let oldest = try store.oldestUnread(of: me) else { return nil }
       since = max(since, oldest)

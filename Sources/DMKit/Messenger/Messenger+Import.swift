@@ -49,9 +49,10 @@ private final class ImportSession: BatchSession {
     if let id = message.id, try store.place(of: id) != nil {
       throw DMError(.badField, "the id '\(id)' is that of a message elsewhere; leave it out", subject: "id")
     }
-    var row = try existing ?? create(message.group)
+    if let row = existing, !row.isGroup { try checkMember(message.sender, of: row) }
+    var row = try existing ?? create(message.group, at: message.createdAt)
     let sender = try key(of: message.sender)
-    try admit(sender, message.sender, to: row)
+    try admit(sender, to: row)
     let id = try store.insert(
       Store.NewMessage(
         id: message.id, sender: sender, text: message.text, nonce: message.nonce, replyTo: replyTo,
@@ -66,27 +67,47 @@ private final class ImportSession: BatchSession {
   private func add(_ conversation: ImportedConversation) throws -> Conversation {
     let group = ImportedMessage.Group.id(conversation.id)
     if let row = try self.group(group) { return try asSeen(row, conversation) }
-    var members: [Int64] = []
-    for handle in conversation.participants where !members.contains(try key(of: handle)) {
-      members.append(try key(of: handle))
-    }
-    let creator = try conversation.creator.map(key)
-    let row: Store.ConversationRow
-    if conversation.isGroup {
-      row = try store.insertConversation(
-        .group(title: conversation.title, isImported: true), id: conversation.id, creator: creator,
-        participants: members, at: conversation.lastActivity ?? .now)
-    } else {
-      let (one, other) = (members[0], members[members.count - 1])
+    let row = conversation.isGroup ? nil : try existingPair(conversation.participants)
+    if let row {
       // A pair has one conversation: history of another store goes into the one that is there.
-      row =
-        try store.directConversation(one, other)
-        ?? store.insertConversation(
-          .direct(one, other), id: conversation.id, creator: creator, participants: members,
-          at: conversation.lastActivity ?? .now)
+      try checkAllowed(row, conversation.id)
+      try store.insertAlias(conversation.id, of: row.key)
     }
-    remember(row, as: group)
-    return try asSeen(row, conversation)
+    let members = try row == nil ? conversation.participants.map(key) : []
+    let creator = try row == nil ? conversation.creator.map(key) : nil
+    let made =
+      try row
+      ?? store.insertConversation(
+        conversation.isGroup
+          ? .group(title: conversation.title) : .direct(members[0], members.last { $0 != members[0] } ?? members[0]),
+        id: conversation.id, isImported: true, creator: creator, participants: members,
+        at: conversation.lastActivity ?? .now)
+    remember(made, as: group)
+    return try asSeen(made, conversation)
+  }
+
+  /// The conversation that two users, or one, have here already.
+  private func existingPair(_ handles: [Handle]) throws -> Store.ConversationRow? {
+    let users = try Set(handles).map(existingKey)
+    guard let one = users.first ?? nil, let other = users.last ?? nil, !users.contains(nil) else { return nil }
+    return try store.directConversation(one, other)
+  }
+
+  /// - Throws: `not_allowed` for the conversation of others that no import made.
+  private func checkAllowed(_ row: Store.ConversationRow, _ id: Identifier) throws {
+    guard try row.isImported || store.isParticipant(me, of: row.key) else {
+      throw DMError(
+        .notAllowed, "'\(messenger.identity.handle)' is not in the conversation '\(id)', and no import made it",
+        subject: id.description)
+    }
+  }
+
+  /// - Throws: `not_allowed` for a message of a third in a direct conversation.
+  private func checkMember(_ handle: Handle, of row: Store.ConversationRow) throws {
+    guard let user = try existingKey(of: handle), try store.isParticipant(user, of: row.key) else {
+      throw DMError(
+        .notAllowed, "'\(handle)' is not one of the two in that direct conversation", subject: handle.description)
+    }
   }
 
   private func asSeen(_ row: Store.ConversationRow, _ given: ImportedConversation) throws -> Conversation {
@@ -106,12 +127,8 @@ private final class ImportSession: BatchSession {
       if groups.count > 1 { throw messenger.ambiguous(title, groups) }
       found = groups.first
     case .id(let id):
-      found = try store.conversation(id)
-      if let found, try !found.isImported && !store.isParticipant(me, of: found.key) {
-        throw DMError(
-          .notAllowed, "'\(messenger.identity.handle)' is not in the conversation '\(id)', and no import made it",
-          subject: id.description)
-      }
+      found = try store.conversation(id) ?? store.conversation(alias: id)
+      if let found { try checkAllowed(found, id) }
     }
     if let found { remember(found, as: group) }
     return found.flatMap { rows[$0.key] }
@@ -122,15 +139,16 @@ private final class ImportSession: BatchSession {
     if rows[row.key] == nil { rows[row.key] = row }
   }
 
-  private func create(_ group: ImportedMessage.Group) throws -> Store.ConversationRow {
+  /// A group as old as its first message.
+  private func create(_ group: ImportedMessage.Group, at time: Timestamp) throws -> Store.ConversationRow {
     let row: Store.ConversationRow
     switch group {
     case .title(let title):
       row = try store.insertConversation(
-        .group(title: title, isImported: true), creator: nil, participants: [], at: .now)
+        .group(title: title), isImported: true, creator: nil, participants: [], at: time)
     case .id(let id):
       row = try store.insertConversation(
-        .group(title: nil, isImported: true), id: id, creator: nil, participants: [], at: .now)
+        .group(title: nil), id: id, isImported: true, creator: nil, participants: [], at: time)
     }
     remember(row, as: group)
     return row
@@ -184,15 +202,10 @@ private final class ImportSession: BatchSession {
     return key
   }
 
-  private func admit(_ user: Int64, _ handle: Handle, to row: Store.ConversationRow) throws {
+  private func admit(_ user: Int64, to row: Store.ConversationRow) throws {
     if participants[row.key] == nil { participants[row.key] = Set(try store.participantKeys(of: row.key)) }
-    guard participants[row.key]?.contains(user) != true else { return }
-    guard row.isGroup else {
-      throw DMError(
-        .notAllowed, "'\(handle)' is not one of the two in that direct conversation", subject: handle.description)
-    }
-    try store.join(row.key, user, at: .now)
-    participants[row.key]?.insert(user)
+    guard participants[row.key]?.insert(user).inserted == true else { return }
+    try store.join(row.key, user)
     joined[row.key, default: []].append(user)
   }
 

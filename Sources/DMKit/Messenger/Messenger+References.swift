@@ -106,6 +106,8 @@ extension Messenger {
   private func suggestion(
     _ name: String, _ store: Store, _ me: Int64?, orElse advice: String = "dm-list names yours"
   ) throws -> String {
+    guard suggestionsLeft > 0 else { return "; \(advice)" }
+    suggestionsLeft -= 1
     let wanted = name.lowercased()
     let near = try store.names(knownTo: me).map {
       (name: $0, distance: editDistance($0.dropSigil.lowercased(), wanted))
@@ -126,8 +128,8 @@ extension String {
 ///
 /// Costs the product of their lengths.
 package func editDistance(_ one: some StringProtocol, _ other: some StringProtocol) -> Int {
+  if abs(one.utf8.count - other.utf8.count) > 16 { return max(one.utf8.count, other.utf8.count) }
   let (a, b) = (Array(one), Array(other))
-  if abs(a.count - b.count) > 3 { return max(a.count, b.count) }
   var older: [Int] = []
   var previous = Array(0...b.count)
   for i in a.indices {

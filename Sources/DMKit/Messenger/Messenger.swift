@@ -17,6 +17,8 @@ public final class Messenger {
   public let location: StoreLocation
   public let identity: Identity
   private var opened: Store?
+  /// How often a mistake is still worth a search for what was meant: a file full of them is not.
+  var suggestionsLeft = 10
 
   public init(_ location: StoreLocation, as identity: Identity) {
     self.location = location
@@ -57,9 +59,11 @@ public final class Messenger {
   }
 
   /// Runs `body` in one durable transaction, as a user who is added when he may be.
-  func writing<T>(isBulk: Bool = false, _ body: (Store, Int64) throws -> T) throws -> T {
+  func writing<T>(
+    isBulk: Bool = false, patience: Int = Store.patience, _ body: (Store, Int64) throws -> T
+  ) throws -> T {
     let store = try createdStore()
-    return try store.write(isBulk: isBulk) { try body(store, try actor(store)) }
+    return try store.write(isBulk: isBulk, patience: patience) { try body(store, try actor(store)) }
   }
 
   /// The first to write in a new store is created whoever it is, and so is the login name.

@@ -66,7 +66,15 @@ public struct DMError: Error, Equatable, Sendable {
 
   public init(_ code: Code, _ message: String, subject: String? = nil) {
     self.code = code
-    self.subject = subject
-    self.message = message
+    self.subject = subject.map { cut($0, 256) }
+    self.message = cut(message, 1024)
   }
+}
+
+/// The first bytes of a text, whole characters of it: an error must not be longer than what it is about.
+private func cut(_ text: String, _ limit: Int) -> String {
+  if text.utf8.count <= limit { return text }
+  var end = text.utf8.index(text.startIndex, offsetBy: limit)
+  while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+  return text[..<end] + "…"
 }

@@ -13,7 +13,8 @@ public struct Identifier: Hashable, Sendable {
 
   /// A new one for that moment, with 62 random bits.
   public init(at time: Timestamp) {
-    let (milliseconds, rest) = time.microseconds.flooredDivision(by: 1000)
+    // It cannot tell times before 1970 apart; they sort first.
+    let (milliseconds, rest) = max(time.microseconds, 0).flooredDivision(by: 1000)
     let fraction = UInt64(rest) * 4096 / 1000
     high = UInt64(truncatingIfNeeded: milliseconds) << 16 | 0x7000 | fraction
     low = UInt64.random(in: 0..<(1 << 62)) | 1 << 63

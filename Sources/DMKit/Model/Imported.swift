@@ -35,6 +35,7 @@ public struct ImportedMessage: Equatable, Sendable {
   ) throws {
     try Outgoing.check(text: text)
     try Outgoing.check(nonce: nonce)
+    try checkPast(createdAt)
     if case .title(let title) = group { try checkTitle(title) }
     self.group = group
     self.id = id
@@ -62,6 +63,7 @@ public struct ImportedConversation: Equatable, Sendable {
     lastActivity: Timestamp? = nil
   ) throws {
     if let title { try checkTitle(title) }
+    if let lastActivity { try checkPast(lastActivity) }
     guard isGroup || (1...2).contains(Set(participants).count) else {
       throw DMError(.badField, "a direct conversation has one or two participants", subject: "participants")
     }
@@ -83,5 +85,17 @@ public enum Imported: Equatable, Sendable {
   public enum Outcome: Equatable, Sendable {
     case conversation(Conversation)
     case message(Message)
+  }
+}
+
+/// Refuses a time that every later message would have to exceed.
+///
+/// A day is granted to clocks that differ.
+///
+/// - Throws: `bad_time`.
+private func checkPast(_ time: Timestamp) throws {
+  guard time.microseconds <= Timestamp.now.microseconds + 86_400_000_000 else {
+    throw DMError(
+      .badTime, "'\(time)' is in the future; history is what has been said", subject: time.description)
   }
 }

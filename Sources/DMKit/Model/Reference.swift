@@ -9,14 +9,20 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
 
   /// - Throws: `bad_reference` when it names nothing.
   public init(_ text: String) throws {
-    if let id = Identifier(text.hasPrefix("dm:") ? text.dropFirst(3) : text[...]) {
+    // By bytes: a sign that bears a combining mark is another Character.
+    let rest = String(Substring(text.utf8.dropFirst()))
+    if let id = Identifier(text.utf8.starts(with: "dm:".utf8) ? Substring(text.utf8.dropFirst(3)) : text[...]) {
       self = .id(id)
-    } else if text.hasPrefix("+") || text.hasPrefix("#") {
-      self = .title(String(text.dropFirst()))
+    } else if text.utf8.first == UInt8(ascii: "+") || text.utf8.first == UInt8(ascii: "#") {
+      self = .title(rest)
     } else {
-      self = .direct(text.hasPrefix("@") ? String(text.dropFirst()) : text)
+      self = .direct(text.utf8.first == UInt8(ascii: "@") ? rest : text)
     }
     switch self {
+    case .direct(let handle) where handle.utf8.count > Handle.limit:
+      throw DMError(.badReference, "a handle has at most \(Handle.limit) bytes; shorten it", subject: text)
+    case .title(let title) where title.utf8.count > titleLimit:
+      throw DMError(.badReference, "a title has at most \(titleLimit) bytes; shorten it", subject: text)
     case .direct(""), .title(""):
       throw DMError(
         .badReference, "'\(text)' names no conversation; write a handle, +TITLE or a UUID", subject: text)
@@ -69,7 +75,8 @@ public enum MessageReference: Hashable, Sendable {
 public func splitReference(
   _ text: String
 ) throws -> (conversation: ConversationReference, range: RangeReference)? {
-  guard let colon = text.lastIndex(of: ":"), let range = RangeReference(text[text.index(after: colon)...])
+  guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
+    let range = RangeReference(Substring(text.utf8[text.utf8.index(after: colon)...]))
   else { return nil }
-  return (try ConversationReference(String(text[..<colon])), range)
+  return (try ConversationReference(String(Substring(text.utf8[..<colon]))), range)
 }

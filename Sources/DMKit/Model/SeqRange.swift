@@ -43,14 +43,27 @@ public struct RangeReference: Equatable, Sendable {
 /// The parts of `range` that none of the ascending, disjoint ranges covers.
 ///
 /// Linear in their number.
-func gaps(in range: SeqRange, left by: [SeqRange]) -> [SeqRange] {
+func gaps(in range: SeqRange, left by: [SeqRange]) -> [SeqRange] { gaps(in: [range], left: by) }
+
+/// The parts of ascending, disjoint ranges that none of the others, ascending and disjoint too, covers.
+///
+/// Linear in the number of both.
+func gaps(in ranges: [SeqRange], left by: [SeqRange]) -> [SeqRange] {
   var result: [SeqRange] = []
-  var next = range.lowerBound
-  for taken in by where taken.overlaps(range) {
-    if next < taken.lowerBound { result.append(next...(taken.lowerBound - 1)) }
-    next = taken.upperBound + 1
+  var place = 0
+  for range in ranges {
+    while place < by.count, by[place].upperBound < range.lowerBound { place += 1 }
+    var next = range.lowerBound
+    // The last that overlaps may reach into the next range, and is looked at again.
+    var ahead = place
+    while ahead < by.count, by[ahead].lowerBound <= range.upperBound {
+      if next < by[ahead].lowerBound { result.append(next...(by[ahead].lowerBound - 1)) }
+      next = by[ahead].upperBound + 1
+      ahead += 1
+    }
+    if next <= range.upperBound { result.append(next...range.upperBound) }
+    place = max(place, ahead - 1)
   }
-  if next <= range.upperBound { result.append(next...range.upperBound) }
   return result
 }
 

@@ -49,6 +49,9 @@ public struct ProfileChange: Equatable, Sendable {
 /// A user's name on the wire: 1 to 64 bytes without white space, control or bidi characters, `,`,
 /// `:` or `/`, not beginning with `@`, `#`, `+` or `-`, and not shaped like a UUID.
 public struct Handle: Hashable, Sendable, CustomStringConvertible {
+  /// The most bytes of one.
+  public static let limit = 64
+
   private let exact: ExactString
   public var description: String { exact.text }
 
@@ -65,7 +68,7 @@ public struct Handle: Hashable, Sendable, CustomStringConvertible {
 
   private static func fault(in text: String) -> String? {
     guard let first = text.unicodeScalars.first else { return "it is empty" }
-    if text.utf8.count > 64 { return "it is over 64 bytes" }
+    if text.utf8.count > limit { return "it is over \(limit) bytes" }
     if "@#+-".unicodeScalars.contains(first) { return "it begins with '\(first)'" }
     for scalar in text.unicodeScalars {
       if scalar.properties.isWhitespace { return "it has white space in it" }

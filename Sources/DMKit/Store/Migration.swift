@@ -62,7 +62,7 @@ extension Store {
     }
     try transaction.commit()
     // Only now: a switch before the tables are there makes simultaneous starters fail.
-    try connection.execute("PRAGMA journal_mode = WAL")
+    try keepLog()
     _ = consume lock
   }
 

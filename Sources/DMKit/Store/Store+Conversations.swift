@@ -113,69 +113,81 @@ extension Store {
 
   enum NewConversation {
     case direct(Int64, Int64)
-    case group(title: String?, isImported: Bool)
+    case group(title: String?)
   }
 
   func insertConversation(
-    _ kind: NewConversation, id: Identifier? = nil, creator: Int64?, participants: [Int64], at time: Timestamp
+    _ kind: NewConversation, id: Identifier? = nil, isImported: Bool = false, creator: Int64?, participants: [Int64],
+    at time: Timestamp
   ) throws -> ConversationRow {
-    let row: ConversationRow
-    do {
-      var statement = try connection.prepare(
-        """
-        INSERT INTO conversation (uuid, direct_low, direct_high, title, is_imported, creator, created_at, last_activity)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        """)
-      let id = id ?? Identifier(at: time)
-      var isImported = false
-      statement.bind(id)
-      switch kind {
-      case .direct(let one, let other):
-        statement.bind(min(one, other))
-        statement.bind(max(one, other))
-        statement.bind(nil as String?)
-      case .group(let title, let imported):
-        isImported = imported
-        statement.bind(nil as Int64?)
-        statement.bind(nil as Int64?)
-        statement.bind(title)
-      }
-      statement.bind(isImported)
-      statement.bind(creator)
-      statement.bind(time)
-      statement.bind(time)
-      try statement.run()
-      var isGroup = true
-      if case .direct = kind { isGroup = false }
-      row = ConversationRow(
-        key: connection.lastInsertedRow, id: id, isGroup: isGroup, isImported: isImported, lastSeq: 0,
-        lastActivity: time)
+    let id = id ?? Identifier(at: time)
+    let pair: (low: Int64, high: Int64)?
+    let title: String?
+    switch kind {
+    case .direct(let one, let other): (pair, title) = ((min(one, other), max(one, other)), nil)
+    case .group(let given): (pair, title) = (nil, given)
     }
-    for user in participants { try join(row.key, user, at: time) }
-    try append(.conversation, conversation: row.key, at: time)
-    return row
+    var statement = try connection.prepare(
+      """
+      INSERT INTO conversation (uuid, direct_low, direct_high, title, is_imported, creator, created_at, last_activity)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    statement.bind(id)
+    statement.bind(pair?.low)
+    statement.bind(pair?.high)
+    statement.bind(title)
+    statement.bind(isImported)
+    statement.bind(creator)
+    statement.bind(time)
+    statement.bind(time)
+    try statement.run()
+    let key = connection.lastInsertedRow
+    for user in participants { try join(key, user) }
+    try append(.conversation, conversation: key, at: .now)
+    return ConversationRow(
+      key: key, id: id, isGroup: pair == nil, isImported: isImported, lastSeq: 0, lastActivity: time)
   }
 
-  /// Makes a user a participant; nothing happens when he is one.
-  func join(_ conversation: Int64, _ user: Int64, at time: Timestamp) throws {
+  /// Makes a user a participant from the first message on; nothing happens when he is one.
+  ///
+  /// Looks at no more than a small group's rows, however large it is.
+  func join(_ conversation: Int64, _ user: Int64) throws {
     do {
       var statement = try connection.prepare(
         """
         INSERT INTO participant (conversation, user, joined_at, last_activity)
-        SELECT id, ?, ?, last_activity FROM conversation WHERE id = ? ON CONFLICT DO NOTHING
+        SELECT c.id, ?2, created_at, iif(EXISTS (SELECT 1 FROM participant p
+          WHERE p.conversation = c.id AND p.last_activity IS NULL), NULL, c.last_activity)
+        FROM conversation c WHERE c.id = ?1 ON CONFLICT DO NOTHING RETURNING last_activity IS NULL
         """)
-      statement.bind(user)
-      statement.bind(time)
       statement.bind(conversation)
-      try statement.run()
+      statement.bind(user)
+      guard try statement.step(), !statement.bool(0) else { return }
+      _ = try statement.step()
     }
     var enlarge = try connection.prepare(
       """
       UPDATE participant SET last_activity = NULL WHERE conversation = ?1
-      AND (SELECT count(*) FROM (SELECT 1 FROM participant WHERE conversation = ?1 LIMIT ?2)) = ?2
+      AND (SELECT count(*) FROM participant WHERE conversation = ?1) > ?2
       """)
     enlarge.bind(conversation)
-    enlarge.bind(Self.smallGroup + 1)
+    enlarge.bind(Self.smallGroup)
     try enlarge.run()
+  }
+
+  /// Has a conversation found by another id too.
+  func insertAlias(_ id: Identifier, of conversation: Int64) throws {
+    var statement = try connection.prepare(
+      "INSERT INTO conversation_alias (uuid, conversation) VALUES (?, ?) ON CONFLICT DO NOTHING")
+    statement.bind(id)
+    statement.bind(conversation)
+    try statement.run()
+  }
+
+  /// The conversation that an imported id means here.
+  func conversation(alias id: Identifier) throws -> ConversationRow? {
+    var statement = try connection.prepare("SELECT conversation FROM conversation_alias WHERE uuid = ?")
+    statement.bind(id)
+    return try statement.step() ? try conversation(key: statement.int64(0)) : nil
   }
 }

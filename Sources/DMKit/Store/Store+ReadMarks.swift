@@ -16,7 +16,7 @@ extension Store {
     let near = try readRanges(of: user, in: conversation, overlapping: range)
     if toRead { return gaps(in: range, left: near) }
     let own = near.isEmpty ? [] : try ownMessages(of: user, in: conversation, range)
-    return near.flatMap { gaps(in: $0.clamped(to: range), left: own) }
+    return gaps(in: near.map { $0.clamped(to: range) }, left: own)
   }
 
   /// Marks a range as read, for the user himself.
@@ -41,7 +41,7 @@ extension Store {
     let near = try readRanges(of: user, in: conversation, overlapping: range)
     guard let first = near.first, let last = near.last else { return [] }
     let own = try ownMessages(of: user, in: conversation, range)
-    let removed = near.flatMap { gaps(in: $0.clamped(to: range), left: own) }
+    let removed = gaps(in: near.map { $0.clamped(to: range) }, left: own)
     guard !removed.isEmpty else { return [] }
     var kept = own
     if first.lowerBound < range.lowerBound { kept.insert(first.lowerBound...(range.lowerBound - 1), at: 0) }

@@ -65,10 +65,13 @@ final class Store {
   ///
   /// The first process to open a store reads its whole log, so a lone write leaves little behind,
   /// a bulk one up to 4 MiB.
-  func write<T>(isBulk: Bool = false, _ body: () throws -> T) throws -> T {
-    let lock = try WriteLock(path: location.lock, seconds: Self.patience)
+  func write<T>(isBulk: Bool = false, patience: Int = Store.patience, _ body: () throws -> T) throws -> T {
+    let lock = try WriteLock(path: location.lock, seconds: patience)
     if !isReady {
-      try connection.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 8388608")
+      // In case the creator was killed before he came to it.
+      try keepLog()
+      try connection.execute(
+        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 8388608")
       isReady = true
     }
     let transaction = try connection.begin(.write)
@@ -80,6 +83,17 @@ final class Store {
     connection.checkpoint(ifOver: isBulk ? Self.bulkLog : Self.loneLog, emptying: !isBulk)
     _ = consume lock
     return result
+  }
+
+  /// Has the database keep a write-ahead log, once and for all.
+  ///
+  /// Somebody who reads at that moment may keep it from that; the next writer tries again.
+  func keepLog() throws {
+    do {
+      try connection.execute("PRAGMA journal_mode = WAL")
+    } catch  where error.code == .busy {
+      return
+    }
   }
 
   /// Its identity, to which cursors are bound.

@@ -60,8 +60,9 @@ public struct StoreLocation: Hashable, Sendable {
   /// SQLite copies the mode of the database to the log.
   func create() throws {
     var path = ""
-    for part in directory.split(separator: "/", omittingEmptySubsequences: false) {
-      path += part
+    // By bytes: a slash that bears a combining mark divides all the same.
+    for part in directory.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+      path += String(Substring(part))
       if !path.isEmpty, mkdir(path, path == directory ? 0o700 : 0o777) != 0, errno != EEXIST, errno != EISDIR {
         throw cannotCreate(path, errno)
       }

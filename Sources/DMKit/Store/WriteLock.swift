@@ -9,7 +9,7 @@ internal import Synchronization
 struct WriteLock: ~Copyable {
   private let descriptor: Int32
 
-  /// - Throws: `busy` after `seconds`.
+  /// - Throws: `busy` after `seconds`, at once for 0.
   init(path: String, seconds: Int) throws(DMError) {
     let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -18,10 +18,17 @@ struct WriteLock: ~Copyable {
         reason == EROFS || reason == EACCES ? .readOnlyStore : .inputOutput,
         "cannot open '\(path)': \(String(cString: strerror(reason)))", subject: path)
     }
-    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
-    } else {
-      guard Self.wait(for: descriptor, seconds: seconds) else {
+    if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      let isTaken = errno == EWOULDBLOCK
+      let reason = !isTaken ? errno : seconds == 0 ? EWOULDBLOCK : Self.wait(for: descriptor, seconds: seconds)
+      if reason == EWOULDBLOCK {
+        close(descriptor)
+        throw DMError(.busy, "another process is writing; try again")
+      } else if reason == ETIMEDOUT {
         throw DMError(.busy, "another process has been writing for \(seconds) s; try again")
+      } else if reason != 0 {
+        close(descriptor)
+        throw DMError(.inputOutput, "cannot lock '\(path)': \(String(cString: strerror(reason)))", subject: path)
       }
     }
     self.descriptor = descriptor
@@ -29,20 +36,27 @@ struct WriteLock: ~Copyable {
 
   /// The same without waiting; nil when another holds it, or it cannot be had.
   init?(ifFree path: String) {
-    descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
+    let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      return nil
+    }
+    self.descriptor = descriptor
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  deinit { close(descriptor) }
 
   private final class Waiter: Sendable {
     let descriptor: Int32
     let state = Atomic<Int>(waiting)
+    /// What flock said in the end, 0 or an errno.
+    let reason = Atomic<Int32>(0)
     // NB: nonisolated(unsafe) because a pointer is not Sendable; semaphores are made to be shared.
     nonisolated(unsafe) let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     static let waiting = 0
-    static let acquired = 1
+    static let ended = 1
     static let abandoned = 2
 
     init(_ descriptor: Int32) {
@@ -54,26 +68,35 @@ struct WriteLock: ~Copyable {
       sem_destroy(semaphore)
       semaphore.deallocate()
     }
+
+    func lock() {
+      while flock(descriptor, LOCK_EX) != 0 {
+        if errno == EINTR { continue }
+        reason.store(errno, ordering: .releasing)
+        break
+      }
+      let before = state.exchange(Waiter.ended, ordering: .acquiringAndReleasing)
+      // Nobody waits any more: the lock must not stay with this process.
+      if before == Waiter.abandoned { close(descriptor) }
+      sem_post(semaphore)
+    }
   }
 
-  private static func wait(for descriptor: Int32, seconds: Int) -> Bool {
+  /// Waits for the lock.
+  ///
+  /// - Returns: 0 when it is had, ETIMEDOUT, or why it cannot be had.
+  private static func wait(for descriptor: Int32, seconds: Int) -> Int32 {
     let waiter = Waiter(descriptor)
     var thread = pthread_t()
-    let started = pthread_create(
+    let fault = pthread_create(
       &thread, nil,
       { argument in
-        guard let argument else { return nil }
-        let waiter = Unmanaged<Waiter>.fromOpaque(argument).takeRetainedValue()
-        while flock(waiter.descriptor, LOCK_EX) != 0, errno == EINTR {}
-        let before = waiter.state.exchange(Waiter.acquired, ordering: .acquiringAndReleasing)
-        if before == Waiter.abandoned { close(waiter.descriptor) }
-        sem_post(waiter.semaphore)
+        if let argument { Unmanaged<Waiter>.fromOpaque(argument).takeRetainedValue().lock() }
         return nil
       }, Unmanaged.passRetained(waiter).toOpaque())
-    guard started == 0 else {
+    guard fault == 0 else {
       Unmanaged.passUnretained(waiter).release()
-      close(descriptor)
-      return false
+      return fault
     }
     pthread_detach(thread)
     var deadline = timespec()
@@ -83,8 +106,9 @@ struct WriteLock: ~Copyable {
       if errno == EINTR { continue }
       let (gaveUp, _) = waiter.state.compareExchange(
         expected: Waiter.waiting, desired: Waiter.abandoned, ordering: .acquiringAndReleasing)
-      return !gaveUp
+      if gaveUp { return ETIMEDOUT }
+      break
     }
-    return true
+    return waiter.reason.load(ordering: .acquiring)
   }
 }

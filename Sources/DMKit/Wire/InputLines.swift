@@ -48,7 +48,7 @@ extension Outgoing {
   ///   `empty_text`, `text_too_long`.
   public init(line: ArraySlice<UInt8>) throws {
     let line = try InputLine(line)
-    for name in ["attachments", "expires_in", "ack"] where line.object[name] != nil {
+    for name in ["attachments", "expires_in", "ack"] where line.object[name] ?? .null != .null {
       throw DMError(.badField, "'\(name)' is not known to this version; leave it out or update dm", subject: name)
     }
     try self.init(

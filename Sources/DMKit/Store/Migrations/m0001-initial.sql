@@ -33,6 +33,11 @@ CREATE TABLE conversation (
 ) STRICT;
 CREATE UNIQUE INDEX conversation_direct ON conversation (direct_low, direct_high)
   WHERE direct_low IS NOT NULL;
+-- Other ids of a conversation: those under which stores whose history was imported knew the same pair.
+CREATE TABLE conversation_alias (
+  uuid BLOB PRIMARY KEY CHECK (length(uuid) = 16),
+  conversation INTEGER NOT NULL REFERENCES conversation
+) STRICT, WITHOUT ROWID;
 CREATE INDEX conversation_title ON conversation (title) WHERE title IS NOT NULL;
 
 -- `last_activity` repeats the conversation's, so that a user's newest conversations are one index away; it is NULL
