@@ -49,7 +49,8 @@ public struct EditedText {
   ///
   /// - Throws: `cannot_create`, `io_error`, `bad_field` when the editor fails, `invalid_utf8`.
   public init(_ text: String) throws {
-    var template = Array("\(try environment("TMPDIR") ?? "/tmp")/dm-send-XXXXXX".utf8CString)
+    var template = Array(
+      "\(try environment("TMPDIR") ?? "/tmp")/dm-send-\(String(repeating: "X", count: 6))".utf8CString)
     let descriptor = mkstemp(&template)
     let path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     guard descriptor >= 0 else {

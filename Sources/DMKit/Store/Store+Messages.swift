@@ -34,14 +34,7 @@ extension Store {
   }
 
   func message(at place: Place, as statuses: StatusReader) throws -> Message? {
-    var statement = try connection.prepare(
-      """
-      SELECT m.uuid, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce
-      FROM message m WHERE conversation = ? AND seq = ?
-      """)
-    statement.bind(place.conversation)
-    statement.bind(place.seq)
-    return try statement.step() ? try message(statement, from: 0, as: statuses) : nil
+    try messages(in: place.conversation, place.seq...place.seq, limit: 1, as: statuses).first
   }
 
   /// The plus keeps SQLite from going through the conversation by number instead (optoverview.html, section 4).
@@ -61,10 +54,10 @@ extension Store {
 
   func messages(in conversation: Int64, _ seqs: SeqRange, limit: Int, as statuses: StatusReader) throws -> [Message] {
     var statement = try connection.prepare(
-      """
-      SELECT m.uuid, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce
-      FROM message m WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?
-      """)
+      once: """
+        SELECT \(Self.messageColumns) FROM message m
+        WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?
+        """)
     statement.bind(conversation)
     statement.bind(seqs.lowerBound)
     statement.bind(seqs.upperBound)

@@ -57,7 +57,8 @@ extension Store {
     return coalesced(try ranges(&statement, user, conversation, range))
   }
 
-  private func ranges(_ statement: inout Statement, _ user: Int64, _ conversation: Int64, _ range: SeqRange)
+  /// What a statement says of ranges; its parameters are the conversation, the user, and the ends.
+  func ranges(_ statement: inout Statement, _ user: Int64, _ conversation: Int64, _ range: SeqRange)
     throws -> [SeqRange]
   {
     statement.bind(conversation)

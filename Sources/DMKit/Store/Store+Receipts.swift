@@ -27,13 +27,7 @@ extension Store {
         WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3), ?3)
       AND to_seq >= ?3 ORDER BY from_seq
       """)
-    statement.bind(conversation)
-    statement.bind(user)
-    statement.bind(range.lowerBound)
-    statement.bind(range.upperBound)
-    var result: [SeqRange] = []
-    while try statement.step() { result.append(statement.int(0)...statement.int(1)) }
-    return result
+    return try ranges(&statement, user, conversation, range)
   }
 
   private func overlay(_ range: SeqRange, by user: Int64, in conversation: Int64) throws {
