@@ -109,7 +109,7 @@ extension Messenger {
         }
       }
       if news.isEmpty { return }
-      try writing(patience: 0) { store, me in
+      try writing(patience: 100) { store, me in
         for (key, seq) in news { try store.markDelivered(seq, to: me, in: key, at: .now) }
       }
     } catch let error as DMError where error.code == .busy || error.code == .readOnlyStore {

@@ -18,8 +18,9 @@ public struct RangeReference: Equatable, Sendable {
       self.init(from: single, to: single)
       return
     }
-    guard let dots = text.firstRange(of: "..") else { return nil }
-    let (left, right) = (text[..<dots.lowerBound], text[dots.upperBound...])
+    let bytes = text.utf8
+    guard let dots = bytes.indices.first(where: { bytes[$0...].starts(with: "..".utf8) }) else { return nil }
+    let (left, right) = (text[..<dots], text[bytes.index(dots, offsetBy: 2)...])
     let (from, to) = (Self.number(left), Self.number(right))
     guard left.isEmpty || from != nil, right.isEmpty || to != nil, !(left.isEmpty && right.isEmpty)
     else { return nil }

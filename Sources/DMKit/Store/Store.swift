@@ -14,8 +14,8 @@ final class Store {
   private static let loneLog = 100
   private static let bulkLog = 1024
 
-  /// Seconds that a write waits for its turn.
-  static let patience = 5
+  /// Milliseconds that a write waits for its turn.
+  static let patience = 5000
 
   private init(_ location: StoreLocation) throws {
     self.location = location
@@ -66,7 +66,7 @@ final class Store {
   /// The first process to open a store reads its whole log, so a lone write leaves little behind,
   /// a bulk one up to 4 MiB.
   func write<T>(isBulk: Bool = false, patience: Int = Store.patience, _ body: () throws -> T) throws -> T {
-    let lock = try WriteLock(path: location.lock, seconds: patience)
+    let lock = try WriteLock(path: location.lock, milliseconds: patience)
     if !isReady {
       // In case the creator was killed before he came to it.
       try keepLog()

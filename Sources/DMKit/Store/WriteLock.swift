@@ -9,8 +9,8 @@ internal import Synchronization
 struct WriteLock: ~Copyable {
   private let descriptor: Int32
 
-  /// - Throws: `busy` after `seconds`, at once for 0.
-  init(path: String, seconds: Int) throws(DMError) {
+  /// - Throws: `busy` after so long.
+  init(path: String, milliseconds: Int) throws(DMError) {
     let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       let reason = errno
@@ -20,12 +20,9 @@ struct WriteLock: ~Copyable {
     }
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       let isTaken = errno == EWOULDBLOCK
-      let reason = !isTaken ? errno : seconds == 0 ? EWOULDBLOCK : Self.wait(for: descriptor, seconds: seconds)
-      if reason == EWOULDBLOCK {
-        close(descriptor)
-        throw DMError(.busy, "another process is writing; try again")
-      } else if reason == ETIMEDOUT {
-        throw DMError(.busy, "another process has been writing for \(seconds) s; try again")
+      let reason = isTaken ? Self.wait(for: descriptor, milliseconds: milliseconds) : errno
+      if reason == ETIMEDOUT {
+        throw DMError(.busy, "another process has been writing for \(milliseconds / 1000) s; try again")
       } else if reason != 0 {
         close(descriptor)
         throw DMError(.inputOutput, "cannot lock '\(path)': \(String(cString: strerror(reason)))", subject: path)
@@ -85,7 +82,7 @@ struct WriteLock: ~Copyable {
   /// Waits for the lock.
   ///
   /// - Returns: 0 when it is had, ETIMEDOUT, or why it cannot be had.
-  private static func wait(for descriptor: Int32, seconds: Int) -> Int32 {
+  private static func wait(for descriptor: Int32, milliseconds: Int) -> Int32 {
     let waiter = Waiter(descriptor)
     var thread = pthread_t()
     let fault = pthread_create(
@@ -101,7 +98,9 @@ struct WriteLock: ~Copyable {
     pthread_detach(thread)
     var deadline = timespec()
     clock_gettime(CLOCK_MONOTONIC, &deadline)
-    deadline.tv_sec += seconds
+    deadline.tv_nsec += milliseconds % 1000 * 1_000_000
+    deadline.tv_sec += milliseconds / 1000 + deadline.tv_nsec / 1_000_000_000
+    deadline.tv_nsec %= 1_000_000_000
     while dm_sem_wait_until(waiter.semaphore, &deadline) != 0 {
       if errno == EINTR { continue }
       let (gaveUp, _) = waiter.state.compareExchange(
