@@ -1,7 +1,5 @@
 -- What dm-send executes for a message to :to, in its transaction; :c is the conversation, :me the sender.
--- The log is moved at the same length and not on closing, so that both do the same work on the disk.
-.dbconfig no_ckpt_on_close on
-PRAGMA wal_autocheckpoint = 100;
+-- The log is left to the shell's own ways, which serve it best here: it is moved on closing.
 PRAGMA user_version;
 PRAGMA application_id;
 PRAGMA synchronous = FULL;

@@ -101,7 +101,7 @@ public final class Invocation {
       do {
         if !items.isEmpty { results = try act(items)[...] }
       } catch let error as DMError {
-        try refuse(batch, error)
+        if error.code.isFatal { try refuse(batch, error) }
         throw error
       }
       for (line, content) in batch {

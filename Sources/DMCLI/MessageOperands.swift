@@ -24,6 +24,10 @@ public func conversationAndRanges(
     }
     ranges.append(range)
   }
+  if let backwards = ranges.first(where: \.isBackwards) {
+    let (from, to) = (backwards.from ?? 0, backwards.to ?? 0)
+    throw usage("'\(from)..\(to)' runs backwards; write \(to)..\(from)")
+  }
   return (conversation, ranges.isEmpty ? nil : ranges)
 }
 
@@ -94,8 +98,10 @@ public struct MessagePage {
       firstUnread = .some(try conversation.flatMap { try messenger.conversation($0).firstUnreadSeq })
     }
     if message.seq == firstUnread { text += "-- unread --\n" }
-    let me = messenger.identity.handle
-    return text + TextFormat.line(message, for: me, in: conversation == nil ? try name(message.conversationID) : nil)
+    return try text
+      + TextFormat.line(
+        message, for: messenger.identity.handle, in: conversation == nil ? name(message.conversationID) : nil,
+        replyTo: message.replyTo.flatMap { try messenger.number(of: $0) })
   }
 
   private mutating func name(_ id: Identifier) throws -> String {

@@ -64,8 +64,8 @@ public struct EditedText {
     let editor = try environment("VISUAL") ?? environment("EDITOR") ?? "vi"
     setenv("DM_EDITED", path, 1)
     guard system("\(editor) \"$DM_EDITED\"") == 0 else {
-      unlink(path)
-      throw DMError(.badField, "the editor '\(editor)' failed; nothing was sent", subject: editor)
+      throw DMError(
+        .badField, "the editor '\(editor)' failed and nothing was sent; what it left is in '\(path)'", subject: editor)
     }
     // An editor may have put another file in its place.
     let edited = open(path, O_RDONLY | O_CLOEXEC)

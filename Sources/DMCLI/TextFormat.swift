@@ -41,11 +41,13 @@ public enum TextFormat {
     return line
   }
 
-  /// A message: time, number, sender, text, and how far it came when it is one's own.
-  public static func line(_ message: Message, for me: Handle, in place: String? = nil) -> String {
+  /// A message: time, number, sender, what it answers, text, and how far it came when it is one's own.
+  public static func line(
+    _ message: Message, for me: Handle, in place: String? = nil, replyTo reply: Int? = nil
+  ) -> String {
     let head =
       "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(message.seq) \(visible(message.sender.description)): "
-    let text = visible(message.text ?? "", indent: "       ")
+    let text = (reply.map { "(to \($0)) " } ?? "") + visible(message.text ?? "", indent: "       ")
     return head + text + (message.sender == me && message.status != .sent ? "  [\(message.status.rawValue)]" : "")
   }
 
@@ -59,7 +61,8 @@ public enum TextFormat {
   }
 
   public static func line(_ user: User) -> String {
-    var line = left(visible(user.handle.description), 24)
+    var line = visible(user.handle.description)
+    if user.displayName != nil || user.bio != nil || user.avatarURL != nil { line = left(line, 24) }
     for part in [user.displayName, user.bio, user.avatarURL] {
       if let part { line += "  " + visible(part, indent: " ").split(separator: "\n").joined(separator: " ") }
     }

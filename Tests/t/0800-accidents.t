@@ -43,6 +43,23 @@ rm -f "$kept"
 exits 0 "an edited text to somebody" env VISUAL="sh $work/editor" TMPDIR="$work" dm-send --edit bob
 is "$(ls "$work"/dm-send-* 2>/dev/null)" "" "leaves no file"
 
+cat >"$work/editor" <<'X'
+echo 'precious words' >"$1"
+exit 1
+X
+exits 65 "an editor that writes and fails" env VISUAL="sh $work/editor" TMPDIR="$work" dm-send --edit bob
+is "$(cat "$work"/dm-send-*)" "precious words" "loses nothing"
+
+exits 67 "a number behind a handle is no user" dm-send bob:1 x
+like "$err" "*'bob:1' is no user*':' in it" "and nobody is told to add it"
+exits 64 "a range that runs backwards" dm-read bob 57..40
+like "$err" "*write 40..57" "is turned round"
+
+# A group of thousands costs no square of them.
+seq 6000 | jq -c '"m\(.)"' | jq -sc '{type: "conversation", id: "00000000-0000-7000-8000-00000000aaaa", is_group: true,
+  title: "crowd", participants: .}' >"$work/line"
+exits 0 "a group of 6,000 in no time to speak of" timeout 10 dm-import -q <"$work/line"
+
 # Reading waits for nobody, not even to note what was delivered.
 dm-send -q --as bob alice 'for the mark'
 mkfifo "$work/held" "$work/go"

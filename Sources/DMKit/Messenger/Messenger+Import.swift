@@ -42,7 +42,8 @@ private final class ImportSession: BatchSession {
     if let row = existing, row.lastSeq > 0, message.createdAt <= row.lastActivity {
       throw DMError(
         .outOfOrder,
-        "'\(message.createdAt)' is not after the last message of its conversation, at \(row.lastActivity); sort the lines by time",
+        "'\(message.createdAt)' is not after the last message of its conversation, at \(row.lastActivity); "
+          + (firstAdded[row.key] == nil ? "history goes only after what is there" : "sort the lines by time"),
         subject: message.createdAt.description)
     }
     let replyTo = try message.replyTo.map { try replied($0, in: existing) }

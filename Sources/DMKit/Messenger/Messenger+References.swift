@@ -97,7 +97,13 @@ extension Messenger {
   // MARK: Suggestions
 
   func unknownUser(_ handle: String, _ store: Store, _ me: Int64? = nil) throws -> DMError {
-    DMError(
+    if let fault = Handle.fault(in: handle) {
+      return DMError(.unknownUser, "'\(handle)' is no user: as a handle \(fault)", subject: handle)
+    }
+    if RangeReference(handle) != nil, Int(handle) == nil {
+      return DMError(.unknownUser, "'\(handle)' is no user; a range follows a conversation", subject: handle)
+    }
+    return DMError(
       .unknownUser,
       "there is no user '\(handle)'\(try suggestion(handle, store, me, orElse: "add him with 'dm-user add'"))",
       subject: handle)
@@ -112,7 +118,7 @@ extension Messenger {
     let near = try store.names(knownTo: me).map {
       (name: $0, distance: editDistance($0.dropSigil.lowercased(), wanted))
     }
-    .filter { $0.distance <= max(1, wanted.count / 3) }
+    .filter { $0.distance <= max(1, wanted.count / 3) && $0.distance < wanted.count }
     .min { $0.distance < $1.distance }
     if let near { return "; did you mean '\(near.name)'?" }
     return "; \(advice)"

@@ -32,6 +32,12 @@ public struct RangeReference: Equatable, Sendable {
     return value
   }
 
+  /// Whether it can mean nothing in any conversation: `57..40`.
+  public var isBackwards: Bool {
+    guard let from, let to, (from < 0) == (to < 0) else { return false }
+    return from > to
+  }
+
   /// The numbers it means in a conversation that ends at `last`; nil when there are none.
   func resolved(last: Int) -> SeqRange? {
     func absolute(_ number: Int) -> Int { number < 0 ? last + 1 + number : number }

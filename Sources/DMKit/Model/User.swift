@@ -66,7 +66,8 @@ public struct Handle: Hashable, Sendable, CustomStringConvertible {
   /// One that the store holds and so was checked when it was added.
   init(stored text: String) { exact = ExactString(text) }
 
-  private static func fault(in text: String) -> String? {
+  /// What is wrong with a text as a handle; nil when nothing is.
+  static func fault(in text: String) -> String? {
     guard let first = text.unicodeScalars.first else { return "it is empty" }
     if text.utf8.count > limit { return "it is over \(limit) bytes" }
     if "@#+-".unicodeScalars.contains(first) { return "it begins with '\(first)'" }

@@ -153,12 +153,13 @@ extension Store {
   /// Looks at no more than a small group's rows, however large it is.
   func join(_ conversation: Int64, _ user: Int64) throws {
     do {
+      // NB: SQLite 3.40.1 answers 0 to `RETURNING last_activity IS NULL` of a row where it is NULL.
       var statement = try connection.prepare(
         """
         INSERT INTO participant (conversation, user, joined_at, last_activity)
         SELECT c.id, ?2, created_at, iif(EXISTS (SELECT 1 FROM participant p
           WHERE p.conversation = c.id AND p.last_activity IS NULL), NULL, c.last_activity)
-        FROM conversation c WHERE c.id = ?1 ON CONFLICT DO NOTHING RETURNING last_activity IS NULL
+        FROM conversation c WHERE c.id = ?1 ON CONFLICT DO NOTHING RETURNING typeof(last_activity) = 'null'
         """)
       statement.bind(conversation)
       statement.bind(user)

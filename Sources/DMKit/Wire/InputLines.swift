@@ -124,8 +124,11 @@ extension Messenger.Mentioned {
     guard let conversation = try line.identifier("conversation_id") else {
       throw DMError(.missingField, "'conversation_id' is missing; add it to the line", subject: "conversation_id")
     }
-    guard case .integer(let seq)? = line.object["seq"], seq > 0 else {
-      throw DMError(.badField, "'seq' is missing or no number of a message", subject: "seq")
+    guard let value = line.object["seq"] else {
+      throw DMError(.missingField, "'seq' is missing; add it to the line", subject: "seq")
+    }
+    guard case .integer(let seq) = value, seq > 0 else {
+      throw DMError(.badField, "'seq' is no number of a message; numbers begin with 1", subject: "seq")
     }
     self.init(conversation: conversation, seq: seq)
   }

@@ -5,13 +5,13 @@ extension JSONReader {
     let start = place
     // Most strings have no escape and are taken in one piece.
     while let byte = peek(), byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
-      guard byte >= 0x20 else { throw fault("a control character in a string") }
+      guard byte >= 0x20 else { throw control(byte) }
       place += 1
     }
     if take("\"") { return try text(bytes[start..<(place - 1)]) }
     var unescaped = Array(bytes[start..<place])
     while let byte = peek() {
-      guard byte >= 0x20 else { throw fault("a control character in a string") }
+      guard byte >= 0x20 else { throw control(byte) }
       place += 1
       switch byte {
       case UInt8(ascii: "\""): return try text(unescaped[...])
@@ -20,6 +20,12 @@ extension JSONReader {
       }
     }
     throw fault("a string without an end")
+  }
+
+  private func control(_ byte: UInt8) -> DMError {
+    byte == 0
+      ? fault("a NUL character", advice: "remove it")
+      : fault("a control character in a string", advice: "write it as an escape")
   }
 
   private func text(_ utf8: some Collection<UInt8>) throws(DMError) -> String {
@@ -50,11 +56,13 @@ extension JSONReader {
   private mutating func unicodeEscape() throws(DMError) -> Character {
     let first = try codeUnit()
     if let scalar = Unicode.Scalar(first) { return Character(scalar) }
-    guard first < 0xDC00, take("\\"), take("u") else { throw fault("half of a surrogate pair") }
+    guard first < 0xDC00, take("\\"), take("u") else {
+      throw fault("half of a surrogate pair", advice: "write both halves, or the character")
+    }
     let second = try codeUnit()
     guard (0xDC00...0xDFFF).contains(second),
       let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-    else { throw fault("half of a surrogate pair") }
+    else { throw fault("half of a surrogate pair", advice: "write both halves, or the character") }
     return Character(scalar)
   }
 

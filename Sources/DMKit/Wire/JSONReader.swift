@@ -61,12 +61,12 @@ public struct JSONReader: ~Copyable {
 
   private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-  func fault(_ what: String) -> DMError {
-    DMError(.malformedLine, "not JSON: \(what) at byte \(place + 1); write one object a line")
+  func fault(_ what: String, advice: String = "write one object a line") -> DMError {
+    DMError(.malformedLine, "not JSON: \(what) at byte \(place + 1); \(advice)")
   }
 
   private mutating func line() throws(DMError) -> JSONObject {
-    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { throw fault("a byte order mark") }
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { throw fault("a byte order mark", advice: "remove it") }
     skipSpace()
     guard peek() == UInt8(ascii: "{") else { throw fault(peek() == nil ? "nothing" : "something that is no object") }
     guard case .object(let object) = try value() else { throw fault("something that is no object") }
@@ -110,7 +110,7 @@ public struct JSONReader: ~Copyable {
 
   private mutating func enter() throws(DMError) {
     depth += 1
-    if depth > Self.nesting { throw fault("nesting over \(Self.nesting)") }
+    if depth > Self.nesting { throw fault("nesting over \(Self.nesting)", advice: "flatten it") }
     place += 1
     skipSpace()
   }
@@ -130,7 +130,7 @@ public struct JSONReader: ~Copyable {
       let isTwice =
         object.members.count < 16
         ? object.members.contains { ExactString($0.name) == name } : !names.insert(name).inserted
-      if isTwice { throw fault("a name that stands twice, just") }
+      if isTwice { throw fault("the second '\(name.text)', which ends", advice: "keep one of them") }
       skipSpace()
       guard take(":") else { throw fault("a missing ':'") }
       object.members.append(JSONObject.Member(name: name.text, value: try value()))
@@ -177,7 +177,9 @@ public struct JSONReader: ~Copyable {
     }
     let text = String(decoding: bytes[start..<place], as: UTF8.self)
     if isInteger, let integer = Int(text) { return .integer(integer) }
-    guard let number = Double(text), number.isFinite else { throw fault("a number that is too large") }
+    guard let number = Double(text), number.isFinite else {
+      throw fault("a number that is too large, ending", advice: "write it as a string")
+    }
     return .number(number)
   }
 }

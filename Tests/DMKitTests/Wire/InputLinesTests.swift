@@ -97,7 +97,7 @@ struct InputLinesTests {
 
   @Test(arguments: [
     ("{\"type\":\"message\",\"seq\":3}", DMError.Code.missingField),
-    ("{\"type\":\"message\",\"conversation_id\":\"\(Self.uuid)\"}", .badField),
+    ("{\"type\":\"message\",\"conversation_id\":\"\(Self.uuid)\"}", .missingField),
     ("{\"type\":\"message\",\"conversation_id\":\"\(Self.uuid)\",\"seq\":0}", .badField),
     ("{\"type\":\"message\",\"conversation_id\":\"\(Self.uuid)\",\"seq\":1.5}", .badField),
     ("{\"type\":\"message\",\"conversation_id\":\"\(Self.uuid)\",\"seq\":\"3\"}", .badField),
