@@ -34,7 +34,7 @@ lint:
 	swift format lint --strict --recursive Sources Tests Package.swift
 	sh .ci/lint
 
-bench: TOOLS += hyperfine sqlite3
+bench: TOOLS += hyperfine sqlite3 time
 bench: build
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/run
 
