@@ -26,7 +26,7 @@ public final class Invocation {
     if let made { return made }
     let login = Self.loginName
     let name = try arguments.value("as") ?? environment("DM_USER") ?? login
-    let handle = try Handle(name.utf8.first == UInt8(ascii: "@") ? String(Substring(name.utf8.dropFirst())) : name)
+    let handle = try Handle(name.without("@"))
     let isLogin = handle.description.utf8.elementsEqual(login.utf8)
     let messenger = Messenger(try location(), as: Messenger.Identity(handle, isLoginName: isLogin))
     made = messenger
@@ -77,11 +77,9 @@ public final class Invocation {
   /// Answers the lines of a batch of which none could be done, so that whoever waits for answers knows.
   private func refuse<Item>(_ batch: [LineInput.Numbered<Item>], _ error: DMError) throws {
     for (line, content) in batch where isJSON {
-      if case .failure(let own) = content {
-        try output.write(ErrorRecord(line: line, own))
-      } else {
-        try output.write(ErrorRecord(line: line, error))
-      }
+      var fault = error
+      if case .failure(let own) = content { fault = own }
+      try output.write(ErrorRecord(line: line, fault))
     }
   }
 

@@ -76,7 +76,7 @@ public struct EditedText {
     do {
       self.text = try input.text(limit: Outgoing.textLimit)
     } catch let error as DMError {
-      throw DMError(error.code, "\(error.message); what you wrote is in '\(path)'", subject: error.subject)
+      throw error.naming(path)
     }
   }
 
@@ -91,7 +91,14 @@ public struct EditedText {
         unlink(path)
         throw error
       }
-      throw DMError(error.code, "\(error.message); what you wrote is in '\(path)'", subject: error.subject)
+      throw error.naming(path)
     }
+  }
+}
+
+extension DMError {
+  /// The same, telling where the text is that could not be sent.
+  fileprivate func naming(_ path: String) -> DMError {
+    DMError(code, "\(message); what you wrote is in '\(path)'", subject: subject)
   }
 }

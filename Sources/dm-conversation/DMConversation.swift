@@ -25,11 +25,11 @@ internal import DMKit
       try arguments.atMost(1)
       conversation = try messenger.conversation(ConversationReference(try arguments.operand(0, "CONVERSATION")))
     } else {
-      let users = arguments.operands.map { $0.hasPrefix("@") ? String($0.dropFirst()) : $0 }
+      let users = arguments.operands.map { $0.without("@") }
       if let title = arguments.value("title") {
         // As in a reference: '+ops' is the group titled ops.
         conversation = try messenger.createGroup(
-          titled: title.hasPrefix("+") ? String(title.dropFirst()) : title, with: users)
+          titled: title.without("+"), with: users)
       } else if users.count > 1 {
         throw usage("a group has a title; add --title TITLE")
       } else {

@@ -40,7 +40,7 @@ internal import DMKit
       try call.print(try messenger.setProfile(change), text: TextFormat.line)
     case "show":
       try arguments.atMost(1)
-      let handle = arguments.operands.first.map { $0.hasPrefix("@") ? String($0.dropFirst()) : $0 }
+      let handle = arguments.operands.first?.without("@")
       try call.print(try messenger.user(handle), text: TextFormat.line)
     default:
       try arguments.atMost(0)

@@ -58,13 +58,12 @@ public final class History {
     let messages = try messenger.reading([]) { store, _ -> [Message] in
       switch plan {
       case .ranges(var ranges, let conversation):
-        self.plan = nil
         var messages: [Message] = []
         while messages.count < limit, let range = ranges.popLast() {
           let part = range.prefix(limit - messages.count)
           if part.count < range.count { ranges.append((range.lowerBound + part.count)...range.upperBound) }
           let seqs = range.lowerBound...(range.lowerBound + part.count - 1)
-          messages += try store.messages(in: conversation, seqs, limit: limit, as: statuses)
+          messages += try store.messages(in: conversation, seqs, as: statuses)
         }
         self.plan = .ranges(ranges, conversation: conversation)
         return messages

@@ -116,17 +116,13 @@ extension Messenger {
     suggestionsLeft -= 1
     let wanted = name.lowercased()
     let near = try store.names(knownTo: me).map {
-      (name: $0, distance: editDistance($0.dropSigil.lowercased(), wanted))
+      (name: $0, distance: editDistance($0.without("+").lowercased(), wanted))
     }
     .filter { $0.distance <= max(1, wanted.count / 3) && $0.distance < wanted.count }
     .min { $0.distance < $1.distance }
     if let near { return "; did you mean '\(near.name)'?" }
     return "; \(advice)"
   }
-}
-
-extension String {
-  fileprivate var dropSigil: Substring { hasPrefix("+") ? dropFirst() : self[...] }
 }
 
 /// How many characters to add, drop, replace or swap with the next one to get from one word to the

@@ -24,7 +24,8 @@ private final class SendSession: BatchSession {
   private let statuses: StatusReader
   private var keys: [ConversationReference: Int64] = [:]
   private var rows: [Int64: Store.ConversationRow] = [:]
-  private var sent: [Int64: [SeqRange]] = [:]
+  /// The first number that each conversation got in this transaction; nobody else adds to it meanwhile.
+  private var firstAdded: [Int64: Int] = [:]
 
   init(_ messenger: Messenger, _ store: Store, _ me: Int64) {
     self.messenger = messenger
@@ -52,7 +53,7 @@ private final class SendSession: BatchSession {
     let id = try store.insert(
       Store.NewMessage(sender: me, text: outgoing.text, nonce: outgoing.nonce, replyTo: replyTo ?? nil), into: &row)
     rows[row.key] = row
-    sent[row.key] = coalesced((sent[row.key] ?? []) + [row.lastSeq...row.lastSeq])
+    if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq }
     return Message(
       id: id, conversationID: row.id, seq: row.lastSeq, sender: messenger.identity.handle, text: outgoing.text,
       createdAt: row.lastActivity, status: .sent, replyTo: replyTo ?? nil, nonce: outgoing.nonce)
@@ -80,10 +81,11 @@ private final class SendSession: BatchSession {
 
   /// Writes what is kept for each conversation: its end, and that one has read one's own words.
   func finish() throws {
-    for (key, ranges) in sent.sorted(by: { $0.key < $1.key }) {
+    for (key, first) in firstAdded.sorted(by: { $0.key < $1.key }) {
       guard let row = rows[key] else { continue }
-      try store.update(row, added: ranges.reduce(0) { $0 + $1.count }, readBy: me)
-      for range in ranges { try store.extendReadRanges(by: range, of: me, in: key) }
+      let new = first...row.lastSeq
+      try store.update(row, added: new.count, readBy: me)
+      try store.extendReadRanges(by: new, of: me, in: key)
     }
   }
 }

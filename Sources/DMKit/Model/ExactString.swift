@@ -1,3 +1,13 @@
+extension String {
+  /// The text without one of the signs at its beginning, if it begins with one: `@bob` is bob.
+  ///
+  /// By bytes: a sign that bears a combining mark is another Character.
+  package func without(_ signs: String) -> String {
+    guard let first = utf8.first, signs.utf8.contains(first) else { return self }
+    return String(Substring(utf8.dropFirst()))
+  }
+}
+
 /// A text that equals only itself, byte for byte.
 ///
 /// `String`'s own `==` takes equivalent spellings for one (Unicode Standard Annex #15), and so would

@@ -9,14 +9,13 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
 
   /// - Throws: `bad_reference` when it names nothing.
   public init(_ text: String) throws {
-    // By bytes: a sign that bears a combining mark is another Character.
-    let rest = String(Substring(text.utf8.dropFirst()))
+    let title = text.without("+#")
     if let id = Identifier(text.utf8.starts(with: "dm:".utf8) ? Substring(text.utf8.dropFirst(3)) : text[...]) {
       self = .id(id)
-    } else if text.utf8.first == UInt8(ascii: "+") || text.utf8.first == UInt8(ascii: "#") {
-      self = .title(rest)
+    } else if title.utf8.count < text.utf8.count {
+      self = .title(title)
     } else {
-      self = .direct(text.utf8.first == UInt8(ascii: "@") ? rest : text)
+      self = .direct(text.without("@"))
     }
     switch self {
     case .direct(let handle) where handle.utf8.count > Handle.limit:

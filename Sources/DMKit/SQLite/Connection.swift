@@ -39,17 +39,20 @@ struct Connection: ~Copyable {
     sqlite3_close_v2(handle)
   }
 
-  /// A statement that is kept for the next time.
+  /// A statement that is kept for the next time, found by the address of its literal.
   func prepare(_ sql: StaticString) throws(DMError) -> Statement {
-    let key = Int(bitPattern: sql.utf8Start)
-    if let kept = statements.take(key) { return Statement(handle: kept, keptAs: key, in: statements) }
     let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
-    return Statement(handle: try compile(text, sql.utf8CodeUnitCount), keptAs: key, in: statements)
+    return try statement(.literal(Int(bitPattern: text)), text, sql.utf8CodeUnitCount)
   }
 
-  /// A statement that was put together at run time and is not kept.
-  func prepare(once sql: String) throws(DMError) -> Statement {
-    Statement(handle: try compile(sql, -1), keptAs: nil, in: statements)
+  /// The same for a statement that is put together at run time, found by its text.
+  func prepare(text sql: String) throws(DMError) -> Statement { try statement(.text(sql), sql, -1) }
+
+  private func statement(
+    _ key: StatementCache.Key, _ sql: UnsafePointer<CChar>, _ length: Int
+  ) throws(DMError) -> Statement {
+    let handle = if let kept = statements.take(key) { kept } else { try compile(sql, length) }
+    return Statement(handle: handle, keptAs: key, in: statements)
   }
 
   private func compile(_ sql: UnsafePointer<CChar>, _ length: Int) throws(DMError) -> OpaquePointer {
@@ -79,9 +82,6 @@ struct Connection: ~Copyable {
   func begin(_ kind: Transaction.Kind) throws(DMError) -> Transaction {
     try Transaction(kind, on: handle)
   }
-
-  /// Whether the file or its folder allows no writing.
-  var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
   /// Whether the log held more pages than that after this connection's last commit.
   func hasLog(over limit: Int) -> Bool { walPages.value > limit }

@@ -3,21 +3,17 @@ internal import CSQLite
 /// A prepared statement in use; it is reset and given back when it goes out of scope.
 struct Statement: ~Copyable {
   private let handle: OpaquePointer
-  private let key: Int?
+  private let key: StatementCache.Key
   private let cache: StatementCache
   private var bound: Int32 = 0
 
-  init(handle: OpaquePointer, keptAs key: Int?, in cache: StatementCache) {
+  init(handle: OpaquePointer, keptAs key: StatementCache.Key, in cache: StatementCache) {
     self.handle = handle
     self.key = key
     self.cache = cache
   }
 
   deinit {
-    guard let key else {
-      sqlite3_finalize(handle)
-      return
-    }
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
     cache.put(handle, key)
@@ -116,13 +112,19 @@ struct Statement: ~Copyable {
 nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> =
   UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
 
-/// The prepared statements of a connection that are not in use, by the address of their text.
+/// The prepared statements of a connection that are not in use.
 final class StatementCache {
-  private var kept: [Int: OpaquePointer] = [:]
+  enum Key: Hashable {
+    /// The address of a literal, which costs nothing to look up.
+    case literal(Int)
+    case text(String)
+  }
 
-  func take(_ key: Int) -> OpaquePointer? { kept.removeValue(forKey: key) }
+  private var kept: [Key: OpaquePointer] = [:]
 
-  func put(_ handle: OpaquePointer, _ key: Int) {
+  func take(_ key: Key) -> OpaquePointer? { kept.removeValue(forKey: key) }
+
+  func put(_ handle: OpaquePointer, _ key: Key) {
     // The same text was in use twice at once: one of them is enough.
     if let other = kept.updateValue(handle, forKey: key) { sqlite3_finalize(other) }
   }

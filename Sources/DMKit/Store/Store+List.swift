@@ -21,7 +21,7 @@ extension Store {
   func conversations(of user: Int64, _ query: ListQuery, after cursor: PageCursor?, as statuses: StatusReader)
     throws -> [Conversation]
   {
-    var statement = try connection.prepare(once: Self.listSQL(query, paged: cursor != nil))
+    var statement = try connection.prepare(text: Self.listSQL(query, paged: cursor != nil))
     statement.bind(user)
     statement.bind(query.limit ?? -1)
     bindMatch(query, &statement)
@@ -36,7 +36,7 @@ extension Store {
   /// One conversation as a participant sees it.
   func conversation(_ key: Int64, of user: Int64, as statuses: StatusReader) throws -> Conversation? {
     var statement = try connection.prepare(
-      once: "SELECT \(Self.listColumns) FROM participant p \(Self.listJoins) WHERE p.conversation = ?2 AND p.user = ?1")
+      text: "SELECT \(Self.listColumns) FROM participant p \(Self.listJoins) WHERE p.conversation = ?2 AND p.user = ?1")
     statement.bind(user)
     statement.bind(key)
     return try conversations(&statement, as: statuses).first
@@ -45,7 +45,7 @@ extension Store {
   /// How many messages are unread in the conversations that the query selects.
   func unreadCount(of user: Int64, _ query: ListQuery) throws -> Int {
     var statement = try connection.prepare(
-      once: """
+      text: """
         SELECT coalesce(sum(c.last_seq - p.read_count), 0) FROM participant p
         CROSS JOIN conversation c ON c.id = p.conversation WHERE p.user = ?1 AND ?2 \(Self.filter(query))
         """)

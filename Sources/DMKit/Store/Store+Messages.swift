@@ -34,7 +34,7 @@ extension Store {
   }
 
   func message(at place: Place, as statuses: StatusReader) throws -> Message? {
-    try messages(in: place.conversation, place.seq...place.seq, limit: 1, as: statuses).first
+    try messages(in: place.conversation, place.seq...place.seq, as: statuses).first
   }
 
   /// The plus keeps SQLite from going through the conversation by number instead (optoverview.html, section 4).
@@ -52,18 +52,17 @@ extension Store {
     return try statement.step() ? Place(conversation: conversation, seq: statement.int(0)) : nil
   }
 
-  func messages(in conversation: Int64, _ seqs: SeqRange, limit: Int, as statuses: StatusReader) throws -> [Message] {
+  func messages(in conversation: Int64, _ seqs: SeqRange, as statuses: StatusReader) throws -> [Message] {
     var statement = try connection.prepare(
-      once: """
+      text: """
         SELECT \(Self.messageColumns) FROM message m
-        WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?
+        WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq
         """)
     statement.bind(conversation)
     statement.bind(seqs.lowerBound)
     statement.bind(seqs.upperBound)
-    statement.bind(limit)
     var messages: [Message] = []
-    messages.reserveCapacity(min(limit, seqs.count))
+    messages.reserveCapacity(seqs.count)
     while try statement.step() { messages.append(try message(statement, from: 0, as: statuses)) }
     return messages
   }

@@ -21,7 +21,7 @@ extension Store {
     -> (messages: [Message], next: Moment)
   {
     var statement = try connection.prepare(
-      once: """
+      text: """
         SELECT \(Self.messageColumns), m.id
         FROM message m INDEXED BY message_created
         CROSS JOIN participant p ON p.conversation = m.conversation AND p.user = ?1

@@ -81,8 +81,7 @@ extension ImportedMessage {
     if let id = try line.identifier("conversation_id") {
       group = .id(id)
     } else {
-      let title = try line.required("conversation")
-      group = .title(title.hasPrefix("+") ? String(title.dropFirst()) : title)
+      group = .title(try line.required("conversation").without("+"))
     }
     var reply = try line.identifier("reply_to").map(Reply.id)
     if reply == nil { reply = try line.text("reply_to_nonce").map(Reply.nonce) }

@@ -7,7 +7,7 @@ import Testing
   private func plan(of sql: String) throws -> String {
     let directory = try TemporaryStore()
     let store = try #require(try Store.open(directory.location))
-    var statement = try store.connection.prepare(once: "EXPLAIN QUERY PLAN \(sql)")
+    var statement = try store.connection.prepare(text: "EXPLAIN QUERY PLAN \(sql)")
     var plan = ""
     while try statement.step() { plan += statement.text(3) + "\n" }
     return plan

@@ -47,7 +47,7 @@ final class TemporaryStore {
   /// The rows of a query, all of whose columns are integers; NULL is nil.
   func integers(_ sql: String, columns: Int = 1) throws -> [[Int64?]] {
     let connection = try Connection(path: location.database)
-    var statement = try connection.prepare(once: sql)
+    var statement = try connection.prepare(text: sql)
     var rows: [[Int64?]] = []
     while try statement.step() {
       rows.append((0..<columns).map { statement.optionalInt64(Int32($0)) })
@@ -57,7 +57,7 @@ final class TemporaryStore {
 
   func texts(_ sql: String) throws -> [String] {
     let connection = try Connection(path: location.database)
-    var statement = try connection.prepare(once: sql)
+    var statement = try connection.prepare(text: sql)
     var rows: [String] = []
     while try statement.step() { rows.append(statement.text(0)) }
     return rows
