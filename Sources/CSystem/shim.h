@@ -1,5 +1,7 @@
 /* What the Glibc module of Swift leaves out. */
+#include <fcntl.h>
 #include <semaphore.h>
+#include <sys/signalfd.h>
 #include <sys/statfs.h>
 #include <time.h>
 
@@ -14,3 +16,7 @@ extern int sem_clockwait(sem_t *, clockid_t, const struct timespec *);
 static inline int dm_sem_wait_until(sem_t *semaphore, const struct timespec *deadline) {
   return sem_clockwait(semaphore, CLOCK_MONOTONIC, deadline);
 }
+
+/* pipe2(2), both ends closed on exec. Declared by glibc only with _GNU_SOURCE. */
+extern int pipe2(int ends[2], int flags);
+static inline int dm_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

@@ -23,14 +23,14 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
       case .malformedLine, .invalidUTF8, .lineTooLong, .unfinishedLine, .missingField, .badField, .badReference,
         .badHandle, .badTime, .badCursor, .emptyText, .textTooLong, .nonceConflict, .outOfOrder:
         .badData
-      case .unknownConversation, .ambiguousTitle, .unknownMessage, .noStore: .notFound
+      case .unknownConversation, .ambiguousTitle, .unknownMessage, .unknownConsumer, .noStore: .notFound
       case .unknownUser: .unknownUser
       case .internal: .bug
       case .handleTaken, .cannotCreate: .cannotCreate
       case .inputOutput, .readOnlyStore: .inputOutput
       case .busy: .busy
       case .notAllowed: .notAllowed
-      case .storeTooNew, .storeForeign, .storeDamaged, .networkFileSystem: .badStore
+      case .storeTooNew, .storeForeign, .storeDamaged, .storeReplaced, .networkFileSystem: .badStore
       }
   }
 }

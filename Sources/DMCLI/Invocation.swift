@@ -86,13 +86,18 @@ public final class Invocation {
   /// Acts on standard input batch by batch, and answers each line with one line, in order.
   ///
   /// An answer goes out after the act is durable.
+  ///
+  /// - Parameters:
+  ///   - replacing: what stands for a line that cannot be read, where the act has to know of it.
+  ///   - act: may leave out the results of what comes after a failure; then that failure is the end.
   public func answerLines<Item, Answer>(
-    _ parse: (ArraySlice<UInt8>) throws -> Item,
+    _ parse: (ArraySlice<UInt8>) throws -> Item, replacing: ((DMError) -> Item)? = nil,
     act: ([Item]) throws -> [Result<Answer, DMError>], print: (Answer) throws -> Void,
     progress: (Int) -> Void = { _ in }
   ) throws {
     var input = LineInput()
-    while let batch = try input.batch(parse) {
+    while var batch = try input.batch(parse) {
+      if let replacing { batch = batch.map { ($0, .success($1.recovering(replacing))) } }
       var items: [Item] = []
       for case (_, .success(let item)) in batch { items.append(item) }
       var results: ArraySlice<Result<Answer, DMError>> = []
@@ -102,6 +107,7 @@ public final class Invocation {
         if error.code.isFatal { try refuse(batch, error) }
         throw error
       }
+      let isCutShort = results.count < items.count
       for (line, content) in batch {
         if case .failure(let error) = content {
           try fail(line: line, error)
@@ -114,6 +120,16 @@ public final class Invocation {
         progress(line)
       }
       try output.flush()
+      if isCutShort { return }
+    }
+  }
+}
+
+extension Result where Failure == DMError {
+  fileprivate func recovering(_ replacement: (DMError) -> Success) -> Success {
+    switch self {
+    case .success(let value): value
+    case .failure(let error): replacement(error)
     }
   }
 }

@@ -56,8 +56,26 @@ public enum TextFormat {
       receipt.range.count == 1
       ? "\(receipt.range.lowerBound)" : "\(receipt.range.lowerBound)..\(receipt.range.upperBound)"
     let unread = receipt.unreadCount.map { ", \($0) unread" } ?? ""
+    let act = receipt.kind == .delivery ? "  delivered" : ""
     return
-      "\(visible(receipt.user.description))  \(place.map { "\($0):" } ?? "")\(range)  \(day(receipt.at)) \(clock(receipt.at))\(unread)"
+      "\(visible(receipt.user.description))  \(place.map { "\($0):" } ?? "")\(range)  \(day(receipt.at)) \(clock(receipt.at))\(act)\(unread)"
+  }
+
+  /// `Alice, Bob, +2 are typing`
+  public static func typing(_ names: [String]) -> String {
+    let shown = names.prefix(2).map { visible($0, indent: " ") } + (names.count > 2 ? ["+\(names.count - 2)"] : [])
+    return "\(names.isEmpty ? "nobody" : shown.joined(separator: ", ")) \(names.count > 1 ? "are" : "is") typing"
+  }
+
+  public static func line(_ presence: Presence) -> String {
+    let seen = presence.lastSeen.map { "last seen \(day($0)) \(clock($0))" } ?? "never seen"
+    return "\(left(visible(presence.user.description), 24))  \(presence.isOnline ? "online" : seen)"
+  }
+
+  public static func line(_ consumer: Consumer) -> String {
+    let skipped = consumer.skippedCount > 0 ? ", \(consumer.skippedCount) skipped" : ""
+    return
+      "\(left(visible(consumer.name), 24))  \(consumer.behindCount) behind\(skipped), used \(day(consumer.usedAt)) \(clock(consumer.usedAt))  \(consumer.cursor)"
   }
 
   public static func line(_ user: User) -> String {

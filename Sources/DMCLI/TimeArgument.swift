@@ -19,7 +19,7 @@ public func moment(_ text: String, now: Timestamp = .now) throws -> Timestamp {
     }
   default: break
   }
-  if let ago = secondsAgo(text) {
+  if let ago = microseconds(text) {
     let (past, isTooLong) = now.microseconds.subtractingReportingOverflow(ago)
     if !isTooLong { return Timestamp(microseconds: past) }
   }
@@ -49,7 +49,15 @@ public func moment(_ text: String, now: Timestamp = .now) throws -> Timestamp {
     .badTime, "'\(text)' is no time; write 2026-11-21, 14:30, 2h, 7d, yesterday or 2026-11-21T14:30:00Z", subject: text)
 }
 
-private func secondsAgo(_ text: String) -> Int64? {
+/// A stretch of time in microseconds: `10s`, `5m` or `1h`.
+///
+/// - Throws: `bad_time`.
+public func duration(_ text: String) throws -> Int64 {
+  if let duration = microseconds(text), duration > 0 { return duration }
+  throw DMError(.badTime, "'\(text)' is no stretch of time; write 10s, 5m or 1h", subject: text)
+}
+
+private func microseconds(_ text: String) -> Int64? {
   let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
   guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count >= 0,
     text.first != "+"

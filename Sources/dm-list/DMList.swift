@@ -12,10 +12,13 @@ internal import DMKit
       Option("limit", value: "N", "at most N conversations, or 'all' [50]"),
       Option("after", value: "CURSOR", "the page after the conversation with this cursor"),
       Option("count", "print how many messages are unread, and nothing else"),
+      Option("follow", short: "f", "go on with each conversation that changes, and the count when it does"),
+      Option("invisible", "do not show that one is there while following"),
     ],
     examples: [
       ("dm-list --unread", "what waits for me"),
       ("dm-list --count", "the number for a status bar"),
+      ("dm-list -f --count", "the same for one that is kept up to date"),
       ("dm-list ops", "those whose title or people have 'ops' in them"),
       ("dm-list --unread | jq -r '\"\\(.unread_count) \\(.title // (.participants | join(\" \")))\"'", "a digest"),
     ], writes: ["conversation"])
@@ -34,13 +37,14 @@ internal import DMKit
     query.matching = arguments.operands.first
     query.limit = try arguments.count("limit", default: 50)
     query.after = arguments.value("after")
-    let messenger = try call.messenger()
-    if arguments.has("count") {
-      try call.output.write("\(try messenger.unreadCount(query))\n")
-      return
-    }
-    for conversation in try messenger.conversations(query) {
-      try call.print(conversation) { TextFormat.line($0, for: messenger.identity.handle) }
+    let list = Listing(call, try call.messenger(), query)
+    if arguments.has("follow") {
+      try arguments.exclude("follow", beside: "after", "quiet")
+      try list.follow()
+    } else if arguments.isGiven("invisible") {
+      throw usage("--invisible goes with -f")
+    } else {
+      try list.print()
     }
   }
 }

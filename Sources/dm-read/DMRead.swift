@@ -15,6 +15,7 @@ internal import DMKit
       Option("all", "everything"),
       Option("everywhere", "in all conversations"),
       Option("unread", "mark as unread instead; the receipts stay"),
+      Option("delivered", "mark as delivered instead: for those who take messages by other ways than dm-tail"),
       Option("receipts", value: "MESSAGE", "print who has read this message, and when"),
       Option("dry-run", "print what would change, and change nothing"),
     ],
@@ -23,18 +24,19 @@ internal import DMKit
       ("dm-tail bob -n 20 | dm-read", "exactly these 20"),
       ("dm-read --everywhere --before 7d", "for cron: whatever is older than a week"),
       ("dm-read --receipts bob:-1", "who has read the last message, and when"),
-    ], reads: "read_line", writes: ["read_receipt", "error"])
+    ], reads: "read_line", writes: ["read_receipt", "delivery_receipt", "error"])
 
   static func run(_ call: Invocation) throws {
     let arguments = call.arguments
     let messenger = try call.messenger()
     var options = Messenger.MarkOptions()
-    options.unread = arguments.has("unread")
+    try arguments.exclude("unread", "delivered")
+    options.act = arguments.has("unread") ? .unread : arguments.has("delivered") ? .delivered : .read
     options.isDryRun = arguments.has("dry-run")
 
     if let message = arguments.value("receipts") {
       try arguments.atMost(0)
-      try arguments.exclude("receipts", beside: "up-to", "before", "all", "everywhere", "unread", "dry-run")
+      try arguments.exclude("receipts", beside: "up-to", "before", "all", "everywhere", "unread", "delivered", "dry-run")
       for receipt in try messenger.receipts(for: MessageReference(message)) { try print(receipt, call) }
       return
     }
@@ -48,9 +50,12 @@ internal import DMKit
       }
       for receipt in try messenger.markReadEverywhere(target, options) { try print(receipt, call) }
     } else if let name = arguments.operands.first {
-      let (conversation, ranges) = try conversationAndRanges(arguments.operands)
+      let (conversations, ranges) = try conversationsAndRanges(arguments.operands)
+      if conversations.count > 1 {
+        throw usage("'\(arguments.operands[1])' is no range of messages; write 57, 40..57, 40.. or ..57")
+      }
       if ranges != nil, target != nil { throw usage("a range and an option exclude each other; write one of them") }
-      guard let conversation, let chosen = ranges.map(ReadTarget.ranges) ?? target else {
+      guard let conversation = conversations.first, let chosen = ranges.map(ReadTarget.ranges) ?? target else {
         throw usage("which messages of '\(name)'? Write a range, --up-to MESSAGE, --before WHEN or --all")
       }
       if let receipt = try messenger.markRead(chosen, in: conversation, options) { try print(receipt, call) }
@@ -68,27 +73,6 @@ internal import DMKit
     if let message = arguments.value("up-to") { return .upTo(try MessageReference(message)) }
     if let bound = arguments.value("before") { return .before(try messageOrTime(bound)) }
     return arguments.has("all") ? .all : nil
-  }
-
-  /// Exactly the messages whose lines come in; other lines pass by.
-  ///
-  /// One receipt a conversation and batch.
-  static func readLines(_ call: Invocation, _ messenger: Messenger, _ options: Messenger.MarkOptions) throws {
-    var input = LineInput()
-    while let batch = try input.batch({ try Messenger.Mentioned(line: $0) }) {
-      var lines: [Int] = []
-      var messages: [Messenger.Mentioned] = []
-      for case (let line, .success(let message?)) in batch {
-        lines.append(line)
-        messages.append(message)
-      }
-      let (receipts, errors) = messages.isEmpty ? ([], [:]) : try messenger.markRead(messages, options)
-      var faults: [(line: Int, error: DMError)] = errors.map { (lines[$0.key], $0.value) }
-      for case (let line, .failure(let error)) in batch { faults.append((line, error)) }
-      for fault in faults.sorted(by: { $0.line < $1.line }) { try call.fail(line: fault.line, fault.error) }
-      for receipt in receipts { try print(receipt, call) }
-      try call.output.flush()
-    }
   }
 
   static func print(_ receipt: Receipt, _ call: Invocation) throws {

@@ -12,6 +12,8 @@ internal import DMKit
       Option("lines", "send each line of standard input as a message"),
       Option("reply-to", value: "MESSAGE", "the message that this one answers"),
       Option("nonce", value: "NONCE", "sent before with this nonce: do nothing, return that message"),
+      Option("consumer", value: "NAME", "the lines acknowledge ('ack') for this consumer of the user; see dm-tail(1)"),
+      Option("skip-failed", "pass over lines that can never succeed: acknowledge and count them"),
       Option("edit", "write the text in $VISUAL or $EDITOR"),
     ],
     examples: [
@@ -23,12 +25,15 @@ internal import DMKit
         "jq -c '{conversation: .to, text: .body, nonce: .id}' queue.json | dm-send",
         "many, each answered by a line"
       ),
-    ], reads: "send_line", writes: ["message", "error"])
+    ], reads: "send_line", writes: ["message", "ack", "error"])
 
   static func run(_ call: Invocation) throws {
     let arguments = call.arguments
     let messenger = try call.messenger()
     guard let name = arguments.operands.first else { return try sendLines(call, messenger) }
+    for option in ["consumer", "skip-failed"] where arguments.isGiven(option) {
+      throw usage("--\(option) is for JSON lines on standard input; leave out '\(name)'")
+    }
     let conversation = try ConversationReference(name)
     if arguments.has("lines") { return try sendTexts(call, messenger, conversation) }
     let words = arguments.operands.dropFirst().joined(separator: " ")
@@ -70,6 +75,8 @@ internal import DMKit
       throw usage("--\(name) needs a conversation; see --help")
     }
     if isTerminal(.input) { throw usage("name a conversation, or pipe JSON lines into it; see --help") }
+    if let consumer = call.arguments.value("consumer") { return try sendLines(call, messenger, as: consumer) }
+    if call.arguments.has("skip-failed") { throw usage("--skip-failed needs --consumer NAME") }
     try call.answerLines {
       try Outgoing(line: $0)
     } act: {

@@ -3,8 +3,12 @@ internal import DMKit
 
 @main struct DMTail: Program {
   static let command = Command(
-    "dm-tail", "print messages, oldest first: the newest 30, or those you name",
-    synopsis: ["[OPTION]... [CONVERSATION [RANGE]...]"],
+    "dm-tail", "print messages, oldest first: the newest 30, or those you name; and follow what happens",
+    synopsis: [
+      "[OPTION]... [CONVERSATION [RANGE]...]", "-f [OPTION]... [CONVERSATION]...",
+      "--cursor CURSOR|start|now [OPTION]... [CONVERSATION]...", "--consumer NAME --ack CURSOR",
+      "--consumers | --forget NAME",
+    ],
     options: [
       Option(
         nil, short: "n", value: "N", "the newest N messages, or 'all' [30; all with a range, --since or --unread]"),
@@ -13,6 +17,20 @@ internal import DMKit
       Option("unread", "only unread ones"),
       Option("read", "mark what was printed as read"),
       Option("peek", "do not mark what was printed as delivered"),
+      Option("follow", short: "f", "go on with what happens from then on"),
+      Option(
+        "events", value: "KIND,...", values: .words(MessagingEvent.Kind.allCases.map(\.rawValue) + ["all"]),
+        "what to tell of [message,update,delete]"),
+      Option(
+        "cursor", value: "CURSOR", values: .words(["start", "now"]),
+        "no history, but what happened after CURSOR, oldest first"),
+      Option("others", "leave out what one did oneself"),
+      Option("heartbeat", value: "TIME", "print a heartbeat that often [a consumer: 5s]"),
+      Option("invisible", "do not show that one is there"),
+      Option("consumer", value: "NAME", "begin where this consumer of the user stands"),
+      Option("ack", value: "CURSOR", "move the consumer there, and print nothing else"),
+      Option("consumers", "print the user's consumers, and how far behind they are"),
+      Option("forget", value: "NAME", "forget a consumer"),
     ],
     examples: [
       ("dm-tail bob", "the newest 30 messages with bob"),
@@ -21,31 +39,31 @@ internal import DMKit
       ("dm-tail --unread --read", "all that is unread, and mark it read"),
       ("dm-tail bob -n 20 | dm-read", "mark exactly these 20 as read"),
       ("dm-tail +ops --since yesterday | jq -r '\"\\(.sender): \\(.text)\"'", "who said what"),
-    ], writes: ["message"])
+      ("dm-tail -f bob +ops", "read and follow two conversations"),
+      ("dm-tail -f --others -n 0 --events message | jq --unbuffered -r .text", "only what others say from now on"),
+      ("dm-tail --cursor start --events all", "all that is known to have happened"),
+    ],
+    writes: [
+      "message", "message_updated", "delivery_receipt", "read_receipt", "typing", "presence", "conversation_updated",
+      "caught_up", "heartbeat", "gap", "ack", "consumer",
+    ])
 
   static func run(_ call: Invocation) throws {
     let arguments = call.arguments
     // What nobody saw is neither read nor delivered.
     try arguments.exclude("quiet", "read")
-    var query = HistoryQuery()
-    (query.conversation, query.ranges) = try conversationAndRanges(arguments.operands)
-    query.before = try arguments.value("before").map(messageOrTime)
-    query.since = try arguments.value("since").map(messageOrTime)
-    query.unreadOnly = arguments.has("unread")
-    query.limit = try arguments.count("n", default: 30)
-    if query.unreadOnly || query.since != nil || query.ranges != nil, !arguments.isGiven("n") { query.limit = nil }
-
-    let messenger = try call.messenger()
-    let history = try messenger.history(query)
-    var page = MessagePage(messenger, query.conversation)
-    var printed = PrintedMessages()
-    while case let batch = try history.next(), !batch.isEmpty {
-      for message in batch { try call.print(message) { try page.text(of: $0) } }
-      printed.add(batch, seenBy: messenger.identity.handle)
+    if try keepConsumers(call) { return }
+    let (conversations, ranges) = try conversationsAndRanges(arguments.operands)
+    var query = try eventQuery(arguments, conversations, hasRanges: ranges != nil)
+    var printer = Printer(call, try call.messenger(), conversations)
+    if query.start == nil, query.consumer == nil {
+      let cursor = try printer.print(try historyQuery(arguments, conversations, ranges))
+      guard query.follows else { return }
+      query.start = cursor.map { .cursor($0.description) } ?? .start
     }
-    // Only now is it known that the reader got it.
-    try call.output.flush()
-    if arguments.has("read") { try printed.markRead(messenger) }
-    if !arguments.has("peek"), !call.isQuiet { try messenger.markDelivered(upTo: printed.lastOfOthers) }
+    try call.follow(query) { events in
+      try printer.print(events)
+      return nil
+    }
   }
 }

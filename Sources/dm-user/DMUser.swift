@@ -12,18 +12,22 @@ internal import DMKit
 
   static let command = Command(
     "dm-user", "add users, and show and change profiles",
-    synopsis: ["add HANDLE [OPTION]...", "list", "show [USER]", "set [OPTION]..."],
+    synopsis: ["add HANDLE [OPTION]...", "list", "show [USER]", "set [OPTION]...", "presence [-f] [USER]..."],
     subcommands: [
       Command.Subcommand("add", operands: "HANDLE", "add a user", options: profile),
       Command.Subcommand("list", "print all users"),
       Command.Subcommand("show", operands: "[USER]", "print a user, or oneself"),
       Command.Subcommand("set", "change one's own profile; an empty value clears a field", options: profile),
+      Command.Subcommand(
+        "presence", operands: "[USER]...", "who is there, of those with whom one shares a conversation",
+        options: [Option("follow", short: "f", "go on with each who comes and goes")]),
     ],
     examples: [
       ("dm-user add dave --display-name 'Dave D.'", "add dave"),
       ("dm-user list | jq -r .handle", "all handles"),
       ("dm-user --as bob set --bio 'on holiday' --hide-presence", "change bob's profile"),
-    ], writes: ["user"])
+      ("dm-user presence | jq -r 'select(.is_online).user'", "who is there"),
+    ], writes: ["user", "presence"])
 
   static func run(_ call: Invocation) throws {
     let arguments = call.arguments
@@ -42,6 +46,8 @@ internal import DMKit
       try arguments.atMost(1)
       let handle = arguments.operands.first?.without("@")
       try call.print(try messenger.user(handle), text: TextFormat.line)
+    case "presence":
+      try printPresence(call, messenger)
     default:
       try arguments.atMost(0)
       var after = ""
@@ -49,6 +55,25 @@ internal import DMKit
         for user in page { try call.print(user, text: TextFormat.line) }
         after = last.handle.description
       }
+    }
+  }
+
+  static func printPresence(_ call: Invocation, _ messenger: Messenger) throws {
+    let handles = call.arguments.operands.map { $0.without("@") }
+    var known: [Handle: Bool] = [:]
+    func printNews() throws {
+      for presence in try messenger.presence(of: handles) where known[presence.user] != presence.isOnline {
+        known[presence.user] = presence.isOnline
+        try call.print(presence, text: TextFormat.line)
+      }
+    }
+    guard call.arguments.has("follow") else { return try printNews() }
+    var query = EventQuery()
+    query.kinds = [.presence]
+    query.beatsPresence = false
+    try call.follow(query) { _ in
+      try printNews()
+      return nil
     }
   }
 

@@ -3,13 +3,22 @@ protocol BatchSession {
   associatedtype Item
   associatedtype Answer: Sendable
 
-  init(_ messenger: Messenger, _ store: Store, _ me: Int64)
+  /// Whether the first item that fails is the last that is looked at.
+  var stopsAtFault: Bool { get }
+
+  /// Whether there is something to keep though no act succeeded.
+  var mustCommit: Bool { get }
 
   /// Does one act. When it throws a fault of the item alone, nothing of the act has been written.
   func act(on item: Item) throws -> Answer
 
   /// Writes what is kept for the end, once a conversation.
   func finish() throws
+}
+
+extension BatchSession {
+  var stopsAtFault: Bool { false }
+  var mustCommit: Bool { false }
 }
 
 /// Rolls a transaction back in which nothing was done, so that a mistake creates no user.
@@ -20,24 +29,26 @@ private struct NothingDone<Answer: Sendable>: Error {
 extension Messenger {
   /// Acts on each item in order, in one durable transaction, and says what became of each.
   ///
-  /// An item that cannot be done stops none of the others; a fault of the store undoes all.
+  /// An item that cannot be done stops none of the others, unless the session stops at it; a fault of the store
+  /// undoes all.
   func perform<Session: BatchSession>(
-    _ items: [Session.Item], in session: Session.Type
+    _ items: [Session.Item], _ begin: (Store, Int64) throws -> Session
   ) throws -> [Result<Session.Answer, DMError>] {
     do {
       return try writing(isBulk: items.count > 1) { store, me in
-        let session = Session(self, store, me)
+        let session = try begin(store, me)
+        var results: [Result<Session.Answer, DMError>] = []
         var hasDone = false
-        let results = try items.map { item -> Result<Session.Answer, DMError> in
+        for item in items {
           do {
-            let answer = try session.act(on: item)
+            results.append(.success(try session.act(on: item)))
             hasDone = true
-            return .success(answer)
           } catch let error as DMError where !error.code.isFatal {
-            return .failure(error)
+            results.append(.failure(error))
+            if session.stopsAtFault { break }
           }
         }
-        if !hasDone { throw NothingDone(results: results) }
+        if !hasDone, !session.mustCommit { throw NothingDone(results: results) }
         try session.finish()
         return results
       }

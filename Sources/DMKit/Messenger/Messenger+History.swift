@@ -6,8 +6,10 @@ public struct HistoryQuery: Sendable {
     case time(Timestamp)
   }
 
-  /// Nil for all that the user is in.
-  public var conversation: ConversationReference?
+  /// Empty for all that the user is in.
+  public var conversations: [ConversationReference]
+  /// Takes a direct conversation in which nothing was said yet for an empty one.
+  public var allowsMissing = false
   /// Nil for everything; otherwise only these numbers.
   public var ranges: [RangeReference]?
   /// From here on, this message included.
@@ -18,7 +20,7 @@ public struct HistoryQuery: Sendable {
   /// The newest so many of what is left; nil for all.
   public var limit: Int? = 30
 
-  public init(_ conversation: ConversationReference? = nil) { self.conversation = conversation }
+  public init(_ conversations: ConversationReference...) { self.conversations = conversations }
 }
 
 /// Messages in batches, oldest first.
@@ -36,6 +38,9 @@ public final class History {
   private var left: Int?
   private var statuses: StatusReader?
 
+  /// Where the stream goes on after this history; nil when there is no store yet.
+  public private(set) var cursor: Cursor?
+
   /// The most messages of a batch: enough to make the query's cost small, few enough to stay in memory.
   static let batch = 500
 
@@ -44,11 +49,21 @@ public final class History {
     left = query.limit
     plan = try messenger.reading(nil) { store, me in
       statuses = StatusReader(store)
-      guard let reference = query.conversation else { return try Self.timeline(query, messenger, store, me) }
-      let row = try messenger.find(reference, store, me)
-      return .ranges(try Self.ranges(query, row, messenger, store, me).reversed(), conversation: row.key)
+      cursor = Cursor(store: try store.uuid(), try messenger.placed(.now, store))
+      let rows = try query.conversations.compactMap { reference in
+        try messenger.findIfPresent(reference, store, me)
+          ?? (query.allowsMissing ? nil : messenger.find(reference, store, me))
+      }
+      if query.conversations.count == 1 {
+        return try rows.first.map {
+          .ranges(try Self.ranges(query, $0, messenger, store, me).reversed(), conversation: $0.key)
+        } ?? .ranges([], conversation: 0)
+      }
+      return try Self.timeline(query, query.conversations.isEmpty ? nil : rows.map(\.key), messenger, store, me)
     }
-    if plan == nil, let reference = query.conversation { throw messenger.nothingYet(reference) }
+    if cursor == nil, !query.allowsMissing, let reference = query.conversations.first {
+      throw messenger.nothingYet(reference)
+    }
   }
 
   /// The next messages; empty when there are no more.
@@ -103,7 +118,7 @@ public final class History {
   }
 
   private static func timeline(
-    _ query: HistoryQuery, _ messenger: Messenger, _ store: Store, _ me: Int64
+    _ query: HistoryQuery, _ conversations: [Int64]?, _ messenger: Messenger, _ store: Store, _ me: Int64
   ) throws -> Plan? {
     func time(_ bound: HistoryQuery.Bound) throws -> Timestamp {
       switch bound {
@@ -113,7 +128,8 @@ public final class History {
     }
     var since = try query.since.map(time) ?? Timestamp.writable.lowerBound
     let filter = Store.TimelineFilter(
-      user: me, before: try query.before.map(time) ?? Timestamp(microseconds: .max), unreadOnly: query.unreadOnly)
+      user: me, conversations: conversations, before: try query.before.map(time) ?? Timestamp(microseconds: .max),
+      lastKey: try store.lastMessageKey(), unreadOnly: query.unreadOnly)
     if query.unreadOnly {
       guard let oldest = try store.oldestUnread(of: me) else { return nil }
       since = max(since, oldest)

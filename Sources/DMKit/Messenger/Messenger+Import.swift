@@ -4,7 +4,7 @@ extension Messenger {
   /// Missing users and groups are created, a sender joins from the first message, and all of it counts
   /// as read. What is there already, by its id or else by sender and nonce, is returned as a duplicate.
   public func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
-    try perform(batch, in: ImportSession.self)
+    try perform(batch) { ImportSession(self, $0, $1) }
   }
 }
 

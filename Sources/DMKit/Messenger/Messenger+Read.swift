@@ -9,10 +9,17 @@ public enum ReadTarget: Sendable {
 }
 
 extension Messenger {
-  /// What to do to read marks.
+  /// What to do to messages.
   public struct MarkOptions: Sendable {
-    /// Marks as unread: for oneself only, the receipts stay.
-    public var unread = false
+    public enum Act: Sendable {
+      case read
+      /// For oneself only, the receipts stay.
+      case unread
+      /// Everything up to the last of them reached the user.
+      case delivered
+    }
+
+    public var act = Act.read
     /// Says what would change and changes nothing.
     public var isDryRun = false
 
@@ -37,7 +44,7 @@ extension Messenger {
     _ target: ReadTarget, _ options: MarkOptions = MarkOptions()
   ) throws -> [Receipt] {
     try mark(options) { store, me in
-      try store.conversationKeys(of: me, unreadOnly: !options.unread).compactMap { key in
+      try store.conversationKeys(of: me, unreadOnly: options.act == .read).compactMap { key in
         guard let row = try store.conversation(key: key) else { return nil }
         return (key, try ranges(target, in: row, store, me))
       }
@@ -91,7 +98,7 @@ extension Messenger {
       let conversation = try store.conversationID(place.conversation)
       return try store.receipts(for: place).map {
         Receipt(
-          conversationID: conversation, user: try store.handle($0.user), range: $0.range, at: $0.at, unreadCount: nil)
+          kind: .read, conversationID: conversation, user: try store.handle($0.user), range: $0.range, at: $0.at, unreadCount: nil)
       }
     }
   }
@@ -110,7 +117,7 @@ extension Messenger {
       }
       if news.isEmpty { return }
       try writing(patience: 100) { store, me in
-        for (key, seq) in news { try store.markDelivered(seq, to: me, in: key, at: .now) }
+        for (key, seq) in news { _ = try store.markDelivered(seq, to: me, in: key, at: .now) }
       }
     } catch let error as DMError where error.code == .busy || error.code == .readOnlyStore {
       return
@@ -141,13 +148,10 @@ extension Messenger {
     let now = Timestamp.now
     let looked: [Receipt]? = try reading(nil) { store, me in
       try find(store, me).compactMap { mark in
-        let changed = try mark.ranges.flatMap {
-          try store.wouldChange($0, toRead: !options.unread, by: me, in: mark.conversation)
-        }
-        let count = changed.reduce(0) { $0 + $1.count }
-        return try receipt(
-          changed, in: mark.conversation, at: now, store,
-          unread: store.unreadCount(of: me, in: mark.conversation) + (options.unread ? count : -count))
+        let changed = try wouldChange(mark.ranges, options.act, store, me, mark.conversation)
+        let count = changed.reduce(0) { $0 + $1.count } * (options.act == .unread ? 1 : -1)
+        let unread = try store.unreadCount(of: me, in: mark.conversation) + count
+        return try receipt(changed, options.act, in: mark.conversation, at: now, store, unread: unread)
       }
     }
     guard let looked else {
@@ -157,31 +161,58 @@ extension Messenger {
     if looked.isEmpty || options.isDryRun { return looked }
     return try writing(isBulk: true) { store, me in
       try find(store, me).compactMap { mark in
-        let key = mark.conversation
-        let changed = try mark.ranges.flatMap {
-          options.unread ? try store.uncover($0, by: me, in: key) : try store.cover($0, by: me, in: key)
-        }
-        guard let first = changed.first, let last = changed.last else { return nil }
-        let hull = first.lowerBound...last.upperBound
-        var isLogged = false
-        if !options.unread {
-          for range in mark.ranges where range.overlaps(hull) {
-            isLogged = try store.addReceipts(range.clamped(to: hull), of: me, in: key, at: now) || isLogged
-          }
-        }
-        if !isLogged { try store.append(.readState, conversation: key, user: me, seqs: hull, at: now) }
-        return try receipt(changed, in: key, at: now, store, unread: store.unreadCount(of: me, in: key))
+        let changed = try change(mark.ranges, options.act, store, me, mark.conversation, at: now)
+        let unread = try store.unreadCount(of: me, in: mark.conversation)
+        return try receipt(changed, options.act, in: mark.conversation, at: now, store, unread: unread)
       }
     }
   }
 
+  /// The parts of ranges that an act would change.
+  private func wouldChange(
+    _ ranges: [SeqRange], _ act: MarkOptions.Act, _ store: Store, _ me: Int64, _ key: Int64
+  ) throws -> [SeqRange] {
+    switch act {
+    case .read: return try ranges.flatMap { try store.wouldChange($0, toRead: true, by: me, in: key) }
+    case .unread: return try ranges.flatMap { try store.wouldChange($0, toRead: false, by: me, in: key) }
+    case .delivered:
+      let before = try store.deliveredSeq(to: me, in: key)
+      guard let last = ranges.last?.upperBound, last > before else { return [] }
+      return [(before + 1)...last]
+    }
+  }
+
+  /// Does it, and returns the parts that it changed.
+  private func change(
+    _ ranges: [SeqRange], _ act: MarkOptions.Act, _ store: Store, _ me: Int64, _ key: Int64, at now: Timestamp
+  ) throws -> [SeqRange] {
+    let changed: [SeqRange]
+    switch act {
+    case .read: changed = try ranges.flatMap { try store.cover($0, by: me, in: key) }
+    case .unread: changed = try ranges.flatMap { try store.uncover($0, by: me, in: key) }
+    case .delivered:
+      return try ranges.last.flatMap { try store.markDelivered($0.upperBound, to: me, in: key, at: now) }.map { [$0] } ?? []
+    }
+    guard let first = changed.first, let last = changed.last else { return [] }
+    let hull = first.lowerBound...last.upperBound
+    var isLogged = false
+    if act == .read {
+      for range in ranges where range.overlaps(hull) {
+        isLogged = try store.addReceipts(range.clamped(to: hull), of: me, in: key, at: now) || isLogged
+      }
+    }
+    if !isLogged { try store.append(.readState, conversation: key, user: me, seqs: hull, at: now) }
+    return changed
+  }
+
   private func receipt(
-    _ changed: [SeqRange], in key: Int64, at time: Timestamp, _ store: Store, unread: Int
+    _ changed: [SeqRange], _ act: MarkOptions.Act, in key: Int64, at time: Timestamp, _ store: Store, unread: Int
   ) throws -> Receipt? {
     guard let first = changed.first, let last = changed.last else { return nil }
     return Receipt(
-      conversationID: try store.conversationID(key), user: identity.handle,
-      range: first.lowerBound...last.upperBound, at: time, unreadCount: unread)
+      kind: act == .delivered ? .delivery : .read, conversationID: try store.conversationID(key),
+      user: identity.handle, range: first.lowerBound...last.upperBound, at: time,
+      unreadCount: act == .delivered ? nil : unread)
   }
 }
 

@@ -12,12 +12,12 @@ extension Messenger {
   /// A message that cannot be sent stops none of the others. Whatever fails for all of them, fails
   /// before any is sent.
   public func send(_ batch: [Outgoing]) throws -> [Result<Message, DMError>] {
-    try perform(batch, in: SendSession.self)
+    try perform(batch) { SendSession(self, $0, $1) }
   }
 }
 
 /// The messages that one user sends in one transaction.
-private final class SendSession: BatchSession {
+final class SendSession: BatchSession {
   private let messenger: Messenger
   private let store: Store
   private let me: Int64
@@ -27,23 +27,24 @@ private final class SendSession: BatchSession {
   /// The first number that each conversation got in this transaction; nobody else adds to it meanwhile.
   private var firstAdded: [Int64: Int] = [:]
 
-  init(_ messenger: Messenger, _ store: Store, _ me: Int64) {
+  /// Whether a nonce may come again with another text, as it does where a text is made anew by each try.
+  private let allowsOtherText: Bool
+
+  init(_ messenger: Messenger, _ store: Store, _ me: Int64, allowsOtherText: Bool = false) {
     self.messenger = messenger
     self.store = store
     self.me = me
+    self.allowsOtherText = allowsOtherText
     statuses = StatusReader(store)
   }
 
   func act(on outgoing: Outgoing) throws -> Message {
     var row = try target(of: outgoing)
-    if let nonce = outgoing.nonce, let place = try store.place(of: nonce, from: me, in: row.key),
-      var message = try store.message(at: place, as: statuses)
-    {
-      guard message.bears(outgoing.text) else {
+    if let nonce = outgoing.nonce, let message = try sent(nonce, in: row.key) {
+      guard allowsOtherText || message.bears(outgoing.text) else {
         throw DMError(
           .nonceConflict, "the nonce '\(nonce)' named another text before; use a new one", subject: nonce)
       }
-      message.isDuplicate = true
       return message
     }
     let replyTo = try outgoing.replyTo.map { reference in
@@ -57,6 +58,20 @@ private final class SendSession: BatchSession {
     return Message(
       id: id, conversationID: row.id, seq: row.lastSeq, sender: messenger.identity.handle, text: outgoing.text,
       createdAt: row.lastActivity, status: .sent, replyTo: replyTo ?? nil, nonce: outgoing.nonce)
+  }
+
+  /// What the nonce of a message names already.
+  func sentBefore(_ outgoing: Outgoing) throws -> Message? {
+    guard let nonce = outgoing.nonce, let row = try messenger.findIfPresent(outgoing.conversation, store, me)
+    else { return nil }
+    return try sent(nonce, in: row.key)
+  }
+
+  private func sent(_ nonce: String, in conversation: Int64) throws -> Message? {
+    guard let place = try store.place(of: nonce, from: me, in: conversation) else { return nil }
+    var message = try store.message(at: place, as: statuses)
+    message?.isDuplicate = true
+    return message
   }
 
   /// The conversation of a message, created when it is the first to a user.

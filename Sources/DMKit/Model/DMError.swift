@@ -26,6 +26,7 @@ public struct DMError: Error, Equatable, Sendable {
     case ambiguousTitle = "ambiguous_title"
     case unknownMessage = "unknown_message"
     case unknownUser = "unknown_user"
+    case unknownConsumer = "unknown_consumer"
     case notAllowed = "not_allowed"
     // The call, the store or the machine.
     case usage
@@ -37,6 +38,7 @@ public struct DMError: Error, Equatable, Sendable {
     case storeTooNew = "store_too_new"
     case storeForeign = "store_foreign"
     case storeDamaged = "store_damaged"
+    case storeReplaced = "store_replaced"
     case networkFileSystem = "network_file_system"
     case `internal`
 
@@ -52,7 +54,7 @@ public struct DMError: Error, Equatable, Sendable {
     public var isFatal: Bool {
       switch self {
       case .usage, .noStore, .cannotCreate, .inputOutput, .readOnlyStore, .busy, .storeTooNew,
-        .storeForeign, .storeDamaged, .networkFileSystem, .internal:
+        .storeForeign, .storeDamaged, .storeReplaced, .networkFileSystem, .internal:
         true
       default: false
       }

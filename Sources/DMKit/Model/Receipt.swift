@@ -1,5 +1,8 @@
-/// That a user read messages of a conversation, and when.
+/// That messages of a conversation reached a user, or were read by him, and when.
 public struct Receipt: Equatable, Sendable {
+  public enum Kind: Sendable { case delivery, read }
+
+  public let kind: Kind
   public let conversationID: Identifier
   public let user: Handle
   public let range: SeqRange

@@ -5,7 +5,9 @@ enum Migration {
   /// Marks a database as a store of dm, in its header (sqlite.org/pragma.html#pragma_application_id).
   static let applicationID: Int64 = 0x644D_7331
 
-  static let steps: [[UInt8]] = [PackageResources.m0001_initial_sql]
+  static let steps: [[UInt8]] = [
+    PackageResources.m0001_initial_sql, PackageResources.m0002_live_sql,
+  ]
 }
 
 extension Store {
@@ -18,7 +20,7 @@ extension Store {
 
   /// - Throws: `store_foreign`, `store_too_new`, or what SQLite says of a file that is no database.
   func identity() throws -> Identity {
-    let version = try pragma("PRAGMA user_version")
+    let version = try version()
     let application = try pragma("PRAGMA application_id")
     guard application == Migration.applicationID else {
       if application == 0, version == 0, try pragma("SELECT count(*) FROM sqlite_schema") == 0 { return .empty }
@@ -44,7 +46,7 @@ extension Store {
   /// Under the lock, because many may start at once, and with the version read again inside the
   /// transaction, because another may have come first.
   func migrate() throws {
-    let lock = try WriteLock(path: location.lock, milliseconds: Self.patience)
+    let lock = try writeLock(patience: Self.patience)
     let transaction = try connection.begin(.write)
     var done = 0
     if case .version(let version) = try identity() { done = version }
@@ -66,7 +68,9 @@ extension Store {
     _ = consume lock
   }
 
-  private func pragma(_ sql: StaticString) throws -> Int64 {
+  func version() throws -> Int64 { try pragma("PRAGMA user_version") }
+
+  func pragma(_ sql: StaticString) throws -> Int64 {
     var statement = try connection.prepare(sql)
     return try statement.step() ? statement.int64(0) : 0
   }

@@ -2,7 +2,7 @@ extension Store {
   /// What a row of the change log says.
   ///
   /// The numbers stand in stores: they are never reused.
-  enum Change: Int64 {
+  enum Change: Int64, CaseIterable {
     case message = 1
     /// Others may see it.
     case readReceipt = 2
@@ -11,6 +11,10 @@ extension Store {
     case user = 5
     /// One's own read state, without a receipt.
     case readState = 6
+    /// The status of messages that others than that user sent.
+    case statusOfOthers = 7
+    /// The status of messages that he sent.
+    case statusOfOwn = 8
   }
 
   func append(
@@ -25,5 +29,118 @@ extension Store {
     statement.bind(seqs.map { Int64($0.lowerBound) })
     statement.bind(seqs.map { Int64($0.upperBound) })
     try statement.run()
+    let rev = connection.lastInsertedRow
+    logged = (logged?.lowerBound ?? rev)...rev
+  }
+
+  func append(_ changes: [StatusChange], conversation: Int64, at time: Timestamp) throws {
+    for change in changes {
+      switch change.senders {
+      case .allBut(let user):
+        try append(.statusOfOthers, conversation: conversation, user: user, seqs: change.range, at: time)
+      case .only(let user):
+        try append(.statusOfOwn, conversation: conversation, user: user, seqs: change.range, at: time)
+      }
+    }
+  }
+
+  /// The first and the last change that the log holds; nil while nothing has happened.
+  func knownChanges() throws -> ClosedRange<Int64>? {
+    var statement = try connection.prepare("SELECT min(rev), (SELECT max(rev) FROM change) FROM change")
+    guard try statement.step(), !statement.isNull(0) else { return nil }
+    return statement.int64(0)...statement.int64(1)
+  }
+
+  // MARK: Reading
+
+  struct ChangeRow {
+    let rev: Int64
+    let kind: Change
+    let conversation: Int64
+    let user: Int64?
+    let seqs: SeqRange?
+    let at: Timestamp
+    /// The new message.
+    let message: Message?
+  }
+
+  /// Which changes a user is told of.
+  struct ChangeFilter {
+    let user: Int64
+    let kinds: Set<Change>
+    /// Nil for all that he is in.
+    let conversations: [Int64]?
+
+    var conversationList: String? { conversations.map(jsonArray) }
+  }
+
+  /// Up to `limit` changes of a user's conversations after one, in order.
+  func changes(after rev: Int64, _ filter: ChangeFilter, limit: Int, as statuses: StatusReader) throws -> [ChangeRow] {
+    let kinds = filter.kinds.map { String($0.rawValue) }.sorted().joined(separator: ", ")
+    var statement = try connection.prepare(
+      text: """
+        SELECT ch.rev, ch.kind, ch.conversation, ch.user, ch.from_seq, ch.to_seq, ch.at, \(Self.messageColumns)
+        FROM change ch CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1
+        LEFT JOIN message m ON ch.kind = 1 AND m.conversation = ch.conversation AND m.seq = ch.from_seq
+        WHERE ch.rev > ?2 AND ch.kind IN (\(kinds))
+        \(filter.conversations == nil ? "" : "AND ch.conversation IN (SELECT value FROM json_each(?4))")
+        ORDER BY ch.rev LIMIT ?3
+        """)
+    statement.bind(filter.user)
+    statement.bind(rev)
+    statement.bind(limit)
+    if let list = filter.conversationList { statement.bind(list) }
+    var rows: [ChangeRow] = []
+    while try statement.step() {
+      guard let kind = Change(rawValue: statement.int64(1)) else { continue }
+      rows.append(
+        ChangeRow(
+          rev: statement.int64(0), kind: kind, conversation: statement.int64(2), user: statement.optionalInt64(3),
+          seqs: statement.isNull(4) ? nil : statement.int(4)...statement.int(5), at: statement.timestamp(6),
+          message: statement.isNull(7) ? nil : try message(statement, from: 7, as: statuses)))
+    }
+    return rows
+  }
+
+  /// How many changes that a filter selects come after one.
+  func countChanges(after rev: Int64, user: Int64, conversations: String?) throws -> Int {
+    var statement = try connection.prepare(
+      """
+      SELECT count(*) FROM change ch CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1
+      WHERE ch.rev > ?2 AND (?3 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?3)))
+      """)
+    statement.bind(user)
+    statement.bind(rev)
+    statement.bind(conversations)
+    return try statement.step() ? statement.int(0) : 0
+  }
+
+  // MARK: Pruning
+
+  /// How long the log is kept, in microseconds: 30 days.
+  static let changeLifetime: Int64 = 30 * 86_400_000_000
+
+  /// So many changes from one pruning to the next, and at most so many times that at once: a write stays short.
+  static let pruneInterval: Int64 = 1000
+
+  /// Forgets the oldest changes, but none of the last 30 days, none that a consumer of that time still needs, and
+  /// never the last one.
+  func pruneChanges(now: Timestamp) throws {
+    guard let known = try knownChanges() else { return }
+    let horizon = Timestamp(microseconds: now.microseconds - Self.changeLifetime)
+    var oldest = try connection.prepare(
+      """
+      SELECT min(?1, ?2, coalesce((SELECT rev FROM change WHERE at >= ?3 AND rev <= ?2 ORDER BY rev LIMIT 1), ?2),
+        coalesce((SELECT min(rev) + 1 FROM consumer WHERE used_at >= ?3), ?1))
+      """)
+    oldest.bind(known.upperBound)
+    oldest.bind(known.lowerBound + 5 * Self.pruneInterval)
+    oldest.bind(horizon)
+    guard try oldest.step(), oldest.int64(0) > known.lowerBound else { return }
+    var delete = try connection.prepare("DELETE FROM change WHERE rev < ?")
+    delete.bind(oldest.int64(0))
+    try delete.run()
   }
 }
+
+func jsonArray(_ keys: [Int64]) -> String { "[" + keys.map(String.init).joined(separator: ",") + "]" }

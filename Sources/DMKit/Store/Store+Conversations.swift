@@ -192,3 +192,32 @@ extension Store {
     return try statement.step() ? try conversation(key: statement.int64(0)) : nil
   }
 }
+
+extension Store {
+  /// Whether two users are in one conversation, of all or of some.
+  func sharesConversation(_ user: Int64, _ other: String, among conversations: [Int64]?) throws -> Bool {
+    var statement = try connection.prepare(
+      """
+      SELECT 1 FROM user u CROSS JOIN participant o ON o.user = u.id
+      CROSS JOIN participant p ON p.conversation = o.conversation AND p.user = ?1
+      WHERE u.handle = ?2 AND (?3 IS NULL OR p.conversation IN (SELECT value FROM json_each(?3))) LIMIT 1
+      """)
+    statement.bind(user)
+    statement.bind(other)
+    statement.bind(conversations.map(jsonArray))
+    return try statement.step()
+  }
+
+  /// Those who show their presence and with whom a user shares a conversation, by handle.
+  func contacts(of user: Int64) throws -> [Handle] {
+    var statement = try connection.prepare(
+      """
+      SELECT handle FROM user WHERE shows_presence AND id <> ?1 AND id IN (SELECT o.user FROM participant p
+        JOIN participant o ON o.conversation = p.conversation WHERE p.user = ?1) ORDER BY handle
+      """)
+    statement.bind(user)
+    var handles: [Handle] = []
+    while try statement.step() { handles.append(Handle(stored: statement.text(0))) }
+    return handles
+  }
+}

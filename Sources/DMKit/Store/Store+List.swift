@@ -10,6 +10,8 @@ public struct ListQuery: Sendable {
   public var limit: Int? = 50
   /// The cursor of the last conversation of the page before.
   public var after: String?
+  /// One conversation, if it belongs to the list.
+  public var only: Identifier?
 
   public init() {}
 }
@@ -25,7 +27,9 @@ extension Store {
     statement.bind(user)
     statement.bind(query.limit ?? -1)
     bindMatch(query, &statement)
-    if let cursor {
+    if let only = query.only {
+      statement.bind(only)
+    } else if let cursor {
       statement.bind(cursor.isPinned)
       statement.bind(cursor.lastActivity)
       statement.bind(cursor.conversation)
@@ -56,6 +60,7 @@ extension Store {
   }
 
   // MARK: The query, whose parameters are ?1 user, ?2 limit, ?3 pattern, ?4 to ?6 the cursor
+  // or ?4 the only conversation
 
   /// For `docs/benchmarks.md`, which measures against the same SQL: the first page.
   static func listSQL(_ query: ListQuery, paged: Bool) -> String {
@@ -85,6 +90,7 @@ extension Store {
     case .only: sql += " AND p.is_archived"
     case .included: break
     }
+    if query.only != nil { sql += " AND c.uuid = ?4" }
     if query.unreadOnly { sql += " AND c.last_seq > p.read_count" }
     if query.matching != nil {
       sql += """

@@ -116,17 +116,41 @@ extension Store {
   }
 
   /// Notes how far messages were delivered to a user; it never goes back.
-  func markDelivered(_ seq: Int, to user: Int64, in conversation: Int64, at time: Timestamp) throws {
+  ///
+  /// - Returns: what is newly delivered; nil when nothing is.
+  func markDelivered(_ seq: Int, to user: Int64, in conversation: Int64, at time: Timestamp) throws -> SeqRange? {
+    let before = try deliveredSeq(to: user, in: conversation)
+    guard before < seq else { return nil }
+    let new = (before + 1)...seq
+    let layers = [try readMarks(in: conversation, near: new), try deliveryMarks(in: conversation, besides: user)]
     do {
       var statement = try connection.prepare(
-        "UPDATE participant SET delivered_seq = ?1 WHERE conversation = ?2 AND user = ?3 AND delivered_seq < ?1")
+        "UPDATE participant SET delivered_seq = ?1 WHERE conversation = ?2 AND user = ?3")
       statement.bind(seq)
       statement.bind(conversation)
       statement.bind(user)
       try statement.run()
     }
-    guard connection.changes > 0 else { return }
-    try append(.deliveryReceipt, conversation: conversation, user: user, seqs: 1...seq, at: time)
+    try append(.deliveryReceipt, conversation: conversation, user: user, seqs: new, at: time)
+    try append(StatusChange.changes(new, by: user, over: layers), conversation: conversation, at: time)
+    return new
+  }
+
+  /// How far messages have come to others than a user, as marks: to several, and beyond that to one.
+  private func deliveryMarks(in conversation: Int64, besides user: Int64) throws -> [ReadMark] {
+    var statement = try connection.prepare(
+      """
+      SELECT user, delivered_seq FROM participant WHERE conversation = ? AND user <> ? AND delivered_seq > 0
+      ORDER BY delivered_seq DESC LIMIT 2
+      """)
+    statement.bind(conversation)
+    statement.bind(user)
+    var furthest: [(user: Int64, seq: Int)] = []
+    while try statement.step() { furthest.append((statement.int64(0), statement.int(1))) }
+    guard let first = furthest.first else { return [] }
+    let several = furthest.count > 1 ? furthest[1].seq : 0
+    let marks = several > 0 ? [ReadMark(range: 1...several, reader: nil)] : []
+    return several < first.seq ? marks + [ReadMark(range: (several + 1)...first.seq, reader: first.user)] : marks
   }
 
   func deliveredSeq(to user: Int64, in conversation: Int64) throws -> Int {

@@ -13,8 +13,10 @@ extension Store {
       insert.bind(gap.upperBound)
       insert.bind(time)
       try insert.run()
-      try overlay(gap, by: user, in: conversation)
+      let marks = try readMarks(in: conversation, near: gap)
+      try overlay(gap, by: user, on: marks, in: conversation)
       try append(.readReceipt, conversation: conversation, user: user, seqs: gap, at: time)
+      try append(StatusChange.changes(gap, by: user, over: [marks]), conversation: conversation, at: time)
     }
     return !added.isEmpty
   }
@@ -30,19 +32,20 @@ extension Store {
     return try ranges(&statement, user, conversation, range)
   }
 
-  private func overlay(_ range: SeqRange, by user: Int64, in conversation: Int64) throws {
+  /// The marks that overlap a range or touch it, ascending.
+  func readMarks(in conversation: Int64, near range: SeqRange) throws -> [ReadMark] {
+    var statement = try connection.prepare(
+      "SELECT from_seq, to_seq, reader FROM read_mark WHERE conversation = ? AND to_seq >= ? ORDER BY to_seq")
+    statement.bind(conversation)
+    statement.bind(range.lowerBound - 1)
     var near: [ReadMark] = []
-    do {
-      var statement = try connection.prepare(
-        """
-        SELECT from_seq, to_seq, reader FROM read_mark WHERE conversation = ? AND to_seq >= ? ORDER BY to_seq
-        """)
-      statement.bind(conversation)
-      statement.bind(range.lowerBound - 1)
-      while try statement.step(), statement.int(0) <= range.upperBound + 1 {
-        near.append(ReadMark(range: statement.int(0)...statement.int(1), reader: statement.optionalInt64(2)))
-      }
+    while try statement.step(), statement.int(0) <= range.upperBound + 1 {
+      near.append(ReadMark(range: statement.int(0)...statement.int(1), reader: statement.optionalInt64(2)))
     }
+    return near
+  }
+
+  private func overlay(_ range: SeqRange, by user: Int64, on near: [ReadMark], in conversation: Int64) throws {
     if let first = near.first, let last = near.last {
       var delete = try connection.prepare(
         "DELETE FROM read_mark WHERE conversation = ? AND to_seq BETWEEN ? AND ?")

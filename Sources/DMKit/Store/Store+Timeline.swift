@@ -11,8 +11,12 @@ extension Store {
   /// Which of the messages of a user's conversations.
   struct TimelineFilter {
     let user: Int64
+    /// Nil for all that he is in.
+    let conversations: [Int64]?
     /// Not included.
     let before: Timestamp
+    /// What came later is told by the stream.
+    let lastKey: Int64
     let unreadOnly: Bool
   }
 
@@ -28,6 +32,7 @@ extension Store {
         WHERE (m.created_at, m.id) >= (?2, ?3) AND m.created_at < ?4
         AND (NOT ?5 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
           AND r.user = ?1 AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0))
+        AND m.id <= ?7 AND (?8 IS NULL OR m.conversation IN (SELECT value FROM json_each(?8)))
         ORDER BY m.created_at, m.id LIMIT ?6
         """)
     statement.bind(filter.user)
@@ -36,6 +41,8 @@ extension Store {
     statement.bind(filter.before)
     statement.bind(filter.unreadOnly)
     statement.bind(limit)
+    statement.bind(filter.lastKey)
+    statement.bind(filter.conversations.map(jsonArray))
     var messages: [Message] = []
     messages.reserveCapacity(limit)
     var next = moment
@@ -55,6 +62,7 @@ extension Store {
       WHERE m.created_at >= ?2 AND m.created_at < ?3
       AND (NOT ?4 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
         AND r.user = ?1 AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0))
+      AND m.id <= ?6 AND (?7 IS NULL OR m.conversation IN (SELECT value FROM json_each(?7)))
       ORDER BY m.created_at DESC, m.id DESC LIMIT 1 OFFSET ?5
       """)
     statement.bind(filter.user)
@@ -62,7 +70,15 @@ extension Store {
     statement.bind(filter.before)
     statement.bind(filter.unreadOnly)
     statement.bind(count - 1)
+    statement.bind(filter.lastKey)
+    statement.bind(filter.conversations.map(jsonArray))
     return try statement.step() ? Moment(createdAt: statement.timestamp(0), key: statement.int64(1)) : .start(of: since)
+  }
+
+  /// The key of the message that was stored last; keys grow, and none is used again.
+  func lastMessageKey() throws -> Int64 {
+    var statement = try connection.prepare("SELECT max(id) FROM message")
+    return try statement.step() ? statement.int64(0) : 0
   }
 
   /// When the oldest message was said that a user has not read.

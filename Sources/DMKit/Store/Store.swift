@@ -10,6 +10,14 @@ final class Store {
   var handles: [Int64: Handle] = [:]
   var conversationIDs: [Int64: Identifier] = [:]
 
+  /// How often this connection has committed: what it knows of the store may have changed since.
+  private(set) var writeCount = 0
+  /// Which file is open: another may take its place.
+  private let file: StoreLocation.File?
+
+  /// The changes that the write under way has logged.
+  var logged: ClosedRange<Int64>?
+
   /// Pages of the log at which a lone write, and a bulk one, moves it into the database.
   private static let loneLog = 100
   private static let bulkLog = 1024
@@ -19,13 +27,14 @@ final class Store {
 
   private init(_ location: StoreLocation) throws {
     self.location = location
+    file = location.file()
     connection = try Connection(path: location.database)
   }
 
   deinit {
     // After a bulk write, so that whoever comes next does not have to read a long log. Nothing is lost
     // when it cannot be done now.
-    guard connection.hasLog(over: Self.loneLog), let lock = WriteLock(ifFree: location.lock) else { return }
+    guard connection.hasLog(over: Self.loneLog), let lock = FileLock(ifFree: location.lock) else { return }
     connection.checkpoint(ifOver: Self.loneLog, emptying: true)
     _ = consume lock
   }
@@ -66,7 +75,7 @@ final class Store {
   /// The first process to open a store reads its whole log, so a lone write leaves little behind,
   /// a bulk one up to 4 MiB.
   func write<T>(isBulk: Bool = false, patience: Int = Store.patience, _ body: () throws -> T) throws -> T {
-    let lock = try WriteLock(path: location.lock, milliseconds: patience)
+    let lock = try writeLock(patience: patience)
     if !isReady {
       // In case the creator was killed before he came to it.
       try keepLog()
@@ -75,14 +84,25 @@ final class Store {
       isReady = true
     }
     let transaction = try connection.begin(.write)
-    var version = try connection.prepare("PRAGMA user_version")
-    if try version.step() { try refuseNewer(version.int64(0)) }
-    _ = consume version
+    try refuseNewer(version())
+    logged = nil
     let result = try body()
+    if let logged, logged.upperBound / Self.pruneInterval > (logged.lowerBound - 1) / Self.pruneInterval {
+      try pruneChanges(now: .now)
+    }
     try transaction.commit()
+    writeCount += 1
+    // Only now: whoever wakes earlier sees nothing yet, and is not woken again.
+    if logged != nil { Bell.ring(location.bell) }
     connection.checkpoint(ifOver: isBulk ? Self.bulkLog : Self.loneLog, emptying: !isBulk)
     _ = consume lock
     return result
+  }
+
+  func writeLock(patience: Int) throws -> FileLock {
+    try FileLock(
+      path: location.lock, milliseconds: patience,
+      busy: "another process has been writing for \(patience / 1000) s; try again")
   }
 
   /// Has the database keep a write-ahead log, once and for all.
@@ -102,5 +122,25 @@ final class Store {
   func uuid() throws -> Identifier {
     var statement = try connection.prepare("SELECT uuid FROM store")
     return try statement.step() ? statement.identifier(0) : Identifier(high: 0, low: 0)
+  }
+
+  /// A number that changes when another connection has committed (sqlite.org/pragma.html#pragma_data_version).
+  func dataVersion() throws -> Int64 { try pragma("PRAGMA data_version") }
+
+  /// Whether another connection has committed since the data had that version.
+  ///
+  /// - Throws: `no_store` when the store is not there any more, `store_replaced` when another is in its place.
+  func hasChanged(since version: Int64) throws -> Bool {
+    guard let now = location.file() else {
+      throw DMError(
+        .noStore, "the store at '\(location.directory)' was removed; start again when it is back",
+        subject: location.directory)
+    }
+    guard now == file else {
+      throw DMError(
+        .storeReplaced, "another store was put at '\(location.directory)'; start again to follow it",
+        subject: location.directory)
+    }
+    return try dataVersion() != version
   }
 }

@@ -14,8 +14,22 @@ public struct StoreLocation: Hashable, Sendable {
 
   var database: String { directory + "/dm.sqlite" }
   var lock: String { directory + "/store.lock" }
+  var bell: String { directory + "/bell" }
+  var live: String { directory + "/live" }
 
   enum State { case absent, present }
+
+  /// What tells one file from another that bears its name.
+  struct File: Equatable {
+    let device: dev_t
+    let number: ino_t
+  }
+
+  /// Which file the database is; nil when there is none.
+  func file() -> File? {
+    var status = stat()
+    return stat(database, &status) == 0 ? File(device: status.st_dev, number: status.st_ino) : nil
+  }
 
   /// Looks, without opening anything: closing any descriptor of a database drops the locks that this
   /// process holds on it (sqlite.org/howtocorrupt.html, section 2.2).

@@ -48,12 +48,40 @@ extension Outgoing {
   ///   `empty_text`, `text_too_long`.
   public init(line: ArraySlice<UInt8>) throws {
     let line = try InputLine(line)
-    for name in ["attachments", "expires_in", "ack"] where line.object[name] ?? .null != .null {
+    if line.object["ack"] ?? .null != .null {
+      throw DMError(.badField, "'ack' is for the lines of a consumer; add --consumer NAME, or leave it out", subject: "ack")
+    }
+    try self.init(line)
+  }
+
+  fileprivate init(_ line: InputLine) throws {
+    for name in ["attachments", "expires_in"] where line.object[name] ?? .null != .null {
       throw DMError(.badField, "'\(name)' is not known to this version; leave it out or update dm", subject: name)
     }
     try self.init(
       to: ConversationReference(line.required("conversation")), text: line.required("text"), nonce: line.text("nonce"),
       replyTo: line.text("reply_to").map(MessageReference.init))
+  }
+}
+
+extension ConsumerLine {
+  /// Reads a line of `dm-send --consumer`, which may be without a message.
+  ///
+  /// What is wrong with the message is kept, so that a line can be acknowledged that can never be sent.
+  ///
+  /// - Throws: `malformed_line`, `invalid_utf8`, `bad_field`, `missing_field` when it says nothing at all.
+  public init(line: ArraySlice<UInt8>) throws {
+    let line = try InputLine(line)
+    let ack = try line.text("ack")
+    if ack != nil, ["conversation", "text"].allSatisfy({ line.object[$0] ?? .null == .null }) {
+      self.init(nil, acknowledges: ack)
+      return
+    }
+    do {
+      self.init(.success(try Outgoing(line)), acknowledges: ack)
+    } catch let error as DMError {
+      self.init(.failure(error), acknowledges: ack)
+    }
   }
 }
 

@@ -196,4 +196,10 @@ extension JSONWriter {
     key(name)
     value(id)
   }
+
+  mutating func member(_ name: StaticString, _ cursor: Cursor?) {
+    guard let cursor else { return }
+    key(name)
+    value(cursor.description)
+  }
 }

@@ -38,7 +38,11 @@ public struct RecordSchema: Sendable {
     self.fields = isInput ? fields : [Field("type", .constant(name))] + fields
   }
 
-  public static let outputs = [user, conversation, message, readReceipt, error]
+  public static let outputs =
+    [
+      user, conversation, message, readReceipt, deliveryReceipt, messageUpdated, conversationUpdated, typing, presence,
+      caughtUp, heartbeat, gap, ack, consumer, error,
+    ]
   public static let inputs = [sendLine, importLine, readLine]
 
   public static func named(_ name: String) -> RecordSchema? { (outputs + inputs).first { $0.name == name } }
@@ -69,13 +73,37 @@ public struct RecordSchema: Sendable {
       Field("text", .string, optional: true), Field("created_at", .time),
       Field("status", .words(Message.Status.allCases.map(\.rawValue))), Field("reply_to", .uuid, optional: true),
       Field("nonce", .string, optional: true), Field("duplicate", .boolean, optional: true),
+      Field("cursor", .string, optional: true),
     ])
 
-  static let readReceipt = RecordSchema(
-    "read_receipt",
+  static let readReceipt = RecordSchema("read_receipt", receiptFields)
+  static let deliveryReceipt = RecordSchema("delivery_receipt", receiptFields)
+
+  private static let receiptFields = [
+    Field("conversation_id", .uuid), Field("user", .handle), Field("from_seq", .integer), Field("to_seq", .integer),
+    Field("at", .time), Field("unread_count", .integer, optional: true), Field("cursor", .string, optional: true),
+  ]
+
+  // Events: what a message or a conversation is now, and what the stream says of itself.
+
+  static let messageUpdated = RecordSchema("message_updated", Array(message.fields.dropFirst()))
+  static let conversationUpdated = RecordSchema("conversation_updated", Array(conversation.fields.dropFirst()))
+
+  static let typing = RecordSchema("typing", [Field("conversation_id", .uuid), Field("users", .list(.handle))])
+
+  static let presence = RecordSchema(
+    "presence", [Field("user", .handle), Field("is_online", .boolean), Field("last_seen", .time, optional: true)])
+
+  static let caughtUp = RecordSchema("caught_up", [Field("cursor", .string)])
+  static let heartbeat = RecordSchema("heartbeat", [Field("cursor", .string)])
+  static let gap = RecordSchema("gap", [Field("from", .string), Field("to", .string), Field("cursor", .string)])
+  static let ack = RecordSchema("ack", [Field("consumer", .string), Field("cursor", .string)])
+
+  static let consumer = RecordSchema(
+    "consumer",
     [
-      Field("conversation_id", .uuid), Field("user", .handle), Field("from_seq", .integer), Field("to_seq", .integer),
-      Field("at", .time), Field("unread_count", .integer, optional: true),
+      Field("name", .string), Field("cursor", .string), Field("behind_count", .integer),
+      Field("skipped_count", .integer), Field("used_at", .time),
     ])
 
   static let error = RecordSchema(
@@ -88,8 +116,9 @@ public struct RecordSchema: Sendable {
   static let sendLine = RecordSchema(
     "send_line",
     [
-      Field("conversation", .string), Field("text", .string), Field("nonce", .string, optional: true),
-      Field("reply_to", .string, optional: true),
+      Field("conversation", .string, optional: true), Field("text", .string, optional: true),
+      Field("nonce", .string, optional: true), Field("reply_to", .string, optional: true),
+      Field("ack", .string, optional: true),
     ], isInput: true)
 
   static let importLine = RecordSchema(
@@ -120,7 +149,7 @@ extension RecordSchema {
   public static func document(for program: String, reads: String?, writes: [String]) -> JSONWriter {
     var names = writes
     // A conversation holds a message.
-    if writes.contains("conversation"), !writes.contains("message") { names.append("message") }
+    if writes.contains(where: { $0.hasPrefix("conversation") }), !writes.contains("message") { names.append("message") }
     if let reads { names.append(reads) }
     var json = JSONWriter()
     json.object { json in

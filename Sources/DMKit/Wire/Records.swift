@@ -28,9 +28,11 @@ extension User: Record {
 }
 
 extension Message: Record {
-  public func write(to json: inout JSONWriter) {
+  public func write(to json: inout JSONWriter) { write(to: &json, as: "message") }
+
+  func write(to json: inout JSONWriter, as type: String, cursor: Cursor? = nil) {
     json.object { json in
-      json.member("type", "message")
+      json.member("type", type)
       json.member("id", id)
       json.member("conversation_id", conversationID)
       json.member("seq", seq)
@@ -41,14 +43,17 @@ extension Message: Record {
       json.member("reply_to", replyTo)
       json.member("nonce", nonce)
       if isDuplicate { json.member("duplicate", true) }
+      json.member("cursor", cursor)
     }
   }
 }
 
 extension Conversation: Record {
-  public func write(to json: inout JSONWriter) {
+  public func write(to json: inout JSONWriter) { write(to: &json, as: "conversation", cursor: cursor?.description) }
+
+  func write(to json: inout JSONWriter, as type: String, cursor: String?) {
     json.object { json in
-      json.member("type", "conversation")
+      json.member("type", type)
       json.member("id", id)
       json.member("is_group", isGroup)
       json.member("title", title)
@@ -67,21 +72,27 @@ extension Conversation: Record {
       json.member("is_pinned", isPinned)
       json.member("is_muted", false)
       json.member("is_archived", isArchived)
-      json.member("cursor", cursor?.description)
+      json.member("cursor", cursor)
     }
   }
 }
 
 extension Receipt: Record {
-  public func write(to json: inout JSONWriter) {
+  public func write(to json: inout JSONWriter) { write(to: &json, cursor: nil) }
+
+  func write(to json: inout JSONWriter, cursor: Cursor?) {
     json.object { json in
-      json.member("type", "read_receipt")
+      switch kind {
+      case .delivery: json.member("type", "delivery_receipt")
+      case .read: json.member("type", "read_receipt")
+      }
       json.member("conversation_id", conversationID)
       json.member("user", user.description)
       json.member("from_seq", range.lowerBound)
       json.member("to_seq", range.upperBound)
       json.member("at", at)
       json.member("unread_count", unreadCount)
+      json.member("cursor", cursor)
     }
   }
 }

@@ -2,15 +2,15 @@ internal import CSystem
 internal import Glibc
 internal import Synchronization
 
-/// The right to write to a store or to move its log, held by one process at a time.
+/// A right that one process has at a time: to write to a store or to move its log, or to stream a consumer.
 ///
 /// It waits in the kernel's queue, on a thread of its own, because flock(2) knows no time-out. The
 /// descriptor is closed on exec: a child that inherited it would keep the lock.
-struct WriteLock: ~Copyable {
+struct FileLock: ~Copyable {
   private let descriptor: Int32
 
-  /// - Throws: `busy` after so long.
-  init(path: String, milliseconds: Int) throws(DMError) {
+  /// - Throws: `busy` after so long, and at once when that is 0.
+  init(path: String, milliseconds: Int, busy: @autoclosure () -> String) throws(DMError) {
     let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       let reason = errno
@@ -20,9 +20,10 @@ struct WriteLock: ~Copyable {
     }
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       let isTaken = errno == EWOULDBLOCK
-      let reason = isTaken ? Self.wait(for: descriptor, milliseconds: milliseconds) : errno
+      if isTaken, milliseconds == 0 { close(descriptor) }
+      let reason = !isTaken ? errno : milliseconds == 0 ? ETIMEDOUT : Self.wait(for: descriptor, milliseconds: milliseconds)
       if reason == ETIMEDOUT {
-        throw DMError(.busy, "another process has been writing for \(milliseconds / 1000) s; try again")
+        throw DMError(.busy, busy())
       } else if reason != 0 {
         close(descriptor)
         throw DMError(.inputOutput, "cannot lock '\(path)': \(String(cString: strerror(reason)))", subject: path)

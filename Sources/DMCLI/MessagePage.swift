@@ -1,0 +1,64 @@
+public import DMKit
+
+/// Messages as a page for people: by day, with a line above what is unread.
+public struct MessagePage {
+  private let messenger: Messenger
+  /// Without one, each message says in which conversation it stands.
+  private let conversation: ConversationReference?
+  private var firstUnread: Int??
+  private var day = ""
+  private var names: [Identifier: String] = [:]
+
+  public init(_ messenger: Messenger, _ conversations: [ConversationReference]) {
+    self.messenger = messenger
+    conversation = conversations.count == 1 ? conversations[0] : nil
+  }
+
+  public mutating func text(of message: Message) throws -> String {
+    var text = ""
+    let today = TextFormat.day(message.createdAt)
+    if today != day { text += "-- \(today) --\n" }
+    day = today
+    if firstUnread == nil {
+      firstUnread = .some(try conversation.flatMap { try messenger.conversation($0).firstUnreadSeq })
+    }
+    if message.seq == firstUnread { text += "-- unread --\n" }
+    return try text
+      + TextFormat.line(
+        message, for: messenger.identity.handle, in: conversation == nil ? name(message.conversationID) : nil,
+        replyTo: message.replyTo.flatMap { try messenger.number(of: $0) })
+  }
+
+  public mutating func name(_ id: Identifier) throws -> String {
+    if let known = names[id] { return known }
+    let name = TextFormat.name(try messenger.conversation(.id(id)), for: messenger.identity.handle)
+    names[id] = name
+    return name
+  }
+
+  /// An event as a person reads it; nil for one that is a program's business.
+  public mutating func text(of event: MessagingEvent) throws -> String? {
+    switch event {
+    case .message(let message, _):
+      return try text(of: message)
+    case .messageUpdated(let message, _):
+      // One's own words, and how far they have come.
+      guard message.sender == messenger.identity.handle else { return nil }
+      let place = conversation == nil ? "\(try name(message.conversationID)):" : ""
+      return "-- \(place)\(message.seq) \(message.status.rawValue) --"
+    case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _):
+      return TextFormat.line(receipt, in: try name(receipt.conversationID))
+    case .conversationUpdated(let conversation, _):
+      return TextFormat.line(conversation, for: messenger.identity.handle)
+    case .typing(let typing):
+      let names = try typing.users.map { try messenger.user($0.description).displayName ?? $0.description }
+      return (conversation == nil ? "\(try name(typing.conversationID)): " : "") + TextFormat.typing(names)
+    case .presence(let presence):
+      return TextFormat.line(presence)
+    case .gap:
+      return "-- what happened here is no longer known --"
+    case .caughtUp, .heartbeat:
+      return nil
+    }
+  }
+}

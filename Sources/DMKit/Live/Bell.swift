@@ -1,0 +1,62 @@
+internal import Glibc
+
+/// The file whose time of change tells followers that something was committed.
+enum Bell {
+  /// Wakes whoever follows; who misses it looks by himself.
+  static func ring(_ path: String) {
+    if utimensat(AT_FDCWD, path, nil, 0) == 0 || errno != ENOENT { return }
+    make(path)
+  }
+
+  static func make(_ path: String) {
+    let descriptor = open(path, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { close(descriptor) }
+  }
+}
+
+/// Tells that a file, or a folder's content, was touched.
+///
+/// The corresponding facility is inotify(7). A touch that comes between two looks is never missed, but may be
+/// told more than once.
+final class Watch {
+  /// Nil where it cannot be watched; then one has to look.
+  private(set) var descriptor: Int32?
+  /// Why it cannot be.
+  private(set) var fault: String?
+  private let path: String
+
+  private static let events = UInt32(
+    IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
+
+  init(_ path: String) {
+    self.path = path
+    let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
+    if descriptor >= 0, inotify_add_watch(descriptor, path, Self.events) >= 0 {
+      self.descriptor = descriptor
+    } else {
+      fault = "cannot watch '\(path)': \(String(cString: strerror(errno)))"
+      if descriptor >= 0 { close(descriptor) }
+    }
+  }
+
+  deinit { if let descriptor { close(descriptor) } }
+
+  /// Takes what has been told so far, and watches again what was put in the place of a removed file.
+  func drain() {
+    guard let descriptor else { return }
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+      while case let count = read(descriptor, buffer.baseAddress, buffer.count), count > 0 {
+        var place = 0
+        while place < count {
+          let event = buffer.loadUnaligned(fromByteOffset: place, as: inotify_event.self)
+          place += MemoryLayout<inotify_event>.size + Int(event.len)
+          let mask = Int(event.mask)
+          if mask & Int(IN_Q_OVERFLOW) != 0 { fault = "'\(path)' changed too often to be told of each time" }
+          if mask & Int(IN_IGNORED) != 0, inotify_add_watch(descriptor, path, Self.events) < 0 {
+            fault = "cannot watch '\(path)' any more: \(String(cString: strerror(errno)))"
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+/// The change log as one user sees it, read batch by batch.
+final class ChangeFeed {
+  private let messenger: Messenger
+  private let query: EventQuery
+  private let store: Store
+  private let uuid: Identifier
+  private let kinds: Set<Store.Change>
+  /// Conversations that were named and are not there yet.
+  private var missing: [ConversationReference]
+  /// The keys of those that were named; nil for all that the user is in.
+  private(set) var conversations: [Int64]?
+  private var statuses: StatusReader
+  private var statusesOf: (data: Int64, writes: Int) = (0, 0)
+
+  /// Everything up to there has been told.
+  var position = Cursor.Position.start
+  /// Whether the last batch took all that there was.
+  private(set) var isDry = false
+
+  /// The most changes of a batch, and the most messages that one change is told for at once.
+  private static let batch = 500
+
+  init(_ messenger: Messenger, _ query: EventQuery, _ store: Store) throws {
+    self.messenger = messenger
+    self.query = query
+    self.store = store
+    uuid = try store.read(store.uuid)
+    kinds = Set(query.kinds.flatMap(Self.changes))
+    missing = query.conversations
+    conversations = query.conversations.isEmpty ? nil : []
+    statuses = StatusReader(store)
+    try messenger.reading(()) { store, me in try resolve(store, me) }
+  }
+
+  var cursor: Cursor { Cursor(store: uuid, position) }
+
+  private static func changes(_ kind: MessagingEvent.Kind) -> [Store.Change] {
+    switch kind {
+    case .message: [.message]
+    case .update: [.statusOfOthers, .statusOfOwn]
+    case .receipt: [.readReceipt, .deliveryReceipt]
+    case .conversation: [.conversation, .readState]
+    case .delete, .reaction, .typing, .presence: []
+    }
+  }
+
+  private func resolve(_ store: Store, _ me: Int64) throws {
+    missing = try missing.filter { reference in
+      guard let row = try messenger.findIfPresent(reference, store, me) else { return true }
+      conversations?.append(row.key)
+      return false
+    }
+  }
+
+  /// The next events; those of one batch of changes.
+  func next() throws -> [MessagingEvent] {
+    isDry = true
+    return try messenger.reading([]) { store, me in
+      try store.refuseNewer(store.version())
+      try resolve(store, me)
+      guard let known = try store.knownChanges() else { return [] }
+      var events: [MessagingEvent] = []
+      if position.rev + 1 < known.lowerBound {
+        let before = cursor
+        position = Cursor.Position(rev: known.lowerBound - 1)
+        events.append(.gap(from: before, to: cursor))
+      }
+      let filter = Store.ChangeFilter(user: me, kinds: kinds, conversations: conversations)
+      if !filter.selectsNothing {
+        try refreshStatuses()
+        let rows = try store.changes(after: position.rev, filter, limit: Self.batch, as: statuses)
+        for row in rows {
+          events += try tell(row, me)
+          guard position.rev == row.rev, events.count < 2 * Self.batch else {
+            isDry = false
+            return events
+          }
+        }
+        isDry = rows.count < Self.batch
+      }
+      // What lies behind the last row concerns others.
+      if isDry, position.rev < known.upperBound { position = Cursor.Position(rev: known.upperBound) }
+      return events
+    }
+  }
+
+  /// What is known of statuses holds until somebody writes.
+  private func refreshStatuses() throws {
+    let now = (data: try store.dataVersion(), writes: store.writeCount)
+    if now != statusesOf { statuses = StatusReader(store) }
+    statusesOf = now
+  }
+
+  /// The events of a change; of one that concerns many messages those of the first that are not told yet.
+  private func tell(_ row: Store.ChangeRow, _ me: Int64) throws -> [MessagingEvent] {
+    // A change of which some messages are told already is the one after the position.
+    let told = row.rev == position.rev + 1 ? position.seq : 0
+    position = Cursor.Position(rev: row.rev)
+    let isOwn = row.user == me
+    switch row.kind {
+    case .message:
+      guard let message = row.message, !(query.othersOnly && isOwn) else { return [] }
+      return [.message(message, cursor)]
+    case .statusOfOthers, .statusOfOwn:
+      return try updates(row, after: told)
+    case .readReceipt, .deliveryReceipt:
+      guard let seqs = row.seqs, let user = row.user, !(query.othersOnly && isOwn) else { return [] }
+      let isRead = row.kind == .readReceipt
+      let receipt = Receipt(
+        kind: isRead ? .read : .delivery, conversationID: try store.conversationID(row.conversation),
+        user: try store.handle(user), range: seqs, at: row.at,
+        unreadCount: isRead && isOwn ? try store.unreadCount(of: me, in: row.conversation) : nil)
+      return [isRead ? .readReceipt(receipt, cursor) : .deliveryReceipt(receipt, cursor)]
+    case .conversation, .readState:
+      // What one marks for oneself is nobody else's business.
+      if row.kind == .readState, !isOwn || query.othersOnly { return [] }
+      guard let seen = try store.conversation(row.conversation, of: me, as: statuses) else { return [] }
+      return [.conversationUpdated(seen, cursor)]
+    case .user:
+      return []
+    }
+  }
+
+  private func updates(_ row: Store.ChangeRow, after told: Int) throws -> [MessagingEvent] {
+    guard let seqs = row.seqs, told < seqs.upperBound, let user = try row.user.map(store.handle) else { return [] }
+    let part = SeqRange(uncheckedBounds: (max(seqs.lowerBound, told + 1), seqs.upperBound)).prefix(Self.batch)
+    let messages = try store.messages(in: row.conversation, part, as: statuses)
+    let isWhole = part.upperBound == seqs.upperBound
+    if !isWhole { position = Cursor.Position(rev: row.rev - 1, seq: part.upperBound) }
+    return messages.compactMap { message in
+      guard (message.sender == user) == (row.kind == .statusOfOwn) else { return nil }
+      if query.othersOnly, message.sender == messenger.identity.handle { return nil }
+      let isLast = message.seq == seqs.upperBound
+      let place = Cursor.Position(rev: isLast ? row.rev : row.rev - 1, seq: isLast ? 0 : message.seq)
+      return .messageUpdated(message, Cursor(store: uuid, place))
+    }
+  }
+}
+
+extension SeqRange {
+  /// Its first numbers.
+  fileprivate func prefix(_ count: Int) -> SeqRange { lowerBound...Swift.min(upperBound, lowerBound + count - 1) }
+}
+
+extension Store.ChangeFilter {
+  /// Whether it cannot select anything, so that nothing has to be read.
+  fileprivate var selectsNothing: Bool { kinds.isEmpty || conversations?.isEmpty == true }
+}

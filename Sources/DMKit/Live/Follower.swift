@@ -1,0 +1,158 @@
+internal import Glibc
+
+/// The stream of what happens, for a program that has a thread for it; others take `Messenger.events`.
+///
+/// It holds nothing of the store between two calls, so that a slow reader slows only himself. Asking for the next
+/// events says that those before have reached their reader.
+public final class Follower {
+  private let messenger: Messenger
+  private let query: EventQuery
+  private let store: Store
+  private let feed: ChangeFeed
+  private let signals: SignalFeed?
+  private let lease: ConsumerLease?
+  private let bell: Watch
+  private var delivery: DeliveryMarks
+  private var beat: PresenceBeat?
+  private var heartbeat: Interval?
+  private var look: Interval
+  private var mustRead = true
+  private var hasCaughtUp = false
+  private var seenData: Int64 = 0
+
+  /// Ends the stream when the other end of this descriptor is closed: whoever reads has gone, or had enough.
+  public var endsWith: Int32?
+
+  /// Why the follower is not woken, said once; it looks ten times a second then.
+  public private(set) var warning: String?
+
+  /// - Throws: `no_store`, `bad_cursor`, `usage` for a new consumer that has nowhere to begin, `busy` when another
+  ///   streams it, and what is wrong with a conversation.
+  public init(_ messenger: Messenger, _ query: EventQuery) throws {
+    self.messenger = messenger
+    self.query = query
+    store = try messenger.existingStore() ?? messenger.createdStore()
+    feed = try ChangeFeed(messenger, query, store)
+    if let name = query.consumer {
+      let lease = try ConsumerLease(name, messenger, query, conversations: feed.conversations)
+      feed.position = lease.position
+      self.lease = lease
+    } else {
+      feed.position = try messenger.position(of: query.start ?? .now, store)
+      lease = nil
+    }
+    signals = query.kinds.isDisjoint(with: [.typing, .presence]) ? nil : SignalFeed(messenger, query.kinds, feed)
+    delivery = DeliveryMarks(isWanted: query.marksDelivered && query.consumer == nil)
+    if query.beatsPresence, query.follows { beat = PresenceBeat(messenger) }
+    heartbeat = (query.heartbeat ?? (query.consumer == nil ? nil : 5)).map { Interval(Int64($0 * 1_000_000)) }
+    if access(store.location.bell, F_OK) != 0 { Bell.make(store.location.bell) }
+    bell = Watch(store.location.bell)
+    look = Interval(bell.descriptor == nil ? 100_000 : 1_000_000)
+  }
+
+  /// Where the stream stands: everything before it has been returned.
+  public var cursor: Cursor { feed.cursor }
+
+  /// The next events, in order; waits until there are any.
+  ///
+  /// - Parameter limit: microseconds to wait at the most; empty when they are over.
+  /// - Returns: nil at the end: of what has happened when it does not follow, or when `endsWith` says so.
+  /// - Throws: `store_replaced`, `no_store` when it was removed, `store_too_new`, or a fault of the store.
+  public func next(within limit: Int64? = nil) throws -> [MessagingEvent]? {
+    let deadline = limit.map { stopwatch() + $0 }
+    try delivery.write(messenger)
+    while true {
+      if query.follows {
+        try beat?.giveIfDue()
+        if heartbeat?.comes() == true { return [.heartbeat(cursor)] }
+      }
+      if mustRead {
+        // Before the reading, so that a commit between the two is looked at again.
+        seenData = try store.dataVersion()
+        let events = try feed.next()
+        mustRead = !feed.isDry
+        delivery.add(events, besides: messenger.identity.handle)
+        if !events.isEmpty { return events }
+        if mustRead { continue }
+      }
+      if !hasCaughtUp {
+        hasCaughtUp = true
+        return [.caughtUp(cursor)]
+      }
+      guard query.follows else { return nil }
+      if let events = try signals?.next(), !events.isEmpty { return events }
+      if let deadline, stopwatch() >= deadline { return [] }
+      let due = [deadline, look.due, heartbeat?.due, beat?.due, delivery.due, signals?.due].compactMap { $0 }
+      guard wait(until: due.min() ?? .max) else { return nil }
+      if look.comes(), try store.hasChanged(since: seenData) { mustRead = true }
+      if delivery.due.map({ stopwatch() >= $0 }) == true { try delivery.write(messenger) }
+    }
+  }
+
+  /// Waits for the bell, a signal or a moment.
+  ///
+  /// - Returns: false when the reader has gone.
+  private func wait(until moment: Int64) -> Bool {
+    var requests = [
+      pollfd(fd: endsWith ?? -1, events: 0, revents: 0),
+      pollfd(fd: bell.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: signals?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    // Rounded up, so that what is due is due when it ends.
+    let milliseconds = max(0, (moment - stopwatch() + 999) / 1000)
+    guard poll(&requests, nfds_t(requests.count), Int32(clamping: milliseconds)) > 0 else { return true }
+    if requests[0].revents != 0 { return false }
+    if requests[1].revents != 0 {
+      bell.drain()
+      mustRead = true
+      if let fault = bell.fault, look.length > 100_000 {
+        warning = fault
+        look = Interval(100_000)
+      }
+    }
+    if requests[2].revents != 0 { signals?.isTouched = true }
+    return true
+  }
+}
+
+/// What was told of messages and is not yet noted as delivered: once a second at the most.
+private struct DeliveryMarks {
+  let isWanted: Bool
+  private var seqs: [Identifier: Int] = [:]
+  private var last: Int64 = .min
+  private static let pause: Int64 = 1_000_000
+
+  init(isWanted: Bool) { self.isWanted = isWanted }
+
+  /// When they may be written; nil when there are none.
+  var due: Int64? { seqs.isEmpty ? nil : last == .min ? 0 : last + Self.pause }
+
+  mutating func add(_ events: [MessagingEvent], besides me: Handle) {
+    guard isWanted else { return }
+    for case .message(let message, _) in events where message.sender != me {
+      seqs[message.conversationID] = max(seqs[message.conversationID] ?? 0, message.seq)
+    }
+  }
+
+  mutating func write(_ messenger: Messenger) throws {
+    guard let due, stopwatch() >= due else { return }
+    try messenger.markDelivered(upTo: seqs)
+    seqs = [:]
+    last = stopwatch()
+  }
+}
+
+/// The signal that a follower is there.
+private struct PresenceBeat {
+  private let messenger: Messenger
+  private(set) var due: Int64 = 0
+  private static let pause: Int64 = 15_000_000
+
+  init(_ messenger: Messenger) { self.messenger = messenger }
+
+  mutating func giveIfDue() throws {
+    guard stopwatch() >= due else { return }
+    due = stopwatch() + Self.pause
+    try messenger.beatPresence()
+  }
+}

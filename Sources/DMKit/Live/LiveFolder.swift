@@ -1,0 +1,122 @@
+internal import Glibc
+
+/// The folder of signals that nobody keeps: an empty file a typing or present user, whose time of change is the
+/// signal.
+struct LiveFolder {
+  enum Signal: Hashable {
+    case typing(Identifier, Handle)
+    case present(Handle)
+
+    var name: String {
+      switch self {
+      case .typing(let conversation, let user): "typing.\(conversation).\(user)"
+      case .present(let user): "present.\(user)"
+      }
+    }
+
+    init?(_ name: String) {
+      let words = name.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1).map { String(Substring($0)) }
+      guard let kind = words.first, let rest = words.last, words.count == 2 else { return nil }
+      let isTyping = kind == "typing"
+      let user = isTyping ? String(rest.dropFirst(37)) : rest
+      guard Handle.fault(in: user) == nil else { return nil }
+      if isTyping, let conversation = Identifier(String(rest.prefix(36))) {
+        self = .typing(conversation, Handle(stored: user))
+      } else if kind == "present" {
+        self = .present(Handle(stored: user))
+      } else {
+        return nil
+      }
+    }
+
+    /// Microseconds that it holds.
+    var lifetime: Int64 {
+      switch self {
+      case .typing: 5_000_000
+      case .present: 30_000_000
+      }
+    }
+  }
+
+  let path: String
+
+  /// - Returns: whether the folder is there now.
+  @discardableResult
+  func make() -> Bool { mkdir(path, 0o700) == 0 || errno == EEXIST }
+
+  /// Gives a signal, or gives it again.
+  ///
+  /// Not an act: where it cannot be given, it is not seen.
+  func give(_ signal: Signal) {
+    let file = "\(path)/\(signal.name)"
+    if utimensat(AT_FDCWD, file, nil, 0) == 0 { return }
+    make()
+    let descriptor = open(file, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  func takeBack(_ signal: Signal) { unlink("\(path)/\(signal.name)") }
+
+  /// When a signal was given last; nil when it never was.
+  func time(of signal: Signal) -> Timestamp? {
+    var status = stat()
+    guard lstat("\(path)/\(signal.name)", &status) == 0 else { return nil }
+    let time = status.st_mtim
+    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+  }
+
+  /// All signals that were ever given and not taken back.
+  ///
+  /// Linear in their number; what nobody has refreshed for a day is cleared away.
+  func signals(now: Timestamp = .now) -> [Signal: Timestamp] {
+    guard let folder = opendir(path) else { return [:] }
+    defer { closedir(folder) }
+    var found: [Signal: Timestamp] = [:]
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
+      }
+      guard let name, let signal = Signal(name), let time = time(of: signal) else { continue }
+      if case .typing = signal, now.microseconds - time.microseconds > 86_400_000_000 {
+        takeBack(signal)
+      } else {
+        found[signal] = time
+      }
+    }
+    return found
+  }
+}
+
+/// Which signals hold, whatever happens to the clock: a file that changes while one looks on is a fresh signal,
+/// and only the first look has to trust its time.
+struct Freshness {
+  private struct Sight {
+    var time: Timestamp
+    var seen: Int64
+  }
+
+  private var sights: [LiveFolder.Signal: Sight] = [:]
+
+  /// The signals that hold, and when the first of them runs out unless it is given again, on the stopwatch.
+  mutating func look(
+    at signals: [LiveFolder.Signal: Timestamp], now: Timestamp = .now, at moment: Int64 = stopwatch()
+  ) -> (fresh: [LiveFolder.Signal], next: Int64?) {
+    var fresh: [LiveFolder.Signal] = []
+    var next: Int64?
+    sights = sights.filter { signals[$0.key] != nil }
+    for (signal, time) in signals {
+      if let known = sights[signal] {
+        if known.time != time { sights[signal] = Sight(time: time, seen: moment) }
+      } else {
+        let age = now.microseconds - time.microseconds
+        // A time in the future is a clock that was set back, and says nothing.
+        let seen = age >= 0 ? moment - age : moment - signal.lifetime
+        sights[signal] = Sight(time: time, seen: seen)
+      }
+      guard let seen = sights[signal]?.seen, moment - seen < signal.lifetime else { continue }
+      fresh.append(signal)
+      next = min(next ?? .max, seen + signal.lifetime)
+    }
+    return (fresh, next)
+  }
+}

@@ -1,0 +1,117 @@
+internal import CSystem
+internal import Glibc
+internal import Synchronization
+
+/// What happens, as an asynchronous sequence.
+///
+/// Each iteration has a connection and a thread of its own, which reads the next batch when it is asked for it: a
+/// slow reader slows only himself, and memory holds one batch. Cancelling the task ends the sequence.
+public struct MessagingEvents: AsyncSequence, Sendable {
+  public typealias Element = MessagingEvent
+
+  private let location: StoreLocation
+  private let identity: Messenger.Identity
+  private let query: EventQuery
+
+  init(_ location: StoreLocation, _ identity: Messenger.Identity, _ query: EventQuery) {
+    self.location = location
+    self.identity = identity
+    self.query = query
+  }
+
+  public func makeAsyncIterator() -> Iterator { Iterator(Reading(location, identity, query)) }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    private let reading: Reading
+    private var batch: ArraySlice<MessagingEvent> = []
+    private var isOver = false
+
+    fileprivate init(_ reading: Reading) { self.reading = reading }
+
+    /// The next event; nil when the task was cancelled, or when all has been told and the query does not follow.
+    ///
+    /// - Throws: what `Follower` throws.
+    public mutating func next() async throws -> MessagingEvent? {
+      while batch.isEmpty, !isOver {
+        // Whatever ends it, it does not begin again.
+        isOver = true
+        if let next = try await reading.next() { (batch, isOver) = (next[...], false) }
+      }
+      return Task.isCancelled ? nil : batch.popFirst()
+    }
+  }
+}
+
+extension Messenger {
+  /// What happens from a place on.
+  public func events(_ query: EventQuery = EventQuery()) -> MessagingEvents {
+    MessagingEvents(location, identity, query)
+  }
+}
+
+/// A follower that is waited for on a thread of its own, because the tasks' threads must not be kept.
+// NB: @unchecked because the follower moves from thread to thread: the next starts after the last has answered.
+private final class Reading: @unchecked Sendable {
+  private let location: StoreLocation
+  private let identity: Messenger.Identity
+  private let query: EventQuery
+  private var follower: Follower?
+  /// A pipe whose writing end is closed to stop the follower.
+  private let stop: (told: Int32, tells: Int32)
+  private let isStopped = Atomic<Bool>(false)
+
+  init(_ location: StoreLocation, _ identity: Messenger.Identity, _ query: EventQuery) {
+    self.location = location
+    self.identity = identity
+    self.query = query
+    var ends: [Int32] = [-1, -1]
+    dm_pipe(&ends)
+    stop = (ends[0], ends[1])
+  }
+
+  deinit {
+    end()
+    close(stop.told)
+  }
+
+  private func end() { if !isStopped.exchange(true, ordering: .acquiringAndReleasing) { close(stop.tells) } }
+
+  func next() async throws -> [MessagingEvent]? {
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        run { continuation.resume(with: Result { try self.follow() }) }
+      }
+    } onCancel: {
+      end()
+    }
+  }
+
+  private func follow() throws -> [MessagingEvent]? {
+    if isStopped.load(ordering: .acquiring) { return nil }
+    let follower = try follower ?? Follower(Messenger(location, as: identity), query)
+    follower.endsWith = stop.told
+    self.follower = follower
+    return try follower.next()
+  }
+
+  private func run(_ body: @escaping @Sendable () -> Void) {
+    final class Work: Sendable {
+      let body: @Sendable () -> Void
+      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    let work = Unmanaged.passRetained(Work(body))
+    var thread = pthread_t()
+    let fault = pthread_create(
+      &thread, nil,
+      { argument in
+        if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body() }
+        return nil
+      }, work.toOpaque())
+    if fault == 0 {
+      pthread_detach(thread)
+    } else {
+      // No thread to be had: rather wait here than not at all.
+      work.takeRetainedValue().body()
+    }
+  }
+}

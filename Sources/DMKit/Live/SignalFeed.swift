@@ -1,0 +1,77 @@
+/// Typing and presence as a follower is told of them: the folder of signals, looked at a few times a second at the
+/// most, however many signals come.
+final class SignalFeed {
+  private let messenger: Messenger
+  private let kinds: Set<MessagingEvent.Kind>
+  private let feed: ChangeFeed
+  private let folder: LiveFolder
+  private let watch: Watch
+  private var freshness = Freshness()
+  private var typing: [Identifier: [Handle]] = [:]
+  private var online: Set<Handle> = []
+  private var lastLook: Int64?
+  private var nextEnd: Int64?
+
+  /// Set by whoever waits for the descriptor, which stays silent until the next look.
+  var isTouched = false
+
+  /// Microseconds from one look to the next.
+  static let pause: Int64 = 250_000
+
+  init(_ messenger: Messenger, _ kinds: Set<MessagingEvent.Kind>, _ feed: ChangeFeed) {
+    self.messenger = messenger
+    self.kinds = kinds
+    self.feed = feed
+    folder = LiveFolder(path: messenger.location.live)
+    folder.make()
+    watch = Watch(folder.path)
+  }
+
+  /// What tells that there is something new, while that is not known anyway.
+  var descriptor: Int32? { isTouched ? nil : watch.descriptor }
+
+  /// When to look again, on the stopwatch; nil when only a touch can bring news.
+  var due: Int64? {
+    guard let lastLook else { return 0 }
+    return isTouched || watch.descriptor == nil ? lastLook + Self.pause : nextEnd
+  }
+
+  /// What has changed since the last look.
+  func next() throws -> [MessagingEvent] {
+    guard let due, stopwatch() >= due else { return [] }
+    lastLook = stopwatch()
+    isTouched = false
+    watch.drain()
+    let (fresh, next) = freshness.look(at: folder.signals())
+    nextEnd = next
+    var events: [MessagingEvent] = []
+    if kinds.contains(.typing) { events += try typingEvents(fresh) }
+    if kinds.contains(.presence) { events += try presenceEvents(fresh) }
+    return events
+  }
+
+  private func typingEvents(_ fresh: [LiveFolder.Signal]) throws -> [MessagingEvent] {
+    var now: [Identifier: [Handle]] = [:]
+    for case .typing(let conversation, let user) in fresh where user != messenger.identity.handle {
+      if try messenger.sees(user, typingIn: conversation, among: feed.conversations) {
+        now[conversation, default: []].append(user)
+      }
+    }
+    now = now.mapValues { $0.sorted { $0.description.utf8.lexicographicallyPrecedes($1.description.utf8) } }
+    let changed = Set(now.keys).union(typing.keys).filter { now[$0] != typing[$0] }
+    typing = now
+    return changed.sorted { ($0.high, $0.low) < ($1.high, $1.low) }.map { .typing(Typing(conversationID: $0, users: now[$0] ?? [])) }
+  }
+
+  private func presenceEvents(_ fresh: [LiveFolder.Signal]) throws -> [MessagingEvent] {
+    var now: Set<Handle> = []
+    for case .present(let user) in fresh where try messenger.seesPresence(of: user, among: feed.conversations) {
+      now.insert(user)
+    }
+    let changed = now.symmetricDifference(online)
+    online = now
+    return changed.sorted { $0.description.utf8.lexicographicallyPrecedes($1.description.utf8) }.map { user in
+      .presence(Presence(user: user, isOnline: now.contains(user), lastSeen: folder.time(of: .present(user))))
+    }
+  }
+}

@@ -1,0 +1,184 @@
+/// A line of a consumer's program: a message, an acknowledgement of what it answers, or both.
+public struct ConsumerLine: Sendable {
+  /// Nil when it only acknowledges; a fault when it can never be sent.
+  public let outgoing: Result<Outgoing, DMError>?
+  /// The cursor up to which everything has been dealt with.
+  public let acknowledges: String?
+
+  public init(_ outgoing: Result<Outgoing, DMError>?, acknowledges: String?) {
+    self.outgoing = outgoing
+    self.acknowledges = acknowledges
+  }
+}
+
+extension Messenger {
+  /// What became of a line of a consumer's program.
+  public enum ConsumerAnswer: Sendable {
+    case message(Message)
+    case acknowledged(Acknowledgement)
+  }
+
+  /// Sends the messages of lines and moves the consumer by their acknowledgements, in one transaction.
+  ///
+  /// A line whose acknowledgement is not beyond the consumer's place writes nothing and returns what its nonce
+  /// names: it is of an older pipe. The first line that fails is the last result, and none after it is done.
+  ///
+  /// - Parameter skipsFailed: passes over lines that can never succeed, which counts and acknowledges them.
+  /// - Throws: `unknown_consumer`, or a fault of the store.
+  public func send(
+    _ lines: [ConsumerLine], as consumer: String, skipsFailed: Bool = false
+  ) throws -> [Result<ConsumerAnswer, DMError>] {
+    try perform(lines) { store, me in
+      let place = try ConsumerPlace(consumer, self, store, me)
+      let sending = SendSession(self, store, me, allowsOtherText: true)
+      return ConsumerSession(place: place, sending: sending, skipsFailed: skipsFailed)
+    }
+  }
+
+  /// Moves a consumer forward; a cursor that is not beyond its place changes nothing.
+  ///
+  /// - Returns: where it stands now.
+  /// - Throws: `unknown_consumer`, `bad_cursor`.
+  public func acknowledge(_ cursor: String, for consumer: String) throws -> Acknowledgement {
+    try writing { store, me in
+      let place = try ConsumerPlace(consumer, self, store, me)
+      if let position = try place.news(cursor) { place.row.position = position }
+      try place.finish()
+      return place.acknowledgement
+    }
+  }
+
+  /// The user's consumers by name.
+  public func consumers() throws -> [Consumer] {
+    try reading([]) { store, me in try store.consumers(of: me).map { try seen($0, store, me) } }
+  }
+
+  /// Forgets a consumer and returns what it was.
+  ///
+  /// - Throws: `unknown_consumer`, `busy` while it is being streamed.
+  public func forgetConsumer(_ name: String) throws -> Consumer {
+    try writing { store, me in
+      let row = try consumer(name, store, me)
+      let lease = try lease(of: row)
+      let seen = try seen(row, store, me)
+      try store.deleteConsumer(row.key)
+      _ = consume lease
+      return seen
+    }
+  }
+
+  func consumer(_ name: String, _ store: Store, _ me: Int64) throws -> Store.ConsumerRow {
+    if let row = try store.consumers(of: me, named: name).first { return row }
+    throw DMError(
+      .unknownConsumer, "'\(identity.handle)' has no consumer '\(name)'; dm-tail -f --consumer makes one", subject: name
+    )
+  }
+
+  /// The right to stream a consumer.
+  func lease(of row: Store.ConsumerRow) throws -> FileLock {
+    LiveFolder(path: location.live).make()
+    return try FileLock(
+      path: "\(location.live)/consumer.\(row.key)", milliseconds: 0,
+      busy: "another dm-tail streams the consumer '\(row.name)'; end that one first")
+  }
+
+  private func seen(_ row: Store.ConsumerRow, _ store: Store, _ me: Int64) throws -> Consumer {
+    Consumer(
+      name: row.name, cursor: Cursor(store: try store.uuid(), row.position),
+      behindCount: try store.countChanges(after: row.position.rev, user: me, conversations: row.conversations),
+      skippedCount: row.skippedCount, usedAt: row.usedAt)
+  }
+}
+
+/// A consumer's place while one transaction moves it.
+private final class ConsumerPlace {
+  var row: Store.ConsumerRow
+  private let before: Store.ConsumerRow
+  private let messenger: Messenger
+  private let store: Store
+  private let me: Int64
+  private let uuid: Identifier
+
+  init(_ name: String, _ messenger: Messenger, _ store: Store, _ me: Int64) throws {
+    row = try messenger.consumer(name, store, me)
+    before = row
+    uuid = try store.uuid()
+    self.messenger = messenger
+    self.store = store
+    self.me = me
+  }
+
+  var acknowledgement: Acknowledgement {
+    Acknowledgement(consumer: row.name, cursor: Cursor(store: uuid, row.position))
+  }
+
+  var hasSkipped: Bool { row.skippedCount > before.skippedCount }
+
+  /// The position of a cursor that is beyond the place; nil of one that is not.
+  ///
+  /// - Throws: `bad_cursor`, also of what has not happened yet.
+  func news(_ text: String) throws -> Cursor.Position? {
+    let position = try messenger.known(text, store)
+    return position > row.position ? position : nil
+  }
+
+  /// Writes the place, and that what was acknowledged has been delivered.
+  func finish() throws {
+    guard row.position > before.position || hasSkipped else { return }
+    let now = Timestamp.now
+    try store.moveConsumer(row, now: now)
+    guard row.marksDelivered, row.position.rev > before.position.rev else { return }
+    let delivered = try store.messagesOfOthers(
+      after: before.position.rev, upTo: row.position.rev, user: me, conversations: row.conversations)
+    for (conversation, seq) in delivered {
+      _ = try store.markDelivered(seq, to: me, in: conversation, at: now)
+    }
+  }
+}
+
+/// The lines of a consumer's program that are done in one transaction.
+private final class ConsumerSession: BatchSession {
+  private let place: ConsumerPlace
+  private let sending: SendSession
+  private let skipsFailed: Bool
+
+  init(place: ConsumerPlace, sending: SendSession, skipsFailed: Bool) {
+    self.place = place
+    self.sending = sending
+    self.skipsFailed = skipsFailed
+  }
+
+  var stopsAtFault: Bool { !skipsFailed }
+  var mustCommit: Bool { place.hasSkipped }
+
+  func act(on line: ConsumerLine) throws -> Messenger.ConsumerAnswer {
+    do {
+      let position = try line.acknowledges.map(place.news)
+      if case .some(nil) = position { return try stale(line) }
+      let answer: Messenger.ConsumerAnswer? =
+        if let outgoing = line.outgoing { .message(try sending.act(on: outgoing.get())) } else { nil }
+      if let position = position ?? nil { place.row.position = position }
+      return answer ?? .acknowledged(place.acknowledgement)
+    } catch let error as DMError where skipsFailed && !error.code.isFatal {
+      // A line that was cut off by a death comes again whole.
+      if error.code != .unfinishedLine { place.row.skippedCount += 1 }
+      if error.code != .badCursor, let cursor = line.acknowledges, let position = try place.news(cursor) {
+        place.row.position = position
+      }
+      throw error
+    }
+  }
+
+  /// What an older pipe is told: what its line did when it was done.
+  private func stale(_ line: ConsumerLine) throws -> Messenger.ConsumerAnswer {
+    do {
+      if let outgoing = line.outgoing, let message = try sending.sentBefore(outgoing.get()) { return .message(message) }
+    } catch let error as DMError where !error.code.isFatal {}
+    return .acknowledged(place.acknowledgement)
+  }
+
+  func finish() throws {
+    try sending.finish()
+    try place.finish()
+  }
+}

@@ -1,0 +1,88 @@
+/// That a user is typing in a conversation, as long as it is refreshed.
+public struct TypingSignal: Sendable {
+  private let folder: String
+  private let conversation: Identifier
+  private let user: Handle
+
+  /// Microseconds after which it has to be refreshed to go on showing.
+  public static let refresh: Int64 = 3_000_000
+
+  init(folder: String, conversation: Identifier, user: Handle) {
+    self.folder = folder
+    self.conversation = conversation
+    self.user = user
+  }
+
+  /// Shows it for the next 5 s.
+  public func show() { LiveFolder(path: folder).give(.typing(conversation, user)) }
+
+  public func hide() { LiveFolder(path: folder).takeBack(.typing(conversation, user)) }
+
+  /// The file that is the signal, for whoever is killed and has but a moment to remove it.
+  public var path: String { "\(folder)/\(LiveFolder.Signal.typing(conversation, user).name)" }
+}
+
+extension Messenger {
+  /// The typing of the user in a conversation; nil where nothing was said yet, so that nobody could see it.
+  ///
+  /// - Throws: `unknown_user`, `unknown_conversation`, `not_allowed`.
+  public func typing(in reference: ConversationReference) throws -> TypingSignal? {
+    try reading(nil) { store, me in
+      guard let row = try findIfPresent(reference, store, me) else { return nil }
+      return TypingSignal(folder: location.live, conversation: row.id, user: identity.handle)
+    }
+  }
+
+  /// Shows those who may see it that the user is there.
+  func beatPresence() throws {
+    let isShown = try reading(false) { store, _ in
+      try store.user(identity.handle.description)?.showsPresence == true
+    }
+    if isShown { LiveFolder(path: location.live).give(.present(identity.handle)) }
+  }
+
+  /// Who is there, of those whom one shares a conversation with, or of some.
+  ///
+  /// Those who hide it are left out.
+  ///
+  /// - Throws: `unknown_user`, `not_allowed` for a user with whom one shares none.
+  public func presence(of handles: [String] = []) throws -> [Presence] {
+    let users = try reading([] as [Handle]) { store, me in
+      if handles.isEmpty { return try store.contacts(of: me) }
+      return try handles.map { handle in
+        guard let user = try store.user(handle) else { throw try unknownUser(handle, store, me) }
+        guard try store.sharesConversation(me, handle, among: nil) || user.handle == identity.handle else {
+          throw DMError(.notAllowed, "'\(identity.handle)' shares no conversation with '\(handle)'", subject: handle)
+        }
+        return user
+      }
+      .filter(\.showsPresence).map(\.handle)
+    }
+    let signals = LiveFolder(path: location.live).signals()
+    var freshness = Freshness()
+    let fresh = Set(freshness.look(at: signals).fresh)
+    return users.map {
+      Presence(user: $0, isOnline: fresh.contains(.present($0)), lastSeen: signals[.present($0)])
+    }
+  }
+
+  /// Whether the user is told that another is typing: both are in the conversation, and it is one of those that
+  /// he asked for.
+  func sees(_ other: Handle, typingIn conversation: Identifier, among keys: [Int64]?) throws -> Bool {
+    try reading(false) { store, me in
+      guard let row = try store.conversation(conversation), keys?.contains(row.key) != false,
+        let user = try store.userKey(other.description)
+      else { return false }
+      return try store.isParticipant(me, of: row.key) && store.isParticipant(user, of: row.key)
+    }
+  }
+
+  /// Whether the user is told that another is there.
+  func seesPresence(of other: Handle, among keys: [Int64]?) throws -> Bool {
+    guard other != identity.handle else { return false }
+    return try reading(false) { store, me in
+      try store.user(other.description)?.showsPresence == true
+        && store.sharesConversation(me, other.description, among: keys)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// A named place in the stream that a user's program moves forward by acknowledging.
+public struct Consumer: Equatable, Sendable {
+  public let name: String
+  public let cursor: Cursor
+  /// Changes of its conversations that are not acknowledged.
+  public let behindCount: Int
+  /// Lines that could never succeed and were passed over.
+  public let skippedCount: Int
+  /// When it last streamed or acknowledged.
+  public let usedAt: Timestamp
+
+  /// The most bytes of a name.
+  public static let nameLimit = 128
+
+  /// - Throws: `bad_field` unless it is 1 to 128 bytes without control or direction characters.
+  static func check(name: String) throws {
+    let isFit = (1...nameLimit).contains(name.utf8.count) && !name.unicodeScalars.contains(where: isHidden)
+    guard isFit else {
+      throw DMError(
+        .badField, "cannot use '\(name)' for a consumer: a name has 1 to \(nameLimit) bytes without control characters",
+        subject: "consumer")
+    }
+  }
+}
+
+/// That a consumer has come so far.
+public struct Acknowledgement: Equatable, Sendable {
+  public let consumer: String
+  public let cursor: Cursor
+}

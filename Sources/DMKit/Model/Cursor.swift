@@ -1,0 +1,47 @@
+/// A place in the stream of what happened: opaque, and bound to one store.
+///
+/// Everything up to a change is before it, and of the change after that the messages up to a number: a
+/// receipt can change the status of a million messages, and a stream may be cut anywhere between them.
+public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
+  struct Position: Hashable, Comparable {
+    var rev: Int64
+    var seq = 0
+
+    static let start = Position(rev: 0)
+
+    static func < (a: Position, b: Position) -> Bool { (a.rev, a.seq) < (b.rev, b.seq) }
+  }
+
+  let store: UInt64
+  let position: Position
+
+  init(store: Identifier, _ position: Position) {
+    self.store = store.low
+    self.position = position
+  }
+
+  /// Of cursors of one store.
+  public static func < (a: Cursor, b: Cursor) -> Bool { a.position < b.position }
+
+  public var description: String {
+    let place = "c\(String(store, radix: 16))-\(String(position.rev, radix: 16))"
+    return position.seq == 0 ? place : "\(place)-\(String(position.seq, radix: 16))"
+  }
+
+  /// - Throws: `bad_cursor`, also when it is another store's.
+  init(_ text: String, store: Identifier) throws {
+    let words = text.utf8.dropFirst().split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+      .map { UInt64(Substring($0), radix: 16) }
+    guard text.utf8.first == UInt8(ascii: "c"), words.count == 2 || words.count == 3, let owner = words[0],
+      let rev = words[1].flatMap(Int64.init(exactly:)), words.count == 2 || words[2] != nil,
+      let seq = Int(exactly: words.count == 3 ? words[2] ?? 0 : 0)
+    else {
+      throw DMError(.badCursor, "'\(text)' is no cursor of a stream; take one from a line of dm-tail -f", subject: text)
+    }
+    guard owner == store.low else {
+      throw DMError(
+        .badCursor, "the cursor '\(text)' is another store's; begin with --cursor start or now", subject: text)
+    }
+    self.init(store: store, Position(rev: rev, seq: seq))
+  }
+}

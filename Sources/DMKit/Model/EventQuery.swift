@@ -1,0 +1,33 @@
+/// What to tell of what happens, and from where on.
+public struct EventQuery: Sendable {
+  public enum Start: Equatable, Sendable {
+    /// The oldest change that is known.
+    case start
+    case now
+    /// After the event that bore it.
+    case cursor(String)
+  }
+
+  /// Empty for all that the user is in, also those that come into being meanwhile.
+  public var conversations: [ConversationReference] = []
+  public var kinds = MessagingEvent.Kind.standard
+  /// Leaves out what the user did himself.
+  public var othersOnly = false
+  /// Nil for `now`; a consumer that is new has to be told.
+  public var start: Start?
+  /// Whether to go on when everything has been told.
+  public var follows = true
+  /// Seconds from one heartbeat to the next; nil for none.
+  public var heartbeat: Double?
+  /// Whether others see that the user is there while he follows.
+  public var beatsPresence = true
+  /// Whether what was told counts as delivered.
+  public var marksDelivered = true
+  /// The name of a durable consumer, whose place decides where to begin; `start` counts for its first use only.
+  public var consumer: String?
+
+  public init(_ conversations: [ConversationReference] = [], from start: Start? = nil) {
+    self.conversations = conversations
+    self.start = start
+  }
+}

@@ -1,0 +1,93 @@
+extension Store {
+  struct ConsumerRow {
+    let key: Int64
+    let name: String
+    var position: Cursor.Position
+    let usedAt: Timestamp
+    var skippedCount: Int
+    /// A JSON array of the keys of conversations; nil for all.
+    let conversations: String?
+    let marksDelivered: Bool
+  }
+
+  func consumers(of user: Int64, named name: String? = nil) throws -> [ConsumerRow] {
+    var statement = try connection.prepare(
+      """
+      SELECT id, name, rev, seq, used_at, skipped_count, conversations, marks_delivered FROM consumer
+      WHERE user = ?1 AND (?2 IS NULL OR name = ?2) ORDER BY name
+      """)
+    statement.bind(user)
+    statement.bind(name)
+    var rows: [ConsumerRow] = []
+    while try statement.step() {
+      rows.append(
+        ConsumerRow(
+          key: statement.int64(0), name: statement.text(1),
+          position: Cursor.Position(rev: statement.int64(2), seq: statement.int(3)), usedAt: statement.timestamp(4),
+          skippedCount: statement.int(5), conversations: statement.optionalText(6), marksDelivered: statement.bool(7)))
+    }
+    return rows
+  }
+
+  func insertConsumer(_ name: String, of user: Int64, at position: Cursor.Position, now: Timestamp) throws {
+    var statement = try connection.prepare(
+      "INSERT INTO consumer (user, name, rev, seq, used_at, marks_delivered) VALUES (?, ?, ?, ?, ?, 0)")
+    statement.bind(user)
+    statement.bind(name)
+    statement.bind(position.rev)
+    statement.bind(position.seq)
+    statement.bind(now)
+    try statement.run()
+  }
+
+  /// Notes what a consumer's stream is about, now that it begins.
+  func describeConsumer(
+    _ key: Int64, conversations: [Int64]?, marksDelivered: Bool, now: Timestamp
+  ) throws {
+    var statement = try connection.prepare(
+      "UPDATE consumer SET conversations = ?, marks_delivered = ?, used_at = ? WHERE id = ?")
+    statement.bind(conversations.map(jsonArray))
+    statement.bind(marksDelivered)
+    statement.bind(now)
+    statement.bind(key)
+    try statement.run()
+  }
+
+  /// Moves a consumer to where its row says that it stands.
+  func moveConsumer(_ row: ConsumerRow, now: Timestamp) throws {
+    var statement = try connection.prepare(
+      "UPDATE consumer SET rev = ?, seq = ?, skipped_count = ?, used_at = ? WHERE id = ?")
+    statement.bind(row.position.rev)
+    statement.bind(row.position.seq)
+    statement.bind(row.skippedCount)
+    statement.bind(now)
+    statement.bind(row.key)
+    try statement.run()
+  }
+
+  func deleteConsumer(_ key: Int64) throws {
+    var statement = try connection.prepare("DELETE FROM consumer WHERE id = ?")
+    statement.bind(key)
+    try statement.run()
+  }
+
+  /// The last message of others in each conversation of a consumer among the changes after one and up to another.
+  func messagesOfOthers(
+    after rev: Int64, upTo last: Int64, user: Int64, conversations: String?
+  ) throws -> [(conversation: Int64, seq: Int)] {
+    var statement = try connection.prepare(
+      """
+      SELECT ch.conversation, max(ch.from_seq) FROM change ch
+      CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1
+      WHERE ch.rev > ?2 AND ch.rev <= ?3 AND ch.kind = 1 AND ch.user <> ?1
+      AND (?4 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?4))) GROUP BY ch.conversation
+      """)
+    statement.bind(user)
+    statement.bind(rev)
+    statement.bind(last)
+    statement.bind(conversations)
+    var result: [(conversation: Int64, seq: Int)] = []
+    while try statement.step() { result.append((statement.int64(0), statement.int(1))) }
+    return result
+  }
+}

@@ -1,0 +1,82 @@
+internal import DMCLI
+internal import DMKit
+
+/// What of the list is printed, and what of it has changed since.
+final class Listing {
+  private let call: Invocation
+  private let messenger: Messenger
+  private let query: ListQuery
+  private var shown: Set<Identifier> = []
+  private var lastCount: Int?
+  private var changed: [Identifier] = []
+  private var isChanged: Set<Identifier> = []
+  private var due: Int64?
+
+  /// Microseconds in which what changes again and again is printed once.
+  private static let fold: Int64 = 100_000
+
+  init(_ call: Invocation, _ messenger: Messenger, _ query: ListQuery) {
+    self.call = call
+    self.messenger = messenger
+    self.query = query
+  }
+
+  func print() throws {
+    if call.arguments.has("count") { return try printCount() }
+    for conversation in try messenger.conversations(query) { try print(conversation) }
+  }
+
+  private func print(_ conversation: Conversation) throws {
+    shown.insert(conversation.id)
+    try call.print(conversation) { TextFormat.line($0, for: messenger.identity.handle) }
+  }
+
+  private func printCount() throws {
+    let count = try messenger.unreadCount(query)
+    if count != lastCount { try call.output.write("\(count)\n") }
+    lastCount = count
+  }
+
+  /// Prints the list, and from then on what changes: of a burst the last state.
+  func follow() throws {
+    var events = EventQuery()
+    events.kinds = [.message, .update, .delete, .reaction, .receipt, .conversation]
+    events.marksDelivered = false
+    events.beatsPresence = !call.arguments.has("invisible")
+    try call.follow(events, take)
+  }
+
+  private func take(_ events: [MessagingEvent]) throws -> Int64? {
+    for event in events {
+      // The stream began before it, so that nothing is missed between the two.
+      if case .caughtUp = event { try print() }
+      if let id = event.conversationID, isChanged.insert(id).inserted { changed.append(id) }
+    }
+    if changed.isEmpty { return nil }
+    let now = stopwatch()
+    let end = due ?? now + Self.fold
+    due = end
+    if now < end { return end - now }
+    try printChanged()
+    return nil
+  }
+
+  private func printChanged() throws {
+    if call.arguments.has("count") {
+      try printCount()
+    } else {
+      for id in changed {
+        var one = query
+        one.only = id
+        if let conversation = try messenger.conversations(one).first {
+          try print(conversation)
+        } else if shown.remove(id) != nil {
+          // It does not belong here any more, and whoever reads has to know.
+          let conversation = try messenger.conversation(.id(id))
+          try call.print(conversation) { TextFormat.line($0, for: messenger.identity.handle) }
+        }
+      }
+    }
+    (changed, isChanged, due) = ([], [], nil)
+  }
+}

@@ -1,0 +1,42 @@
+internal import DMCLI
+internal import DMKit
+
+/// Prints messages and events, and marks what was printed.
+struct Printer {
+  private let call: Invocation
+  private let messenger: Messenger
+  private var page: MessagePage
+
+  init(_ call: Invocation, _ messenger: Messenger, _ conversations: [ConversationReference]) {
+    self.call = call
+    self.messenger = messenger
+    page = MessagePage(messenger, conversations)
+  }
+
+  /// - Returns: where the stream goes on; nil when there is no store yet.
+  mutating func print(_ query: HistoryQuery) throws -> Cursor? {
+    let history = try messenger.history(query)
+    var printed = PrintedMessages()
+    while case let batch = try history.next(), !batch.isEmpty {
+      for message in batch { try call.print(message) { try page.text(of: $0) } }
+      printed.add(batch, seenBy: messenger.identity.handle)
+    }
+    // Only now is it known that the reader got it.
+    try call.output.flush()
+    if call.arguments.has("read") { try printed.markRead(messenger) }
+    if !call.arguments.has("peek"), !call.isQuiet { try messenger.markDelivered(upTo: printed.lastOfOthers) }
+    return history.cursor
+  }
+
+  /// The follower notes what was delivered.
+  mutating func print(_ events: [MessagingEvent]) throws {
+    var printed = PrintedMessages()
+    for event in events {
+      try call.print(event) { try page.text(of: $0) }
+      if case .message(let message, _) = event { printed.add([message], seenBy: messenger.identity.handle) }
+    }
+    guard call.arguments.has("read") else { return }
+    try call.output.flush()
+    try printed.markRead(messenger)
+  }
+}

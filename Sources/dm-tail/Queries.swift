@@ -1,0 +1,68 @@
+internal import DMCLI
+internal import DMKit
+
+extension DMTail {
+  static func historyQuery(
+    _ arguments: Arguments, _ conversations: [ConversationReference], _ ranges: [RangeReference]?
+  ) throws -> HistoryQuery {
+    var query = HistoryQuery()
+    (query.conversations, query.ranges) = (conversations, ranges)
+    query.before = try arguments.value("before").map(messageOrTime)
+    query.since = try arguments.value("since").map(messageOrTime)
+    query.unreadOnly = arguments.has("unread")
+    query.limit = try arguments.count("n", default: 30)
+    if query.unreadOnly || query.since != nil || ranges != nil, !arguments.isGiven("n") { query.limit = nil }
+    // Whoever waits for the first word need not wait for the conversation.
+    query.allowsMissing = arguments.has("follow")
+    return query
+  }
+
+  static func eventQuery(
+    _ arguments: Arguments, _ conversations: [ConversationReference], hasRanges: Bool
+  ) throws -> EventQuery {
+    var query = EventQuery(conversations)
+    query.follows = arguments.has("follow")
+    query.consumer = arguments.value("consumer")
+    query.start = arguments.value("cursor").map { $0 == "start" ? .start : $0 == "now" ? .now : .cursor($0) }
+    if let list = arguments.value("events") { query.kinds = try Invocation.eventKinds(list) }
+    query.othersOnly = arguments.has("others")
+    query.heartbeat = try arguments.value("heartbeat").map { Double(try duration($0)) / 1_000_000 }
+    query.beatsPresence = !arguments.has("invisible")
+    query.marksDelivered = !arguments.has("peek") && !arguments.has("quiet")
+
+    let isStream = query.start != nil || query.consumer != nil
+    if isStream || query.follows, hasRanges || arguments.isGiven("before") {
+      throw usage("what follows has no end: leave out ranges and --before")
+    }
+    if isStream {
+      for name in ["cursor", "consumer"] { try arguments.exclude(name, beside: "n", "since", "unread") }
+    } else if !query.follows {
+      for name in ["events", "others", "invisible"] where arguments.isGiven(name) {
+        throw usage("--\(name) goes with -f or --cursor; history is all that was said")
+      }
+    }
+    if !query.follows, arguments.isGiven("heartbeat") { throw usage("--heartbeat goes with -f") }
+    return query
+  }
+
+  /// What is done to consumers besides streaming them.
+  ///
+  /// - Returns: whether that was all.
+  static func keepConsumers(_ call: Invocation) throws -> Bool {
+    let arguments = call.arguments
+    try arguments.exclude("ack", "consumers", "forget")
+    if arguments.has("consumers") {
+      for consumer in try call.messenger().consumers() { try call.print(consumer, text: TextFormat.line) }
+    } else if let name = arguments.value("forget") {
+      try call.print(try call.messenger().forgetConsumer(name), text: TextFormat.line)
+    } else if let cursor = arguments.value("ack") {
+      guard let name = arguments.value("consumer") else { throw usage("--ack needs --consumer NAME") }
+      try arguments.exclude("ack", beside: "follow", "cursor")
+      try call.print(try call.messenger().acknowledge(cursor, for: name)) { "\($0.consumer)  \($0.cursor)" }
+    } else {
+      return false
+    }
+    try arguments.atMost(0)
+    return true
+  }
+}
