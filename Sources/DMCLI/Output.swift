@@ -81,6 +81,10 @@ public final class Output {
 /// Ends the process by a signal, so that whoever waits for it sees which.
 func dieOf(_ number: Int32) -> Never {
   signal(number, SIG_DFL)
+  var one = sigset_t()
+  sigemptyset(&one)
+  sigaddset(&one, number)
+  sigprocmask(SIG_UNBLOCK, &one, nil)
   raise(number)
   _exit(128 + number)
 }

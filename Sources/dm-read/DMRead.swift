@@ -36,7 +36,8 @@ internal import DMKit
 
     if let message = arguments.value("receipts") {
       try arguments.atMost(0)
-      try arguments.exclude("receipts", beside: "up-to", "before", "all", "everywhere", "unread", "delivered", "dry-run")
+      try arguments.exclude(
+        "receipts", beside: "up-to", "before", "all", "everywhere", "unread", "delivered", "dry-run")
       for receipt in try messenger.receipts(for: MessageReference(message)) { try print(receipt, call) }
       return
     }

@@ -60,6 +60,7 @@ internal import DMKit
       let cursor = try printer.print(try historyQuery(arguments, conversations, ranges))
       guard query.follows else { return }
       query.start = cursor.map { .cursor($0.description) } ?? .start
+      query.isCaughtUp = true
     }
     try call.follow(query) { events in
       try printer.print(events)

@@ -75,8 +75,10 @@ extension LocalTime {
 
     @Test func `a receipt shows who, which messages, when and what is left`() {
       inZone("UTC") {
-        let one = Receipt(conversationID: id, user: Handle(stored: "bob"), range: 7...7, at: time, unreadCount: nil)
-        let many = Receipt(conversationID: id, user: Handle(stored: "bob"), range: 3...7, at: time, unreadCount: 2)
+        let one = Receipt(
+          kind: .read, conversationID: id, user: Handle(stored: "bob"), range: 7...7, at: time, unreadCount: nil)
+        let many = Receipt(
+          kind: .read, conversationID: id, user: Handle(stored: "bob"), range: 3...7, at: time, unreadCount: 2)
         #expect(TextFormat.line(one).hasPrefix("bob  7  "))
         #expect(TextFormat.line(many).hasPrefix("bob  3..7  "))
         #expect(TextFormat.line(many).hasSuffix("14:30, 2 unread"))

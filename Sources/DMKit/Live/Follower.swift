@@ -66,7 +66,7 @@ public final class Follower {
         try beat?.giveIfDue()
         if heartbeat?.comes() == true { return [.heartbeat(cursor)] }
       }
-      if mustRead {
+      if mustRead, hasCaughtUp || !query.isCaughtUp {
         // Before the reading, so that a commit between the two is looked at again.
         seenData = try store.dataVersion()
         let events = try feed.next()

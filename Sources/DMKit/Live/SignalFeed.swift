@@ -60,7 +60,9 @@ final class SignalFeed {
     now = now.mapValues { $0.sorted { $0.description.utf8.lexicographicallyPrecedes($1.description.utf8) } }
     let changed = Set(now.keys).union(typing.keys).filter { now[$0] != typing[$0] }
     typing = now
-    return changed.sorted { ($0.high, $0.low) < ($1.high, $1.low) }.map { .typing(Typing(conversationID: $0, users: now[$0] ?? [])) }
+    return changed.sorted { ($0.high, $0.low) < ($1.high, $1.low) }.map {
+      .typing(Typing(conversationID: $0, users: now[$0] ?? []))
+    }
   }
 
   private func presenceEvents(_ fresh: [LiveFolder.Signal]) throws -> [MessagingEvent] {

@@ -20,7 +20,8 @@ extension Messenger {
     let position = try Cursor(text, store: store.uuid()).position
     guard try position <= Cursor.Position(rev: store.knownChanges()?.upperBound ?? 0) else {
       throw DMError(
-        .badCursor, "the cursor '\(text)' is of something that has not happened yet; take one from a line of dm-tail -f",
+        .badCursor,
+        "the cursor '\(text)' is of something that has not happened yet; take one from a line of dm-tail -f",
         subject: text)
     }
     return position

@@ -98,7 +98,8 @@ extension Messenger {
       let conversation = try store.conversationID(place.conversation)
       return try store.receipts(for: place).map {
         Receipt(
-          kind: .read, conversationID: conversation, user: try store.handle($0.user), range: $0.range, at: $0.at, unreadCount: nil)
+          kind: .read, conversationID: conversation, user: try store.handle($0.user), range: $0.range, at: $0.at,
+          unreadCount: nil)
       }
     }
   }
@@ -191,7 +192,8 @@ extension Messenger {
     case .read: changed = try ranges.flatMap { try store.cover($0, by: me, in: key) }
     case .unread: changed = try ranges.flatMap { try store.uncover($0, by: me, in: key) }
     case .delivered:
-      return try ranges.last.flatMap { try store.markDelivered($0.upperBound, to: me, in: key, at: now) }.map { [$0] } ?? []
+      return try ranges.last.flatMap { try store.markDelivered($0.upperBound, to: me, in: key, at: now) }.map { [$0] }
+        ?? []
     }
     guard let first = changed.first, let last = changed.last else { return [] }
     let hull = first.lowerBound...last.upperBound

@@ -11,6 +11,8 @@ public struct EventQuery: Sendable {
   /// Empty for all that the user is in, also those that come into being meanwhile.
   public var conversations: [ConversationReference] = []
   public var kinds = MessagingEvent.Kind.standard
+  /// Whether what lies before the start has been told, by a history for example: then `caughtUp` comes first.
+  public var isCaughtUp = false
   /// Leaves out what the user did himself.
   public var othersOnly = false
   /// Nil for `now`; a consumer that is new has to be told.

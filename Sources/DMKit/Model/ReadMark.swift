@@ -55,10 +55,14 @@ struct StatusChange: Equatable {
   static func changes(_ range: SeqRange, by user: Int64, over layers: [[ReadMark]]) -> [StatusChange] {
     layers.reduce([StatusChange(range: range, senders: .allBut(user))]) { changes, marks in
       changes.flatMap { change in
-        let uncovered = gaps(in: change.range, left: marks.map(\.range)).map { StatusChange(range: $0, senders: change.senders) }
+        let uncovered = gaps(in: change.range, left: marks.map(\.range)).map {
+          StatusChange(range: $0, senders: change.senders)
+        }
         let own = marks.compactMap { mark -> StatusChange? in
           guard let reader = mark.reader, mark.range.overlaps(change.range) else { return nil }
-          guard change.senders == .only(reader) || (change.senders == .allBut(user) && reader != user) else { return nil }
+          guard change.senders == .only(reader) || (change.senders == .allBut(user) && reader != user) else {
+            return nil
+          }
           return StatusChange(range: mark.range.clamped(to: change.range), senders: .only(reader))
         }
         return uncovered + own

@@ -21,7 +21,8 @@ struct FileLock: ~Copyable {
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       let isTaken = errno == EWOULDBLOCK
       if isTaken, milliseconds == 0 { close(descriptor) }
-      let reason = !isTaken ? errno : milliseconds == 0 ? ETIMEDOUT : Self.wait(for: descriptor, milliseconds: milliseconds)
+      let reason =
+        !isTaken ? errno : milliseconds == 0 ? ETIMEDOUT : Self.wait(for: descriptor, milliseconds: milliseconds)
       if reason == ETIMEDOUT {
         throw DMError(.busy, busy())
       } else if reason != 0 {

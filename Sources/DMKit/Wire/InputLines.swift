@@ -49,7 +49,8 @@ extension Outgoing {
   public init(line: ArraySlice<UInt8>) throws {
     let line = try InputLine(line)
     if line.object["ack"] ?? .null != .null {
-      throw DMError(.badField, "'ack' is for the lines of a consumer; add --consumer NAME, or leave it out", subject: "ack")
+      throw DMError(
+        .badField, "'ack' is for the lines of a consumer; add --consumer NAME, or leave it out", subject: "ack")
     }
     try self.init(line)
   }

@@ -6,7 +6,8 @@ struct HistoryTests {
   private func query(_ reference: String?, _ change: (inout HistoryQuery) throws -> Void = { _ in }) throws
     -> HistoryQuery
   {
-    var query = HistoryQuery(try reference.map(ConversationReference.init))
+    var query = HistoryQuery()
+    query.conversations = try reference.map { [try ConversationReference($0)] } ?? []
     try change(&query)
     return query
   }

@@ -66,7 +66,7 @@ struct OrderTests {
     #expect(try kinds { _ = try bob.markRead(ranges, in: .direct("alice")) } == [readReceipt])
     #expect(try kinds { _ = try bob.markRead(ranges, in: .direct("alice")) } == [])
     var options = Messenger.MarkOptions()
-    options.unread = true
+    options.act = .unread
     #expect(try kinds { _ = try bob.markRead(ranges, in: .direct("alice"), options) } == [readState])
     #expect(try kinds { _ = try bob.markRead(ranges, in: .direct("alice")) } == [readState])
     options.isDryRun = true

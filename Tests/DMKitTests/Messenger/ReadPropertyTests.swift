@@ -48,7 +48,7 @@ struct ReadPropertyTests {
     let messenger = try run.messenger(user)
     let last = run.model.last
     var options = Messenger.MarkOptions()
-    options.unread = run.random.chance(35)
+    options.act = run.random.chance(35) ? .unread : .read
     options.isDryRun = run.random.chance(8)
     switch last == 0 ? 0 : run.random.below(100) {
     case 0..<25:
@@ -66,22 +66,22 @@ struct ReadPropertyTests {
       let (receipts, errors) = try messenger.markRead(mentioned, options)
       #expect(errors.isEmpty && receipts.count <= 1)
       try expect(receipts.first, Set(seqs), user, act, options, &run)
-      return "marked \(seqs), unread \(options.unread)"
+      return "marked \(seqs), \(options.act)"
     case 45..<55:
       let seq = run.number()
       let reference = MessageReference.number(run.random.chance(50) ? seq : seq - last - 1, in: nil)
       let receipt = try messenger.markRead(.upTo(reference), in: run.group, options)
       try expect(receipt, Set(1...seq), user, act, options, &run)
-      return "marked up to \(seq), unread \(options.unread)"
+      return "marked up to \(seq), \(options.act)"
     case 55..<60:
       let receipt = try messenger.markRead(.all, in: run.group, options)
       try expect(receipt, Set(1...last), user, act, options, &run)
-      return "marked all, unread \(options.unread)"
+      return "marked all, \(options.act)"
     case 60..<63:
       let receipts = try messenger.markReadEverywhere(.all, options)
       #expect(receipts.count <= 1)
       try expect(receipts.first, Set(1...last), user, act, options, &run)
-      return "marked all everywhere, unread \(options.unread)"
+      return "marked all everywhere, \(options.act)"
     default:
       var wanted: Set<Int> = []
       let references = (0...run.random.below(3)).map { _ -> RangeReference in
@@ -92,7 +92,7 @@ struct ReadPropertyTests {
       }
       let receipt = try messenger.markRead(.ranges(references), in: run.group, options)
       try expect(receipt, wanted, user, act, options, &run)
-      return "marked \(wanted.sorted()), unread \(options.unread)"
+      return "marked \(wanted.sorted()), \(options.act)"
     }
   }
 
@@ -102,7 +102,7 @@ struct ReadPropertyTests {
     _ run: inout Run
   ) throws {
     var next = run.model
-    let changed = options.unread ? next.unmark(wanted, user) : next.mark(wanted, user, act: act)
+    let changed = options.act == .unread ? next.unmark(wanted, user) : next.mark(wanted, user, act: act)
     let hull = changed.min().flatMap { lower in changed.max().map { lower...$0 } }
     #expect(receipt?.range == hull)
     #expect(receipt?.unreadCount == hull.map { _ in next.unread(user).count })
@@ -126,7 +126,7 @@ struct ReadPropertyTests {
     #expect(all.map(\.status) == all.map { run.model.status($0.seq) }, message)
     query.unreadOnly = true
     #expect(try messenger.history(of: query).map(\.seq) == unread, message)
-    query.conversation = nil
+    query.conversations = []
     #expect(try messenger.history(of: query).map(\.seq) == unread, message)
     let seq = 1 + unread.count % run.model.last
     let receipts = try messenger.receipts(for: .number(seq, in: run.group))

@@ -50,7 +50,7 @@ struct ReadTests {
     try scene.bob.say("eleven", to: "alice")
     _ = try scene.bob.markRead(.all, in: .direct("alice"))
     var options = Messenger.MarkOptions()
-    options.unread = true
+    options.act = .unread
     let receipt = try #require(try scene.bob.markRead(.all, in: .direct("alice"), options))
     #expect(receipt.range == 1...10 && receipt.unreadCount == 10)
     #expect(try scene.bob.conversation(.direct("alice")).lastReadSeq == 11)

@@ -20,7 +20,7 @@ struct RecordsTests {
         id: id, isGroup: true, title: "ops", creator: Handle(stored: "bob"), participants: [Handle(stored: "bob")],
         lastMessage: message, lastActivity: time, unreadCount: 1, lastReadSeq: 6, firstUnreadSeq: 7, isPinned: true,
         isArchived: false, cursor: PageCursor(store: id, isPinned: true, lastActivity: time, conversation: 1)),
-      Receipt(conversationID: id, user: Handle(stored: "bob"), range: 1...7, at: time, unreadCount: 0),
+      Receipt(kind: .read, conversationID: id, user: Handle(stored: "bob"), range: 1...7, at: time, unreadCount: 0),
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s")),
     ]
   }
@@ -36,7 +36,7 @@ struct RecordsTests {
       Conversation(
         id: id, isGroup: false, title: nil, creator: nil, participants: [], lastMessage: nil, lastActivity: time,
         unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil, isPinned: false, isArchived: false, cursor: nil),
-      Receipt(conversationID: id, user: Handle(stored: "bob"), range: 1...1, at: time, unreadCount: nil),
+      Receipt(kind: .read, conversationID: id, user: Handle(stored: "bob"), range: 1...1, at: time, unreadCount: nil),
       ErrorRecord(line: nil, DMError(.busy, "m")),
     ]
   }

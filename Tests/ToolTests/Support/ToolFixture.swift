@@ -34,7 +34,9 @@ final class ToolFixture: Sendable {
   let store: String
   private let extra: Mutex<[String: String]>
 
-  static let programs = ["dm-conversation", "dm-import", "dm-list", "dm-read", "dm-send", "dm-tail", "dm-user"]
+  static let programs = [
+    "dm-conversation", "dm-import", "dm-list", "dm-read", "dm-send", "dm-tail", "dm-typing", "dm-user",
+  ]
 
   /// Where the programs were built: beside the bundle of the tests.
   static let binaries: String = {

@@ -9,7 +9,7 @@ CREATE TABLE consumer (
   seq INTEGER NOT NULL CHECK (seq >= 0),
   used_at INTEGER NOT NULL,
   skipped_count INTEGER NOT NULL DEFAULT 0,
-  conversations TEXT CHECK (json_valid(conversations)),
+  conversations TEXT,
   marks_delivered INTEGER NOT NULL CHECK (marks_delivered IN (0, 1)),
   UNIQUE (user, name)
 ) STRICT;

@@ -1,0 +1,30 @@
+internal import DMKit
+internal import Glibc
+
+/// The terminal of standard input, handing on each key as it is struck, until it is given back.
+///
+/// The corresponding C functions are `tcgetattr` and `tcsetattr`.
+final class KeyTerminal {
+  private var before = termios()
+  private let screen: Int32
+
+  init() throws {
+    tcgetattr(STDIN_FILENO, &before)
+    var keyed = before
+    keyed.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    // Standard input may be open for reading only.
+    guard let name = ttyname(STDIN_FILENO), case let screen = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC), screen >= 0,
+      tcsetattr(STDIN_FILENO, TCSADRAIN, &keyed) == 0
+    else {
+      throw DMError(.inputOutput, "cannot take keys from the terminal: \(String(cString: strerror(errno)))")
+    }
+    self.screen = screen
+  }
+
+  deinit { restore() }
+
+  func restore() { tcsetattr(STDIN_FILENO, TCSADRAIN, &before) }
+
+  /// Nothing is lost when the screen does not show it.
+  func show(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { write(screen, $0.baseAddress, $0.count) } }
+}

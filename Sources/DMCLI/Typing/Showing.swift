@@ -1,0 +1,157 @@
+internal import CSystem
+public import DMKit
+internal import Glibc
+
+/// Typing that shows as long as something lasts, and stops showing however that ends.
+public struct Showing: ~Copyable {
+  private let signal: TypingSignal?
+  private let interrupts: Interrupts
+  /// What has to be put in order before dying.
+  private var terminal: KeyTerminal?
+  private var isOn = false
+  private var refresh: Int64 = 0
+
+  /// - Parameter signal: nil where nobody could see it.
+  public init(_ signal: TypingSignal?) throws {
+    self.signal = signal
+    interrupts = try Interrupts()
+  }
+
+  deinit { if isOn { signal?.hide() } }
+
+  /// Shows it, shows it again before it runs out, or hides it.
+  private mutating func show(_ isWanted: Bool) {
+    let now = stopwatch()
+    if isWanted, !isOn || now >= refresh {
+      signal?.show()
+      refresh = now + TypingSignal.refresh
+    } else if !isWanted, isOn {
+      signal?.hide()
+    }
+    isOn = isWanted
+  }
+
+  /// Waits until one of the streams is ready, a moment comes, or typing has to be shown again; dies of a signal that
+  /// ends the program.
+  private mutating func wait(_ requests: inout [pollfd], until moment: Int64?) {
+    requests.append(pollfd(fd: interrupts.descriptor, events: Int16(POLLIN), revents: 0))
+    defer { requests.removeLast() }
+    let due = min(moment ?? .max, isOn ? refresh : .max)
+    let milliseconds = due == .max ? -1 : max(0, (due - stopwatch() + 999) / 1000)
+    guard poll(&requests, nfds_t(requests.count), Int32(clamping: milliseconds)) > 0 else { return }
+    while let number = interrupts.next() { if number != SIGCHLD { leave(number) } }
+  }
+
+  private mutating func leave(_ number: Int32) -> Never {
+    show(false)
+    terminal?.restore()
+    dieOf(number)
+  }
+
+  // MARK: What lasts
+
+  /// A stretch of time in microseconds.
+  public mutating func last(_ length: Int64) {
+    let end = stopwatch() + length
+    var nothing: [pollfd] = []
+    while stopwatch() < end {
+      show(true)
+      wait(&nothing, until: end)
+    }
+    show(false)
+  }
+
+  /// Standard input to its end, which passes through untouched, each byte as soon as it comes.
+  ///
+  /// - Throws: `io_error`.
+  public mutating func passThrough() throws {
+    var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+    var waiting: ArraySlice<UInt8> = []
+    while true {
+      show(true)
+      var streams = [
+        pollfd(fd: waiting.isEmpty ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: STDOUT_FILENO, events: waiting.isEmpty ? 0 : Int16(POLLOUT), revents: 0),
+      ]
+      wait(&streams, until: nil)
+      if waiting.isEmpty, streams[1].revents & Int16(POLLERR) != 0 { leave(SIGPIPE) }
+      if streams[1].revents != 0, !waiting.isEmpty {
+        // So many never block once poll(2) has said so (pipe(7)); typing goes on showing meanwhile.
+        waiting = waiting.dropFirst(try put(waiting.prefix(Int(PIPE_BUF)), to: STDOUT_FILENO))
+      } else if streams[0].revents != 0 {
+        let count = read(STDIN_FILENO, &chunk, chunk.count)
+        if count == 0 { break }
+        if count > 0 { waiting = chunk[..<count] }
+        if count < 0, errno != EINTR, errno != EAGAIN {
+          throw DMError(.inputOutput, "cannot read standard input: \(String(cString: strerror(errno)))")
+        }
+      }
+    }
+    show(false)
+  }
+
+  private mutating func put(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws -> Int {
+    let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    if count >= 0 { return count }
+    if errno == EPIPE { leave(SIGPIPE) }
+    if errno == EINTR || errno == EAGAIN { return 0 }
+    throw DMError(.inputOutput, "cannot write to standard output: \(String(cString: strerror(errno)))")
+  }
+
+  /// A program that this one runs, with whose status it ends.
+  ///
+  /// - Throws: `usage` when it cannot be run.
+  public mutating func run(_ words: [String]) throws -> Never {
+    let child = try Child(words)
+    while true {
+      show(true)
+      var requests = [pollfd(fd: interrupts.descriptor, events: Int16(POLLIN), revents: 0)]
+      poll(&requests, 1, Int32(clamping: max(0, (refresh - stopwatch() + 999) / 1000)))
+      while let number = interrupts.next() {
+        // The terminal has told the child too.
+        if number == SIGTERM || number == SIGHUP { child.send(number) }
+      }
+      if let status = child.ending() {
+        show(false)
+        end(as: status)
+      }
+    }
+  }
+
+  /// Keystrokes on a terminal; each line goes to standard output, unless that is the terminal.
+  public mutating func keystrokes() throws {
+    let terminal = try KeyTerminal()
+    self.terminal = terminal
+    var keys = KeystrokeClock()
+    var line = KeyedLine()
+    var byte: UInt8 = 0
+    while true {
+      let now = stopwatch()
+      show(keys.isShowing(at: now))
+      var streams = [
+        pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+      ]
+      wait(&streams, until: keys.due(after: now))
+      if streams[1].revents & Int16(POLLERR) != 0 { leave(SIGPIPE) }
+      guard streams[0].revents != 0 else { continue }
+      guard read(STDIN_FILENO, &byte, 1) == 1 else { break }
+      keys.strike(at: stopwatch())
+      switch line.take(byte) {
+      case .echo(let bytes): terminal.show(bytes)
+      case .line(let bytes):
+        keys.stop()
+        show(false)
+        terminal.show([0x0A])
+        if !isTerminal(.output) {
+          var rest = (bytes + [0x0A])[...]
+          while !rest.isEmpty { rest = rest.dropFirst(try put(rest, to: STDOUT_FILENO)) }
+        }
+      case .end:
+        show(false)
+        return
+      }
+    }
+    show(false)
+  }
+}
