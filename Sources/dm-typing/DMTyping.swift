@@ -18,7 +18,7 @@ internal import DMKit
       ("llm \"$question\" | dm-typing bob | dm-send bob", "typing shows while the text is being produced"),
       ("dm-typing bob -- llm \"$question\" | dm-send bob", "the same, with the status of the command"),
       ("dm-typing bob | dm-send --lines bob", "on a terminal: typing shows while you type"),
-      ("dm-typing bob --for 10s", "for ten seconds"),
+      ("dm-typing bob --for 5s", "for five seconds"),
       ("dm-typing --watch +ops", "who is typing in the group"),
     ], writes: ["typing"])
 

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// Whatever is shown is run: in a store where alice acts, bob and carol are, and the group +ops has a history.
@@ -16,13 +17,39 @@ import Testing
     return f
   }
 
-  private func run(_ script: String, at location: SourceLocation = #_sourceLocation) throws -> Outcome {
+  private func fixture() throws -> ToolFixture {
     let f = try ToolFixture(copyOf: Self.furniture.get())
     let folder = f.directory
+    // What stands for any producer of text.
+    try "#!/bin/sh\necho an answer\n".write(toFile: folder + "/llm", atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder + "/llm")
+    f.set("PATH", "\(folder):\(f.environment(as: nil)["PATH"] ?? "")")
+    f.set("question", "why?")
     let line = #"{"conversation":"old","sender":"dave","text":"hi","created_at":"2020-01-01T00:00:00Z","nonce":"1"}"#
     try (line + "\n").write(toFile: folder + "/history.jsonl", atomically: true, encoding: .utf8)
     try #"{"to":"bob","body":"hi","id":"q1"}"#.write(toFile: folder + "/queue.json", atomically: true, encoding: .utf8)
-    return try f.shell("set -e; cd '\(folder)'; \(script)", as: "alice", at: location)
+    return f
+  }
+
+  private func run(_ script: String, at location: SourceLocation = #_sourceLocation) throws -> Outcome {
+    let f = try fixture()
+    return try f.shell("set -e; cd '\(f.directory)'; \(script)", as: "alice", at: location)
+  }
+
+  /// What never ends by itself works when it tells of what happens.
+  private func checkFollowing(_ script: String) throws {
+    let f = try fixture()
+    try f.done("dm-typing", ["+ops", "--on"], as: "bob")
+    let live = try LiveProcess(f, "sh", ["-c", "cd '\(f.directory)'; \(script)"], as: "alice", stdin: .null)
+    try f.done("dm-send", ["alice", "news"], as: "bob")
+    #expect(try live.line(within: 20) != nil, "\(script)\n\(live.stderr)")
+    live.process.send(SIGKILL)
+    _ = live.finish()
+    #expect(live.stderr == "", "\(script)")
+  }
+
+  private static func follows(_ script: String) -> Bool {
+    script.contains(" -f") || script.contains("--watch") || script.contains("run-bot")
   }
 
   /// The blocks of a page's EXAMPLES, as a terminal shows them.
@@ -56,6 +83,7 @@ import Testing
 
   @Test(arguments: shown)
   func `an example of a man page works when typed`(example: String) throws {
+    if Self.follows(example) { return try checkFollowing(example) }
     let outcome = try run(example)
     #expect(outcome.status == .exit(0), "\(example)\n\(outcome.stderr)")
     #expect(outcome.stderr == "", "\(example)")
@@ -67,8 +95,12 @@ import Testing
     let lines = help.components(separatedBy: "\nExamples:\n")[1].split(separator: "\n")
     let examples = lines.filter { !$0.hasPrefix("  # ") }
     #expect(examples.count >= 2)
-    for example in examples {
-      let outcome = try run(String(example))
+    for example in examples.map(String.init) {
+      if Self.follows(example) {
+        try checkFollowing(example)
+        continue
+      }
+      let outcome = try run(example)
       #expect(outcome.status == .exit(0), "\(example)\n\(outcome.stderr)")
     }
   }

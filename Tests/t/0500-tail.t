@@ -56,7 +56,7 @@ is "$(dm-list --count)" 0 "--unread --read leaves nothing"
 
 exits 66 "nothing was said" dm-tail --as alice carol
 exits 66 "a bound that is not there" dm-tail alice --before 99
-exits 64 "what is no range" dm-tail alice carol
+exits 64 "what is no range" dm-tail alice 1 carol
 exits 64 "a count that is none" dm-tail alice -n x
 like "$(dm-tail alice 1 --text)" "-- 2???-??-?? --
 ??:??  1 alice: 1" "as text"
