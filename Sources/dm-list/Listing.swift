@@ -6,7 +6,8 @@ final class Listing {
   private let call: Invocation
   private let messenger: Messenger
   private let query: ListQuery
-  private var shown: Set<Identifier> = []
+  /// As they were printed last.
+  private var shown: [Identifier: Conversation] = [:]
   private var lastCount: Int?
   private var changed: [Identifier] = []
   private var isChanged: Set<Identifier> = []
@@ -27,7 +28,8 @@ final class Listing {
   }
 
   private func print(_ conversation: Conversation) throws {
-    shown.insert(conversation.id)
+    if shown[conversation.id] == conversation { return }
+    shown[conversation.id] = conversation
     try call.print(conversation) { TextFormat.line($0, for: messenger.identity.handle) }
   }
 
@@ -70,10 +72,10 @@ final class Listing {
         one.only = id
         if let conversation = try messenger.conversations(one).first {
           try print(conversation)
-        } else if shown.remove(id) != nil {
+        } else if shown[id] != nil {
           // It does not belong here any more, and whoever reads has to know.
-          let conversation = try messenger.conversation(.id(id))
-          try call.print(conversation) { TextFormat.line($0, for: messenger.identity.handle) }
+          try print(try messenger.conversation(.id(id)))
+          shown[id] = nil
         }
       }
     }

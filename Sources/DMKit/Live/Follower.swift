@@ -47,6 +47,7 @@ public final class Follower {
     heartbeat = (query.heartbeat ?? (query.consumer == nil ? nil : 5)).map { Interval(Int64($0 * 1_000_000)) }
     if access(store.location.bell, F_OK) != 0 { Bell.make(store.location.bell) }
     bell = Watch(store.location.bell)
+    warning = bell.fault
     look = Interval(bell.descriptor == nil ? 100_000 : 1_000_000)
   }
 
@@ -79,13 +80,16 @@ public final class Follower {
         hasCaughtUp = true
         return [.caughtUp(cursor)]
       }
-      guard query.follows else { return nil }
+      guard query.follows else {
+        try delivery.write(messenger, isLast: true)
+        return nil
+      }
       if let events = try signals?.next(), !events.isEmpty { return events }
       if let deadline, stopwatch() >= deadline { return [] }
       let due = [deadline, look.due, heartbeat?.due, beat?.due, delivery.due, signals?.due].compactMap { $0 }
       guard wait(until: due.min() ?? .max) else { return nil }
       if look.comes(), try store.hasChanged(since: seenData) { mustRead = true }
-      if delivery.due.map({ stopwatch() >= $0 }) == true { try delivery.write(messenger) }
+      try delivery.write(messenger)
     }
   }
 
@@ -134,10 +138,9 @@ private struct DeliveryMarks {
     }
   }
 
-  mutating func write(_ messenger: Messenger) throws {
-    guard let due, stopwatch() >= due else { return }
-    try messenger.markDelivered(upTo: seqs)
-    seqs = [:]
+  mutating func write(_ messenger: Messenger, isLast: Bool = false) throws {
+    guard let due, isLast || stopwatch() >= due else { return }
+    if try messenger.markDelivered(upTo: seqs) { seqs = [:] }
     last = stopwatch()
   }
 }

@@ -70,10 +70,15 @@ final class SignalFeed {
     for case .present(let user) in fresh where try messenger.seesPresence(of: user, among: feed.conversations) {
       now.insert(user)
     }
-    let changed = now.symmetricDifference(online)
+    let changed = now.symmetricDifference(online).sorted {
+      $0.description.utf8.lexicographicallyPrecedes($1.description.utf8)
+    }
     online = now
-    return changed.sorted { $0.description.utf8.lexicographicallyPrecedes($1.description.utf8) }.map { user in
-      .presence(Presence(user: user, isOnline: now.contains(user), lastSeen: folder.time(of: .present(user))))
+    return try changed.map { user in
+      // Who hides it from now on has gone, and no more is said of him.
+      let isShown = try now.contains(user) || messenger.seesPresence(of: user, among: feed.conversations)
+      let seen = isShown ? folder.time(of: .present(user)) : nil
+      return .presence(Presence(user: user, isOnline: now.contains(user), lastSeen: seen))
     }
   }
 }

@@ -21,6 +21,7 @@ private final class ImportSession: BatchSession {
   /// The first number that each conversation got in this transaction.
   private var firstAdded: [Int64: Int] = [:]
   private var joined: [Int64: [Int64]] = [:]
+  private var created: Set<Int64> = []
 
   init(_ messenger: Messenger, _ store: Store, _ me: Int64) {
     self.messenger = messenger
@@ -78,11 +79,10 @@ private final class ImportSession: BatchSession {
     let creator = try row == nil ? conversation.creator.map(key) : nil
     let made =
       try row
-      ?? store.insertConversation(
+      ?? create(
         conversation.isGroup
           ? .group(title: conversation.title) : .direct(members[0], members.last { $0 != members[0] } ?? members[0]),
-        id: conversation.id, isImported: true, creator: creator, participants: members,
-        at: conversation.lastActivity ?? .now)
+        id: conversation.id, creator: creator, participants: members, at: conversation.lastActivity ?? .now)
     remember(made, as: group)
     return try asSeen(made, conversation)
   }
@@ -142,16 +142,22 @@ private final class ImportSession: BatchSession {
 
   /// A group as old as its first message.
   private func create(_ group: ImportedMessage.Group, at time: Timestamp) throws -> Store.ConversationRow {
-    let row: Store.ConversationRow
-    switch group {
-    case .title(let title):
-      row = try store.insertConversation(
-        .group(title: title), isImported: true, creator: nil, participants: [], at: time)
-    case .id(let id):
-      row = try store.insertConversation(
-        .group(title: nil), id: id, isImported: true, creator: nil, participants: [], at: time)
-    }
+    let row =
+      switch group {
+      case .title(let title): try create(.group(title: title), at: time)
+      case .id(let id): try create(.group(title: nil), id: id, at: time)
+      }
     remember(row, as: group)
+    return row
+  }
+
+  private func create(
+    _ kind: Store.NewConversation, id: Identifier? = nil, creator: Int64? = nil, participants: [Int64] = [],
+    at time: Timestamp
+  ) throws -> Store.ConversationRow {
+    let row = try store.insertConversation(
+      kind, id: id, isImported: true, creator: creator, participants: participants, at: time)
+    created.insert(row.key)
     return row
   }
 
@@ -219,7 +225,7 @@ private final class ImportSession: BatchSession {
       try store.update(row, added: new.count, readBy: nil)
       for user in participants[key] ?? [] { try store.extendReadRanges(by: new, of: user, in: key) }
       for user in joined[key] ?? [] { _ = try store.cover(1...row.lastSeq, by: user, in: key) }
-      try store.append(.conversation, conversation: key, at: .now)
     }
+    for key in created.union(firstAdded.keys).sorted() { try store.append(.conversation, conversation: key, at: .now) }
   }
 }

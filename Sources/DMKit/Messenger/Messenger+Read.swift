@@ -107,7 +107,10 @@ extension Messenger {
   /// Notes that messages reached the user.
   ///
   /// Not an act: it is left out when the store is busy or cannot be written to.
-  public func markDelivered(upTo seqs: [Identifier: Int]) throws {
+  ///
+  /// - Returns: whether it was noted.
+  @discardableResult
+  public func markDelivered(upTo seqs: [Identifier: Int]) throws -> Bool {
     do {
       let news = try reading([]) { store, me in
         try seqs.compactMap { id, seq -> (Int64, Int)? in
@@ -116,12 +119,13 @@ extension Messenger {
           return try store.deliveredSeq(to: me, in: row.key) < seq ? (row.key, seq) : nil
         }
       }
-      if news.isEmpty { return }
+      if news.isEmpty { return true }
       try writing(patience: 100) { store, me in
         for (key, seq) in news { _ = try store.markDelivered(seq, to: me, in: key, at: .now) }
       }
+      return true
     } catch let error as DMError where error.code == .busy || error.code == .readOnlyStore {
-      return
+      return false
     }
   }
 

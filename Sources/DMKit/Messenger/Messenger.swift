@@ -46,12 +46,12 @@ public final class Messenger {
     return store
   }
 
-  /// Runs `body` on one state of the store, or returns `empty` when it is absent or the user new.
+  /// Runs `body` on one state of the store, or returns `empty` when it is absent or the user may yet be added.
   func reading<T>(_ empty: T, _ body: (Store, Int64) throws -> T) throws -> T {
     guard let store = try existingStore() else { return empty }
     return try store.read {
       guard let me = try store.userKey(identity.handle.description) else {
-        if identity.isLoginName { return empty }
+        if try identity.isLoginName || !store.hasUsers() { return empty }
         throw try unknownUser(identity.handle.description, store)
       }
       return try body(store, me)

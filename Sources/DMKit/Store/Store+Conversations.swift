@@ -143,7 +143,8 @@ extension Store {
     try statement.run()
     let key = connection.lastInsertedRow
     for user in participants { try join(key, user) }
-    try append(.conversation, conversation: key, at: .now)
+    // An import tells of each only once, when it is whole.
+    if !isImported { try append(.conversation, conversation: key, at: .now) }
     return ConversationRow(
       key: key, id: id, isGroup: pair == nil, isImported: isImported, lastSeq: 0, lastActivity: time)
   }
