@@ -10,7 +10,7 @@ struct KeystrokeClock {
   static let patience: Int64 = 4_000_000
 
   mutating func strike(at moment: Int64) {
-    if first == nil { first = moment }
+    if first == nil || moment - last >= Self.patience { first = moment }
     last = moment
   }
 
@@ -49,16 +49,13 @@ struct KeyedLine {
   private static let rubout: [UInt8] = [0x08, 0x20, 0x08]
 
   mutating func take(_ byte: UInt8) -> Outcome {
-    // What the arrow keys send is no text.
-    switch escape {
-    case .begun:
-      escape = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") ? .sequence : .none
+    // What the arrow keys send is no text; a control ends it and counts.
+    if escape != .none, byte >= 0x20, byte != 0x7F {
+      let isOpened = escape == .begun && (byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O"))
+      escape = isOpened || (escape == .sequence && !(0x40...0x7E).contains(byte)) ? .sequence : .none
       return .echo([])
-    case .sequence:
-      if (0x40...0x7E).contains(byte) { escape = .none }
-      return .echo([])
-    case .none: break
     }
+    escape = .none
     switch byte {
     case 0x0A, 0x0D:
       defer { bytes = [] }
@@ -66,13 +63,12 @@ struct KeyedLine {
     case 0x04:
       if bytes.isEmpty { return .end }
       return .echo([])
-    case 0x08, 0x7F: return erase { $0.count - 1 }
-    case 0x15: return erase { _ in 0 }
+    case 0x08, 0x7F: return erase(1)
+    case 0x15: return erase(bytes.count)
     case 0x17:
-      return erase { text in
-        let kept = text.reversed().drop { $0 == " " }.drop { $0 != " " }
-        return kept.count
-      }
+      let blanks = bytes.reversed().prefix { $0 == 0x20 }.count
+      let word = bytes.dropLast(blanks).reversed().prefix { $0 != 0x20 }
+      return erase(blanks + word.filter(Self.begins).count)
     case 0x1B:
       escape = .begun
       return .echo([])
@@ -83,11 +79,16 @@ struct KeyedLine {
     }
   }
 
-  /// Keeps so many of its characters.
-  private mutating func erase(_ kept: (String) -> Int) -> Outcome {
-    let text = String(decoding: bytes, as: UTF8.self)
-    let count = max(0, kept(text))
-    bytes = Array(text.prefix(count).utf8)
-    return .echo(Array(repeatElement(Self.rubout, count: text.count - count).joined()))
+  /// Whether a byte begins a character, as UTF-8 and every older code have it.
+  private static func begins(_ byte: UInt8) -> Bool { byte & 0xC0 != 0x80 }
+
+  /// Takes off so many characters at most.
+  private mutating func erase(_ count: Int) -> Outcome {
+    var erased = 0
+    while erased < count, !bytes.isEmpty {
+      while let byte = bytes.popLast(), !Self.begins(byte) {}
+      erased += 1
+    }
+    return .echo(Array(repeatElement(Self.rubout, count: erased).joined()))
   }
 }

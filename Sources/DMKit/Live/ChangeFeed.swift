@@ -9,8 +9,6 @@ final class ChangeFeed {
   private var missing: [ConversationReference]
   /// The keys of those that were named; nil for all that the user is in.
   private(set) var conversations: [Int64]?
-  private var statuses: StatusReader
-  private var statusesOf: (data: Int64, writes: Int) = (0, 0)
 
   /// Everything up to there has been told.
   var position = Cursor.Position.start
@@ -28,7 +26,6 @@ final class ChangeFeed {
     kinds = Set(query.kinds.flatMap(Self.changes))
     missing = query.conversations
     conversations = query.conversations.isEmpty ? nil : []
-    statuses = StatusReader(store)
     try messenger.reading(()) { store, me in try resolve(store, me) }
   }
 
@@ -56,7 +53,6 @@ final class ChangeFeed {
   func next() throws -> [MessagingEvent] {
     isDry = true
     return try messenger.reading([]) { store, me in
-      try store.refuseNewer(store.version())
       try resolve(store, me)
       guard let known = try store.knownChanges() else { return [] }
       var events: [MessagingEvent] = []
@@ -67,10 +63,11 @@ final class ChangeFeed {
       }
       let filter = Store.ChangeFilter(user: me, kinds: kinds, conversations: conversations)
       if !filter.selectsNothing {
-        try refreshStatuses()
+        // What a reader of statuses knows holds for one state of the store.
+        let statuses = StatusReader(store)
         let rows = try store.changes(after: position.rev, filter, limit: Self.batch, as: statuses)
         for row in rows {
-          events += try tell(row, me)
+          events += try tell(row, me, statuses)
           guard position.rev == row.rev, events.count < 2 * Self.batch else {
             isDry = false
             return events
@@ -84,15 +81,19 @@ final class ChangeFeed {
     }
   }
 
-  /// What is known of statuses holds until somebody writes.
-  private func refreshStatuses() throws {
-    let now = (data: try store.dataVersion(), writes: store.writeCount)
-    if now != statusesOf { statuses = StatusReader(store) }
-    statusesOf = now
+  /// Whether something was logged since, for whoever was not woken; and whether it is still the same store.
+  ///
+  /// - Throws: `store_replaced`, `no_store`, `store_too_new`.
+  func hasMore() throws -> Bool {
+    try store.refuseReplaced()
+    return try store.read {
+      try store.refuseNewer(store.version())
+      return try store.knownChanges().map { $0.upperBound > position.rev } ?? false
+    }
   }
 
   /// The events of a change; of one that concerns many messages those of the first that are not told yet.
-  private func tell(_ row: Store.ChangeRow, _ me: Int64) throws -> [MessagingEvent] {
+  private func tell(_ row: Store.ChangeRow, _ me: Int64, _ statuses: StatusReader) throws -> [MessagingEvent] {
     // A change of which some messages are told already is the one after the position.
     let told = row.rev == position.rev + 1 ? position.seq : 0
     position = Cursor.Position(rev: row.rev)
@@ -102,7 +103,7 @@ final class ChangeFeed {
       guard let message = row.message, !(query.othersOnly && isOwn) else { return [] }
       return [.message(message, cursor)]
     case .statusOfOthers, .statusOfOwn:
-      return try updates(row, after: told)
+      return try updates(row, after: told, statuses)
     case .readReceipt, .deliveryReceipt:
       guard let seqs = row.seqs, let user = row.user, !(query.othersOnly && isOwn) else { return [] }
       let isRead = row.kind == .readReceipt
@@ -121,7 +122,7 @@ final class ChangeFeed {
     }
   }
 
-  private func updates(_ row: Store.ChangeRow, after told: Int) throws -> [MessagingEvent] {
+  private func updates(_ row: Store.ChangeRow, after told: Int, _ statuses: StatusReader) throws -> [MessagingEvent] {
     guard let seqs = row.seqs, told < seqs.upperBound, let user = try row.user.map(store.handle) else { return [] }
     let part = SeqRange(uncheckedBounds: (max(seqs.lowerBound, told + 1), seqs.upperBound)).prefix(Self.batch)
     let messages = try store.messages(in: row.conversation, part, as: statuses)

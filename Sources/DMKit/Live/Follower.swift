@@ -18,7 +18,6 @@ public final class Follower {
   private var look: Interval
   private var mustRead = true
   private var hasCaughtUp = false
-  private var seenData: Int64 = 0
 
   /// Ends the stream when the other end of this descriptor is closed: whoever reads has gone, or had enough.
   public var endsWith: Int32?
@@ -68,8 +67,6 @@ public final class Follower {
         if heartbeat?.comes() == true { return [.heartbeat(cursor)] }
       }
       if mustRead, hasCaughtUp || !query.isCaughtUp {
-        // Before the reading, so that a commit between the two is looked at again.
-        seenData = try store.dataVersion()
         let events = try feed.next()
         mustRead = !feed.isDry
         delivery.add(events, besides: messenger.identity.handle)
@@ -85,11 +82,14 @@ public final class Follower {
         return nil
       }
       if let events = try signals?.next(), !events.isEmpty { return events }
-      if let deadline, stopwatch() >= deadline { return [] }
       let due = [deadline, look.due, heartbeat?.due, beat?.due, delivery.due, signals?.due].compactMap { $0 }
-      guard wait(until: due.min() ?? .max) else { return nil }
-      if look.comes(), try store.hasChanged(since: seenData) { mustRead = true }
+      guard wait(until: due.min() ?? .max) else {
+        try delivery.write(messenger, isLast: true)
+        return nil
+      }
+      if look.comes(), try feed.hasMore() { mustRead = true }
       try delivery.write(messenger)
+      if !mustRead, let deadline, stopwatch() >= deadline { return [] }
     }
   }
 

@@ -15,18 +15,22 @@ struct LiveFolder {
     }
 
     init?(_ name: String) {
-      let words = name.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1).map { String(Substring($0)) }
-      guard let kind = words.first, let rest = words.last, words.count == 2 else { return nil }
-      let isTyping = kind == "typing"
-      let user = isTyping ? String(rest.dropFirst(37)) : rest
-      guard Handle.fault(in: user) == nil else { return nil }
-      if isTyping, let conversation = Identifier(String(rest.prefix(36))) {
-        self = .typing(conversation, Handle(stored: user))
-      } else if kind == "present" {
-        self = .present(Handle(stored: user))
-      } else {
-        return nil
+      let bytes = name.utf8
+      // By bytes: a mark after a full stop is one Character with it.
+      func rest(after prefix: String) -> String? {
+        guard bytes.starts(with: prefix.utf8) else { return nil }
+        let rest = String(Substring(bytes.dropFirst(prefix.utf8.count)))
+        return Handle.fault(in: rest) == nil ? rest : nil
       }
+      if let user = rest(after: "present.") {
+        self = .present(Handle(stored: user))
+        return
+      }
+      let prefix = String(Substring(bytes.prefix("typing.".utf8.count + 36)))
+      guard prefix.hasPrefix("typing."), let conversation = Identifier(String(prefix.dropFirst("typing.".count))),
+        let user = rest(after: prefix + ".")
+      else { return nil }
+      self = .typing(conversation, Handle(stored: user))
     }
 
     /// Microseconds that it holds.

@@ -17,6 +17,8 @@ public final class Messenger {
   public let location: StoreLocation
   public let identity: Identity
   private var opened: Store?
+  /// The user's key once it is committed; it never changes.
+  private var me: Int64?
   /// How often a mistake is still worth a search for what was meant: a file full of them is not.
   var suggestionsLeft = 10
 
@@ -50,7 +52,8 @@ public final class Messenger {
   func reading<T>(_ empty: T, _ body: (Store, Int64) throws -> T) throws -> T {
     guard let store = try existingStore() else { return empty }
     return try store.read {
-      guard let me = try store.userKey(identity.handle.description) else {
+      me = try me ?? store.userKey(identity.handle.description)
+      guard let me else {
         if try identity.isLoginName || !store.hasUsers() { return empty }
         throw try unknownUser(identity.handle.description, store)
       }
@@ -68,7 +71,7 @@ public final class Messenger {
 
   /// The first to write in a new store is created whoever it is, and so is the login name.
   private func actor(_ store: Store) throws -> Int64 {
-    if let me = try store.userKey(identity.handle.description) { return me }
+    if let me = try me ?? store.userKey(identity.handle.description) { return me }
     guard try identity.isLoginName || !store.hasUsers() else {
       throw try unknownUser(identity.handle.description, store)
     }

@@ -31,7 +31,7 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// - Throws: `bad_cursor`, also when it is another store's.
   init(_ text: String, store: Identifier) throws {
     let words = text.utf8.dropFirst().split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-      .map { UInt64(Substring($0), radix: 16) }
+      .map { $0.first == UInt8(ascii: "+") ? nil : UInt64(Substring($0), radix: 16) }
     guard text.utf8.first == UInt8(ascii: "c"), words.count == 2 || words.count == 3, let owner = words[0],
       let rev = words[1].flatMap(Int64.init(exactly:)), words.count == 2 || words[2] != nil,
       let seq = Int(exactly: words.count == 3 ? words[2] ?? 0 : 0)

@@ -5,7 +5,7 @@ internal import CSQLite
 /// Prepared statements are kept, so that a line of a batch costs no parsing.
 struct Connection: ~Copyable {
   private let handle: OpaquePointer
-  private let statements = StatementCache()
+  private let statements: StatementCache
   /// Pages in the write-ahead log after the last commit, as SQLite's hook reports them.
   private let walPages = Counter()
 
@@ -21,6 +21,7 @@ struct Connection: ~Copyable {
       throw DMError(sqlite: code, detail: "cannot open the store '\(path)'")
     }
     self.handle = handle
+    statements = StatementCache(handle)
     sqlite3_busy_timeout(handle, Self.patience)
     // The last to leave would checkpoint outside the lock (sqlite.org/c3ref/c_dbconfig_defensive.html).
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -40,30 +41,15 @@ struct Connection: ~Copyable {
   }
 
   /// A statement that is kept for the next time, found by the address of its literal.
-  func prepare(_ sql: StaticString) throws(DMError) -> Statement {
-    let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
-    return try statement(.literal(Int(bitPattern: text)), text, sql.utf8CodeUnitCount)
+  func prepare(_ sql: StaticString) throws(DMError) -> Statement { try statements.prepare(sql) }
+
+  /// The same for one that is put together at run time and always alike, found by the address of its name's literal.
+  func prepare(as name: StaticString, _ sql: @autoclosure () -> String) throws(DMError) -> Statement {
+    try statements.prepare(.literal(name), sql)
   }
 
-  /// The same for a statement that is put together at run time, found by its text.
-  func prepare(text sql: String) throws(DMError) -> Statement { try statement(.text(sql), sql, -1) }
-
-  private func statement(
-    _ key: StatementCache.Key, _ sql: UnsafePointer<CChar>, _ length: Int
-  ) throws(DMError) -> Statement {
-    let handle = if let kept = statements.take(key) { kept } else { try compile(sql, length) }
-    return Statement(handle: handle, keptAs: key, in: statements)
-  }
-
-  private func compile(_ sql: UnsafePointer<CChar>, _ length: Int) throws(DMError) -> OpaquePointer {
-    var statement: OpaquePointer?
-    let code = sqlite3_prepare_v3(
-      handle, sql, Int32(length), UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
-    guard code == SQLITE_OK, let statement else {
-      throw DMError(sqlite: code, detail: String(cString: sqlite3_errmsg(handle)))
-    }
-    return statement
-  }
+  /// The same for one that is put together at run time, found by its text.
+  func prepare(text sql: String) throws(DMError) -> Statement { try statements.prepare(.text(sql)) { sql } }
 
   /// Runs statements that return nothing.
   func execute(_ sql: String) throws(DMError) {
@@ -80,7 +66,7 @@ struct Connection: ~Copyable {
   var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
   func begin(_ kind: Transaction.Kind) throws(DMError) -> Transaction {
-    try Transaction(kind, on: handle)
+    try Transaction(kind, on: handle, statements)
   }
 
   /// Whether the log held more pages than that after this connection's last commit.

@@ -116,13 +116,37 @@ nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> =
 final class StatementCache {
   enum Key: Hashable {
     /// The address of a literal, which costs nothing to look up.
-    case literal(Int)
+    case address(Int)
     case text(String)
+
+    static func literal(_ text: StaticString) -> Key { .address(Int(bitPattern: text.utf8Start)) }
   }
 
+  private let handle: OpaquePointer
   private var kept: [Key: OpaquePointer] = [:]
 
-  func take(_ key: Key) -> OpaquePointer? { kept.removeValue(forKey: key) }
+  init(_ handle: OpaquePointer) { self.handle = handle }
+
+  func prepare(_ sql: StaticString) throws(DMError) -> Statement {
+    let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+    let key = Key.literal(sql)
+    let statement = if let known = kept.removeValue(forKey: key) { known } else { try compile(text) }
+    return Statement(handle: statement, keptAs: key, in: self)
+  }
+
+  func prepare(_ key: Key, _ sql: () -> String) throws(DMError) -> Statement {
+    let statement = if let known = kept.removeValue(forKey: key) { known } else { try compile(sql()) }
+    return Statement(handle: statement, keptAs: key, in: self)
+  }
+
+  private func compile(_ sql: UnsafePointer<CChar>) throws(DMError) -> OpaquePointer {
+    var statement: OpaquePointer?
+    let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    guard code == SQLITE_OK, let statement else {
+      throw DMError(sqlite: code, detail: String(cString: sqlite3_errmsg(handle)))
+    }
+    return statement
+  }
 
   func put(_ handle: OpaquePointer, _ key: Key) {
     // The same text was in use twice at once: one of them is enough.

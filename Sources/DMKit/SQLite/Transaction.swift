@@ -11,10 +11,13 @@ struct Transaction: ~Copyable {
   }
 
   private let handle: OpaquePointer
+  private let statements: StatementCache
 
-  init(_ kind: Kind, on handle: OpaquePointer) throws(DMError) {
+  init(_ kind: Kind, on handle: OpaquePointer, _ statements: StatementCache) throws(DMError) {
     self.handle = handle
-    try run(kind == .write ? "BEGIN IMMEDIATE" : "BEGIN")
+    self.statements = statements
+    var begin = kind == .write ? try statements.prepare("BEGIN IMMEDIATE") : try statements.prepare("BEGIN")
+    try begin.run()
   }
 
   deinit {
@@ -23,12 +26,8 @@ struct Transaction: ~Copyable {
   }
 
   /// Makes its changes durable and visible; when that fails, none of them is.
-  consuming func commit() throws(DMError) { try run("COMMIT") }
-
-  private borrowing func run(_ sql: String) throws(DMError) {
-    let code = sqlite3_exec(handle, sql, nil, nil, nil)
-    guard code == SQLITE_OK else {
-      throw DMError(sqlite: code, detail: String(cString: sqlite3_errmsg(handle)))
-    }
+  consuming func commit() throws(DMError) {
+    var commit = try statements.prepare("COMMIT")
+    try commit.run()
   }
 }

@@ -26,15 +26,7 @@ final class StatusReader {
   }
 
   private func load(_ conversation: Int64) throws -> Known {
-    var statement = try store.connection.prepare(
-      """
-      SELECT user, delivered_seq FROM participant WHERE conversation = ? AND delivered_seq > 0
-      ORDER BY delivered_seq DESC LIMIT 2
-      """)
-    statement.bind(conversation)
-    var known = Known(delivered: [])
-    while try statement.step() { known.delivered.append((statement.int64(0), statement.int(1))) }
-    return known
+    Known(delivered: try store.furthestDelivered(in: conversation))
   }
 
   /// Finds the mark that covers a message, or how far there is none.

@@ -68,28 +68,31 @@ extension Store {
   struct ChangeFilter {
     let user: Int64
     let kinds: Set<Change>
+
+    /// A bit for each kind: SQLite would make a table of a list, for each batch anew.
+    var kindMask: Int64 { kinds.reduce(0) { $0 | 1 << $1.rawValue } }
+
     /// Nil for all that he is in.
     let conversations: [Int64]?
-
-    var conversationList: String? { conversations.map(jsonArray) }
   }
 
   /// Up to `limit` changes of a user's conversations after one, in order.
   func changes(after rev: Int64, _ filter: ChangeFilter, limit: Int, as statuses: StatusReader) throws -> [ChangeRow] {
-    let kinds = filter.kinds.map { String($0.rawValue) }.sorted().joined(separator: ", ")
     var statement = try connection.prepare(
-      text: """
-        SELECT ch.rev, ch.kind, ch.conversation, ch.user, ch.from_seq, ch.to_seq, ch.at, \(Self.messageColumns)
-        FROM change ch CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1
-        LEFT JOIN message m ON ch.kind = 1 AND m.conversation = ch.conversation AND m.seq = ch.from_seq
-        WHERE ch.rev > ?2 AND ch.kind IN (\(kinds))
-        \(filter.conversations == nil ? "" : "AND ch.conversation IN (SELECT value FROM json_each(?4))")
-        ORDER BY ch.rev LIMIT ?3
-        """)
+      as: "changes",
+      """
+      SELECT ch.rev, ch.kind, ch.conversation, ch.user, ch.from_seq, ch.to_seq, ch.at, \(Self.messageColumns)
+      FROM change ch CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1
+      LEFT JOIN message m ON ch.kind = 1 AND m.conversation = ch.conversation AND m.seq = ch.from_seq
+      WHERE ch.rev > ?2 AND 1 << ch.kind & ?4
+      AND (?5 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?5)))
+      ORDER BY ch.rev LIMIT ?3
+      """)
     statement.bind(filter.user)
     statement.bind(rev)
     statement.bind(limit)
-    if let list = filter.conversationList { statement.bind(list) }
+    statement.bind(filter.kindMask)
+    statement.bind(filter.conversations.map(jsonArray))
     var rows: [ChangeRow] = []
     while try statement.step() {
       guard let kind = Change(rawValue: statement.int64(1)) else { continue }

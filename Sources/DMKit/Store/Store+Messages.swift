@@ -54,10 +54,11 @@ extension Store {
 
   func messages(in conversation: Int64, _ seqs: SeqRange, as statuses: StatusReader) throws -> [Message] {
     var statement = try connection.prepare(
-      text: """
-        SELECT \(Self.messageColumns) FROM message m
-        WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq
-        """)
+      as: "messages",
+      """
+      SELECT \(Self.messageColumns) FROM message m
+      WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq
+      """)
     statement.bind(conversation)
     statement.bind(seqs.lowerBound)
     statement.bind(seqs.upperBound)

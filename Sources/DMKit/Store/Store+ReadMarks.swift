@@ -138,19 +138,28 @@ extension Store {
 
   /// How far messages have come to others than a user, as marks: to several, and beyond that to one.
   private func deliveryMarks(in conversation: Int64, besides user: Int64) throws -> [ReadMark] {
-    var statement = try connection.prepare(
-      """
-      SELECT user, delivered_seq FROM participant WHERE conversation = ? AND user <> ? AND delivered_seq > 0
-      ORDER BY delivered_seq DESC LIMIT 2
-      """)
-    statement.bind(conversation)
-    statement.bind(user)
-    var furthest: [(user: Int64, seq: Int)] = []
-    while try statement.step() { furthest.append((statement.int64(0), statement.int(1))) }
+    let furthest = try furthestDelivered(in: conversation, besides: user)
     guard let first = furthest.first else { return [] }
     let several = furthest.count > 1 ? furthest[1].seq : 0
     let marks = several > 0 ? [ReadMark(range: 1...several, reader: nil)] : []
     return several < first.seq ? marks + [ReadMark(range: (several + 1)...first.seq, reader: first.user)] : marks
+  }
+
+  /// The two participants to whom most was delivered, of all or of all but one.
+  ///
+  /// Linear in the participants; SQLite's own sorting costs more than all else that a follower does.
+  func furthestDelivered(in conversation: Int64, besides user: Int64? = nil) throws -> [(user: Int64, seq: Int)] {
+    var statement = try connection.prepare(
+      "SELECT user, delivered_seq FROM participant WHERE conversation = ? AND delivered_seq > 0")
+    statement.bind(conversation)
+    var furthest: [(user: Int64, seq: Int)] = []
+    while try statement.step() {
+      let next = (user: statement.int64(0), seq: statement.int(1))
+      if next.user == user || furthest.count == 2 && furthest[1].seq >= next.seq { continue }
+      furthest.insert(next, at: furthest.first.map { $0.seq >= next.seq } ?? false ? 1 : 0)
+      if furthest.count > 2 { furthest.removeLast() }
+    }
+    return furthest
   }
 
   func deliveredSeq(to user: Int64, in conversation: Int64) throws -> Int {

@@ -25,16 +25,17 @@ extension Store {
     -> (messages: [Message], next: Moment)
   {
     var statement = try connection.prepare(
-      text: """
-        SELECT \(Self.messageColumns), m.id
-        FROM message m INDEXED BY message_created
-        CROSS JOIN participant p ON p.conversation = m.conversation AND p.user = ?1
-        WHERE (m.created_at, m.id) >= (?2, ?3) AND m.created_at < ?4
-        AND (NOT ?5 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
-          AND r.user = ?1 AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0))
-        AND m.id <= ?7 AND (?8 IS NULL OR m.conversation IN (SELECT value FROM json_each(?8)))
-        ORDER BY m.created_at, m.id LIMIT ?6
-        """)
+      as: "timeline",
+      """
+      SELECT \(Self.messageColumns), m.id
+      FROM message m INDEXED BY message_created
+      CROSS JOIN participant p ON p.conversation = m.conversation AND p.user = ?1
+      WHERE (m.created_at, m.id) >= (?2, ?3) AND m.created_at < ?4
+      AND (NOT ?5 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
+        AND r.user = ?1 AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0))
+      AND m.id <= ?7 AND (?8 IS NULL OR m.conversation IN (SELECT value FROM json_each(?8)))
+      ORDER BY m.created_at, m.id LIMIT ?6
+      """)
     statement.bind(filter.user)
     statement.bind(moment.createdAt)
     statement.bind(moment.key)

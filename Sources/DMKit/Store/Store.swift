@@ -10,8 +10,6 @@ final class Store {
   var handles: [Int64: Handle] = [:]
   var conversationIDs: [Int64: Identifier] = [:]
 
-  /// How often this connection has committed: what it knows of the store may have changed since.
-  private(set) var writeCount = 0
   /// Which file is open: another may take its place.
   private let file: StoreLocation.File?
 
@@ -91,7 +89,6 @@ final class Store {
       try pruneChanges(now: .now)
     }
     try transaction.commit()
-    writeCount += 1
     // Only now: whoever wakes earlier sees nothing yet, and is not woken again.
     if logged != nil { Bell.ring(location.bell) }
     connection.checkpoint(ifOver: isBulk ? Self.bulkLog : Self.loneLog, emptying: !isBulk)
@@ -124,13 +121,8 @@ final class Store {
     return try statement.step() ? statement.identifier(0) : Identifier(high: 0, low: 0)
   }
 
-  /// A number that changes when another connection has committed (sqlite.org/pragma.html#pragma_data_version).
-  func dataVersion() throws -> Int64 { try pragma("PRAGMA data_version") }
-
-  /// Whether another connection has committed since the data had that version.
-  ///
   /// - Throws: `no_store` when the store is not there any more, `store_replaced` when another is in its place.
-  func hasChanged(since version: Int64) throws -> Bool {
+  func refuseReplaced() throws {
     guard let now = location.file() else {
       throw DMError(
         .noStore, "the store at '\(location.directory)' was removed; start again when it is back",
@@ -141,6 +133,5 @@ final class Store {
         .storeReplaced, "another store was put at '\(location.directory)'; start again to follow it",
         subject: location.directory)
     }
-    return try dataVersion() != version
   }
 }
