@@ -45,7 +45,10 @@ final class Watch {
   func drain() {
     guard let descriptor else { return }
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
-      while case let count = read(descriptor, buffer.baseAddress, buffer.count), count > 0 {
+      var count = buffer.count
+      // A read that had room for more has taken all.
+      while count > buffer.count / 2 {
+        count = read(descriptor, buffer.baseAddress, buffer.count)
         var place = 0
         while place < count {
           let event = buffer.loadUnaligned(fromByteOffset: place, as: inotify_event.self)
