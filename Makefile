@@ -34,9 +34,10 @@ lint:
 	swift format lint --strict --recursive Sources Tests Package.swift
 	sh .ci/lint
 
-bench: TOOLS += hyperfine sqlite3 time
+bench: TOOLS += hyperfine sqlite3 time gcc
 bench: build
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/run
+	PATH="$(CURDIR)/bin:$$PATH" sh bench/live
 
 # What is generated and committed: the completions.
 generate: setup
