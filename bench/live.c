@@ -132,7 +132,7 @@ static void start(struct program *p, char **argv, long heard) {
   p->pid = fork();
   check(p->pid >= 0, "fork");
   if (p->pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(in[0], STDIN_FILENO);
     dup2(out[1], STDOUT_FILENO);
     execvp(*argv, argv);
@@ -156,7 +156,9 @@ static void hear(struct program *p, const char *line) {
 
 static void take(struct program *p) {
   ssize_t taken = read(p->out, p->text + p->length, sizeof p->text - p->length);
-  if (taken <= 0) errx(1, "a program ended early, or printed too long a line");
+  int status = 0;
+  if (taken <= 0 && waitpid(p->pid, &status, 0) <= 0) errx(1, "a program closed its output, or printed a long line");
+  if (taken <= 0) errx(1, "a program ended early: status %d, signal %d", WEXITSTATUS(status), WTERMSIG(status));
   p->length += taken;
   char *line = p->text, *end;
   while ((end = memchr(line, '\n', p->text + p->length - line))) {
