@@ -34,10 +34,9 @@ static double now(void) {
 }
 
 static struct timespec timespec(double seconds) {
+  if (seconds < 0) seconds = 0;
   return (struct timespec){(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
 }
-
-// The writer and the follower
 
 static sqlite3 *database;
 
@@ -112,8 +111,7 @@ static void run_poller(const char *path, const char *bell) {
   }
 }
 
-// Programs that are measured
-
+// A program that is measured.
 struct program {
   pid_t pid;
   int in, out;
@@ -133,13 +131,13 @@ static void start(struct program *p, char **argv, long heard) {
   check(p->pid >= 0, "fork");
   if (p->pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    signal(SIGPIPE, SIG_DFL);
     dup2(in[0], STDIN_FILENO);
     dup2(out[1], STDOUT_FILENO);
     execvp(*argv, argv);
     check(false, *argv);
   }
-  close(in[0]);
-  close(out[1]);
+  close(in[0]), close(out[1]);
   p->in = in[1], p->out = out[0], p->heard = heard;
 }
 
@@ -155,10 +153,11 @@ static void hear(struct program *p, const char *line) {
 }
 
 static void take(struct program *p) {
+  if (p->length == sizeof p->text) errx(1, "a line is too long");
   ssize_t taken = read(p->out, p->text + p->length, sizeof p->text - p->length);
   int status = 0;
-  if (taken <= 0 && waitpid(p->pid, &status, 0) <= 0) errx(1, "a program closed its output, or printed a long line");
-  if (taken <= 0) errx(1, "a program ended early: status %d, signal %d", WEXITSTATUS(status), WTERMSIG(status));
+  if (taken <= 0) waitpid(p->pid, &status, 0);
+  if (taken <= 0) errx(1, "process %d ended: status %d, signal %d", p->pid, WEXITSTATUS(status), WTERMSIG(status));
   p->length += taken;
   char *line = p->text, *end;
   while ((end = memchr(line, '\n', p->text + p->length - line))) {
@@ -181,7 +180,7 @@ static bool drain(struct program *programs, int count, long goal, double until) 
     }
     if (missing == 0) return true;
     double left = until - now();
-    struct timespec limit = timespec(left > 0 ? left : 0);
+    struct timespec limit = timespec(left);
     check(ppoll(polled, count, &limit, NULL) >= 0, "poll");
     for (int i = 0; i < count; i++)
       if (polled[i].revents) take(&programs[i]);
@@ -207,7 +206,8 @@ static void end_all(void) {
   for (int i = 0; i < size; i++) waitpid(followers[i].pid, NULL, 0);
 }
 
-static void say(long number) { check(dprintf(writer->in, "ping %ld\n", number) > 0, "write"); }
+// What a writer that ended no longer takes is missed in what it prints.
+static void say(long number) { dprintf(writer->in, "ping %ld\n", number); }
 
 static int ascending(const void *a, const void *b) {
   return *(const double *)a > *(const double *)b ? 1 : -1;
@@ -268,15 +268,15 @@ static void touch(const char *path, double rate, double seconds, char **names) {
   check(directory >= 0, path);
   char **name = names;
   for (double due = now(), end = due + seconds; due < end; due += 1 / rate) {
-    double early = due - now();
-    struct timespec pause = timespec(early > 0 ? early : 0);
-    if (early > 0) nanosleep(&pause, NULL);
+    struct timespec pause = timespec(due - now());
+    if (due > now()) nanosleep(&pause, NULL);
     ring(directory, *name);
     if (!*++name) name = names;
   }
 }
 
 int main(int argc, char **argv) {
+  signal(SIGPIPE, SIG_IGN);  // A program that ended is reported with its status instead.
   char **commands[2] = {NULL, NULL};
   int found = 0, plain = argc;
   for (int i = 1; i < argc && found < 2; i++) {
@@ -294,6 +294,6 @@ int main(int argc, char **argv) {
   else if (IS("crowd", 2, 2)) crowd(atol(argv[3]), commands[0], commands[1]);
   else if (IS("idle", 2, 1)) idle(atof(argv[3]), commands[0]);
   else if (IS("touch", 4, 0)) touch(argv[2], atof(argv[3]), atof(argv[4]), argv + 5);
-  else errx(1, "writer|poller DATABASE BELL, pair COUNT GAP_US -- WRITER -- FOLLOWER, touch FOLDER RATE SECONDS NAME..., "
-               "crowd FOLLOWERS COUNT -- WRITER -- FOLLOWER, idle FOLLOWERS SECONDS -- FOLLOWER");
+  else errx(1, "writer|poller DATABASE BELL, touch FOLDER RATE SECONDS NAME..., idle FOLLOWERS SECONDS -- FOLLOWER, "
+               "pair COUNT GAP_US -- WRITER -- FOLLOWER, crowd FOLLOWERS COUNT -- WRITER -- FOLLOWER");
 }
