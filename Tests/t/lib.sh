@@ -41,6 +41,34 @@ exits() {
   if [ $status -eq "$wanted" ]; then _pass "$name"; else _fail "$name" "exit $status, wanted $wanted: $err"; fi
 }
 
+# follow COMMAND...: it runs beside the script, 30 s at the most; 'line' reads what it prints.
+follow() {
+  rm -f "$work/lines"
+  mkfifo "$work/lines"
+  timeout 30 "$@" >"$work/lines" 2>"$work/follow.err" 3<&- &
+  follower=$!
+  exec 3<"$work/lines"
+}
+
+# line [FILTER]: the follower's next line, by jq; waits for it.
+line() {
+  IFS= read -r line <&3 && printf '%s\n' "$line" | jq -rc "${1:-.}"
+}
+
+# leave [SIGNAL]: ends the follower and whatever it runs.
+leave() {
+  kill -"${1:-TERM}" -"$follower"
+  wait "$follower" 2>/dev/null
+  exec 3<&-
+}
+
+# first PATTERN COMMAND...: the first line that has it, of a command that follows; waits for it.
+first() {
+  pattern=$1
+  shift
+  timeout 10 "$@" | grep -m 1 -e "$pattern"
+}
+
 done_testing() {
   echo "1..$count"
   [ $failed -eq 0 ]

@@ -1,0 +1,144 @@
+#!/bin/sh
+# Following: what was said, and then what happens, in order and as it happens.
+. "$(dirname "$0")/lib.sh"
+people
+what='"\(.type) \(.text // .status // "")"'
+
+# History, a line between, and what comes.
+seq 1 3 | dm-send -q --as alice --lines bob
+follow dm-tail -f --as bob alice -n 2 --events message
+is "$(line "$what") $(line "$what")" "message 2 message 3" "history comes first"
+is "$(line 'keys_unsorted | join(" ")')" "type cursor" "then a line that says so, with a cursor"
+dm-send -q --as alice bob 4
+is "$(line 'keys_unsorted[-1], .text' | tr '\n' ' ')" "cursor 4 " "then what is said, with a cursor"
+printf '5\n6\n' | dm-send -q --as alice --lines bob
+is "$(line .text) $(line .text)" "5 6" "in order"
+leave
+is "$(cat "$work/follow.err")" "" "and nothing to complain of"
+
+# Before anything was said.
+follow dm-tail -f --as carol alice --events message
+is "$(line .type)" caught_up "a follower may come before the conversation"
+dm-send -q --as bob carol elsewhere
+dm-send -q --as alice carol first
+is "$(line .text)" first "and is told of its first message, and of no other conversation"
+leave
+follow dm-tail -f --as carol -n 0
+is "$(line .type)" caught_up "without a conversation"
+dm-conversation -q create --as alice --title ops bob carol
+dm-send -q --as alice +ops 'all green'
+is "$(line .text)" 'all green' "it is told of those that come into being"
+leave
+
+# Several.
+dm-send -q --as alice bob apart
+follow dm-tail -f --as carol alice +ops --events message
+is "$(line .text) $(line .text) $(line .type)" "first all green caught_up" "the history of two conversations"
+dm-send -q --as bob carol elsewhere
+dm-send -q --as bob +ops here
+is "$(line .text)" here "and what comes in one of them"
+leave
+
+# Which events.
+exits 64 "a kind of event that there is not" dm-tail -f --as bob --events message,mesage
+like "$err" "dm-tail: 'mesage' is no kind of event; name some of message,*" "is named, with those that there are"
+dm-tail --as bob >/dev/null
+start=$(dm-tail --as bob --cursor now | jq -r .cursor)
+dm-send -q --as alice bob 'please read'
+dm-tail --as bob alice -n 1 >"$work/seen"
+dm-read -q --as bob <"$work/seen"
+events() { dm-tail --as "$1" --cursor "$start" --events "$2" | jq -r "$what" | sed '$d' | tr '\n' ' '; }
+is "$(events alice message)" "message please read " "--events message"
+is "$(events alice update)" "message_updated please read message_updated please read " "update: twice, as it was"
+is "$(events bob receipt)" "delivery_receipt  read_receipt  " "receipt: delivered, then read"
+is "$(events bob message,receipt)" "message please read delivery_receipt  read_receipt  " "two kinds"
+is "$(dm-tail --as bob --cursor "$start" --events receipt | jq -c 'select(.type == "read_receipt") | [.user, .unread_count]')" \
+  '["bob",7]' "one's own receipt says what is left unread"
+is "$(dm-tail --as bob --cursor "$start" --events all | tail -n 1 | jq -r .type)" caught_up "all"
+follow dm-tail -f --as alice bob --cursor now --events typing
+is "$(line .type)" caught_up "typing"
+dm-typing --as bob alice --on
+is "$(line .users[])" bob "is told while it shows"
+leave
+
+# Cursors.
+is "$(dm-tail --as carol --cursor start --events message | jq -r '.text // .type' | tr '\n' '|')" \
+  "elsewhere|first|all green|elsewhere|here|caught_up|" "--cursor start: all that is known, and the end"
+is "$(dm-tail --as carol --cursor now | jq -r .type)" caught_up "--cursor now: nothing yet"
+is "$(dm-tail --as carol --cursor start --events message | jq -r .cursor | while read -r cursor; do
+  dm-tail --as carol --cursor "$cursor" --events message | jq -r '.text // empty' | wc -l
+done | tr '\n' ' ')" "4 3 2 1 0 0 " "from any line on: what comes after it"
+cursor=$(dm-tail --as carol --cursor now | jq -r .cursor)
+dm-send -q --as bob carol missed
+follow dm-tail -f --as carol --cursor "$cursor" --events message
+is "$(line .text) $(line .type)" "missed caught_up" "a follower goes on where the last one ended"
+dm-send -q --as bob carol live
+is "$(line .text)" live "and stays"
+leave
+exits 65 "a cursor that is none" dm-tail --as carol --cursor yesterday
+dm-user -q --store "$work/other" --as carol add carol
+exits 65 "a cursor of another store" dm-tail --as carol --store "$work/other" --cursor "$cursor"
+like "$err" "*is another store's; begin with --cursor start or now" "says what to do"
+exits 65 "a cursor of the future" dm-tail --as carol --cursor "${cursor%-*}-7fffffff"
+
+# Oneself, and the passing of time.
+follow dm-tail -f --as bob alice -n 0 --others
+line >/dev/null
+dm-send -q --as bob alice mine
+dm-send -q --as alice bob yours
+is "$(line .text)" yours "--others leaves out what one said"
+leave
+follow dm-tail -f --as bob alice -n 0 --heartbeat 1s
+is "$(line .type) $(line 'keys_unsorted | join(" ")')" "caught_up type cursor" "a heartbeat, with a cursor"
+leave
+
+# How far one's words have come.
+follow dm-tail -f --as alice bob --cursor now --events update
+line >/dev/null
+dm-send -q --as alice bob 'how far?'
+dm-tail --as bob alice -n 1 >/dev/null
+is "$(line "$what + .status")" "message_updated how far?delivered" "the sender sees that it was delivered"
+dm-read -q --as bob alice:-1
+is "$(line .status)" read "and read"
+leave
+dm-send -q --as alice bob aloud
+follow sh -c 'dm-tail -f --as bob alice -n 1 | dm-read --as bob'
+mark='"\(.type) \(.to_seq - .from_seq)"'
+is "$(line "$mark")" "read_receipt 0" "dm-tail -f | dm-read marks what was printed"
+dm-send -q --as alice bob again
+is "$(line "$mark")" "read_receipt 0" "as it goes"
+leave
+start=$(dm-tail --as alice --cursor now | jq -r .cursor)
+follow dm-tail -f --as bob alice -n 0 --peek --read
+line >/dev/null
+dm-send -q --as alice bob 'for you'
+is "$(first '"status":"read"' dm-tail -f --as alice bob --cursor "$start" --events update --heartbeat 1s | jq -r .text)" \
+  'for you' "--read marks by itself"
+leave
+
+# For people.
+is "$(dm-tail -f --as bob alice -n 1 --text --heartbeat 1s | sed -n '2s/^..:..  //p;2q')" "14 alice: for you" "as text"
+
+# Ends.
+is "$({ timeout 20 dm-tail -f --as bob alice --heartbeat 1s; echo $? >"$work/status"; } | head -n 1 | wc -l
+  cat "$work/status")" "1
+141" "a reader who leaves is noticed, though nothing happens"
+exits 64 "a range has an end" dm-tail -f --as bob alice 3..5
+exits 64 "so has --before" dm-tail -f --as bob alice --before 3
+exits 64 "history has no events" dm-tail --as bob alice --events receipt
+exits 64 "nor heartbeats" dm-tail --as bob alice --heartbeat 1s
+exits 77 "somebody else's conversation" timeout 10 dm-tail -f --as carol \
+  "$(dm-conversation show --as alice bob | jq -r .id)"
+follow dm-tail -f --as bob -n 0 --events message
+line >/dev/null
+mv "$DM_STORE" "$work/gone" && mv "$work/other" "$DM_STORE"
+wait "$follower"
+is "$? $(cat "$work/follow.err")" "78 dm-tail: another store was put at '$DM_STORE'; start again to follow it" \
+  "another store in the place of the one that is followed"
+follow dm-tail -f --as carol -n 0
+line >/dev/null
+rm -r "$DM_STORE"
+wait "$follower"
+is $? 66 "and none"
+exec 3<&-
+done_testing
