@@ -4,6 +4,7 @@ complete -c dm-read -l before -x -d 'everything that was said before a message o
 complete -c dm-read -l all -d 'everything'
 complete -c dm-read -l everywhere -d 'in all conversations'
 complete -c dm-read -l unread -d 'mark as unread instead; the receipts stay'
+complete -c dm-read -l delivered -d 'mark as delivered instead: for those who take messages by other ways than dm-tail'
 complete -c dm-read -l receipts -x -d 'print who has read this message, and when'
 complete -c dm-read -l dry-run -d 'print what would change, and change nothing'
 complete -c dm-read -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'

@@ -2,6 +2,8 @@
 complete -c dm-send -l lines -d 'send each line of standard input as a message'
 complete -c dm-send -l reply-to -x -d 'the message that this one answers'
 complete -c dm-send -l nonce -x -d 'sent before with this nonce: do nothing, return that message'
+complete -c dm-send -l consumer -x -d 'the lines acknowledge (\'ack\') for this consumer of the user; see dm-tail(1)'
+complete -c dm-send -l skip-failed -d 'pass over lines that can never succeed: acknowledge and count them'
 complete -c dm-send -l edit -d 'write the text in $VISUAL or $EDITOR'
 complete -c dm-send -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
 complete -c dm-send -l as -x -d 'who acts [$DM_USER, else the login name]'
