@@ -1,0 +1,168 @@
+import Testing
+
+@testable import DMKit
+
+/// Where a stream begins, where it stands, and that it goes on from any place exactly.
+struct FollowerPlacesTests {
+  private func query(
+    _ start: EventQuery.Start?, _ kinds: Set<MessagingEvent.Kind> = [.message, .update], follows: Bool = true
+  ) -> EventQuery {
+    var query = EventQuery(from: start)
+    query.kinds = kinds
+    query.marksDelivered = false
+    query.follows = follows
+    return query
+  }
+
+  @Test func `from the start everything is told, from now nothing, and from a cursor what came after it`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    for text in ["one", "two", "three"] { try alice.say(text, to: "bob") }
+    let events = try alice.told(query(.start))
+    #expect(events.map(\.summary) == ["1 alice: one", "2 alice: two", "3 alice: three"])
+    #expect(try alice.told(query(.now)).isEmpty)
+    #expect(try alice.told(query(nil)).isEmpty)
+    for (index, event) in events.enumerated() {
+      let cursor = try #require(event.cursor)
+      #expect(try alice.told(query(.cursor(cursor.description))) == Array(events[(index + 1)...]))
+    }
+  }
+
+  @Test func `cursors grow from event to event, and the end's is beyond them all`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    for text in ["one", "two", "three"] { try alice.say(text, to: "bob") }
+    try bob.read(1...3, of: "alice")
+    try bob.say("aside", to: "carol")
+    let follower = try Follower(alice, query(.start, Set(MessagingEvent.Kind.allCases), follows: false))
+    let cursors = try follower.rest().compactMap(\.cursor)
+    #expect(zip(cursors, cursors.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(cursors.last == follower.cursor)
+    #expect(try alice.here() == .cursor(follower.cursor.description))
+  }
+
+  @Test(arguments: ["future", "other", "nonsense"])
+  func `a cursor of the future, of another store or of nothing is refused`(_ kind: String) throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    try alice.say("hi", to: "bob")
+    let opened = try #require(try alice.existingStore())
+    let now = try alice.position(of: .now, opened)
+    let cursor =
+      switch kind {
+      case "future": Cursor(store: try opened.uuid(), Cursor.Position(rev: now.rev, seq: 1)).description
+      case "other": Cursor(store: Identifier(high: 1, low: 2), Cursor.Position(rev: 1)).description
+      default: kind
+      }
+    #expect(try code { try Follower(alice, query(.cursor(cursor))) } == .badCursor)
+  }
+
+  @Test func `what lies before the start is told first, then that one has caught up, then what comes`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    try bob.say("one", to: "alice")
+    let follower = try Follower(alice, query(.start))
+    #expect(try follower.untilCaughtUp().map(\.summary) == ["1 bob: one", "caught up"])
+    try bob.say("two", to: "alice")
+    #expect(try follower.until("2 bob: two") == ["2 bob: two"])
+  }
+
+  @Test func `where a history was told, that one has caught up comes first, with its cursor`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    try bob.say("one", to: "alice")
+    let place = try alice.here()
+    try bob.say("two", to: "alice")
+    for follows in [true, false] {
+      var query = query(place, follows: follows)
+      query.isCaughtUp = true
+      let follower = try Follower(alice, query)
+      let first = try #require(try follower.next())
+      #expect(first.map(\.summary) == ["caught up"])
+      #expect(try place == .cursor(#require(first.first?.cursor).description))
+      #expect(try follower.next()?.map(\.summary) == ["2 bob: two"])
+      if !follows { #expect(try follower.next() == nil) }
+    }
+  }
+
+  @Test func `a stream that does not follow ends, and stays at its end`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    try alice.say("one", to: "bob")
+    let follower = try Follower(alice, query(.start, follows: false))
+    _ = try follower.rest()
+    #expect(try follower.next() == nil)
+  }
+
+  @Test func `a history and the stream that goes on from it leave no gap and repeat nothing`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    for number in 1...10 { try bob.say("\(number)", to: "alice") }
+    let history = try alice.history(HistoryQuery(.direct("bob")))
+    var told: [String] = []
+    while case let batch = try history.next(), !batch.isEmpty {
+      told += batch.compactMap(\.text)
+      // What comes while the history is printed.
+      try bob.say("meanwhile", to: "alice")
+    }
+    let cursor = try #require(history.cursor)
+    let rest = try alice.told(query(.cursor(cursor.description), [.message]))
+    let texts = told + rest.compactMap { if case .message(let message, _) = $0 { message.text } else { nil } }
+    #expect(texts == (1...10).map(String.init) + Array(repeating: "meanwhile", count: texts.count - 10))
+    #expect(try texts.count == alice.everything(in: "bob").count)
+  }
+
+  @Test func `a change of 1,200 messages is told whole from whatever cursor one goes on`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    _ = try alice.send((1...1200).map { try Outgoing(to: .direct("bob"), text: "\($0)") })
+    // Some of others in the middle and at the end, of which there is nothing to tell.
+    try bob.say("and I", to: "alice")
+    let place = try alice.here()
+    try bob.read(1...1201, of: "alice")
+    try bob.say("read", to: "alice")
+    let all = try alice.told(query(place))
+    #expect(all.map(\.summary) == (1...1200).map { "\($0) alice is read" } + ["1202 bob: read"])
+    let cursors = all.compactMap(\.cursor)
+    #expect(zip(cursors, cursors.dropFirst()).allSatisfy { $0 < $1 })
+    for index in [0, 1, 2, 250, 498, 499, 500, 501, 998, 999, 1000, 1001, 1197, 1198, 1199, 1200] {
+      #expect(try alice.told(query(.cursor(cursors[index].description))) == Array(all[(index + 1)...]), "\(index)")
+    }
+    for index in stride(from: 3, to: 1200, by: 97) {
+      #expect(try alice.told(query(.cursor(cursors[index].description))).count == all.count - index - 1, "\(index)")
+    }
+  }
+
+  @Test func `a stream stands between the parts of a big change, and memory holds one of them`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    _ = try alice.send((1...1200).map { try Outgoing(to: .direct("bob"), text: "\($0)") })
+    let place = try alice.here()
+    try bob.read(1...1200, of: "alice")
+    let follower = try Follower(alice, query(place, follows: false))
+    var told = 0
+    while let events = try follower.next() {
+      #expect(events.count <= 1000)
+      told += events.count { if case .messageUpdated = $0 { true } else { false } }
+      #expect(events.last?.cursor == follower.cursor)
+      #expect(try alice.told(query(.cursor(follower.cursor.description))).count == 1200 - told)
+    }
+    #expect(told == 1200)
+  }
+
+  @Test func `what happens between the parts of a big change comes after it`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    _ = try alice.send((1...1200).map { try Outgoing(to: .direct("bob"), text: "\($0)") })
+    let place = try alice.here()
+    try bob.read(1...1200, of: "alice")
+    let follower = try Follower(alice, query(place, follows: false))
+    var told: [String] = []
+    while let events = try follower.next() {
+      told += events.map(\.summary)
+      if told.count < 1000 { try bob.say("x", to: "alice") }
+    }
+    #expect(told.prefix(1200) == (1...1200).map { "\($0) alice is read" }[...])
+    #expect(told.dropFirst(1200) == ["1201 bob: x", "caught up"])
+  }
+}

@@ -1,0 +1,99 @@
+import Testing
+
+@testable import DMKit
+
+/// How long a test waits for what has to come, in microseconds: for ever, as far as a test is concerned.
+let patience: Int64 = 20_000_000
+
+extension Messenger {
+  /// What has happened from a place on, without the end's `caughtUp`.
+  func told(_ query: EventQuery) throws -> [MessagingEvent] {
+    var query = query
+    query.follows = false
+    let events = try Follower(self, query).rest()
+    guard case .caughtUp? = events.last else {
+      Issue.record("a stream that does not follow ends with what it has caught up with")
+      return events
+    }
+    return events.dropLast()
+  }
+
+  func told(
+    _ kinds: Set<MessagingEvent.Kind>, in conversations: [String] = [], from start: EventQuery.Start = .start,
+    othersOnly: Bool = false
+  ) throws -> [String] {
+    var query = EventQuery(try conversations.map(ConversationReference.init), from: start)
+    query.kinds = kinds
+    query.othersOnly = othersOnly
+    query.marksDelivered = false
+    return try told(query).map(\.summary)
+  }
+
+  /// A place in the stream: now.
+  func here() throws -> EventQuery.Start {
+    let store = try #require(try existingStore())
+    return .cursor(Cursor(store: try store.uuid(), try position(of: .now, store)).description)
+  }
+
+  @discardableResult
+  func read(_ seqs: SeqRange, of conversation: String) throws -> Receipt? {
+    try markRead(
+      .ranges([RangeReference(from: seqs.lowerBound, to: seqs.upperBound)]), in: ConversationReference(conversation))
+  }
+
+  func take(_ act: MarkOptions.Act, upTo seq: Int, of conversation: String) throws {
+    var options = MarkOptions()
+    options.act = act
+    _ = try markRead(
+      .ranges([RangeReference(from: 1, to: seq)]), in: ConversationReference(conversation), options)
+  }
+}
+
+extension Follower {
+  /// Everything up to the end of a stream that does not follow.
+  func rest() throws -> [MessagingEvent] {
+    var events: [MessagingEvent] = []
+    while let next = try next() { events += next }
+    return events
+  }
+
+  /// Everything up to the event that is waited for.
+  func until(_ isLast: (MessagingEvent) -> Bool) throws -> [MessagingEvent] {
+    let deadline = stopwatch() + patience
+    var events: [MessagingEvent] = []
+    while stopwatch() < deadline, let next = try next(within: patience) {
+      events += next
+      if next.contains(where: isLast) { return events }
+    }
+    Issue.record("not told within \(patience / 1_000_000) s, but \(events.map(\.summary))")
+    return events
+  }
+
+  func untilCaughtUp() throws -> [MessagingEvent] {
+    try until { if case .caughtUp = $0 { true } else { false } }
+  }
+
+  func until(_ summary: String) throws -> [String] { try until { $0.summary == summary }.map(\.summary) }
+}
+
+extension MessagingEvent {
+  /// What it says, without ids, times and cursors.
+  var summary: String {
+    switch self {
+    case .message(let message, _): "\(message.seq) \(message.sender): \(message.text ?? "")"
+    case .messageUpdated(let message, _): "\(message.seq) \(message.sender) is \(message.status)"
+    case .readReceipt(let receipt, _):
+      "\(receipt.user) read \(receipt.range.lowerBound)-\(receipt.range.upperBound)"
+        + (receipt.unreadCount.map { ", \($0) left" } ?? "")
+    case .deliveryReceipt(let receipt, _):
+      "\(receipt.user) got \(receipt.range.lowerBound)-\(receipt.range.upperBound)"
+    case .conversationUpdated(let conversation, _):
+      "\(conversation.title ?? conversation.participants.map(\.description).joined(separator: "+")) changed"
+    case .typing(let typing): "\(typing.users.map(\.description)) typing"
+    case .presence(let presence): "\(presence.user) \(presence.isOnline ? "came" : "went")"
+    case .caughtUp: "caught up"
+    case .heartbeat: "heartbeat"
+    case .gap: "gap"
+    }
+  }
+}
