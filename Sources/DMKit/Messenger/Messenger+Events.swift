@@ -9,7 +9,8 @@ extension Messenger {
   /// The same within a transaction.
   func placed(_ start: EventQuery.Start, _ store: Store) throws -> Cursor.Position {
     switch start {
-    case .start: return .start
+    // What was forgotten before is missed by nobody who begins here.
+    case .start: return try store.knownChanges().map { Cursor.Position(rev: $0.lowerBound - 1) } ?? .start
     case .now: return Cursor.Position(rev: try store.knownChanges()?.upperBound ?? 0)
     case .cursor(let text): return try known(text, store)
     }

@@ -101,7 +101,7 @@ struct FollowerDeliveryTests {
     let events = try Follower(bob, query(follows: false)).rest()
     #expect(events.count == 1201)
     let delivered = try delivered(store)
-    withKnownIssue { #expect(delivered == [1200]) }
+    #expect(delivered == [1200])
   }
 
   @Test func `a busy store is marked later, and the stream goes on`() throws {

@@ -183,7 +183,7 @@ struct FollowerKindsTests {
       })
     #expect(results.count == 3)
     let told = try alice.told([.message, .update, .conversation], from: place)
-    withKnownIssue { #expect(told == ["old changed"]) }
+    #expect(told == ["old changed"])
     let later = try alice.here()
     _ = try alice.importHistory([
       .message(

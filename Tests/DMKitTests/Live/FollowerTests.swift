@@ -94,7 +94,7 @@ struct FollowerTests {
     _ = try follower.untilCaughtUp()
     try bob.say("hi", to: "alice")
     let told = try follower.next(within: 0)?.map(\.summary)
-    withKnownIssue { #expect(told == ["1 bob: hi"]) }
+    #expect(told == ["1 bob: hi"])
   }
 
   @Test func `a follower ends when the other end of a descriptor is closed`() throws {

@@ -153,7 +153,7 @@ struct GapTests {
     try age(store, upTo: 10, days: 31)
     try prune(alice)
     let told = try bob.told(query(.start)).map(\.summary)
-    withKnownIssue { #expect(!told.contains("gap")) }
+    #expect(!told.contains("gap"))
     #expect(told.last == "20 alice: 20")
   }
 

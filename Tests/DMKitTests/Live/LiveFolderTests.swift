@@ -43,7 +43,7 @@ struct LiveFolderTests {
   func `a handle that begins with a joiner is read whole`(_ handle: String) throws {
     let user = try Handle(handle)
     #expect(LiveFolder.Signal("present.\(handle)") == .present(user))
-    withKnownIssue { #expect(LiveFolder.Signal("typing.\(Self.id).\(handle)") == .typing(Self.id, user)) }
+    #expect(LiveFolder.Signal("typing.\(Self.id).\(handle)") == .typing(Self.id, user))
   }
 
   @Test func `signals are named like this, and stay so`() {

@@ -50,8 +50,8 @@ struct OrderTests {
       try act()
       return try store.integers("SELECT kind FROM change WHERE rev > \(before) ORDER BY rev").map { $0[0] }
     }
-    let (message, readReceipt, delivery, conversation, user, readState) =
-      (1, 2, 3, 4, 5, 6) as (Int64, Int64, Int64, Int64, Int64, Int64)
+    let (message, readReceipt, delivery, conversation, user, readState, status) =
+      (1, 2, 3, 4, 5, 6, 7) as (Int64, Int64, Int64, Int64, Int64, Int64, Int64)
     #expect(try kinds { _ = try alice.addUser(Handle("carol")) } == [user])
     #expect(try kinds { _ = try alice.setProfile(ProfileChange(bio: "x")) } == [user])
     #expect(try kinds { try alice.say("one", to: "bob", nonce: "n") } == [conversation, message])
@@ -60,10 +60,10 @@ struct OrderTests {
     #expect(try kinds { _ = try alice.createGroup(titled: "ops", with: []) } == [conversation])
     #expect(try kinds { _ = try alice.directConversation(with: "bob") } == [])
     let id = try alice.conversation(.direct("bob")).id
-    #expect(try kinds { try bob.markDelivered(upTo: [id: 1]) } == [delivery])
+    #expect(try kinds { try bob.markDelivered(upTo: [id: 1]) } == [delivery, status])
     #expect(try kinds { try bob.markDelivered(upTo: [id: 1]) } == [])
     let ranges = ReadTarget.ranges([RangeReference(from: 1, to: 1)])
-    #expect(try kinds { _ = try bob.markRead(ranges, in: .direct("alice")) } == [readReceipt])
+    #expect(try kinds { _ = try bob.markRead(ranges, in: .direct("alice")) } == [readReceipt, status])
     #expect(try kinds { _ = try bob.markRead(ranges, in: .direct("alice")) } == [])
     var options = Messenger.MarkOptions()
     options.act = .unread
