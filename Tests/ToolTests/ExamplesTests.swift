@@ -41,7 +41,7 @@ import Testing
     let f = try fixture()
     try f.done("dm-typing", ["+ops", "--on"], as: "bob")
     let live = try LiveProcess(f, "sh", ["-c", "cd '\(f.directory)'; \(script)"], as: "alice", stdin: .null)
-    try f.done("dm-send", ["alice", "news"], as: "bob")
+    for place in ["alice", "+ops"] { try f.done("dm-send", [place, "news"], as: "bob") }
     #expect(try live.line(within: 20) != nil, "\(script)\n\(live.stderr)")
     live.process.send(SIGKILL)
     _ = live.finish()

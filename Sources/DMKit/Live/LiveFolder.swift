@@ -69,10 +69,20 @@ struct LiveFolder {
     return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
   }
 
+  /// Clears away the typing of those who were killed a day ago or more.
+  ///
+  /// By the clock, so only before one knows better: it may have been set.
+  func clear(_ signals: [Signal: Timestamp], now: Timestamp = .now) {
+    for case (.typing(let conversation, let user), let time) in signals
+    where now.microseconds - time.microseconds > 86_400_000_000 {
+      takeBack(.typing(conversation, user))
+    }
+  }
+
   /// All signals that were ever given and not taken back.
   ///
-  /// Linear in their number; what nobody has refreshed for a day is cleared away.
-  func signals(now: Timestamp = .now) -> [Signal: Timestamp] {
+  /// Linear in their number.
+  func signals() -> [Signal: Timestamp] {
     guard let folder = opendir(path) else { return [:] }
     defer { closedir(folder) }
     var found: [Signal: Timestamp] = [:]
@@ -80,12 +90,7 @@ struct LiveFolder {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
       }
-      guard let name, let signal = Signal(name), let time = time(of: signal) else { continue }
-      if case .typing = signal, now.microseconds - time.microseconds > 86_400_000_000 {
-        takeBack(signal)
-      } else {
-        found[signal] = time
-      }
+      if let name, let signal = Signal(name), let time = time(of: signal) { found[signal] = time }
     }
     return found
   }

@@ -39,10 +39,12 @@ final class SignalFeed {
   /// What has changed since the last look.
   func next() throws -> [MessagingEvent] {
     guard let due, stopwatch() >= due else { return [] }
+    watch.drain()
+    let signals = folder.signals()
+    if lastLook == nil { folder.clear(signals) }
     lastLook = stopwatch()
     isTouched = false
-    watch.drain()
-    let (fresh, next) = freshness.look(at: folder.signals())
+    let (fresh, next) = freshness.look(at: signals)
     nextEnd = next
     var events: [MessagingEvent] = []
     if kinds.contains(.typing) { events += try typingEvents(fresh) }

@@ -87,7 +87,7 @@ struct LiveFolderTests {
     for name in names { try put(name, in: folder) }
     try FileManager.default.createDirectory(atPath: "\(folder.path)/sub", withIntermediateDirectories: false)
     #expect(folder.signals().isEmpty)
-    #expect(folder.signals(now: Timestamp(microseconds: Timestamp.now.microseconds * 2)).isEmpty)
+    folder.clear(folder.signals(), now: Timestamp(microseconds: Timestamp.now.microseconds * 2))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == names.count + 1)
     withExtendedLifetime(store) {}
   }
@@ -101,8 +101,10 @@ struct LiveFolderTests {
       folder.give(signal)
       age(signal, in: folder, seconds: 86_390)
     }
+    folder.clear(folder.signals())
     #expect(folder.signals().count == 2)
     for signal in [typing, present] { age(signal, in: folder, seconds: 86_410) }
+    folder.clear(folder.signals())
     #expect(Array(folder.signals().keys) == [present])
     #expect(folder.time(of: typing) == nil)
     withExtendedLifetime(store) {}
