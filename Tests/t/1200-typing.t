@@ -53,7 +53,7 @@ wait $!
 is "$? $(line .users)" '0 []' "and it ends with the input"
 exec 5<&-
 leave
-is "$({ timeout 20 dm-typing --as alice bob; echo $? >"$work/status"; } </dev/zero | head -c 3 | wc -c
+is "$({ timeout 10 dm-typing --as alice bob; echo $? >"$work/status"; } </dev/zero | head -c 3 | wc -c
   cat "$work/status")" "3
 141" "it dies with its reader"
 is "$(shown alice)" 0 "and shows no longer"

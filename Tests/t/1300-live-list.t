@@ -43,13 +43,11 @@ dm-read -q --as bob --everywhere --all
 is "$(line)" 0 "and only then"
 leave
 
-dm-list -f --as bob --text >"$work/list" &
-list=$!
-until grep -q ops "$work/list"; do :; done
-kill $list
-wait $list 2>/dev/null
-like "$(cat "$work/list")" "*+new *" "as text"
-is "$({ timeout 20 dm-list -f --as bob; echo $? >"$work/status"; } | head -n 1 | wc -l; cat "$work/status")" "1
+follow dm-list -f --as bob --text
+IFS= read -r text <&3
+like "$text" "        alice  *  bob: mine" "as text"
+leave
+is "$({ timeout 10 dm-list -f --as bob; echo $? >"$work/status"; } | head -n 1 | wc -l; cat "$work/status")" "1
 141" "it dies with its reader"
 exits 64 "pages do not follow" dm-list -f --as bob --after x
 exits 64 "--invisible is for those who follow" dm-list --as bob --invisible
