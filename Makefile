@@ -6,15 +6,20 @@ SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs besides what a build needs; each is also the name of its Debian package.
 TOOLS := pkg-config jq
 
-.PHONY: demo test build install lint bench generate setup
+.PHONY: demo test torture build install lint bench generate setup
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
 
-test: TOOLS += sqlite3 strace groff
+test torture: TOOLS += sqlite3 strace groff faketime
 test: setup
 	swift build --build-tests
 	swift test --skip-build
+
+# The tests of survival, for minutes instead of seconds.
+torture: setup
+	swift build --build-tests
+	DM_TORTURE=1 swift test --skip-build --no-parallel --filter Torture
 
 # The programs, stripped, in bin/.
 build: setup

@@ -1,0 +1,137 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A clock that is set while people write, follow and type.
+///
+/// libfaketime(1) fakes the clock of the day and leaves the one that only counts alone. It shifts the times of files
+/// as well, unless it is told not to: then a file that was there before the clock was set keeps its time, as it really
+/// would.
+@Suite(.enabled(if: ToolFixture.has("faketime"), "needs faketime")) struct ClockTortureTests {
+  private static let steps = ["-1h", "-10y", "+50y"]
+
+  /// The arguments of faketime(1) for a program whose clock is set by the file `clock`, again and again.
+  private func faked(_ f: ToolFixture, keepsFiles: Bool = true) -> [String] {
+    [
+      "-f", "+0", "env", "-u", "FAKETIME", "FAKETIME_TIMESTAMP_FILE=\(f.directory)/clock", "FAKETIME_NO_CACHE=1",
+      "FAKETIME_DONT_FAKE_MONOTONIC=1",
+    ] + (keepsFiles ? ["NO_FAKE_STAT=1"] : [])
+  }
+
+  private func set(_ f: ToolFixture, _ step: String) throws {
+    // By renaming, so that nobody reads half of it.
+    try (step + "\n").write(toFile: f.directory + "/clock", atomically: true, encoding: .utf8)
+  }
+
+  /// Not its starter, who tidies up after it.
+  private func end(_ live: LiveProcess, _ program: String, with signal: Int32 = SIGTERM) throws {
+    try live.descendant(program).send(signal)
+    _ = live.finish()
+  }
+
+  @Test func `the clock that is faked is the one of the day alone`() throws {
+    let f = try ToolFixture()
+    try set(f, "+50y")
+    let now = Calendar(identifier: .gregorian).component(.year, from: Date())
+    #expect(try f.run("faketime", faked(f) + ["date", "+%Y"]).stdout == "\(now + 50)\n")
+  }
+
+  @Test func `messages keep their order and their times grow whatever the clock does`() throws {
+    let f = try ToolFixture.furnished()
+    let follower = try f.follower(as: "alice")
+    var times: [String] = []
+    for (number, step) in (["+0"] + Self.steps + ["+0"] + Self.steps.reversed() + ["-10y", "+0"]).enumerated() {
+      try set(f, step)
+      let user = number % 3 == 0 ? "alice" : "bob"
+      try f.done(
+        "faketime", faked(f) + ["dm-send", user == "alice" ? "bob" : "alice", "\(number)"], as: user)
+      let record = try follower.record()
+      #expect(record["text"]?.string == "\(number)")
+      times.append(try #require(record["created_at"]?.string))
+    }
+    #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
+    let history = try f.done("dm-tail", ["bob", "-n", "all"], as: "alice").records
+    #expect(history.compactMap { $0["created_at"]?.string }.suffix(times.count) == times[...])
+    try f.checkIntegrity()
+  }
+
+  @Test func `heartbeats and messages come although the follower's clock is set`() throws {
+    let f = try ToolFixture.furnished()
+    try set(f, "+0")
+    let words = ["dm-tail", "-f", "-n", "0", "--events", "message", "--heartbeat", "1s"]
+    let follower = try LiveProcess(f, "faketime", faked(f) + words, as: "alice", stdin: .null)
+    #expect(try follower.record()["type"]?.string == "caught_up")
+    for (number, step) in (Self.steps + ["+0"]).enumerated() {
+      try set(f, step)
+      try f.done("dm-send", ["alice", "\(number)"], as: "bob")
+      var beats = 0
+      var texts: [String] = []
+      while beats < Torture.size(1, long: 3) || texts.isEmpty {
+        let record = try follower.record(within: Torture.bound(1.5))
+        if record["type"]?.string == "heartbeat" { beats += 1 }
+        if let text = record["text"]?.string { texts.append(text) }
+      }
+      #expect(texts == ["\(number)"])
+    }
+    try end(follower, "dm-tail")
+  }
+
+  /// A watcher of signals whose heartbeats are the seconds that pass.
+  private func watcher(_ f: ToolFixture, _ kind: String, keepsFiles: Bool) throws -> LiveProcess {
+    let words = ["dm-tail", "-f", "-n", "0", "--events", kind, "--heartbeat", "1s", "--invisible"]
+    let live = try LiveProcess(
+      f, "faketime", faked(f, keepsFiles: keepsFiles) + words, as: "alice", stdin: .null)
+    #expect(try live.record()["type"]?.string == "caught_up")
+    return live
+  }
+
+  /// The next record that is no heartbeat; nil when so many seconds have passed before.
+  private func news(_ watcher: LiveProcess, seconds: Int) throws -> JSON? {
+    for _ in 0..<seconds {
+      let record = try watcher.record()
+      if record["type"]?.string != "heartbeat" { return record }
+    }
+    return nil
+  }
+
+  @Test(arguments: Torture.isLong ? steps : ["-10y"])
+  func `typing goes on over a step of the clock, and ends with the typer`(step: String) throws {
+    let f = try ToolFixture.furnished()
+    try set(f, "+0")
+    let watcher = try watcher(f, "typing", keepsFiles: true)
+    let typer = try LiveProcess(f, "dm-typing", ["alice"], as: "bob")
+    #expect(try news(watcher, seconds: 3)?["users"]?.array == [.string("bob")])
+    try set(f, step)
+    #expect(try news(watcher, seconds: 6) == nil, "it shows for longer than a signal holds")
+    typer.process.send(SIGKILL)
+    #expect(try news(watcher, seconds: 8)?["users"]?.array == [])
+    try end(watcher, "dm-tail")
+  }
+
+  @Test(arguments: steps)
+  func `typing that begins after a step of the clock shows at once`(step: String) throws {
+    let f = try ToolFixture.furnished()
+    try set(f, step)
+    let watcher = try watcher(f, "typing", keepsFiles: false)
+    let typer = try LiveProcess(f, "faketime", faked(f, keepsFiles: false) + ["dm-typing", "alice"], as: "bob")
+    #expect(try news(watcher, seconds: 3)?["users"]?.array == [.string("bob")])
+    typer.closeInput()
+    #expect(try news(watcher, seconds: 3)?["users"]?.array == [])
+    #expect(typer.finish().status == .exit(0))
+    try end(watcher, "dm-tail")
+  }
+
+  @Test(.enabled(if: Torture.isLong, "takes minutes"), arguments: steps)
+  func `presence goes on over a step of the clock, and ends with the follower`(step: String) throws {
+    let f = try ToolFixture.furnished()
+    try set(f, "+0")
+    let watcher = try watcher(f, "presence", keepsFiles: true)
+    let follower = try f.follower(as: "bob")
+    #expect(try news(watcher, seconds: 3)?["is_online"]?.bool == true)
+    try set(f, step)
+    #expect(try news(watcher, seconds: 40) == nil, "he is there for longer than a beat holds")
+    follower.process.send(SIGKILL)
+    #expect(try news(watcher, seconds: 33)?["is_online"]?.bool == false)
+    try end(watcher, "dm-tail")
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Glibc
+import Testing
+
+/// How what goes on for ever ends.
+@Suite struct EndTortureTests {
+  @Test(arguments: ["dm-tail -f -n 1 bob", "dm-tail -f -n 0", "dm-list -f", "dm-tail --cursor now -f --events typing"])
+  func `a follower ends with its reader, also when nothing comes any more`(call: String) throws {
+    let f = try ToolFixture.furnished()
+    let (seconds, outcome) = try Torture.time {
+      try f.shell("{ \(call); echo $? >&2; } | head -n 1", as: "alice", seconds: 20)
+    }
+    #expect(try outcome.records.count == 1)
+    #expect(outcome.stderr == "\(128 + SIGPIPE)\n")
+    #expect(seconds < Torture.bound(1))
+  }
+
+  static let endless: [(program: String, arguments: [String], prints: Bool)] = [
+    ("dm-tail", ["-f", "-n", "0"], true), ("dm-list", ["-f"], true),
+    ("dm-tail", ["-f", "--consumer", "c", "--cursor", "now"], true), ("dm-user", ["presence", "-f"], true),
+  ]
+
+  @Test(arguments: endless, [SIGTERM, SIGINT])
+  func `a follower that waits dies of the signal`(
+    call: (program: String, arguments: [String], prints: Bool), number: Int32
+  ) throws {
+    let f = try ToolFixture.furnished()
+    let live = try LiveProcess(f, call.program, call.arguments, as: "alice", stdin: .null)
+    if call.program == "dm-user" { try f.follower(as: "bob").process.send(SIGTERM) }
+    _ = try live.record()
+    live.process.send(number)
+    let (seconds, outcome) = Torture.time { live.finish() }
+    #expect(outcome.status == .signal(number))
+    #expect(outcome.output.isEmpty || outcome.output.last == 0x0A)
+    #expect(seconds < Torture.bound(1))
+  }
+
+  private func typing(_ f: ToolFixture) throws -> [String] {
+    if !FileManager.default.fileExists(atPath: f.store + "/live") { return [] }
+    return try FileManager.default.contentsOfDirectory(atPath: f.store + "/live").filter { $0.hasPrefix("typing.") }
+  }
+
+  @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
+  func `a filter that is ended shows no typing any more`(number: Int32) throws {
+    let f = try ToolFixture.furnished()
+    let live = try LiveProcess(f, "env", ["dm-typing", "alice"], as: "bob")
+    try live.send("what passes through")
+    #expect(try live.line() == "what passes through")
+    try Torture.wait(until: "typing shows") { try !typing(f).isEmpty }
+    live.process.send(number)
+    #expect(live.finish(closingInput: false).status == .signal(number))
+    #expect(try typing(f).isEmpty)
+  }
+
+  @Test func `a filter ends with its reader, and shows no typing any more`() throws {
+    let f = try ToolFixture.furnished()
+    let live = try LiveProcess(f, "dm-typing", ["alice"], as: "bob")
+    try Torture.wait(until: "typing shows") { try !typing(f).isEmpty }
+    live.closeOutput()
+    #expect(live.finish(closingInput: false).status == .signal(SIGPIPE))
+    #expect(try typing(f).isEmpty)
+  }
+
+  @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT, nil])
+  func `a terminal is given back as it was, however the typing ends`(number: Int32?) throws {
+    let f = try ToolFixture.furnished()
+    let (keyboard, screen) = try Descriptor.terminal()
+    var before = termios()
+    tcgetattr(screen.number, &before)
+    before.c_lflag |= tcflag_t(ICANON | ECHO)
+    tcsetattr(screen.number, TCSANOW, &before)
+    func isKeyed() -> Bool {
+      var now = termios()
+      tcgetattr(screen.number, &now)
+      return now.c_lflag & tcflag_t(ICANON) == 0
+    }
+    let errors = try Descriptor.temporary(in: f.directory)
+    let output = try Descriptor.temporary(in: f.directory)
+    let process = try ToolProcess(
+      ToolFixture.executable("dm-typing"), ["alice"], environment: f.environment(as: "bob"),
+      streams: [screen.number, output.number, errors.number])
+    try Torture.wait(until: "it takes keys") { isKeyed() }
+    try keyboard.write(Array("hello".utf8))
+    try Torture.wait(until: "typing shows") { try !typing(f).isEmpty }
+    if let number {
+      process.send(number)
+    } else {
+      try keyboard.write(Array("\n".utf8) + [0x04])
+    }
+    #expect(process.wait(seconds: 10).ending == number.map(Ending.signal) ?? .exit(0))
+    #expect(try typing(f).isEmpty)
+    var after = termios()
+    tcgetattr(screen.number, &after)
+    #expect(after.c_lflag == before.c_lflag && after.c_iflag == before.c_iflag && after.c_oflag == before.c_oflag)
+    #expect(output.contents() == (number == nil ? Array("hello\n".utf8) : []))
+    #expect(errors.contents().isEmpty)
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Stores that are replaced, removed or made newer while somebody follows them.
+@Suite struct StoreTortureTests {
+  static let followers: [(program: String, arguments: [String])] = [
+    ("dm-tail", ["-f", "-n", "1", "--peek"]), ("dm-list", ["-f"]),
+    ("dm-tail", ["-f", "--consumer", "c", "--cursor", "start"]),
+  ]
+
+  private func expectEnd(
+    _ call: (program: String, arguments: [String]), _ status: Int32, saying word: String,
+    after act: (ToolFixture) throws -> Void
+  ) throws -> ToolFixture {
+    let f = try ToolFixture.furnished()
+    let follower = try LiveProcess(f, call.program, call.arguments, as: "alice", stdin: .null)
+    _ = try follower.record()
+    try act(f)
+    let (seconds, outcome) = Torture.time { follower.finish(seconds: 20) }
+    #expect(outcome.status == .exit(status), "\(outcome.stderr)")
+    #expect(outcome.stderr.hasPrefix("\(call.program): "))
+    #expect(outcome.stderr.contains(word), "\(outcome.stderr)")
+    #expect(outcome.stderr.split(separator: "\n").count == 1)
+    #expect(seconds < Torture.bound(3))
+    return f
+  }
+
+  @Test(arguments: followers)
+  func `a follower of a store that is replaced says so and ends`(program: String, arguments: [String]) throws {
+    let other = try ToolFixture()
+    try other.addUsers("alice", "eve")
+    try other.done("dm-send", ["alice", "of another store"], as: "eve")
+    _ = try expectEnd((program, arguments), 78, saying: "another store") { f in
+      try f.done("mv", [f.store, f.store + ".old"])
+      try f.done("mv", [other.store, f.store])
+    }
+  }
+
+  @Test(arguments: followers)
+  func `a follower of a store whose database alone is replaced ends`(program: String, arguments: [String]) throws {
+    _ = try expectEnd((program, arguments), 78, saying: "another store") { f in
+      try f.done("sqlite3", [f.store + "/dm.sqlite", "VACUUM INTO '\(f.directory)/copy'"])
+      try f.done("mv", [f.directory + "/copy", f.store + "/dm.sqlite"])
+    }
+  }
+
+  @Test(arguments: followers)
+  func `a follower of a store that is removed ends, and makes no new one`(program: String, arguments: [String]) throws {
+    let f = try expectEnd((program, arguments), 66, saying: "removed") { f in try f.done("rm", ["-r", f.store]) }
+    #expect(!FileManager.default.fileExists(atPath: f.store))
+  }
+
+  @Test(arguments: followers)
+  func `a follower of a store that becomes newer ends`(program: String, arguments: [String]) throws {
+    _ = try expectEnd((program, arguments), 78, saying: "update dm") { f in _ = try f.sql("PRAGMA user_version = 99") }
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Glibc
+import Testing
+
+/// How hard the tests of survival try: seconds in `make test`, minutes in `make torture`.
+enum Torture {
+  static let isLong = ProcessInfo.processInfo.environment["DM_TORTURE"] == "1"
+
+  static func size(_ short: Int, long: Int) -> Int { isLong ? long : short }
+
+  /// Seconds in which something has to happen; more of them where other suites run beside.
+  static func bound(_ seconds: Double) -> Double { isLong ? seconds : 5 * seconds + 1 }
+
+  /// Waits until it is so.
+  static func wait(
+    until what: String, seconds: Double = 10, at location: SourceLocation = #_sourceLocation, _ isSo: () throws -> Bool
+  ) throws {
+    let deadline = ContinuousClock.now + .seconds(seconds)
+    while try !isSo() {
+      try #require(ContinuousClock.now < deadline, "waited \(seconds) s until \(what)", sourceLocation: location)
+      // A turn for the others: the machine may have one processor.
+      poll(nil, 0, 1)
+    }
+  }
+
+  /// Seconds that something takes.
+  static func time<T>(_ body: () throws -> T) rethrows -> (Double, T) {
+    let start = ContinuousClock.now
+    let result = try body()
+    return (seconds(since: start), result)
+  }
+
+  static func seconds(since start: ContinuousClock.Instant) -> Double { (ContinuousClock.now - start) / .seconds(1) }
+}
+
+/// Chance that can be repeated: DM_SEED is the seed of the run that failed.
+struct Dice: RandomNumberGenerator {
+  let seed: UInt64
+  private var state: UInt64
+
+  init() {
+    seed = ProcessInfo.processInfo.environment["DM_SEED"].flatMap(UInt64.init) ?? .random(in: 0...0xFFFF_FFFF)
+    state = seed
+  }
+
+  /// SplitMix64.
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  mutating func number(_ range: ClosedRange<Int>) -> Int { .random(in: range, using: &self) }
+  mutating func happens(oneIn count: Int) -> Bool { number(1...count) == 1 }
+}
+
+/// A process as the kernel lists it (proc(5)).
+struct SeenProcess: Hashable {
+  let pid: pid_t
+
+  private func file(_ name: String) -> String {
+    // It may be gone.
+    String(decoding: FileManager.default.contents(atPath: "/proc/\(pid)/\(name)") ?? Data(), as: UTF8.self)
+  }
+
+  var name: String { file("comm").trimmingCharacters(in: .newlines) }
+  var children: [SeenProcess] {
+    file("task/\(pid)/children").split(separator: " ").compactMap { pid_t($0) }.map(SeenProcess.init)
+  }
+  var descendants: [SeenProcess] { children.flatMap { [$0] + $0.descendants } }
+  private var state: Substring { file("stat").split(separator: ")").last?.dropFirst().prefix(1) ?? "" }
+  var isStopped: Bool { ["T", "t"].contains(state) }
+  /// One that has ended and is not yet reaped counts as gone.
+  var isAlive: Bool { !["", "Z", "X"].contains(state) }
+
+  func send(_ signal: Int32) { kill(pid, signal) }
+}
+
+extension LiveProcess {
+  var seen: SeenProcess { SeenProcess(pid: process.pid) }
+
+  /// Waits for a process of this name that it has started, itself or through another.
+  func descendant(_ name: String, seconds: Double = 10) throws -> SeenProcess {
+    var found: SeenProcess?
+    try Torture.wait(until: "\(name) runs", seconds: seconds) {
+      found = seen.descendants.first { $0.isAlive && $0.name == name }
+      return found != nil
+    }
+    return try #require(found)
+  }
+
+  /// The number with which the text of the next message begins; other lines are an error.
+  func nextNumber(within seconds: Double = 30) throws -> Int {
+    let line = try #require(try line(within: seconds), "the stream ended: \(stderr)")
+    let text = line.components(separatedBy: "\"text\":\"").dropFirst().first
+    return try #require(text.flatMap { Int($0.prefix { $0.isNumber }) }, "\(line)")
+  }
+}
+
+extension ToolFixture {
+  /// A follower that is up to date, of messages alone, and from now on; its lines are not judged as records when
+  /// there are very many.
+  func follower(
+    _ arguments: [String] = [], as user: String, isJudged: Bool = true, at location: SourceLocation = #_sourceLocation
+  ) throws -> LiveProcess {
+    let words = ["-f", "-n", "0", "--peek", "--events", "message"] + arguments
+    let live =
+      isJudged
+      ? try LiveProcess(self, "dm-tail", words, as: user, stdin: .null, at: location)
+      : try LiveProcess(self, "env", ["dm-tail"] + words, as: user, stdin: .null, at: location)
+    #expect(try live.record()["type"]?.string == "caught_up", sourceLocation: location)
+    return live
+  }
+
+  /// Sends texts that begin with these numbers, as many lines.
+  func sendNumbers(_ numbers: ClosedRange<Int>, to conversation: String, as user: String, filler: Int = 0) throws {
+    let rest = String(repeating: "x", count: filler)
+    let lines = numbers.map { JSON.line(["conversation": conversation, "text": "\($0) \(rest)"]) }
+    try done("dm-send", ["-q"], as: user, stdin: Input(lines: lines), seconds: 300)
+  }
+
+  /// What strace(1) needs to meddle with a call of a program.
+  func meddling(_ call: String, _ fault: String, _ program: String, only path: String? = nil) throws -> [String] {
+    ["-f", "-o", directory + "/trace", "-e", "trace=\(call)", "-e", "inject=\(call):\(fault)"]
+      + (path.map { ["-P", $0] } ?? []) + [try Self.executable(program)]
+  }
+}
