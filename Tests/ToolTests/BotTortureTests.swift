@@ -6,14 +6,16 @@ import Testing
 @Suite(.serialized) struct BotTortureTests {
   private static let runBot = ExamplesTests.root + "/examples/run-bot"
 
-  /// Answers each message; every so many lines it names a conversation that there is not.
-  private static func filter(failing: Int? = nil) -> [String] {
+  /// Answers each message, or names a conversation that there is not in every so many lines.
+  ///
+  /// Without a nonce it is the consumer alone that keeps the answers from being doubled.
+  private static func filter(failing: Int? = nil, nonce: Bool = false) -> [String] {
     let number = #"(.text | split(" ")[0] | tonumber)"#
     let conversation = failing.map { "(if \(number) % \($0) == 0 then \"+nowhere\" else .conversation_id end)" }
     return [
       "jq", "-c", "--unbuffered",
       #"(if .type == "message" and .text then {conversation: \#(conversation ?? ".conversation_id"), "#
-        + #"text: "\(.text) echo", nonce: "echo:\(.id)"} else {} end) + {ack: .cursor}"#,
+        + #"text: "\(.text) echo"\#(nonce ? #", nonce: "echo:\(.id)""# : "")} else {} end) + {ack: .cursor}"#,
     ]
   }
 
@@ -38,15 +40,16 @@ import Testing
       f.set("RUN_BOT_PAUSE", "0.05")
       let (total, kills) = (Torture.size(200, long: 3000), Torture.size(12, long: 300))
       let texts = (1...total).map { number in
-        // Some longer than what a pipe takes whole, so that a death leaves half a line.
-        "\(number) " + String(repeating: "x", count: dice.happens(oneIn: 20) ? dice.number(2000...20000) : 20)
+        // In stretches longer than a pipe, so that a death leaves half a line.
+        "\(number) " + String(repeating: "x", count: number / 20 % 4 == 0 ? dice.number(2000...30000) : 20)
       }
       let expected = texts.indices.filter { index in failing.map { (index + 1) % $0 != 0 } ?? true }
 
       let answers = try f.follower(["--others"], as: "alice")
       let options = failing == nil ? [] : ["--skip-failed"]
       let bot = try LiveProcess(
-        f, Self.runBot, ["echo"] + options + ["--"] + Self.filter(failing: failing), as: "echo", stdin: .null)
+        f, Self.runBot, ["echo"] + options + ["--"] + Self.filter(failing: failing, nonce: failing != nil),
+        as: "echo", stdin: .null)
       defer { bot.process.send(SIGTERM) }
       let sender = try LiveProcess(f, "dm-send", ["-q"], as: "alice")
 
@@ -95,6 +98,20 @@ import Testing
     }
   }
 
+  @Test func `the bot that is shown answers`() throws {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "echo")
+    let script = try String(contentsOfFile: Self.runBot, encoding: .utf8)
+    let shown = script.split(separator: "\n").filter { $0.hasPrefix("#   ") }.map { $0.dropFirst(2) }.dropFirst()
+    let bot = try LiveProcess(
+      f, "sh", ["-c", "PATH=\"$PATH:\(ExamplesTests.root)/examples\"; exec \(shown.joined(separator: "\n"))"], as: "echo",
+      stdin: .null)
+    defer { bot.process.send(SIGTERM) }
+    let answers = try f.follower(["--others"], as: "alice")
+    try f.done("dm-send", ["echo", "hello"], as: "alice")
+    #expect(try answers.record()["text"]?.string == "echo: hello", "\(bot.stderr)")
+  }
+
   @Test func `a filter that heeds no signal is gone with its bot`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
@@ -107,16 +124,39 @@ import Testing
     try Torture.wait(until: "all that the bot started is gone") { !started.contains(where: \.isAlive) }
   }
 
-  @Test func `pipes that overlap, and begin anew from older lines, answer each message once`() throws {
+  @Test(arguments: [[], ["--skip-failed"]])
+  func `half a line that a death has left is neither passed over nor acknowledged`(options: [String]) throws {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "echo")
+    try f.sendNumbers(1...2, to: "echo", as: "alice")
+    let cursors = try f.done("dm-tail", ["--consumer", "echo", "--cursor", "start", "--others"], as: "echo").records
+      .compactMap { $0["cursor"]?.string }
+    func line(_ index: Int) -> String {
+      JSON.line(["conversation": "alice", "text": "\(index)", "ack": cursors[index]])
+    }
+    for cut in [1, line(1).utf8.count / 2, line(1).utf8.count] {
+      let input = Array((line(0) + "\n").utf8) + Array(line(1).utf8.prefix(cut))
+      let outcome = try f.run("dm-send", ["--consumer", "echo"] + options, as: "echo", stdin: .bytes(input))
+      #expect(outcome.status == .exit(1), "\(outcome.stderr)")
+      #expect(try outcome.records.last?["code"]?.string == "unfinished_line")
+      let consumer = try f.done("dm-tail", ["--consumers"], as: "echo").record
+      #expect(consumer["skipped_count"]?.int == 0 && consumer["cursor"]?.string == cursors[0])
+    }
+    let whole = try f.done("dm-send", ["--consumer", "echo"] + options, as: "echo", stdin: Input(lines: [line(1)]))
+    #expect(try whole.record["text"]?.string == "1")
+    #expect(try f.sql("SELECT count(*) FROM message") == "4")
+  }
+
+  @Test(arguments: [false, true])
+  func `pipes that overlap, and begin anew from older lines, answer each message once`(nonce: Bool) throws {
     rolling { dice in
       let f = try ToolFixture()
       try f.addUsers("alice", "echo")
       let total = Torture.size(300, long: 3000)
       try f.sendNumbers(1...total, to: "echo", as: "alice")
-      let lines = try f.shell(
-        "dm-tail --others --consumer echo --cursor start | " + Self.filter().map { "'\($0)'" }.joined(separator: " "),
-        as: "echo"
-      ).stdout.split(separator: "\n").map(String.init)
+      let filter = Self.filter(nonce: nonce).map { "'\($0)'" }.joined(separator: " ")
+      let lines = try f.shell("dm-tail --others --consumer echo --cursor start | \(filter)", as: "echo").stdout
+        .split(separator: "\n").map(String.init)
       try #require(lines.count == total + 1, "the messages and that it has caught up")
 
       struct Pipe {
@@ -145,10 +185,12 @@ import Testing
         if dice.happens(oneIn: 4) { continue }
         for place in pipes[index].open {
           let answer = try pipes[index].sender.record()
-          if place < total {
-            #expect(answer["text"]?.string == "\(place + 1)  echo", "DM_SEED=\(dice.seed)")
+          if let text = answer["text"]?.string {
+            #expect(text == "\(place + 1)  echo", "DM_SEED=\(dice.seed)")
           } else {
+            // Of the last line, which is no message, or of one that was answered before and has no name.
             #expect(answer["type"]?.string == "ack", "DM_SEED=\(dice.seed)")
+            #expect(place == total || !nonce, "DM_SEED=\(dice.seed)")
           }
           answered = max(answered, place + 1)
         }

@@ -94,16 +94,38 @@ import Testing
     return nil
   }
 
-  @Test(arguments: Torture.isLong ? steps : ["-10y"])
-  func `typing goes on over a step of the clock, and ends with the typer`(step: String) throws {
+  @Test(arguments: Torture.isLong ? steps : ["-10y", "+50y"])
+  func `typing goes on over a step of the clock, and ends when it is not refreshed`(step: String) throws {
     let f = try ToolFixture.furnished()
     try set(f, "+0")
     let watcher = try watcher(f, "typing", keepsFiles: true)
-    let typer = try LiveProcess(f, "dm-typing", ["alice"], as: "bob")
+    try f.done("dm-typing", ["alice", "--on"], as: "bob")
+    #expect(try news(watcher, seconds: 3)?["users"]?.array == [.string("bob")])
+    let files = try FileManager.default.contentsOfDirectory(atPath: f.store + "/live")
+    let signal = f.store + "/live/" + (try #require(files.first { $0.hasSuffix(".bob") }))
+    try set(f, step)
+    // Whatever else is signalled has the watcher look before the next refresh.
+    try f.done("dm-typing", ["bob", "--on"], as: "alice")
+    for _ in 1...6 {
+      #expect(try news(watcher, seconds: 1) == nil, "it is refreshed and shows no more")
+      // As the kernel would, whose clock was set.
+      let touched = try f.shell("touch -d \"@$(faketime -f '\(step)' date +%s)\" '\(signal)'")
+      #expect(touched.status == .exit(0), "\(touched.stderr)")
+    }
+    #expect(try news(watcher, seconds: 8)?["users"]?.array == [])
+    try end(watcher, "dm-tail")
+  }
+
+  @Test(arguments: Torture.isLong ? steps : ["-10y"])
+  func `a typer shows over a step of the clock, and is gone when killed`(step: String) throws {
+    let f = try ToolFixture.furnished()
+    try set(f, "+0")
+    let watcher = try watcher(f, "typing", keepsFiles: false)
+    let typer = try LiveProcess(f, "faketime", faked(f, keepsFiles: false) + ["dm-typing", "alice"], as: "bob")
     #expect(try news(watcher, seconds: 3)?["users"]?.array == [.string("bob")])
     try set(f, step)
-    #expect(try news(watcher, seconds: 6) == nil, "it shows for longer than a signal holds")
-    typer.process.send(SIGKILL)
+    #expect(try news(watcher, seconds: 7) == nil, "it shows for longer than a signal holds")
+    try end(typer, "dm-typing", with: SIGKILL)
     #expect(try news(watcher, seconds: 8)?["users"]?.array == [])
     try end(watcher, "dm-tail")
   }

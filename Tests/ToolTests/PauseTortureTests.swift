@@ -62,7 +62,7 @@ import Testing
     let follower = try f.follower(as: "alice", isJudged: false)
     let total = Torture.size(20000, long: 100_000)
     let file = f.directory + "/lines"
-    let filler = String(repeating: "x", count: 200)
+    let filler = String(repeating: "x", count: 1200)
     let lines = (1...total).map { JSON.line(["conversation": "alice", "text": "\($0) \(filler)"]) + "\n" }
     try lines.joined().write(toFile: file, atomically: true, encoding: .utf8)
     let writer = try f.start("dm-send", ["-q"], as: "bob", stdin: .file(file))
