@@ -102,10 +102,9 @@ import Testing
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
     let script = try String(contentsOfFile: Self.runBot, encoding: .utf8)
-    let shown = script.split(separator: "\n").filter { $0.hasPrefix("#   ") }.map { $0.dropFirst(2) }.dropFirst()
-    let bot = try LiveProcess(
-      f, "sh", ["-c", "PATH=\"$PATH:\(ExamplesTests.root)/examples\"; exec \(shown.joined(separator: "\n"))"], as: "echo",
-      stdin: .null)
+    let shown = script.split(separator: "\n").filter { $0.hasPrefix("#   ") }.map { $0.dropFirst(2) }
+    let command = "PATH=\"$PATH:\(ExamplesTests.root)/examples\"; exec " + shown.joined(separator: "\n")
+    let bot = try LiveProcess(f, "sh", ["-c", command], as: "echo", stdin: .null)
     defer { bot.process.send(SIGTERM) }
     let answers = try f.follower(["--others"], as: "alice")
     try f.done("dm-send", ["echo", "hello"], as: "alice")
@@ -122,6 +121,19 @@ import Testing
     bot.process.send(SIGTERM)
     #expect(bot.finish(seconds: 5).status == .signal(SIGTERM))
     try Torture.wait(until: "all that the bot started is gone") { !started.contains(where: \.isAlive) }
+  }
+
+  @Test func `a bot that pauses ends at once`() throws {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "echo")
+    f.set("RUN_BOT_PAUSE", "1000")
+    let bot = try LiveProcess(f, Self.runBot, ["echo", "--"] + Self.filter(), as: "echo", stdin: .null)
+    let started = bot.seen.descendants
+    try bot.descendant("jq").send(SIGKILL)
+    let pause = try bot.descendant("sleep")
+    bot.process.send(SIGTERM)
+    #expect(bot.finish(seconds: 5).status == .signal(SIGTERM))
+    try Torture.wait(until: "all that the bot started is gone") { !(started + [pause]).contains(where: \.isAlive) }
   }
 
   @Test(arguments: [[], ["--skip-failed"]])
