@@ -100,11 +100,10 @@ struct FollowerDeliveryTests {
     _ = try alice.send((1...1200).map { try Outgoing(to: .direct("bob"), text: "\($0)") })
     let events = try Follower(bob, query(follows: false)).rest()
     #expect(events.count == 1201)
-    let delivered = try delivered(store)
-    #expect(delivered == [1200])
+    #expect(try delivered(store) == [1200])
   }
 
-  @Test func `a busy store is marked later, and the stream goes on`() throws {
+  @Test func `what was told while the store was busy is marked later, and the stream goes on`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try alice.say("one", to: "bob")
@@ -116,10 +115,8 @@ struct FollowerDeliveryTests {
       _ = consume lock
     }
     #expect(try delivered(store) == [0])
-    try alice.say("two", to: "bob")
-    _ = try follower.until("2 alice: two")
     let deadline = stopwatch() + patience
-    while try delivered(store) != [2], stopwatch() < deadline { _ = try follower.next(within: 50_000) }
-    #expect(try delivered(store) == [2])
+    while try delivered(store) != [1], stopwatch() < deadline { _ = try follower.next(within: 50_000) }
+    #expect(try delivered(store) == [1])
   }
 }

@@ -1,0 +1,207 @@
+import Testing
+
+@testable import DMKit
+
+/// Four users do whatever comes while followers with all sorts of wishes read at any moment, and begin again from any
+/// place that was told: each is told what a plain list of events says, in its order, as it is then.
+struct FollowerPropertyTests {
+  private static let users = ["alice", "bob", "carol", "dave"]
+  /// A group of all, one without alice, a pair, and a pair that has not spoken yet.
+  private static let participants = [users, ["bob", "carol", "dave"], ["alice", "bob"], ["carol", "dave"]]
+
+  private final class Watcher {
+    let filter: StreamModel.Filter
+    let follower: Follower
+    /// How many entries of the list are told, or none of this one's business.
+    var place: Int
+    /// The last that was told of each message's status.
+    var statuses: [String: Message.Status] = [:]
+    let beginning: Int
+
+    init(_ filter: StreamModel.Filter, _ follower: Follower, at place: Int) {
+      (self.filter, self.follower, self.place, beginning) = (filter, follower, place, place)
+    }
+  }
+
+  private final class Run {
+    let seed: UInt64
+    let store: TemporaryStore
+    let messengers: [String: Messenger]
+    var references: [String: [ConversationReference?]] = [:]
+    var ids: [Identifier: Int] = [:]
+    var model = StreamModel(participants: participants)
+    var random: SplitMix64
+    var watchers: [Watcher] = []
+    /// Cursors that were told, each with the number of entries that are before it.
+    var cursors: [(text: String, place: Int)] = []
+    var log: [String] = []
+
+    init(seed: UInt64) throws {
+      self.seed = seed
+      random = SplitMix64(seed: seed)
+      store = try TemporaryStore(users: users)
+      messengers = try [String: Messenger](
+        uniqueKeysWithValues: users.map { [store] in ($0, try store.messenger($0)) })
+      let bob = try messenger("bob")
+      let all = try bob.createGroup(titled: "all", with: ["alice", "carol", "dave"]).id
+      let some = try bob.createGroup(titled: "some", with: ["carol", "dave"]).id
+      ids[try bob.directConversation(with: "alice").id] = 2
+      (ids[all], ids[some]) = (0, 1)
+      for number in 0...2 { model.create(number) }
+      for user in users {
+        let pairs = [["alice", "bob"], ["carol", "dave"]].map { pair in
+          pair.contains(user) ? pair.first { $0 != user }.map(ConversationReference.direct) : nil
+        }
+        references[user] = [.id(all), user == "alice" ? nil : .id(some)] + pairs
+      }
+    }
+
+    func messenger(_ user: String) throws -> Messenger { try #require(messengers[user]) }
+
+    func reference(_ conversation: Int, _ user: String) throws -> ConversationReference {
+      try #require(references[user]?[conversation])
+    }
+
+    var comment: Comment { "seed \(seed): \(log.suffix(12).joined(separator: "; "))" }
+  }
+
+  @Test(arguments: 1...16 as ClosedRange<UInt64>)
+  func `each follower is told what a plain list says, wherever it begins again`(_ seed: UInt64) throws {
+    let run = try Run(seed: seed)
+    for _ in 1...4 { try Self.begin(run) }
+    for act in 1...150 {
+      switch run.random.below(100) {
+      case 0..<70: try Self.act(act, run)
+      case 70..<92: try Self.read(run.watchers[run.random.below(run.watchers.count)], run)
+      default: try Self.begin(run)
+      }
+    }
+    for watcher in run.watchers {
+      try Self.read(watcher, run)
+      try Self.compareStatuses(watcher, run)
+    }
+  }
+
+  private static func act(_ act: Int, _ run: Run) throws {
+    let conversation = run.random.below(participants.count)
+    let user = participants[conversation][run.random.below(participants[conversation].count)]
+    let messenger = try run.messenger(user)
+    let reference = try run.reference(conversation, user)
+    let last = run.model.conversations[conversation].last
+    var options = Messenger.MarkOptions()
+    switch last == 0 ? 0 : run.random.below(100) {
+    case 0..<35:
+      let count = run.random.chance(4) ? 400 : 1
+      run.log.append("\(user) sends \(count) to \(conversation)")
+      let sent = try messenger.send((1...count).map { try Outgoing(to: reference, text: "\(act).\($0)") })
+      run.ids[try #require(sent.first).get().conversationID] = conversation
+      for _ in 1...count { run.model.send(user, in: conversation) }
+    case 35..<60:
+      let seq = 1 + run.random.below(last)
+      run.log.append("\(user) gets \(seq) of \(conversation)")
+      options.act = .delivered
+      _ = try messenger.markRead(.ranges([RangeReference(from: 1, to: seq)]), in: reference, options)
+      run.model.deliver(seq, to: user, in: conversation)
+    default:
+      var wanted: Set<Int> = []
+      let ranges = (0...run.random.below(3)).map { _ -> RangeReference in
+        let lower = 1 + run.random.below(last)
+        let upper = run.random.chance(10) ? last : min(last, lower + run.random.below(6))
+        wanted.formUnion(lower...upper)
+        return RangeReference(from: lower, to: upper)
+      }
+      options.act = run.random.chance(25) ? .unread : .read
+      run.log.append("\(user) marks \(ranges.map { "\($0.from ?? 0)-\($0.to ?? 0)" }) of \(conversation) \(options.act)")
+      _ = try messenger.markRead(.ranges(ranges), in: reference, options)
+      if options.act == .read {
+        run.model.mark(wanted, by: user, in: conversation, act: act)
+      } else {
+        run.model.unmark(wanted, by: user, in: conversation)
+      }
+    }
+  }
+
+  /// One more follower, from the start, from now or from any place that anybody was told.
+  private static func begin(_ run: Run) throws {
+    let user = users[run.random.below(users.count)]
+    let kinds = Set([MessagingEvent.Kind.message, .update, .receipt, .conversation].filter { _ in run.random.chance(65) })
+    var named: [Int]?
+    if run.random.chance(50) {
+      named = participants.indices.filter { participants[$0].contains(user) && run.random.chance(60) }
+      if named?.isEmpty == true { named = nil }
+    }
+    let filter = StreamModel.Filter(user: user, kinds: kinds, conversations: named, othersOnly: run.random.chance(25))
+    var query = EventQuery(try (named ?? []).map { try run.reference($0, user) })
+    (query.kinds, query.othersOnly) = (kinds, filter.othersOnly)
+    (query.marksDelivered, query.beatsPresence) = (false, false)
+    query.isCaughtUp = run.random.chance(30)
+    var place = run.model.entries.count
+    switch run.random.below(run.cursors.isEmpty ? 2 : 6) {
+    case 0: query.start = .now
+    case 1: (query.start, place) = (.start, 0)
+    default:
+      let cursor = run.cursors[run.random.below(run.cursors.count)]
+      (query.start, place) = (.cursor(cursor.text), cursor.place)
+    }
+    // With a connection of its own, or that of whoever acts.
+    let messenger = try run.random.chance(50) ? run.messenger(user) : run.store.messenger(user)
+    let watcher = Watcher(filter, try Follower(messenger, query), at: place)
+    run.log.append("\(user) follows \(named ?? []) from \(place)")
+    run.watchers.append(watcher)
+    if run.watchers.count > 6 { try read(run.watchers.removeFirst(), run) }
+    if run.random.chance(50) { try read(watcher, run) }
+  }
+
+  private static func read(_ watcher: Watcher, _ run: Run) throws {
+    let (filter, follower) = (watcher.filter, watcher.follower)
+    run.log.append("\(filter.user) reads \(filter)")
+    let end = try run.messenger(filter.user).here()
+    let deadline = stopwatch() + patience
+    var events: [MessagingEvent] = []
+    while .cursor(follower.cursor.description) != end, stopwatch() < deadline {
+      events += try #require(try follower.next(within: 20_000))
+    }
+    events = events.filter { if case .caughtUp = $0 { false } else { true } }
+    let expected = (watcher.place..<run.model.entries.count).filter { run.model.tells(filter, of: $0) }
+    let told = events.map { text(of: $0, run) }
+    try #require(told == expected.map { run.model.text(of: $0, to: filter.user) }, run.comment)
+    watcher.place = run.model.entries.count
+    for (event, number) in zip(events, expected) {
+      run.cursors.append((try #require(event.cursor).description, number + 1))
+      switch event {
+      case .message(let message, _), .messageUpdated(let message, _):
+        watcher.statuses["\(message.conversationID):\(message.seq)"] = message.status
+      default: break
+      }
+    }
+    run.cursors.append((follower.cursor.description, watcher.place))
+    let cursors = events.compactMap(\.cursor) + [follower.cursor]
+    #expect(zip(cursors, cursors.dropFirst()).allSatisfy { $0 <= $1 }, run.comment)
+  }
+
+  private static func text(of event: MessagingEvent, _ run: Run) -> String {
+    let conversation = event.conversationID.flatMap { run.ids[$0] } ?? -1
+    switch event {
+    case .message(let message, _): return "\(conversation): new \(message.seq) \(message.sender) \(message.status)"
+    case .messageUpdated(let message, _): return "\(conversation): \(message.seq) \(message.sender) \(message.status)"
+    case .readReceipt(let receipt, _):
+      let left = receipt.unreadCount.map { ", \($0) left" } ?? ""
+      return "\(conversation): \(receipt.user) read \(receipt.range)\(left)"
+    case .deliveryReceipt(let receipt, _): return "\(conversation): \(receipt.user) got \(receipt.range)"
+    case .conversationUpdated(let seen, _):
+      return "\(conversation): \(seen.unreadCount) unread of \(seen.lastMessage?.seq ?? 0)"
+    default: return event.summary
+    }
+  }
+
+  /// What was told last of each message's status is what history says.
+  private static func compareStatuses(_ watcher: Watcher, _ run: Run) throws {
+    guard watcher.filter.kinds.isSuperset(of: [.message, .update]) else { return }
+    var query = HistoryQuery()
+    query.limit = nil
+    for message in try run.messenger(watcher.filter.user).history(of: query) {
+      guard let told = watcher.statuses["\(message.conversationID):\(message.seq)"] else { continue }
+      #expect(told == message.status, run.comment)
+    }
+  }
+}

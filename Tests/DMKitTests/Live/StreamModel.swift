@@ -1,0 +1,118 @@
+@testable import DMKit
+
+/// What a stream should tell, kept as a plain list of what happened in some conversations.
+struct StreamModel {
+  enum Entry {
+    case conversation
+    case message(seq: Int)
+    case update(seq: Int)
+    case read(user: String, SeqRange)
+    case got(user: String, SeqRange)
+    case readState(user: String)
+  }
+
+  /// What a follower is, and asked for.
+  struct Filter {
+    let user: String
+    let kinds: Set<MessagingEvent.Kind>
+    /// Nil for all that he is in.
+    let conversations: [Int]?
+    let othersOnly: Bool
+  }
+
+  let participants: [[String]]
+  var conversations: [ReadModel]
+  /// Those of conversations that exist.
+  private(set) var entries: [(conversation: Int, entry: Entry)] = []
+  private var existing: Set<Int> = []
+
+  init(participants: [[String]]) {
+    self.participants = participants
+    conversations = participants.map { _ in ReadModel() }
+  }
+
+  func exists(_ conversation: Int) -> Bool { existing.contains(conversation) }
+
+  mutating func create(_ conversation: Int) {
+    if existing.insert(conversation).inserted { entries.append((conversation, .conversation)) }
+  }
+
+  mutating func send(_ user: String, in conversation: Int) {
+    create(conversation)
+    conversations[conversation].send(user)
+    entries.append((conversation, .message(seq: conversations[conversation].last)))
+  }
+
+  mutating func deliver(_ seq: Int, to user: String, in conversation: Int) {
+    let before = conversations[conversation].delivered[user] ?? 0
+    guard before < seq else { return }
+    entries.append((conversation, .got(user: user, (before + 1)...seq)))
+    update((before + 1)...seq, in: conversation) { $0.delivered[user] = seq }
+  }
+
+  mutating func mark(_ wanted: Set<Int>, by user: String, in conversation: Int, act: Int) {
+    let before = conversations[conversation]
+    var after = before
+    let changed = after.mark(wanted, user, act: act)
+    guard !changed.isEmpty else { return }
+    let new = Set((after.receipts[user] ?? [:]).keys).subtracting((before.receipts[user] ?? [:]).keys)
+    conversations[conversation].read = after.read
+    if new.isEmpty { entries.append((conversation, .readState(user: user))) }
+    for run in ReadModel.ranges(new) {
+      let range = Int(run[0])...Int(run[1])
+      entries.append((conversation, .read(user: user, range)))
+      update(range, in: conversation) { model in
+        for seq in range { model.receipts[user, default: [:]][seq] = act }
+      }
+    }
+  }
+
+  mutating func unmark(_ wanted: Set<Int>, by user: String, in conversation: Int) {
+    if !conversations[conversation].unmark(wanted, user).isEmpty {
+      entries.append((conversation, .readState(user: user)))
+    }
+  }
+
+  /// Does something to a range, and notes each message whose status that changed.
+  private mutating func update(_ range: SeqRange, in conversation: Int, _ change: (inout ReadModel) -> Void) {
+    let before = conversations[conversation]
+    change(&conversations[conversation])
+    for seq in range where before.status(seq) != conversations[conversation].status(seq) {
+      entries.append((conversation, .update(seq: seq)))
+    }
+  }
+
+  // MARK: What is told
+
+  func tells(_ filter: Filter, of number: Int) -> Bool {
+    let (conversation, entry) = entries[number]
+    guard participants[conversation].contains(filter.user), filter.conversations?.contains(conversation) != false
+    else { return false }
+    func isForeign(_ user: String) -> Bool { user != filter.user || !filter.othersOnly }
+    switch entry {
+    case .conversation: return filter.kinds.contains(.conversation)
+    case .message(let seq): return filter.kinds.contains(.message) && isForeign(sender(seq, conversation))
+    case .update(let seq): return filter.kinds.contains(.update) && isForeign(sender(seq, conversation))
+    case .read(let user, _), .got(let user, _): return filter.kinds.contains(.receipt) && isForeign(user)
+    case .readState(let user):
+      return filter.kinds.contains(.conversation) && user == filter.user && !filter.othersOnly
+    }
+  }
+
+  private func sender(_ seq: Int, _ conversation: Int) -> String { conversations[conversation].senders[seq - 1] }
+
+  /// What a user is told of an entry, if it is told now.
+  func text(of number: Int, to user: String) -> String {
+    let (conversation, entry) = entries[number]
+    let model = conversations[conversation]
+    switch entry {
+    case .conversation, .readState:
+      return "\(conversation): \(model.unread(user).count) unread of \(model.last)"
+    case .message(let seq): return "\(conversation): new \(seq) \(sender(seq, conversation)) \(model.status(seq))"
+    case .update(let seq): return "\(conversation): \(seq) \(sender(seq, conversation)) \(model.status(seq))"
+    case .read(let reader, let range):
+      return "\(conversation): \(reader) read \(range)" + (reader == user ? ", \(model.unread(user).count) left" : "")
+    case .got(let user, let range): return "\(conversation): \(user) got \(range)"
+    }
+  }
+}
