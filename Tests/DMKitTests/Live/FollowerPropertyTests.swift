@@ -111,7 +111,8 @@ struct FollowerPropertyTests {
         return RangeReference(from: lower, to: upper)
       }
       options.act = run.random.chance(25) ? .unread : .read
-      run.log.append("\(user) marks \(ranges.map { "\($0.from ?? 0)-\($0.to ?? 0)" }) of \(conversation) \(options.act)")
+      run.log.append(
+        "\(user) marks \(ranges.map { "\($0.from ?? 0)-\($0.to ?? 0)" }) of \(conversation) \(options.act)")
       _ = try messenger.markRead(.ranges(ranges), in: reference, options)
       if options.act == .read {
         run.model.mark(wanted, by: user, in: conversation, act: act)
@@ -124,7 +125,8 @@ struct FollowerPropertyTests {
   /// One more follower, from the start, from now or from any place that anybody was told.
   private static func begin(_ run: Run) throws {
     let user = users[run.random.below(users.count)]
-    let kinds = Set([MessagingEvent.Kind.message, .update, .receipt, .conversation].filter { _ in run.random.chance(65) })
+    let kinds = Set(
+      [MessagingEvent.Kind.message, .update, .receipt, .conversation].filter { _ in run.random.chance(65) })
     var named: [Int]?
     if run.random.chance(50) {
       named = participants.indices.filter { participants[$0].contains(user) && run.random.chance(60) }

@@ -1,0 +1,214 @@
+import Testing
+
+@testable import DMKit
+
+/// The lines of a consumer's program: messages that answer events, and acknowledgements.
+struct ConsumerLinesTests {
+  /// Bob's bot, to whom alice said some things.
+  private final class Bot {
+    let store: TemporaryStore
+    let alice: Messenger
+    let bob: Messenger
+    let cursors: [String]
+
+    init(_ texts: [String] = ["one", "two", "three"]) throws {
+      store = try TemporaryStore()
+      alice = try store.messenger("alice")
+      bob = try store.messenger("bob")
+      for text in texts { try alice.say(text, to: "bob") }
+      var query = EventQuery(from: .start)
+      (query.kinds, query.consumer, query.follows, query.marksDelivered) = ([.message], "bot", false, false)
+      cursors = try Follower(bob, query).rest().dropLast().map { try #require($0.cursor).description }
+    }
+
+    func line(
+      _ text: String? = nil, _ nonce: String? = nil, to conversation: String = "alice", ack: Int? = nil
+    ) throws -> ConsumerLine {
+      var outgoing: Result<Outgoing, DMError>?
+      do {
+        if let text {
+          outgoing = .success(try Outgoing(to: ConversationReference(conversation), text: text, nonce: nonce))
+        }
+      } catch let error as DMError {
+        outgoing = .failure(error)
+      }
+      return ConsumerLine(outgoing, acknowledges: ack.map { cursors[$0] })
+    }
+
+    func send(_ lines: [ConsumerLine], skips: Bool = false) throws -> [String] {
+      try bob.send(lines, as: "bot", skipsFailed: skips).map { result in
+        switch result {
+        case .success(.message(let message)):
+          "\(message.seq) \(message.text ?? "")\(message.isDuplicate ? " again" : "")"
+        case .success(.acknowledged(let answer)):
+          "ack \(cursors.firstIndex(of: answer.cursor.description).map(String.init) ?? "?") of \(answer.consumer)"
+        case .failure(let error): error.code.rawValue
+        }
+      }
+    }
+
+    var place: Int? { get throws { cursors.firstIndex(of: try bob.consumers()[0].cursor.description) } }
+    var skipped: Int { get throws { try bob.consumers()[0].skippedCount } }
+    var said: [String?] { get throws { try alice.everything(in: "bob").dropFirst(cursors.count).map(\.text) } }
+  }
+
+  @Test func `a message and its acknowledgement are one`() throws {
+    let bot = try Bot()
+    #expect(try bot.send([bot.line("re: one", "n1", ack: 0)]) == ["4 re: one"])
+    #expect(try bot.place == 0)
+    #expect(try bot.send([bot.line("re: two", "n2", ack: 1), bot.line(ack: 2)]) == ["5 re: two", "ack 2 of bot"])
+    #expect(try bot.place == 2)
+    #expect(try bot.said == ["re: one", "re: two"])
+  }
+
+  @Test func `when one of both cannot be, neither is`() throws {
+    let bot = try Bot()
+    try bot.store.execute(
+      "CREATE TRIGGER full BEFORE UPDATE OF rev ON consumer BEGIN SELECT raise(ABORT, 'no room'); END")
+    #expect(throws: (any Error).self) { try bot.send([bot.line("re: one", "n1", ack: 0)]) }
+    #expect(try bot.said == [])
+    #expect(try bot.place == nil)
+    try bot.store.execute("DROP TRIGGER full")
+    try bot.store.execute("CREATE TRIGGER full BEFORE INSERT ON message BEGIN SELECT raise(ABORT, 'no room'); END")
+    #expect(throws: (any Error).self) { try bot.send([bot.line(ack: 0), bot.line("re: two", "n2", ack: 1)]) }
+    #expect(try bot.said == [])
+    #expect(try bot.place == nil)
+  }
+
+  @Test func `a line without an acknowledgement moves nothing`() throws {
+    let bot = try Bot()
+    #expect(try bot.send([bot.line("aside"), bot.line("more", "n")]) == ["4 aside", "5 more"])
+    #expect(try bot.place == nil)
+  }
+
+  @Test func `a stale line writes nothing and returns what its nonce names`() throws {
+    let bot = try Bot()
+    _ = try bot.send([bot.line("re: one", "n1", ack: 0), bot.line("re: two", "n2", ack: 1)])
+    let before = try bot.alice.here()
+    #expect(
+      try bot.send([
+        bot.line("re: one", "n1", ack: 0), bot.line("other words", "n2", ack: 1), bot.line("never said", "n3", ack: 0),
+        bot.line("no nonce", ack: 1), bot.line(ack: 0), bot.line("to nobody", "n1", to: "nobody", ack: 0),
+        bot.line("", "n1", ack: 0),
+      ]) == [
+        "4 re: one again", "5 re: two again", "ack 1 of bot", "ack 1 of bot", "ack 1 of bot", "ack 1 of bot",
+        "ack 1 of bot",
+      ])
+    #expect(try bot.alice.here() == before)
+    #expect(try bot.place == 1)
+  }
+
+  @Test func `a line that is stale within its batch is stale too`() throws {
+    let bot = try Bot()
+    #expect(
+      try bot.send([bot.line("b", "n1", ack: 1), bot.line("a", "n2", ack: 0), bot.line("c", "n3", ack: 2)]) == [
+        "4 b", "ack 1 of bot", "5 c",
+      ])
+    #expect(try bot.place == 2)
+  }
+
+  @Test func `a nonce with another text returns the first message and goes on`() throws {
+    let bot = try Bot()
+    _ = try bot.send([bot.line("first words", "n1")])
+    #expect(try bot.send([bot.line("other words", "n1", ack: 0)]) == ["4 first words again"])
+    #expect(try bot.place == 0)
+    #expect(try bot.said == ["first words"])
+    // Outside of a consumer it is a conflict still.
+    #expect(try code { try bot.bob.say("other words", to: "alice", nonce: "n1") } == .nonceConflict)
+  }
+
+  @Test func `the first fault ends the run, and what precedes it is kept`() throws {
+    let bot = try Bot()
+    #expect(
+      try bot.send([
+        bot.line("a", ack: 0), bot.line("x", to: "nobody", ack: 1), bot.line("b", ack: 2), bot.line("c"),
+      ]) == ["4 a", "unknown_user"])
+    #expect(try bot.place == 0)
+    #expect(try bot.said == ["a"])
+    #expect(try bot.skipped == 0)
+  }
+
+  @Test(arguments: [("", DMError.Code.emptyText), (String(repeating: "x", count: 65_537), .textTooLong)])
+  func `a line that can be no message is a fault like any other`(_ text: String, _ code: DMError.Code) throws {
+    let bot = try Bot()
+    #expect(try bot.send([bot.line(text, ack: 0), bot.line("b", ack: 1)]) == [code.rawValue])
+    #expect(try bot.place == nil)
+    #expect(try bot.send([bot.line(text, ack: 0), bot.line("b", ack: 1)], skips: true) == [code.rawValue, "4 b"])
+  }
+
+  @Test func `a bad cursor ends the run, too, and its message is not sent`() throws {
+    let bot = try Bot()
+    let line = ConsumerLine(.success(try Outgoing(to: .direct("alice"), text: "x")), acknowledges: "nonsense")
+    #expect(try bot.send([bot.line("a", ack: 0), line, bot.line("b", ack: 1)]) == ["4 a", "bad_cursor"])
+    #expect(try bot.said == ["a"])
+  }
+
+  @Test func `lines that can never succeed are passed over, counted and acknowledged when that is asked`() throws {
+    let bot = try Bot()
+    #expect(
+      try bot.send(
+        [bot.line("x", to: "nobody", ack: 0), bot.line("a", ack: 1), bot.line("y", to: "+nosuch", ack: 2)], skips: true)
+        == ["unknown_user", "4 a", "unknown_conversation"])
+    #expect(try bot.place == 2)
+    #expect(try bot.skipped == 2)
+    #expect(try bot.said == ["a"])
+  }
+
+  @Test func `a batch of nothing but such lines is kept, too`() throws {
+    let bot = try Bot()
+    #expect(try bot.send([bot.line("x", to: "nobody", ack: 1)], skips: true) == ["unknown_user"])
+    #expect(try bot.place == 1)
+    #expect(try bot.skipped == 1)
+    // It comes again with an older pipe: it is stale and not counted twice.
+    #expect(try bot.send([bot.line("x", to: "nobody", ack: 1)], skips: true) == ["ack 1 of bot"])
+    #expect(try bot.skipped == 1)
+  }
+
+  @Test func `a bad cursor that is passed over acknowledges nothing`() throws {
+    let bot = try Bot()
+    let line = ConsumerLine(.success(try Outgoing(to: .direct("alice"), text: "x")), acknowledges: "nonsense")
+    #expect(try bot.send([line, bot.line("a", ack: 0)], skips: true) == ["bad_cursor", "4 a"])
+    #expect(try bot.place == 0)
+    #expect(try bot.skipped == 1)
+    #expect(try bot.said == ["a"])
+  }
+
+  @Test func `a line that was cut off is not counted: it comes again whole`() throws {
+    let bot = try Bot()
+    let line = ConsumerLine(.failure(DMError(.unfinishedLine, "cut off")), acknowledges: nil)
+    #expect(try bot.send([bot.line("a", ack: 0), line], skips: true) == ["4 a", "unfinished_line"])
+    #expect(try bot.skipped == 0)
+    #expect(try bot.send([line], skips: true) == ["unfinished_line"])
+    #expect(try bot.skipped == 0)
+  }
+
+  @Test func `nothing to do writes nothing`() throws {
+    let bot = try Bot()
+    let before = try bot.alice.here()
+    #expect(try bot.send([]).isEmpty)
+    #expect(try bot.send([bot.line("x", to: "nobody")]) == ["unknown_user"])
+    #expect(try bot.alice.here() == before)
+    #expect(try code { try bot.bob.send([bot.line("x")], as: "bto") } == .unknownConsumer)
+    #expect(try bot.said == [])
+  }
+
+  @Test func `two pipes of one consumer that overlap answer each event once`() throws {
+    let bot = try Bot((1...40).map { "\($0)" })
+    var random = SplitMix64(seed: 7)
+    // Each pipe goes through all events in order and in batches; each begins where it likes.
+    var pipes = [0, 0, 0]
+    while pipes.contains(where: { $0 < 40 }) {
+      let pipe = random.below(3)
+      let end = min(40, pipes[pipe] + 1 + random.below(4))
+      guard pipes[pipe] < end else { continue }
+      let lines = try (pipes[pipe]..<end).map { try bot.line("pipe \(pipe)", "n\($0)", ack: $0) }
+      #expect(try bot.send(lines).count == lines.count)
+      pipes[pipe] = random.chance(10) ? 0 : end
+      if random.chance(5) { pipes = [40, 40, 40] }
+    }
+    _ = try bot.send((0..<40).map { try bot.line("at last", "n\($0 as Int)", ack: $0) })
+    let numbers = try bot.said.compactMap { $0 }.count
+    #expect(numbers == 40)
+    #expect(try bot.place == 39)
+  }
+}

@@ -1,0 +1,253 @@
+import Testing
+
+@testable import DMKit
+
+/// Consumers as a stream has them: where they begin, who streams them, how they are acknowledged and forgotten.
+struct ConsumersTests {
+  private func query(_ name: String = "bot", from start: EventQuery.Start? = nil, follows: Bool = false) -> EventQuery {
+    var query = EventQuery(from: start)
+    query.consumer = name
+    query.kinds = [.message]
+    query.follows = follows
+    query.beatsPresence = false
+    return query
+  }
+
+  private func place(of name: String = "bot", _ messenger: Messenger) throws -> EventQuery.Start {
+    .cursor(try #require(try messenger.consumers().first { $0.name == name }).cursor.description)
+  }
+
+  private func acknowledge(_ event: MessagingEvent?, _ messenger: Messenger) throws -> Acknowledgement {
+    try messenger.acknowledge(#require(event?.cursor).description, for: "bot")
+  }
+
+  @Test func `a consumer that is new has to be told where it begins, and is not made without`() throws {
+    let store = try TemporaryStore()
+    let bob = try store.messenger("bob")
+    let fault = try fault { try Follower(bob, query()) }
+    #expect(fault?.code == .usage)
+    #expect(fault?.message.contains("--cursor") == true)
+    #expect(try bob.consumers().isEmpty)
+  }
+
+  @Test(arguments: ["c1-1", "nonsense"])
+  func `a consumer is not made where there is no such place`(_ cursor: String) throws {
+    let store = try TemporaryStore()
+    let bob = try store.messenger("bob")
+    #expect(try code { try Follower(bob, query(from: .cursor(cursor))) } == .badCursor)
+    #expect(try bob.consumers().isEmpty)
+  }
+
+  @Test(arguments: ["", "a\u{7}", "a\u{202E}b", "a\nb", String(repeating: "x", count: 129)])
+  func `a consumer's name is short and shows what it is`(_ name: String) throws {
+    let store = try TemporaryStore()
+    #expect(try code { try Follower(try store.messenger("bob"), query(name, from: .now)) } == .badField)
+  }
+
+  @Test func `its place is stored before anything is told`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    try alice.say("one", to: "bob")
+    let now = try bob.here()
+    let opened = try #require(try bob.existingStore())
+    let beginning = EventQuery.Start.cursor(Cursor(store: try opened.uuid(), .start).description)
+    for (name, start, expected) in [("a", EventQuery.Start.start, beginning), ("b", .now, now), ("c", now, now)] {
+      let follower = try Follower(bob, query(name, from: start))
+      #expect(try place(of: name, bob) == expected)
+      withExtendedLifetime(follower) {}
+    }
+    #expect(try bob.consumers().map(\.name) == ["a", "b", "c"])
+    #expect(try alice.consumers().isEmpty)
+  }
+
+  @Test func `later it begins where it stands, whatever start is given, and telling does not move it`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    for text in ["one", "two"] { try alice.say(text, to: "bob") }
+    for start in [EventQuery.Start.start, nil, .now, .cursor("nonsense")] {
+      let events = try Follower(bob, query(from: start)).rest()
+      #expect(events.map(\.summary) == ["1 alice: one", "2 alice: two", "caught up"])
+    }
+    #expect(try place(bob) == place(bob))
+    #expect(try bob.consumers().map(\.behindCount) == [3])
+  }
+
+  @Test func `an acknowledged event is not told again, and what follows it is`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    for text in ["one", "two", "three"] { try alice.say(text, to: "bob") }
+    let events = try Follower(bob, query(from: .start)).rest()
+    #expect(try acknowledge(events[1], bob).cursor == events[1].cursor)
+    #expect(try Follower(bob, query()).rest().map(\.summary) == ["3 alice: three", "caught up"])
+  }
+
+  @Test func `a consumer moves forward only`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    for text in ["one", "two", "three"] { try alice.say(text, to: "bob") }
+    let events = try Follower(bob, query(from: .start)).rest()
+    for (number, expected) in [(1, 1), (0, 1), (1, 1), (2, 2), (0, 2)] {
+      let answer = try acknowledge(events[number], bob)
+      #expect(answer == Acknowledgement(consumer: "bot", cursor: try #require(events[expected].cursor)))
+      #expect(try bob.consumers().map(\.cursor) == [answer.cursor])
+    }
+  }
+
+  @Test func `what has not happened yet, and another store's cursors, are not acknowledged`() throws {
+    let (store, other) = (try TemporaryStore(), try TemporaryStore())
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    try alice.say("one", to: "bob")
+    try other.messenger("alice").say("one", to: "bob")
+    _ = try Follower(bob, query(from: .start))
+    let before = try place(bob)
+    let last = try #require(try Follower(bob, query()).rest().last?.cursor)
+    let foreign = try #require(try other.messenger("bob").told(EventQuery(from: .start)).last?.cursor)
+    let future = Cursor(store: Identifier(high: 0, low: last.store), Cursor.Position(rev: last.position.rev + 1))
+    let nearFuture = Cursor(store: Identifier(high: 0, low: last.store), Cursor.Position(rev: last.position.rev, seq: 1))
+    for cursor in [foreign, future, nearFuture] {
+      #expect(try code { try bob.acknowledge(cursor.description, for: "bot") } == .badCursor)
+    }
+    #expect(try code { try bob.acknowledge("nonsense", for: "bot") } == .badCursor)
+    #expect(try place(bob) == before)
+  }
+
+  @Test func `an unknown consumer, or another user's, is neither acknowledged nor forgotten`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    try alice.say("one", to: "bob")
+    let last = try #require(try Follower(bob, query(from: .start)).rest().last?.cursor)
+    #expect(try code { try bob.acknowledge(last.description, for: "bto") } == .unknownConsumer)
+    #expect(try code { try alice.acknowledge(last.description, for: "bot") } == .unknownConsumer)
+    #expect(try code { try alice.forgetConsumer("bot") } == .unknownConsumer)
+    #expect(try code { try alice.send([], as: "bot") } == .unknownConsumer)
+    #expect(try bob.consumers().count == 1)
+  }
+
+  @Test func `one stream at a time: the second is busy until the first ends, and another consumer is not`() throws {
+    let store = try TemporaryStore()
+    let (bob, again) = (try store.messenger("bob"), try store.messenger("bob"))
+    do {
+      let first = try Follower(bob, query(from: .now, follows: true))
+      #expect(try code { try Follower(again, query(follows: true)) } == .busy)
+      #expect(try code { try Follower(bob, query(from: .start)) } == .busy)
+      #expect(try code { try Follower(again, query("other", from: .now)) } == nil)
+      #expect(try code { try Follower(try store.messenger("alice"), query(from: .now)) } == nil)
+      // Acknowledging needs no lease.
+      #expect(try code { try acknowledge(first.untilCaughtUp().last, again) } == nil)
+      withExtendedLifetime(first) {}
+    }
+    #expect(try code { try Follower(again, query()) } == nil)
+  }
+
+  @Test func `a consumer is not forgotten while it is streamed, and is afterwards`() throws {
+    let store = try TemporaryStore()
+    let (bob, again) = (try store.messenger("bob"), try store.messenger("bob"))
+    do {
+      let follower = try Follower(bob, query(from: .now, follows: true))
+      #expect(try code { try again.forgetConsumer("bot") } == .busy)
+      #expect(try again.consumers().map(\.name) == ["bot"])
+      withExtendedLifetime(follower) {}
+    }
+    let before = try again.consumers()
+    #expect(try again.forgetConsumer("bot") == before[0])
+    #expect(try again.consumers().isEmpty)
+    #expect(try code { try again.forgetConsumer("bot") } == .unknownConsumer)
+    #expect(try code { try Follower(bob, query()) } == .usage)
+  }
+
+  @Test func `an acknowledgement changes nothing that others see`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    try alice.say("one", to: "bob")
+    var quiet = query(from: .start)
+    quiet.marksDelivered = false
+    let events = try Follower(bob, quiet).rest()
+    let before = try alice.here()
+    _ = try acknowledge(events.last, bob)
+    #expect(try alice.here() == before)
+  }
+
+  @Test func `how far behind it is counts the changes of its conversations`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob, carol) = (
+      try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol")
+    )
+    try alice.say("zero", to: "bob")
+    try carol.say("zero", to: "bob")
+    var all = query("all", from: .now)
+    // What it notes as delivered is a change, too.
+    all.marksDelivered = false
+    _ = try Follower(bob, all)
+    var one = query("one", from: .now)
+    one.conversations = [.direct("alice")]
+    _ = try Follower(bob, one)
+    #expect(try bob.consumers().map(\.behindCount) == [0, 0])
+    try alice.say("one", to: "bob")
+    try carol.say("one", to: "bob")
+    try carol.say("aside", to: "alice")
+    try carol.say("two", to: "bob")
+    #expect(try bob.consumers().map(\.behindCount) == [3, 1])
+    let last = try #require(try Follower(bob, all).rest().last?.cursor)
+    _ = try bob.acknowledge(last.description, for: "all")
+    #expect(try bob.consumers().map(\.behindCount) == [0, 1])
+  }
+
+  @Test func `telling a consumer marks nothing as delivered, acknowledging does, in its conversations`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob, carol) = (
+      try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol")
+    )
+    for text in ["one", "two", "three"] { try alice.say(text, to: "bob") }
+    try carol.say("one", to: "bob")
+    var one = query(from: .start)
+    one.conversations = [.direct("alice")]
+    let events = try Follower(bob, one).rest()
+    #expect(try alice.everything(in: "bob").map(\.status) == [.sent, .sent, .sent])
+    _ = try acknowledge(events[1], bob)
+    #expect(try alice.everything(in: "bob").map(\.status) == [.delivered, .delivered, .sent])
+    _ = try acknowledge(events.last, bob)
+    #expect(try alice.everything(in: "bob").map(\.status) == [.delivered, .delivered, .delivered])
+    #expect(try carol.everything(in: "bob").map(\.status) == [.sent])
+  }
+
+  @Test func `a consumer that only looks marks nothing as delivered`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    try alice.say("one", to: "bob")
+    for (name, change) in [
+      ("peeks", { (query: inout EventQuery) in query.marksDelivered = false }), ("counts", { $0.kinds = [.receipt] }),
+    ] as [(String, (inout EventQuery) -> Void)] {
+      var query = query(name, from: .start)
+      change(&query)
+      let last = try #require(try Follower(bob, query).rest().last?.cursor)
+      _ = try bob.acknowledge(last.description, for: name)
+      #expect(try alice.everything(in: "bob").map(\.status) == [.sent], "\(name)")
+    }
+  }
+
+  @Test func `a conversation that comes into being while it is streamed belongs to it`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    var one = query(from: .now, follows: true)
+    one.conversations = [.direct("alice")]
+    let follower = try Follower(bob, one)
+    _ = try follower.untilCaughtUp()
+    try alice.say("hi", to: "bob")
+    let told = try follower.until { $0.summary == "1 alice: hi" }
+    let behind = try bob.consumers().map(\.behindCount)
+    _ = try acknowledge(told.last, bob)
+    let statuses = try alice.everything(in: "bob").map(\.status)
+    withKnownIssue {
+      #expect(behind == [2])
+      #expect(statuses == [.delivered])
+    }
+  }
+
+  @Test func `a consumer's stream beats every 5 s unless it is told otherwise`() throws {
+    let store = try TemporaryStore()
+    var query = query(from: .now, follows: true)
+    query.heartbeat = 0.01
+    let follower = try Follower(try store.messenger("bob"), query)
+    #expect(try follower.until("heartbeat").last == "heartbeat")
+  }
+}

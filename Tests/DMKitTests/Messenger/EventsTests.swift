@@ -1,0 +1,212 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import DMKit
+
+/// What happens, as an asynchronous sequence.
+struct EventsTests {
+  private func query(_ start: EventQuery.Start = .start, follows: Bool = true) -> EventQuery {
+    var query = EventQuery(from: start)
+    query.kinds = [.message]
+    (query.follows, query.marksDelivered, query.beatsPresence) = (follows, false, false)
+    return query
+  }
+
+  /// A store in which alice said so many things to bob.
+  private func store(_ count: Int) throws -> TemporaryStore {
+    let store = try TemporaryStore()
+    guard count > 0 else { return store }
+    _ = try store.messenger("alice").send((1...count).map { try Outgoing(to: .direct("bob"), text: "\($0)") })
+    return store
+  }
+
+  @Test func `all that happened is told and the loop ends when it does not follow`() async throws {
+    let store = try store(1200)
+    var seqs: [Int] = []
+    var last: MessagingEvent?
+    for try await event in try store.messenger("bob").events(query(follows: false)) {
+      if case .message(let message, _) = event { seqs.append(message.seq) }
+      last = event
+    }
+    #expect(seqs == Array(1...1200))
+    #expect(last?.summary == "caught up")
+  }
+
+  @Test func `what comes later is told as it comes`() async throws {
+    let store = try store(1)
+    let alice = try store.messenger("alice")
+    var told: [String] = []
+    for try await event in try store.messenger("bob").events(query()) {
+      told.append(event.summary)
+      if told.count >= 2, told.count < 6 { try alice.say("\(told.count)", to: "bob") }
+      if told.count == 6 { break }
+    }
+    #expect(told == ["1 alice: 1", "caught up", "2 alice: 2", "3 alice: 3", "4 alice: 4", "5 alice: 5"])
+  }
+
+  @Test func `a task that waits for what never comes ends when it is cancelled`() async throws {
+    let store = try store(1)
+    let events = try store.messenger("bob").events(query())
+    let (caughtUp, tell) = AsyncStream.makeStream(of: Void.self)
+    let task = Task {
+      var told: [String] = []
+      for try await event in events {
+        told.append(event.summary)
+        if told.last == "caught up" { tell.finish() }
+      }
+      return told
+    }
+    for await _ in caughtUp {}
+    task.cancel()
+    let before = stopwatch()
+    #expect(try await task.value == ["1 alice: 1", "caught up"])
+    #expect(stopwatch() - before < patience)
+  }
+
+  @Test func `a task that is cancelled already is told nothing`() async throws {
+    let store = try store(3)
+    let events = try store.messenger("bob").events(query())
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      var count = 0
+      for try await _ in events { count += 1 }
+      return count
+    }
+    #expect(try await task.value == 0)
+  }
+
+  @Test func `two iterations at once are told the same, each at its pace`() async throws {
+    let store = try store(700)
+    let events = try store.messenger("bob").events(query(follows: false))
+    var (one, other) = (events.makeAsyncIterator(), events.makeAsyncIterator())
+    var (first, second): ([MessagingEvent], [MessagingEvent]) = ([], [])
+    while let event = try await one.next() {
+      first.append(event)
+      if first.count % 3 == 0, let event = try await other.next() { second.append(event) }
+    }
+    while let event = try await other.next() { second.append(event) }
+    #expect(first.count == 701)
+    #expect(first == second)
+  }
+
+  @Test func `iterations in tasks of their own are told all`() async throws {
+    let store = try store(600)
+    let events = try store.messenger("bob").events(query(follows: false))
+    let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 1...8 {
+        group.addTask {
+          var count = 0
+          for try await _ in events { count += 1 }
+          return count
+        }
+      }
+      var counts: [Int] = []
+      for try await count in group { counts.append(count) }
+      return counts
+    }
+    #expect(counts == Array(repeating: 601, count: 8))
+  }
+
+  @Test func `an error is thrown by the iteration, and then it is over`() async throws {
+    let store = try store(1)
+    let events = try store.messenger("bob").events(query(.cursor("nonsense")))
+    var iterator = events.makeAsyncIterator()
+    do {
+      _ = try await iterator.next()
+      Issue.record("no error")
+    } catch let error as DMError {
+      #expect(error.code == .badCursor)
+    }
+    #expect(try await iterator.next() == nil)
+    let unknown = try store.messenger("nobody").events(query())
+    do {
+      for try await _ in unknown { Issue.record("told nobody") }
+      Issue.record("no error")
+    } catch let error as DMError {
+      #expect(error.code == .unknownUser)
+    }
+  }
+
+  @Test func `a store that is removed is an error of the loop`() async throws {
+    let store = try store(1)
+    do {
+      for try await event in try store.messenger("bob").events(query()) where event.summary == "caught up" {
+        try FileManager.default.removeItem(atPath: store.location.directory)
+      }
+      Issue.record("it ended")
+    } catch let error as DMError {
+      #expect(error.code == .noStore)
+    }
+  }
+
+  @Test func `a slow reader keeps nobody, and misses nothing`() async throws {
+    let store = try store(600)
+    let alice = try store.messenger("alice")
+    var iterator = try store.messenger("bob").events(query()).makeAsyncIterator()
+    var seqs: [Int] = []
+    while seqs.count < 900, let event = try await iterator.next() {
+      if case .message(let message, _) = event { seqs.append(message.seq) }
+      // While he is at his first batch, others write and the log is moved into the database.
+      if seqs.count <= 300 { try alice.say("x", to: "bob") }
+    }
+    #expect(seqs == Array(1...900))
+    let log = try FileManager.default.attributesOfItem(atPath: store.location.database + "-wal")[.size] as? Int
+    #expect(try #require(log) < 4 * 1024 * 1024)
+  }
+
+  @Test func `an iterator that was never asked costs nothing`() async throws {
+    let store = try TemporaryStore(users: [])
+    let events = try store.messenger("bob").events(query())
+    _ = events.makeAsyncIterator()
+    #expect(!FileManager.default.fileExists(atPath: store.location.directory))
+  }
+
+  #if os(Linux)
+    /// In a process of its own, where nobody else opens anything.
+    @Test func `neither the end, nor a break, nor a cancellation, nor an error leaves anything behind`() async {
+      await #expect(processExitsWith: .success) {
+        let tests = EventsTests()
+        let store = try tests.store(3)
+        let bob = try store.messenger("bob")
+        func iterate() async throws {
+          for try await _ in bob.events(tests.query(follows: false)) {}
+          for try await event in bob.events(tests.query()) where event.summary == "caught up" { break }
+          _ = bob.events(tests.query()).makeAsyncIterator()
+          let events = bob.events(tests.query())
+          let (caughtUp, tell) = AsyncStream.makeStream(of: Void.self)
+          let task = Task { for try await event in events where event.summary == "caught up" { tell.finish() } }
+          for await _ in caughtUp {}
+          task.cancel()
+          try await task.value
+          var broken = bob.events(tests.query(.cursor("nonsense"))).makeAsyncIterator()
+          await #expect(throws: DMError.self) { try await broken.next() }
+        }
+        try await iterate()
+        let before = try EventsTests.descriptors()
+        for _ in 1...10 { try await iterate() }
+        // A thread that has answered may still be on its way out.
+        let deadline = stopwatch() + patience
+        while try EventsTests.descriptors().count > before.count || EventsTests.threads() > 8, stopwatch() < deadline {
+          sched_yield()
+        }
+        #expect(try EventsTests.descriptors() == before)
+        #expect(try EventsTests.threads() <= 8)
+      }
+    }
+
+    /// What is open, by what it is, apart from the folder that is being listed.
+    private static func descriptors() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name -> String? in
+        // The one through which the folder was listed is closed by now.
+        guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+        else { return nil }
+        return String(target.prefix { $0 != "[" })
+      }.sorted()
+    }
+
+    private static func threads() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
+    }
+  #endif
+}
