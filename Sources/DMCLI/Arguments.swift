@@ -122,6 +122,13 @@ public struct Arguments: Sendable {
     for other in others { try exclude(name, other) }
   }
 
+  /// - Throws: `usage` when one of the program's own options is given besides these.
+  public func allowOnly(_ names: String...) throws {
+    for option in command.options where isGiven(option.name) && !names.contains(option.name) {
+      throw usage("'\(option.spelling)' does not go with '--\(names[0])'")
+    }
+  }
+
   /// - Throws: `usage` when there are more operands than a program takes.
   public func atMost(_ count: Int) throws {
     if operands.count > count { throw usage("unexpected '\(operands[count])'; see --help") }

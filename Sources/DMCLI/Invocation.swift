@@ -89,10 +89,10 @@ public final class Invocation {
   ///
   /// - Parameters:
   ///   - replacing: what stands for a line that cannot be read, where the act has to know of it.
-  ///   - act: may leave out the results of what comes after a failure; then that failure is the end.
+  ///   - stopsAtFault: whether nothing after the first failure is looked at; then `act` leaves it out too.
   public func answerLines<Item, Answer>(
     _ parse: (ArraySlice<UInt8>) throws -> Item, replacing: ((DMError) -> Item)? = nil,
-    act: ([Item]) throws -> [Result<Answer, DMError>], print: (Answer) throws -> Void,
+    stopsAtFault: Bool = false, act: ([Item]) throws -> [Result<Answer, DMError>], print: (Answer) throws -> Void,
     progress: (Int) -> Void = { _ in }
   ) throws {
     var input = LineInput()
@@ -107,7 +107,6 @@ public final class Invocation {
         if error.code.isFatal { try refuse(batch, error) }
         throw error
       }
-      let isCutShort = results.count < items.count
       for (line, content) in batch {
         if case .failure(let error) = content {
           try fail(line: line, error)
@@ -120,7 +119,7 @@ public final class Invocation {
         progress(line)
       }
       try output.flush()
-      if isCutShort { return }
+      if stopsAtFault, hasFailures { return }
     }
   }
 }

@@ -50,19 +50,18 @@ extension DMTail {
   /// - Returns: whether that was all.
   static func keepConsumers(_ call: Invocation) throws -> Bool {
     let arguments = call.arguments
-    try arguments.exclude("ack", "consumers", "forget")
-    if arguments.has("consumers") {
-      for consumer in try call.messenger().consumers() { try call.print(consumer, text: TextFormat.line) }
-    } else if let name = arguments.value("forget") {
-      try call.print(try call.messenger().forgetConsumer(name), text: TextFormat.line)
+    guard let act = ["ack", "consumers", "forget"].first(where: arguments.isGiven) else { return false }
+    try arguments.atMost(0)
+    if act == "ack" { try arguments.allowOnly(act, "consumer") } else { try arguments.allowOnly(act) }
+    let messenger = try call.messenger()
+    if let name = arguments.value("forget") {
+      try call.print(try messenger.forgetConsumer(name), text: TextFormat.line)
     } else if let cursor = arguments.value("ack") {
       guard let name = arguments.value("consumer") else { throw usage("--ack needs --consumer NAME") }
-      try arguments.exclude("ack", beside: "follow", "cursor")
-      try call.print(try call.messenger().acknowledge(cursor, for: name)) { "\($0.consumer)  \($0.cursor)" }
+      try call.print(try messenger.acknowledge(cursor, for: name)) { "\($0.consumer)  \($0.cursor)" }
     } else {
-      return false
+      for consumer in try messenger.consumers() { try call.print(consumer, text: TextFormat.line) }
     }
-    try arguments.atMost(0)
     return true
   }
 }

@@ -47,6 +47,9 @@ leave
 is "$(dm-tail --forget log | jq -r '"\(.type) \(.name)"')" "consumer log" "--forget"
 exits 64 "has it begin anew" dm-tail --consumer log
 exits 66 "and it is gone" dm-tail --forget log
+exits 64 "a name too many" dm-tail --forget new bob
+exits 64 "an option too many" dm-tail --forget new -f
+is "$(dm-tail --consumers | jq -r .name)" new "forgets nothing"
 
 # The bot.
 cat >"$work/bot" <<'BOT'

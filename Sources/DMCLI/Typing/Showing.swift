@@ -74,7 +74,7 @@ public struct Showing: ~Copyable {
         pollfd(fd: STDOUT_FILENO, events: waiting.isEmpty ? 0 : Int16(POLLOUT), revents: 0),
       ]
       wait(&streams, until: nil)
-      if waiting.isEmpty, streams[1].revents & Int16(POLLERR) != 0 { leave(SIGPIPE) }
+      if waiting.isEmpty, hasGone(streams[1]) { leave(SIGPIPE) }
       if streams[1].revents != 0, !waiting.isEmpty {
         // So many never block once poll(2) has said so (pipe(7)); typing goes on showing meanwhile.
         waiting = waiting.dropFirst(try put(waiting.prefix(Int(PIPE_BUF)), to: STDOUT_FILENO))
@@ -133,7 +133,7 @@ public struct Showing: ~Copyable {
         pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
       ]
       wait(&streams, until: keys.due(after: now))
-      if streams[1].revents & Int16(POLLERR) != 0 { leave(SIGPIPE) }
+      if hasGone(streams[1]) { leave(SIGPIPE) }
       guard streams[0].revents != 0 else { continue }
       guard read(STDIN_FILENO, &byte, 1) == 1 else { break }
       keys.strike(at: stopwatch())
@@ -155,3 +155,6 @@ public struct Showing: ~Copyable {
     show(false)
   }
 }
+
+/// Whether the other end of a stream is closed.
+private func hasGone(_ request: pollfd) -> Bool { Int32(request.revents) & (POLLERR | POLLHUP | POLLNVAL) != 0 }

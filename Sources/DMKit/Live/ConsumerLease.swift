@@ -2,7 +2,11 @@
 final class ConsumerLease {
   /// Where the consumer stood when the stream began.
   let position: Cursor.Position
+  private let name: String
+  private let messenger: Messenger
+  private let marksDelivered: Bool
   private let lock: FileLock
+  private var described: [Int64]?
 
   /// Finds the consumer, or makes it where the query says to begin.
   init(_ name: String, _ messenger: Messenger, _ query: EventQuery, conversations: [Int64]?) throws {
@@ -15,14 +19,26 @@ final class ConsumerLease {
       try store.insertConsumer(name, of: me, at: messenger.placed(start, store), now: .now)
       return try messenger.consumer(name, store, me)
     }
+    self.name = name
+    self.messenger = messenger
+    marksDelivered = query.marksDelivered && query.kinds.contains(.message)
     lock = try messenger.lease(of: found)
-    // Now that nobody else streams it: where it stands, and what its acknowledgements are about.
-    position = try messenger.writing { store, me in
-      let row = try messenger.consumer(name, store, me)
-      try store.describeConsumer(
-        row.key, conversations: conversations,
-        marksDelivered: query.marksDelivered && query.kinds.contains(.message), now: .now)
-      return row.position
+    // Only now does nobody else stream it.
+    position = try messenger.reading(found.position) { store, me in
+      try messenger.consumer(name, store, me).position
     }
+    try write(conversations)
+  }
+
+  /// Notes what the stream is about, and so what an acknowledgement delivers; conversations may come into being.
+  func describe(_ conversations: [Int64]?) throws { if conversations != described { try write(conversations) } }
+
+  private func write(_ conversations: [Int64]?) throws {
+    try messenger.writing { store, me in
+      try store.describeConsumer(
+        messenger.consumer(name, store, me).key, conversations: conversations, marksDelivered: marksDelivered, now: .now
+      )
+    }
+    described = conversations
   }
 }

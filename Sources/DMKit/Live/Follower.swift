@@ -43,7 +43,7 @@ public final class Follower {
     signals = query.kinds.isDisjoint(with: [.typing, .presence]) ? nil : SignalFeed(messenger, query.kinds, feed)
     delivery = DeliveryMarks(isWanted: query.marksDelivered && query.consumer == nil)
     if query.beatsPresence, query.follows { beat = PresenceBeat(messenger) }
-    heartbeat = (query.heartbeat ?? (query.consumer == nil ? nil : 5)).map { Interval(Int64($0 * 1_000_000)) }
+    heartbeat = (query.heartbeat ?? (query.consumer == nil ? nil : 5)).map(Interval.init(seconds:))
     if access(store.location.bell, F_OK) != 0 { Bell.make(store.location.bell) }
     bell = Watch(store.location.bell)
     warning = bell.fault
@@ -59,7 +59,7 @@ public final class Follower {
   /// - Returns: nil at the end: of what has happened when it does not follow, or when `endsWith` says so.
   /// - Throws: `store_replaced`, `no_store` when it was removed, `store_too_new`, or a fault of the store.
   public func next(within limit: Int64? = nil) throws -> [MessagingEvent]? {
-    let deadline = limit.map { stopwatch() + $0 }
+    let deadline = limit.map { stopwatch() + min($0, .max / 2) }
     try delivery.write(messenger)
     while true {
       if query.follows {
@@ -69,6 +69,7 @@ public final class Follower {
       if mustRead, hasCaughtUp || !query.isCaughtUp {
         let events = try feed.next()
         mustRead = !feed.isDry
+        try lease?.describe(feed.conversations)
         delivery.add(events, besides: messenger.identity.handle)
         if !events.isEmpty { return events }
         if mustRead { continue }

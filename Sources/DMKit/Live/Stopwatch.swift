@@ -14,6 +14,11 @@ struct Interval {
   let length: Int64
   private(set) var due: Int64
 
+  /// - Parameter seconds: at least a thousandth; what is longer than 30 years lasts 30 years.
+  init(seconds: Double) {
+    self.init(Int64(max(0.001, seconds.isNaN ? 0 : min(seconds, 1_000_000_000)) * 1_000_000))
+  }
+
   /// - Parameter length: microseconds.
   init(_ length: Int64) {
     self.length = length

@@ -83,9 +83,11 @@ extension Messenger {
   }
 
   private func seen(_ row: Store.ConsumerRow, _ store: Store, _ me: Int64) throws -> Consumer {
-    Consumer(
+    let behind = try store.messagesOfOthers(
+      after: row.position.rev, user: me, conversations: row.conversations)
+    return Consumer(
       name: row.name, cursor: Cursor(store: try store.uuid(), row.position),
-      behindCount: try store.countChanges(after: row.position.rev, user: me, conversations: row.conversations),
+      behindCount: behind.reduce(0) { $0 + $1.count },
       skippedCount: row.skippedCount, usedAt: row.usedAt)
   }
 }
@@ -130,8 +132,8 @@ private final class ConsumerPlace {
     guard row.marksDelivered, row.position.rev > before.position.rev else { return }
     let delivered = try store.messagesOfOthers(
       after: before.position.rev, upTo: row.position.rev, user: me, conversations: row.conversations)
-    for (conversation, seq) in delivered {
-      _ = try store.markDelivered(seq, to: me, in: conversation, at: now)
+    for (conversation, _, last) in delivered {
+      _ = try store.markDelivered(last, to: me, in: conversation, at: now)
     }
   }
 }

@@ -2,7 +2,7 @@
 public struct Consumer: Equatable, Sendable {
   public let name: String
   public let cursor: Cursor
-  /// Changes of its conversations that are not acknowledged.
+  /// Messages of others in its conversations that are not acknowledged.
   public let behindCount: Int
   /// Lines that could never succeed and were passed over.
   public let skippedCount: Int

@@ -19,7 +19,7 @@ public struct EventQuery: Sendable {
   public var start: Start?
   /// Whether to go on when everything has been told.
   public var follows = true
-  /// Seconds from one heartbeat to the next; nil for none.
+  /// Seconds from one heartbeat to the next; nil for none, or for every 5 s of a consumer.
   public var heartbeat: Double?
   /// Whether others see that the user is there while he follows.
   public var beatsPresence = true

@@ -105,19 +105,6 @@ extension Store {
     return rows
   }
 
-  /// How many changes that a filter selects come after one.
-  func countChanges(after rev: Int64, user: Int64, conversations: String?) throws -> Int {
-    var statement = try connection.prepare(
-      """
-      SELECT count(*) FROM change ch CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1
-      WHERE ch.rev > ?2 AND (?3 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?3)))
-      """)
-    statement.bind(user)
-    statement.bind(rev)
-    statement.bind(conversations)
-    return try statement.step() ? statement.int(0) : 0
-  }
-
   // MARK: Pruning
 
   /// How long the log is kept, in microseconds: 30 days.

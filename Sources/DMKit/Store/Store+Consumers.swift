@@ -71,13 +71,14 @@ extension Store {
     try statement.run()
   }
 
-  /// The last message of others in each conversation of a consumer among the changes after one and up to another.
+  /// The messages of others that a consumer has before it, or had on the way from one change to another: how many
+  /// there are in each of its conversations, and the last of them.
   func messagesOfOthers(
-    after rev: Int64, upTo last: Int64, user: Int64, conversations: String?
-  ) throws -> [(conversation: Int64, seq: Int)] {
+    after rev: Int64, upTo last: Int64 = .max, user: Int64, conversations: String?
+  ) throws -> [(conversation: Int64, count: Int, last: Int)] {
     var statement = try connection.prepare(
       """
-      SELECT ch.conversation, max(ch.from_seq) FROM change ch
+      SELECT ch.conversation, count(*), max(ch.from_seq) FROM change ch
       CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1
       WHERE ch.rev > ?2 AND ch.rev <= ?3 AND ch.kind = 1 AND ch.user <> ?1
       AND (?4 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?4))) GROUP BY ch.conversation
@@ -86,8 +87,8 @@ extension Store {
     statement.bind(rev)
     statement.bind(last)
     statement.bind(conversations)
-    var result: [(conversation: Int64, seq: Int)] = []
-    while try statement.step() { result.append((statement.int64(0), statement.int(1))) }
+    var result: [(conversation: Int64, count: Int, last: Int)] = []
+    while try statement.step() { result.append((statement.int64(0), statement.int(1), statement.int(2))) }
     return result
   }
 }

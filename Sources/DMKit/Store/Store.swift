@@ -5,6 +5,7 @@ final class Store {
   let location: StoreLocation
   let connection: Connection
   private var isReady = false
+  private var hasWritten = false
 
   // What never changes once it is there, kept so that a printed line costs no look-up.
   var handles: [Int64: Handle] = [:]
@@ -71,7 +72,7 @@ final class Store {
   /// Runs `body` alone and makes what it wrote durable before returning.
   ///
   /// The first process to open a store reads its whole log, so a lone write leaves little behind,
-  /// a bulk one up to 4 MiB.
+  /// a bulk one, or one of many, up to 4 MiB.
   func write<T>(isBulk: Bool = false, patience: Int = Store.patience, _ body: () throws -> T) throws -> T {
     let lock = try writeLock(patience: patience)
     if !isReady {
@@ -91,7 +92,10 @@ final class Store {
     try transaction.commit()
     // Only now: whoever wakes earlier sees nothing yet, and is not woken again.
     if logged != nil { Bell.ring(location.bell) }
-    connection.checkpoint(ifOver: isBulk ? Self.bulkLog : Self.loneLog, emptying: !isBulk)
+    // Whoever writes again and again stays, and moves the log when he leaves.
+    let isLone = !isBulk && !hasWritten
+    hasWritten = true
+    connection.checkpoint(ifOver: isLone ? Self.loneLog : Self.bulkLog, emptying: isLone)
     _ = consume lock
     return result
   }

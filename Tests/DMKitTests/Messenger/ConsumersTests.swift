@@ -103,7 +103,8 @@ struct ConsumersTests {
     let last = try #require(try Follower(bob, query()).rest().last?.cursor)
     let foreign = try #require(try other.messenger("bob").told(EventQuery(from: .start)).last?.cursor)
     let future = Cursor(store: Identifier(high: 0, low: last.store), Cursor.Position(rev: last.position.rev + 1))
-    let nearFuture = Cursor(store: Identifier(high: 0, low: last.store), Cursor.Position(rev: last.position.rev, seq: 1))
+    let nearFuture = Cursor(
+      store: Identifier(high: 0, low: last.store), Cursor.Position(rev: last.position.rev, seq: 1))
     for cursor in [foreign, future, nearFuture] {
       #expect(try code { try bob.acknowledge(cursor.description, for: "bot") } == .badCursor)
     }
@@ -237,10 +238,8 @@ struct ConsumersTests {
     let behind = try bob.consumers().map(\.behindCount)
     _ = try acknowledge(told.last, bob)
     let statuses = try alice.everything(in: "bob").map(\.status)
-    withKnownIssue {
-      #expect(behind == [2])
-      #expect(statuses == [.delivered])
-    }
+    #expect(behind == [1])
+    #expect(statuses == [.delivered])
   }
 
   @Test func `a consumer's stream beats every 5 s unless it is told otherwise`() throws {
