@@ -20,9 +20,8 @@ import Testing
   private func fixture() throws -> ToolFixture {
     let f = try ToolFixture(copyOf: Self.furniture.get())
     let folder = f.directory
-    // What stands for any producer of text.
-    try "#!/bin/sh\necho an answer\n".write(toFile: folder + "/llm", atomically: true, encoding: .utf8)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder + "/llm")
+    // What stands for any producer of text. A script that was just written may still be open in another test's child.
+    try FileManager.default.createSymbolicLink(atPath: folder + "/llm", withDestinationPath: "/bin/echo")
     f.set("PATH", "\(folder):\(f.environment(as: nil)["PATH"] ?? "")")
     f.set("question", "why?")
     let line = #"{"conversation":"old","sender":"dave","text":"hi","created_at":"2020-01-01T00:00:00Z","nonce":"1"}"#
