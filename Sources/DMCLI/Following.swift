@@ -10,6 +10,8 @@ extension Invocation {
   /// - Parameter handle: returns how many microseconds it wants to wait for more at the most, nil for any time; it
   ///   is handed nothing when they are over.
   public func follow(_ query: EventQuery, _ handle: ([MessagingEvent]) throws -> Int64?) throws {
+    // What only looks makes no store.
+    if !query.follows, query.consumer == nil, try !messenger().hasStore() { return }
     let follower = try Follower(messenger(), query)
     follower.endsWith = Stream.output.rawValue
     var hasWarned = false
@@ -29,14 +31,15 @@ extension Invocation {
   ///
   /// - Throws: `usage`.
   public static func eventKinds(_ list: String) throws -> Set<MessagingEvent.Kind> {
-    if list == "all" { return Set(MessagingEvent.Kind.allCases) }
+    let all = MessagingEvent.Kind.allCases
     return try Set(
-      list.split(separator: ",", omittingEmptySubsequences: false).map { word in
+      list.split(separator: ",", omittingEmptySubsequences: false).flatMap { word in
+        if word == "all" { return all }
         guard let kind = MessagingEvent.Kind(rawValue: String(word)) else {
-          let known = MessagingEvent.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+          let known = all.map(\.rawValue).joined(separator: ", ")
           throw usage("'\(word)' is no kind of event; name some of \(known), or 'all'")
         }
-        return kind
+        return [kind]
       })
   }
 }

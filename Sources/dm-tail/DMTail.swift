@@ -40,7 +40,10 @@ internal import DMKit
       ("dm-tail bob -n 20 | dm-read", "mark exactly these 20 as read"),
       ("dm-tail +ops --since yesterday | jq -r '\"\\(.sender): \\(.text)\"'", "who said what"),
       ("dm-tail -f bob +ops", "read and follow two conversations"),
-      ("dm-tail -f --others -n 0 --events message | jq --unbuffered -r .text", "only what others say from now on"),
+      (
+        "dm-tail -f --others -n 0 --events message | jq --unbuffered -r 'select(.text).text'",
+        "only what others say from now on"
+      ),
       ("dm-tail --cursor start --events all", "all that is known to have happened"),
     ],
     writes: [
@@ -57,7 +60,8 @@ internal import DMKit
     var query = try eventQuery(arguments, conversations, hasRanges: ranges != nil)
     var printer = Printer(call, try call.messenger(), conversations)
     if query.start == nil, query.consumer == nil {
-      let cursor = try printer.print(try historyQuery(arguments, conversations, ranges))
+      let history = try historyQuery(arguments, conversations, ranges)
+      let cursor = try printer.print(history, of: query)
       guard query.follows else { return }
       query.start = cursor.map { .cursor($0.description) } ?? .start
       query.isCaughtUp = true

@@ -13,13 +13,17 @@ struct Printer {
     page = MessagePage(messenger, conversations)
   }
 
+  /// Prints of a history what the stream that follows it would tell too.
+  ///
   /// - Returns: where the stream goes on; nil when there is no store yet.
-  mutating func print(_ query: HistoryQuery) throws -> Cursor? {
+  mutating func print(_ query: HistoryQuery, of stream: EventQuery) throws -> Cursor? {
     let history = try messenger.history(query)
+    let me = messenger.identity.handle
     var printed = PrintedMessages()
-    while case let batch = try history.next(), !batch.isEmpty {
+    while stream.kinds.contains(.message), case var batch = try history.next(), !batch.isEmpty {
+      if stream.othersOnly { batch.removeAll { $0.sender == me } }
       for message in batch { try call.print(message) { try page.text(of: $0) } }
-      printed.add(batch, seenBy: messenger.identity.handle)
+      printed.add(batch, seenBy: me)
     }
     // Only now is it known that the reader got it.
     try call.output.flush()

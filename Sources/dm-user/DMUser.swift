@@ -59,20 +59,24 @@ internal import DMKit
   }
 
   static func printPresence(_ call: Invocation, _ messenger: Messenger) throws {
-    let handles = call.arguments.operands.map { $0.without("@") }
+    let handles = try call.arguments.operands.map { try Handle($0.without("@")) }
     var known: [Handle: Bool] = [:]
-    func printNews() throws {
-      for presence in try messenger.presence(of: handles) where known[presence.user] != presence.isOnline {
-        known[presence.user] = presence.isOnline
-        try call.print(presence, text: TextFormat.line)
+    func printNews(_ presence: Presence) throws {
+      guard handles.isEmpty || handles.contains(presence.user), known[presence.user] != presence.isOnline else {
+        return
       }
+      known[presence.user] = presence.isOnline
+      try call.print(presence, text: TextFormat.line)
     }
-    guard call.arguments.has("follow") else { return try printNews() }
+    let presence = try messenger.presence(of: handles.map(\.description))
+    for presence in presence { try printNews(presence) }
+    guard call.arguments.has("follow") else { return }
+    try call.output.flush()
     var query = EventQuery()
     query.kinds = [.presence]
     query.beatsPresence = false
-    try call.follow(query) { _ in
-      try printNews()
+    try call.follow(query) { events in
+      for case .presence(let presence) in events { try printNews(presence) }
       return nil
     }
   }

@@ -2,7 +2,7 @@ internal import CSystem
 internal import DMKit
 internal import Glibc
 
-/// The signals that end a program, taken one by one, for whoever has something to put in order first; and the one
+/// The signals that end or stop a program, taken one by one, for whoever has something to put in order first; and the one
 /// that tells of a child's end.
 ///
 /// The corresponding facility is signalfd(2).
@@ -14,7 +14,7 @@ struct Interrupts: ~Copyable {
     var set = sigset_t()
     sigemptyset(&set)
     sigaddset(&set, SIGCHLD)
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP] {
       var action = sigaction()
       sigaction(number, nil, &action)
       let isIgnored =

@@ -10,18 +10,23 @@ final class KeyTerminal {
 
   init() throws {
     tcgetattr(STDIN_FILENO, &before)
-    var keyed = before
-    keyed.c_lflag &= ~tcflag_t(ICANON | ECHO)
     // Standard input may be open for reading only.
     guard let name = ttyname(STDIN_FILENO), case let screen = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC), screen >= 0,
-      tcsetattr(STDIN_FILENO, TCSADRAIN, &keyed) == 0
+      tcsetattr(STDIN_FILENO, TCSADRAIN, &before) == 0
     else {
       throw DMError(.inputOutput, "cannot take keys from the terminal: \(String(cString: strerror(errno)))")
     }
     self.screen = screen
+    take()
   }
 
   deinit { restore() }
+
+  func take() {
+    var keyed = before
+    keyed.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &keyed)
+  }
 
   func restore() { tcsetattr(STDIN_FILENO, TCSADRAIN, &before) }
 

@@ -39,7 +39,21 @@ public struct Showing: ~Copyable {
     let due = min(moment ?? .max, isOn ? refresh : .max)
     let milliseconds = due == .max ? -1 : max(0, (due - stopwatch() + 999) / 1000)
     guard poll(&requests, nfds_t(requests.count), Int32(clamping: milliseconds)) > 0 else { return }
-    while let number = interrupts.next() { if number != SIGCHLD { leave(number) } }
+    while let number = interrupts.next() {
+      switch number {
+      case SIGCHLD: continue
+      case SIGTSTP: pause()
+      default: leave(number)
+      }
+    }
+  }
+
+  /// Stops as the terminal asked for, and goes on as before when it is continued.
+  private mutating func pause() {
+    show(false)
+    terminal?.restore()
+    raise(SIGSTOP)
+    terminal?.take()
   }
 
   private mutating func leave(_ number: Int32) -> Never {
@@ -110,6 +124,7 @@ public struct Showing: ~Copyable {
       while let number = interrupts.next() {
         // The terminal has told the child too.
         if number == SIGTERM || number == SIGHUP { child.send(number) }
+        if number == SIGTSTP { pause() }
       }
       if let status = child.ending() {
         show(false)

@@ -23,6 +23,8 @@ final class Watch {
   private(set) var descriptor: Int32?
   /// Why it cannot be.
   private(set) var fault: String?
+  /// Whether what was watched is gone.
+  private(set) var isLost = false
   private let path: String
 
   private static let events = UInt32(
@@ -57,6 +59,7 @@ final class Watch {
           if mask & Int(IN_Q_OVERFLOW) != 0 { fault = "'\(path)' changed too often to be told of each time" }
           if mask & Int(IN_IGNORED) != 0, inotify_add_watch(descriptor, path, Self.events) < 0 {
             fault = "cannot watch '\(path)' any more: \(String(cString: strerror(errno)))"
+            isLost = true
           }
         }
       }

@@ -103,6 +103,8 @@ final class ChangeFeed {
       guard let message = row.message, !(query.othersOnly && isOwn) else { return [] }
       return [.message(message, cursor)]
     case .statusOfOthers, .statusOfOwn:
+      // What one has received oneself would come back to a bot that has just acknowledged it.
+      if query.othersOnly, isOwn { return [] }
       return try updates(row, after: told, statuses)
     case .readReceipt, .deliveryReceipt:
       guard let seqs = row.seqs, let user = row.user, !(query.othersOnly && isOwn) else { return [] }

@@ -5,7 +5,7 @@ final class SignalFeed {
   private let kinds: Set<MessagingEvent.Kind>
   private let feed: ChangeFeed
   private let folder: LiveFolder
-  private let watch: Watch
+  private var watch: Watch
   private var freshness = Freshness()
   private var typing: [Identifier: [Handle]] = [:]
   private var online: Set<Handle> = []
@@ -40,6 +40,11 @@ final class SignalFeed {
   func next() throws -> [MessagingEvent] {
     guard let due, stopwatch() >= due else { return [] }
     watch.drain()
+    if watch.isLost {
+      // The folder was removed; it comes back with the next signal, and somebody has to notice.
+      folder.make()
+      watch = Watch(folder.path)
+    }
     let signals = folder.signals()
     if lastLook == nil { folder.clear(signals) }
     lastLook = stopwatch()

@@ -76,9 +76,8 @@ extension Messenger {
 
   /// The right to stream a consumer.
   func lease(of row: Store.ConsumerRow) throws -> FileLock {
-    LiveFolder(path: location.live).make()
-    return try FileLock(
-      path: "\(location.live)/consumer.\(row.key)", milliseconds: 0,
+    try FileLock(
+      path: "\(location.directory)/consumer.\(row.key).lock", milliseconds: 0,
       busy: "another dm-tail streams the consumer '\(row.name)'; end that one first")
   }
 

@@ -90,10 +90,13 @@ extension Messenger {
   /// Changes one's own profile.
   public func setProfile(_ change: ProfileChange) throws -> User {
     try change.check()
-    return try writing { store, me in
+    let user = try writing { store, me in
       try store.updateUser(me, change, at: .now)
       return try found(identity.handle.description, store)
     }
+    // Whoever hides goes at once, and nobody sees when he was there last.
+    if !user.showsPresence { LiveFolder(path: location.live).takeBack(.present(user.handle)) }
+    return user
   }
 
   /// A user's profile; one's own when no handle is given.

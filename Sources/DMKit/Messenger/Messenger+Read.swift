@@ -124,7 +124,8 @@ extension Messenger {
         for (key, seq) in news { _ = try store.markDelivered(seq, to: me, in: key, at: .now) }
       }
       return true
-    } catch let error as DMError where error.code == .busy || error.code == .readOnlyStore {
+    } catch let error as DMError where [.busy, .readOnlyStore, .inputOutput].contains(error.code) {
+      // A disk that fails shows at the next reading; one that is full does not keep anybody from reading.
       return false
     }
   }

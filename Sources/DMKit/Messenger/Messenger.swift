@@ -41,6 +41,11 @@ public final class Messenger {
     return opened
   }
 
+  /// Whether there is a store.
+  ///
+  /// - Throws: `no_store` when one that was named is absent.
+  public func hasStore() throws -> Bool { try existingStore() != nil }
+
   func createdStore() throws -> Store {
     if let opened { return opened }
     let store = try Store.create(location)

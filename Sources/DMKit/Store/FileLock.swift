@@ -19,14 +19,17 @@ struct FileLock: ~Copyable {
         "cannot open '\(path)': \(String(cString: strerror(reason)))", subject: path)
     }
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      let isTaken = errno == EWOULDBLOCK
-      if isTaken, milliseconds == 0 { close(descriptor) }
+      let isShort = milliseconds < Self.short
       let reason =
-        !isTaken ? errno : milliseconds == 0 ? ETIMEDOUT : Self.wait(for: descriptor, milliseconds: milliseconds)
-      if reason == ETIMEDOUT {
-        throw DMError(.busy, busy())
-      } else if reason != 0 {
-        close(descriptor)
+        errno != EWOULDBLOCK
+        ? errno
+        : isShort
+          ? Self.ask(for: descriptor, milliseconds: milliseconds)
+          : Self.wait(for: descriptor, milliseconds: milliseconds)
+      // Else the thread that waits has it, and closes it.
+      if isShort || reason != ETIMEDOUT, reason != 0 { close(descriptor) }
+      if reason == ETIMEDOUT { throw DMError(.busy, busy()) }
+      if reason != 0 {
         throw DMError(.inputOutput, "cannot lock '\(path)': \(String(cString: strerror(reason)))", subject: path)
       }
     }
@@ -79,6 +82,22 @@ struct FileLock: ~Copyable {
       if before == Waiter.abandoned { close(descriptor) }
       sem_post(semaphore)
     }
+  }
+
+  /// Milliseconds below which one asks again and again: who does that every second must not leave a thread
+  /// and a descriptor behind each time.
+  private static let short = 1000
+
+  /// Asks for the lock every few milliseconds.
+  ///
+  /// - Returns: as `wait`.
+  private static func ask(for descriptor: Int32, milliseconds: Int) -> Int32 {
+    for _ in 0..<(milliseconds / 5) {
+      usleep(5000)
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return 0 }
+      if errno != EWOULDBLOCK, errno != EINTR { return errno }
+    }
+    return ETIMEDOUT
   }
 
   /// Waits for the lock.

@@ -72,6 +72,11 @@ final class LiveProcess {
     }
   }
 
+  /// The next line, or nil when none comes.
+  func lineIfAny(within seconds: Double) throws -> String? {
+    do { return try line(within: seconds) } catch is SpawnError { return nil }
+  }
+
   func record(within seconds: Double = 10) throws -> JSON {
     try JSON(try #require(try line(within: seconds), "\(stderr)").utf8.map { $0 })
   }
