@@ -40,6 +40,33 @@ import Testing
     try f.checkIntegrity()
   }
 
+  @Test func `twenty that come at once bring a store of version 1 up to date, and lose nothing`() throws {
+    let f = try ToolFixture()
+    try FileManager.default.createDirectory(atPath: f.store, withIntermediateDirectories: false)
+    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let old = try String(contentsOf: tests.appending(path: "DMKitTests/Fixtures/v1.sql"), encoding: .utf8)
+    _ = try f.sql(old)
+    let said = try f.sql("SELECT group_concat(hex(uuid) || text, ' ') FROM message")
+    let log = try f.sql("SELECT count(*) FROM change")
+    var runs: [ToolFixture.Running] = []
+    for number in 1...5 {
+      runs.append(try f.start("dm-send", ["alice", "new \(number)"], as: "bob"))
+      runs.append(try f.start("dm-list", as: "bob"))
+      runs.append(try f.start("dm-tail", ["--cursor", "start", "--peek"], as: "carol"))
+      runs.append(try f.start("dm-tail", ["--consumer", "bot\(number)", "--cursor", "now"], as: "bob"))
+    }
+    for run in runs {
+      let outcome = try run.finish()
+      #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    }
+    #expect(try f.sql("PRAGMA user_version") == "2")
+    #expect(try f.sql("SELECT group_concat(hex(uuid) || text, ' ') FROM message WHERE text NOT LIKE 'new%'") == said)
+    #expect(try f.sql("SELECT count(*), max(seq) FROM message WHERE conversation = 1") == "8|8")
+    #expect(try f.sql("SELECT count(*) FROM change") == "\(try #require(Int(log)) + 5)")
+    #expect(try f.sql("SELECT count(*) FROM consumer") == "5")
+    try f.checkIntegrity()
+  }
+
   @Test func `a pair that writes to each other at once has one conversation`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")

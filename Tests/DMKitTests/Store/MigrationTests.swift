@@ -12,7 +12,9 @@ struct MigrationTests {
   }
 
   @Test func `a released step is never edited`() throws {
+    #expect(Migration.steps.count == 2)
     #expect(try Migration.steps[0] == fixture("m0001-initial.sql"))
+    #expect(try Migration.steps[1] == fixture("m0002-live.sql"))
   }
 
   @Test func `a new store bears the mark of dm and the version of its schema`() throws {
@@ -106,5 +108,52 @@ struct MigrationTests {
     #expect(try bob.receipts(for: MessageReference("alice:1")).map(\.user.description) == ["bob"])
     #expect(try bob.say("see you", to: "alice").seq == 4)
     #expect(try store.integers("PRAGMA user_version") == [[Int64(Migration.steps.count)]])
+  }
+
+  @Test func `a store of version 1 is brought up to date by whoever comes first, reader or not`() throws {
+    for isReader in [true, false] {
+      let store = try newStore(String(decoding: fixture("v1.sql"), as: UTF8.self))
+      let bob = try store.messenger("bob")
+      if isReader { #expect(try bob.conversations().count == 2) } else { try bob.say("hi", to: "alice") }
+      #expect(try store.integers("PRAGMA user_version") == [[Int64(Migration.steps.count)]])
+      #expect(try store.texts("PRAGMA integrity_check") == ["ok"])
+      #expect(try store.schema() == TemporaryStore().schema())
+    }
+  }
+
+  @Test func `the log of version 1 is told as it was kept`() throws {
+    let store = try newStore(String(decoding: fixture("v1.sql"), as: UTF8.self))
+    let bob = try store.messenger("bob")
+    #expect(
+      try bob.told(Set(MessagingEvent.Kind.allCases)) == [
+        "alice+bob changed", "1 alice: lunch?", "bob read 1-1, 1 left", "2 bob: gladly", "alice got 1-2",
+        "3 alice: at one", "ops changed", "1 carol: deployed",
+      ])
+    try bob.read(3...3, of: "alice")
+    #expect(try bob.told([.update]) == ["3 alice is read"])
+    #expect(try bob.consumers().isEmpty)
+  }
+
+  @Test func `a store of version 2 opens, follows and goes on`() throws {
+    let store = try newStore(String(decoding: fixture("v2.sql"), as: UTF8.self))
+    let bob = try store.messenger("bob")
+    #expect(try bob.everything(in: "alice").map(\.text) == ["lunch?", "gladly", "at one"])
+    #expect(try bob.everything(in: "alice").map(\.status) == [.read, .delivered, .sent])
+    #expect(try store.schema() == TemporaryStore().schema())
+    let consumer = try #require(try bob.consumers().first)
+    #expect((consumer.name, consumer.skippedCount, consumer.behindCount) == ("bot", 1, 1))
+    var query = EventQuery([.direct("alice")])
+    (query.consumer, query.follows, query.kinds) = ("bot", false, [.message])
+    let events = try Follower(bob, query).rest()
+    #expect(events.map(\.summary) == ["3 alice: at one", "caught up"])
+    _ = try bob.acknowledge(try #require(events.last?.cursor).description, for: "bot")
+    #expect(try bob.everything(in: "alice").map(\.status) == [.read, .delivered, .delivered])
+  }
+}
+
+extension TemporaryStore {
+  /// The schema, whatever order it was made in.
+  fileprivate func schema() throws -> [String] {
+    try texts("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
   }
 }

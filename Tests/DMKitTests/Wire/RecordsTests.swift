@@ -10,19 +10,46 @@ struct RecordsTests {
     id: id, conversationID: id, seq: 7, sender: Handle(stored: "bob"), text: "hi", createdAt: time, status: .read,
     replyTo: id, nonce: "n", isDuplicate: true)
 
+  private static let bob = Handle(stored: "bob")
+  private static let cursor = Cursor(store: id, Cursor.Position(rev: 4711, seq: 10))
+  private static let conversation = Conversation(
+    id: id, isGroup: true, title: "ops", creator: bob, participants: [bob], lastMessage: message, lastActivity: time,
+    unreadCount: 1, lastReadSeq: 6, firstUnreadSeq: 7, isPinned: true, isArchived: false,
+    cursor: PageCursor(store: id, isPinned: true, lastActivity: time, conversation: 1))
+  private static let bareMessage = Message(
+    id: id, conversationID: id, seq: 1, sender: bob, text: nil, createdAt: time, status: .sent, replyTo: nil, nonce: nil)
+  private static let bareConversation = Conversation(
+    id: id, isGroup: false, title: nil, creator: nil, participants: [], lastMessage: nil, lastActivity: time,
+    unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil, isPinned: false, isArchived: false, cursor: nil)
+
+  private static func receipt(_ kind: Receipt.Kind, unread: Int? = nil) -> Receipt {
+    Receipt(kind: kind, conversationID: id, user: bob, range: 1...7, at: time, unreadCount: unread)
+  }
+
+  /// What a stream says, which always has a place: full or not.
+  private static func stream(_ message: Message, _ conversation: Conversation) -> [any Record] {
+    [
+      MessagingEvent.messageUpdated(message, cursor), MessagingEvent.conversationUpdated(conversation, cursor),
+      MessagingEvent.typing(Typing(conversationID: id, users: [bob])),
+      MessagingEvent.presence(
+        Presence(user: bob, isOnline: true, lastSeen: message.text == nil ? nil : time)),
+      MessagingEvent.caughtUp(cursor), MessagingEvent.heartbeat(cursor), MessagingEvent.gap(from: cursor, to: cursor),
+      Acknowledgement(consumer: "bot", cursor: cursor),
+      Consumer(name: "bot", cursor: cursor, behindCount: 1, skippedCount: 0, usedAt: time),
+    ]
+  }
+
   private static var full: [any Record] {
     [
       User(
         handle: Handle(stored: "bob"), displayName: "Bob", bio: "b", avatarURL: "u", showsPresence: true,
         createdAt: time),
-      message,
-      Conversation(
-        id: id, isGroup: true, title: "ops", creator: Handle(stored: "bob"), participants: [Handle(stored: "bob")],
-        lastMessage: message, lastActivity: time, unreadCount: 1, lastReadSeq: 6, firstUnreadSeq: 7, isPinned: true,
-        isArchived: false, cursor: PageCursor(store: id, isPinned: true, lastActivity: time, conversation: 1)),
-      Receipt(kind: .read, conversationID: id, user: Handle(stored: "bob"), range: 1...7, at: time, unreadCount: 0),
+      MessagingEvent.message(message, cursor),
+      conversation,
+      MessagingEvent.readReceipt(receipt(.read, unread: 0), cursor),
+      MessagingEvent.deliveryReceipt(receipt(.delivery, unread: 0), cursor),
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s")),
-    ]
+    ] + stream(message, conversation)
   }
 
   private static var minimal: [any Record] {
@@ -30,15 +57,9 @@ struct RecordsTests {
       User(
         handle: Handle(stored: "bob"), displayName: nil, bio: nil, avatarURL: nil, showsPresence: false, createdAt: time
       ),
-      Message(
-        id: id, conversationID: id, seq: 1, sender: Handle(stored: "bob"), text: nil, createdAt: time, status: .sent,
-        replyTo: nil, nonce: nil),
-      Conversation(
-        id: id, isGroup: false, title: nil, creator: nil, participants: [], lastMessage: nil, lastActivity: time,
-        unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil, isPinned: false, isArchived: false, cursor: nil),
-      Receipt(kind: .read, conversationID: id, user: Handle(stored: "bob"), range: 1...1, at: time, unreadCount: nil),
+      bareMessage, bareConversation, receipt(.read), receipt(.delivery),
       ErrorRecord(line: nil, DMError(.busy, "m")),
-    ]
+    ] + stream(bareMessage, bareConversation)
   }
 
   private func line(_ record: any Record) throws -> JSONObject {
@@ -68,7 +89,10 @@ struct RecordsTests {
   @Test func `a minimal record has the members that are not optional, in their order`() throws {
     for record in Self.minimal {
       let object = try line(record)
-      #expect(try object.members.map(\.name) == schema(object).fields.filter { !$0.isOptional }.map(\.name))
+      let (names, schema) = (object.members.map(\.name), try schema(object))
+      // A stream has a place always.
+      let isOfStream = record is MessagingEvent && names.last == "cursor"
+      #expect(names == schema.fields.filter { !$0.isOptional || isOfStream && $0.name == "cursor" }.map(\.name))
     }
   }
 
@@ -112,6 +136,38 @@ struct RecordsTests {
         + #""conversation_id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","seq":7,"sender":"bob","text":"hi","#
         + #""created_at":"2026-11-21T14:30:00.123456Z","status":"read","#
         + #""reply_to":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","nonce":"n","duplicate":true}"# + "\n")
+  }
+
+  @Test func `an event is written like this, and stays so`() {
+    var json = JSONWriter()
+    json.line(MessagingEvent.typing(Typing(conversationID: Self.id, users: [Self.bob])))
+    json.line(MessagingEvent.typing(Typing(conversationID: Self.id, users: [])))
+    json.line(MessagingEvent.presence(Presence(user: Self.bob, isOnline: false, lastSeen: Self.time)))
+    json.line(MessagingEvent.caughtUp(Self.cursor))
+    json.line(MessagingEvent.gap(from: Self.cursor, to: Self.cursor))
+    json.line(MessagingEvent.readReceipt(Self.receipt(.read), Self.cursor))
+    json.line(Acknowledgement(consumer: "bot", cursor: Self.cursor))
+    let lines = String(decoding: json.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    let (id, cursor) = ("019ac5f2-0a3b-7c4d-8e5f-0123456789ab", "c8e5f0123456789ab-1267-a")
+    #expect(
+      lines == [
+        #"{"type":"typing","conversation_id":"\#(id)","users":["bob"]}"#,
+        #"{"type":"typing","conversation_id":"\#(id)","users":[]}"#,
+        #"{"type":"presence","user":"bob","is_online":false,"last_seen":"2026-11-21T14:30:00.123456Z"}"#,
+        #"{"type":"caught_up","cursor":"\#(cursor)"}"#,
+        #"{"type":"gap","from":"\#(cursor)","to":"\#(cursor)","cursor":"\#(cursor)"}"#,
+        #"{"type":"read_receipt","conversation_id":"\#(id)","user":"bob","from_seq":1,"to_seq":7,"#
+          + #""at":"2026-11-21T14:30:00.123456Z","cursor":"\#(cursor)"}"#,
+        #"{"type":"ack","consumer":"bot","cursor":"\#(cursor)"}"#,
+      ])
+  }
+
+  @Test func `a message is the same line from history and live, but for the place at its end`() {
+    var (history, live) = (JSONWriter(), JSONWriter())
+    Self.message.write(to: &history)
+    MessagingEvent.message(Self.message, Self.cursor).write(to: &live)
+    let line = String(decoding: history.bytes, as: UTF8.self).dropLast()
+    #expect(String(decoding: live.bytes, as: UTF8.self) == line + #","cursor":"\#(Self.cursor)"}"#)
   }
 
   @Test func `a schema is JSON that defines whatever it refers to`() throws {

@@ -1,0 +1,144 @@
+PRAGMA application_id = 1682797361;
+PRAGMA user_version = 2;
+PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
+CREATE TABLE store (
+  uuid BLOB NOT NULL CHECK (length(uuid) = 16)
+) STRICT;
+INSERT INTO store VALUES(X'01a1fe9be7f17712af8e41a1223f16eb');
+CREATE TABLE user (
+  id INTEGER PRIMARY KEY,
+  handle TEXT NOT NULL UNIQUE CHECK (length(handle) > 0),
+  display_name TEXT,
+  bio TEXT,
+  avatar_url TEXT,
+  shows_presence INTEGER NOT NULL DEFAULT 1 CHECK (shows_presence IN (0, 1)),
+  created_at INTEGER NOT NULL
+) STRICT;
+INSERT INTO user VALUES(1,'alice','Alice A.',NULL,NULL,1,1795272992789317);
+INSERT INTO user VALUES(2,'bob',NULL,NULL,NULL,1,1795272992839732);
+INSERT INTO user VALUES(3,'carol',NULL,NULL,NULL,1,1795272992900022);
+CREATE TABLE conversation (
+  id INTEGER PRIMARY KEY,
+  uuid BLOB NOT NULL UNIQUE CHECK (length(uuid) = 16),
+  direct_low INTEGER REFERENCES user,
+  direct_high INTEGER REFERENCES user,
+  title TEXT,
+  creator INTEGER REFERENCES user,
+  is_imported INTEGER NOT NULL DEFAULT 0 CHECK (is_imported IN (0, 1)),
+  created_at INTEGER NOT NULL,
+  last_seq INTEGER NOT NULL DEFAULT 0,
+  last_message INTEGER,
+  last_activity INTEGER NOT NULL,
+  CHECK ((direct_low IS NULL) = (direct_high IS NULL)),
+  CHECK (direct_low IS NULL OR (direct_low <= direct_high AND title IS NULL))
+) STRICT;
+INSERT INTO conversation VALUES(1,X'01a1fe9be8de7876a1f0559d99bd86d5',1,2,NULL,1,0,1795272992990529,3,3,1795272993167797);
+INSERT INTO conversation VALUES(2,X'01a1fe9be9bf7cacb70a49e01f62da61',NULL,NULL,'ops',3,0,1795272993215792,1,4,1795272993254213);
+CREATE TABLE conversation_alias (
+  uuid BLOB PRIMARY KEY CHECK (length(uuid) = 16),
+  conversation INTEGER NOT NULL REFERENCES conversation
+) STRICT, WITHOUT ROWID;
+CREATE TABLE participant (
+  conversation INTEGER NOT NULL REFERENCES conversation,
+  user INTEGER NOT NULL REFERENCES user,
+  joined_at INTEGER NOT NULL,
+  is_pinned INTEGER NOT NULL DEFAULT 0 CHECK (is_pinned IN (0, 1)),
+  is_archived INTEGER NOT NULL DEFAULT 0 CHECK (is_archived IN (0, 1)),
+  last_activity INTEGER,
+  read_count INTEGER NOT NULL DEFAULT 0,
+  delivered_seq INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (conversation, user)
+) STRICT, WITHOUT ROWID;
+INSERT INTO participant VALUES(1,1,1795272992990529,0,0,1795272993167797,2,2);
+INSERT INTO participant VALUES(1,2,1795272992990529,0,0,1795272993167797,2,0);
+INSERT INTO participant VALUES(2,1,1795272993215792,0,0,1795272993254213,0,0);
+INSERT INTO participant VALUES(2,2,1795272993215792,0,0,1795272993254213,0,0);
+INSERT INTO participant VALUES(2,3,1795272993215792,0,0,1795272993254213,1,0);
+CREATE TABLE message (
+  id INTEGER PRIMARY KEY,
+  uuid BLOB NOT NULL UNIQUE CHECK (length(uuid) = 16),
+  conversation INTEGER NOT NULL REFERENCES conversation,
+  seq INTEGER NOT NULL CHECK (seq > 0),
+  sender INTEGER NOT NULL REFERENCES user,
+  created_at INTEGER NOT NULL,
+  text TEXT,
+  nonce TEXT,
+  reply_to BLOB CHECK (length(reply_to) = 16),
+  UNIQUE (conversation, seq)
+) STRICT;
+INSERT INTO message VALUES(1,X'01a1fe9be8df742da8309491e651e71a',1,1,1,1795272992991261,'lunch?',NULL,NULL);
+INSERT INTO message VALUES(2,X'01a1fe9be92d7aed974f18c96758e6a4',1,2,2,1795272993069683,'gladly','n1',X'01a1fe9be8df742da8309491e651e71a');
+INSERT INTO message VALUES(3,X'01a1fe9be98f7cc0b4c5d4b11a28e29c',1,3,1,1795272993167797,'at one',NULL,NULL);
+INSERT INTO message VALUES(4,X'01a1fe9be9e67368b13c34f360001204',2,1,3,1795272993254213,'deployed',NULL,NULL);
+CREATE TABLE read_range (
+  conversation INTEGER NOT NULL REFERENCES conversation,
+  user INTEGER NOT NULL REFERENCES user,
+  from_seq INTEGER NOT NULL,
+  to_seq INTEGER NOT NULL CHECK (to_seq >= from_seq),
+  PRIMARY KEY (conversation, user, from_seq)
+) STRICT, WITHOUT ROWID;
+INSERT INTO read_range VALUES(1,1,1,1);
+INSERT INTO read_range VALUES(1,1,3,3);
+INSERT INTO read_range VALUES(1,2,1,2);
+INSERT INTO read_range VALUES(2,3,1,1);
+CREATE TABLE receipt (
+  conversation INTEGER NOT NULL REFERENCES conversation,
+  user INTEGER NOT NULL REFERENCES user,
+  from_seq INTEGER NOT NULL,
+  to_seq INTEGER NOT NULL CHECK (to_seq >= from_seq),
+  at INTEGER NOT NULL,
+  PRIMARY KEY (conversation, user, from_seq)
+) STRICT, WITHOUT ROWID;
+INSERT INTO receipt VALUES(1,2,1,1,1795272993037591);
+CREATE TABLE read_mark (
+  conversation INTEGER NOT NULL REFERENCES conversation,
+  to_seq INTEGER NOT NULL,
+  from_seq INTEGER NOT NULL CHECK (to_seq >= from_seq),
+  reader INTEGER REFERENCES user,
+  PRIMARY KEY (conversation, to_seq)
+) STRICT, WITHOUT ROWID;
+INSERT INTO read_mark VALUES(1,1,1,2);
+CREATE TABLE change (
+  rev INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  conversation INTEGER,
+  user INTEGER,
+  from_seq INTEGER,
+  to_seq INTEGER
+) STRICT;
+INSERT INTO change VALUES(1,1795272992789317,5,NULL,1,NULL,NULL);
+INSERT INTO change VALUES(2,1795272992789539,5,NULL,1,NULL,NULL);
+INSERT INTO change VALUES(3,1795272992839732,5,NULL,2,NULL,NULL);
+INSERT INTO change VALUES(4,1795272992900022,5,NULL,3,NULL,NULL);
+INSERT INTO change VALUES(5,1795272992990529,4,1,NULL,NULL,NULL);
+INSERT INTO change VALUES(6,1795272992991261,1,1,1,1,1);
+INSERT INTO change VALUES(7,1795272993037591,2,1,2,1,1);
+INSERT INTO change VALUES(8,1795272993069683,1,1,2,2,2);
+INSERT INTO change VALUES(9,1795272993136185,3,1,1,1,2);
+INSERT INTO change VALUES(10,1795272993167797,1,1,1,3,3);
+INSERT INTO change VALUES(11,1795272993215792,4,2,NULL,NULL,NULL);
+INSERT INTO change VALUES(12,1795272993254213,1,2,3,1,1);
+CREATE TABLE consumer (
+  id INTEGER PRIMARY KEY,
+  user INTEGER NOT NULL REFERENCES user,
+  name TEXT NOT NULL CHECK (length(name) > 0),
+  rev INTEGER NOT NULL CHECK (rev >= 0),
+  seq INTEGER NOT NULL CHECK (seq >= 0),
+  used_at INTEGER NOT NULL,
+  skipped_count INTEGER NOT NULL DEFAULT 0,
+  conversations TEXT,
+  marks_delivered INTEGER NOT NULL CHECK (marks_delivered IN (0, 1)),
+  UNIQUE (user, name)
+) STRICT;
+INSERT INTO consumer VALUES(1,2,'bot',9,0,1795272993500000,1,'[1]',1);
+DELETE FROM sqlite_sequence;
+INSERT INTO sqlite_sequence VALUES('change',12);
+CREATE UNIQUE INDEX conversation_direct ON conversation (direct_low, direct_high)
+  WHERE direct_low IS NOT NULL;
+CREATE INDEX conversation_title ON conversation (title) WHERE title IS NOT NULL;
+CREATE INDEX participant_activity ON participant (user, is_pinned, last_activity);
+CREATE UNIQUE INDEX message_nonce ON message (conversation, nonce, sender) WHERE nonce IS NOT NULL;
+CREATE INDEX message_created ON message (created_at);
+COMMIT;
