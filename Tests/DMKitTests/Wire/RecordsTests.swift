@@ -17,7 +17,8 @@ struct RecordsTests {
     unreadCount: 1, lastReadSeq: 6, firstUnreadSeq: 7, isPinned: true, isArchived: false,
     cursor: PageCursor(store: id, isPinned: true, lastActivity: time, conversation: 1))
   private static let bareMessage = Message(
-    id: id, conversationID: id, seq: 1, sender: bob, text: nil, createdAt: time, status: .sent, replyTo: nil, nonce: nil)
+    id: id, conversationID: id, seq: 1, sender: bob, text: nil, createdAt: time, status: .sent, replyTo: nil, nonce: nil
+  )
   private static let bareConversation = Conversation(
     id: id, isGroup: false, title: nil, creator: nil, participants: [], lastMessage: nil, lastActivity: time,
     unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil, isPinned: false, isArchived: false, cursor: nil)

@@ -1,0 +1,209 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import DMKit
+
+/// Typing and presence: who gives the signals, and who is told.
+struct SignalsTests {
+  private func query(_ kinds: Set<MessagingEvent.Kind>, in conversations: [ConversationReference] = []) -> EventQuery {
+    var query = EventQuery(conversations, from: .now)
+    query.kinds = kinds
+    query.beatsPresence = false
+    return query
+  }
+
+  /// A pair and a group that have spoken.
+  private func store() throws -> TemporaryStore {
+    let store = try TemporaryStore(users: ["alice", "bob", "carol", "dave"])
+    let alice = try store.messenger("alice")
+    try alice.say("hi", to: "bob")
+    _ = try alice.createGroup(titled: "ops", with: ["bob", "carol"])
+    return store
+  }
+
+  private func typing(_ user: String, in conversation: String, _ store: TemporaryStore) throws -> TypingSignal {
+    try #require(try store.messenger(user).typing(in: ConversationReference(conversation)))
+  }
+
+  /// What is told of signals until it is that; one look may see several changes at once.
+  private func until(_ last: String, _ follower: Follower) throws -> [String] { try follower.until(last) }
+
+  @Test func `who types is told with all who do, until he stops`() throws {
+    let store = try store()
+    let follower = try Follower(try store.messenger("alice"), query([.typing]))
+    _ = try follower.untilCaughtUp()
+    let (bob, carol) = (try typing("bob", in: "+ops", store), try typing("carol", in: "+ops", store))
+    carol.show()
+    #expect(try until(#"["carol"] typing"#, follower) == [#"["carol"] typing"#])
+    bob.show()
+    #expect(try until(#"["bob", "carol"] typing"#, follower) == [#"["bob", "carol"] typing"#])
+    carol.show()
+    bob.hide()
+    #expect(try until(#"["carol"] typing"#, follower) == [#"["carol"] typing"#])
+    carol.hide()
+    #expect(try until("[] typing", follower) == ["[] typing"])
+  }
+
+  @Test func `of each conversation it is told apart, in those that were named`() throws {
+    let store = try store()
+    let all = try Follower(try store.messenger("alice"), query([.typing]))
+    let one = try Follower(try store.messenger("alice"), query([.typing], in: [.title("ops")]))
+    for follower in [all, one] { _ = try follower.untilCaughtUp() }
+    try typing("bob", in: "alice", store).show()
+    try typing("bob", in: "+ops", store).show()
+    var ids: Set<Identifier> = []
+    let deadline = stopwatch() + patience
+    while ids.count < 2, stopwatch() < deadline {
+      ids.formUnion(try all.next(within: patience)?.compactMap(\.conversationID) ?? [])
+    }
+    #expect(ids.count == 2)
+    let told = try one.until { if case .typing = $0 { true } else { false } }
+    #expect(try told.map(\.conversationID) == [store.messenger("alice").conversation(.title("ops")).id])
+    #expect(told.allSatisfy { $0.cursor == nil })
+  }
+
+  @Test func `one's own typing, a stranger's, and what is no signal are nobody's business`() throws {
+    let store = try store()
+    let folder = LiveFolder(path: store.location.live)
+    let group = try store.messenger("alice").conversation(.title("ops")).id
+    let follower = try Follower(try store.messenger("alice"), query([.typing]))
+    _ = try follower.untilCaughtUp()
+    try typing("alice", in: "+ops", store).show()
+    // Forged, or of one who is not in it.
+    folder.give(.typing(group, Handle(stored: "dave")))
+    folder.give(.typing(group, Handle(stored: "nobody")))
+    folder.give(.typing(Identifier(at: .now), Handle(stored: "bob")))
+    try Data().write(to: URL(filePath: "\(folder.path)/README"))
+    folder.give(.present(Handle(stored: "bob")))
+    try typing("bob", in: "+ops", store).show()
+    #expect(try until(#"["bob"] typing"#, follower) == [#"["bob"] typing"#])
+    let stranger = try Follower(try store.messenger("dave"), query([.typing, .presence]))
+    _ = try stranger.untilCaughtUp()
+    #expect(try stranger.next(within: 300_000) == [])
+  }
+
+  @Test func `a signal that had run out before one looked is not told`() throws {
+    let store = try store()
+    let signal = try typing("bob", in: "alice", store)
+    signal.show()
+    var times = [timespec(), timespec()]
+    times[0].tv_sec = time(nil) - 6
+    times[1].tv_sec = times[0].tv_sec
+    try #require(utimensat(AT_FDCWD, signal.path, times, 0) == 0)
+    let follower = try Follower(try store.messenger("alice"), query([.typing]))
+    _ = try follower.untilCaughtUp()
+    #expect(try follower.next(within: 300_000) == [])
+    signal.show()
+    #expect(try until(#"["bob"] typing"#, follower) == [#"["bob"] typing"#])
+  }
+
+  @Test func `one can type only where one could speak, and where nothing was said yet nothing shows`() throws {
+    let store = try store()
+    let dave = try store.messenger("dave")
+    #expect(try dave.typing(in: .direct("alice")) == nil)
+    #expect(try code { try dave.typing(in: .direct("nobody")) } == .unknownUser)
+    let group = try store.messenger("alice").conversation(.title("ops")).id
+    #expect(try code { try dave.typing(in: .id(group)) } == .notAllowed)
+    #expect(try code { try dave.typing(in: .title("ops")) } == .unknownConversation)
+    #expect(!FileManager.default.fileExists(atPath: store.location.live))
+  }
+
+  @Test func `a signal's file is where it says, and hiding twice is no harm`() throws {
+    let store = try store()
+    let signal = try typing("bob", in: "alice", store)
+    signal.hide()
+    signal.show()
+    #expect(FileManager.default.fileExists(atPath: signal.path))
+    signal.hide()
+    #expect(!FileManager.default.fileExists(atPath: signal.path))
+    signal.hide()
+  }
+
+  @Test func `who follows is there, unless he hides it`() throws {
+    let store = try store()
+    let (bob, carol) = (try store.messenger("bob"), try store.messenger("carol"))
+    _ = try carol.setProfile(ProfileChange(showsPresence: false))
+    let alice = try Follower(try store.messenger("alice"), query([.presence]))
+    _ = try alice.untilCaughtUp()
+    var follows = query([.message])
+    follows.beatsPresence = true
+    _ = try Follower(carol, follows).untilCaughtUp()
+    _ = try Follower(try store.messenger("dave"), follows).untilCaughtUp()
+    _ = try Follower(bob, follows).untilCaughtUp()
+    let told = try alice.until("bob came")
+    #expect(told == ["bob came"])
+    let names = try FileManager.default.contentsOfDirectory(atPath: store.location.live).sorted()
+    #expect(names == ["present.bob", "present.dave"])
+  }
+
+  @Test func `who does not follow, or is invisible, shows nothing`() throws {
+    let store = try store()
+    var once = query([.message])
+    (once.beatsPresence, once.follows) = (true, false)
+    _ = try Follower(try store.messenger("bob"), once).rest()
+    _ = try Follower(try store.messenger("bob"), query([.message])).untilCaughtUp()
+    #expect(!FileManager.default.fileExists(atPath: "\(store.location.live)/present.bob"))
+  }
+
+  @Test func `who hides it from now on has gone, and nothing more is said of him`() throws {
+    let store = try store()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    try bob.beatPresence()
+    let follower = try Follower(alice, query([.presence]))
+    let events = try follower.until { $0.summary == "bob came" }
+    guard case .presence(let presence)? = events.last else { return }
+    #expect(presence.lastSeen == LiveFolder(path: store.location.live).time(of: .present(Handle(stored: "bob"))))
+    _ = try bob.setProfile(ProfileChange(showsPresence: false))
+    // Any signal makes one look.
+    LiveFolder(path: store.location.live).give(.present(Handle(stored: "carol")))
+    let gone = try follower.until { $0.summary == "bob went" }
+    for case .presence(let presence) in gone where presence.user.description == "bob" {
+      #expect(presence.lastSeen == nil)
+    }
+    #expect(try alice.presence().map(\.user.description) == ["carol"])
+  }
+
+  @Test func `presence is asked of those with whom one shares a conversation`() throws {
+    let store = try store()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    try bob.beatPresence()
+    #expect(try alice.presence().map { "\($0.user) \($0.isOnline)" } == ["bob true", "carol false"])
+    #expect(
+      try alice.presence(of: ["carol", "bob"]).map { "\($0.user) \($0.isOnline)" } == ["carol false", "bob true"])
+    #expect(try alice.presence().map { $0.lastSeen == nil } == [false, true])
+    #expect(try code { try alice.presence(of: ["dave"]) } == .notAllowed)
+    #expect(try code { try alice.presence(of: ["nobody"]) } == .unknownUser)
+    #expect(try store.messenger("dave").presence().isEmpty)
+    #expect(try bob.presence(of: ["bob"]).map(\.isOnline) == [true])
+    _ = try bob.setProfile(ProfileChange(showsPresence: false))
+    #expect(try alice.presence().map(\.user.description) == ["carol"])
+    #expect(try alice.presence(of: ["bob"]).isEmpty)
+  }
+
+  @Test func `presence of long ago is no longer there, and was seen then`() throws {
+    let store = try store()
+    try store.messenger("bob").beatPresence()
+    var times = [timespec(), timespec()]
+    times[0].tv_sec = time(nil) - 31
+    times[1].tv_sec = times[0].tv_sec
+    try #require(utimensat(AT_FDCWD, "\(store.location.live)/present.bob", times, 0) == 0)
+    let bob = try #require(try store.messenger("alice").presence(of: ["bob"]).first)
+    #expect(!bob.isOnline)
+    #expect(bob.lastSeen == Timestamp(microseconds: Int64(times[1].tv_sec) * 1_000_000))
+  }
+
+  @Test func `signals move no cursor and ring no bell`() throws {
+    let store = try store()
+    let alice = try store.messenger("alice")
+    let before = try alice.here()
+    let follower = try Follower(alice, query(Set(MessagingEvent.Kind.allCases)))
+    _ = try follower.untilCaughtUp()
+    let cursor = follower.cursor
+    try typing("bob", in: "alice", store).show()
+    try store.messenger("bob").beatPresence()
+    _ = try follower.until("bob came")
+    #expect(follower.cursor == cursor)
+    #expect(try alice.here() == before)
+  }
+}
