@@ -34,7 +34,7 @@ final class ChangeFeed {
   private static func changes(_ kind: MessagingEvent.Kind) -> [Store.Change] {
     switch kind {
     case .message: [.message]
-    case .update: [.statusOfOthers, .statusOfOwn]
+    case .update: [.status]
     case .receipt: [.readReceipt, .deliveryReceipt]
     case .conversation: [.conversation, .readState]
     case .delete, .reaction, .typing, .presence: []
@@ -102,7 +102,7 @@ final class ChangeFeed {
     case .message:
       guard let message = row.message, !(query.othersOnly && isOwn) else { return [] }
       return [.message(message, cursor)]
-    case .statusOfOthers, .statusOfOwn:
+    case .status:
       // What one has received oneself would come back to a bot that has just acknowledged it.
       if query.othersOnly, isOwn { return [] }
       return try updates(row, after: told, statuses)
@@ -125,13 +125,15 @@ final class ChangeFeed {
   }
 
   private func updates(_ row: Store.ChangeRow, after told: Int, _ statuses: StatusReader) throws -> [MessagingEvent] {
-    guard let seqs = row.seqs, told < seqs.upperBound, let user = try row.user.map(store.handle) else { return [] }
+    guard let seqs = row.seqs, told < seqs.upperBound else { return [] }
+    let reader = try row.user.map(store.handle)
+    let sender = try row.sender.map(store.handle)
     let part = SeqRange(uncheckedBounds: (max(seqs.lowerBound, told + 1), seqs.upperBound)).prefix(Self.batch)
     let messages = try store.messages(in: row.conversation, part, as: statuses)
     let isWhole = part.upperBound == seqs.upperBound
     if !isWhole { position = Cursor.Position(rev: row.rev - 1, seq: part.upperBound) }
     return messages.compactMap { message in
-      guard (message.sender == user) == (row.kind == .statusOfOwn) else { return nil }
+      guard sender.map({ message.sender == $0 }) ?? (message.sender != reader) else { return nil }
       if query.othersOnly, message.sender == messenger.identity.handle { return nil }
       let isLast = message.seq == seqs.upperBound
       let place = Cursor.Position(rev: isLast ? row.rev : row.rev - 1, seq: isLast ? 0 : message.seq)

@@ -43,6 +43,8 @@ struct StatusChange: Equatable {
   enum Senders: Equatable {
     case allBut(Int64)
     case only(Int64)
+
+    var only: Int64? { if case .only(let user) = self { user } else { nil } }
   }
 
   let range: SeqRange

@@ -11,36 +11,32 @@ extension Store {
     case user = 5
     /// One's own read state, without a receipt.
     case readState = 6
-    /// The status of messages that others than that user sent.
-    case statusOfOthers = 7
-    /// The status of messages that he sent.
-    case statusOfOwn = 8
+    /// How far messages have come, by a receipt of that user.
+    case status = 7
   }
 
   func append(
-    _ change: Change, conversation: Int64? = nil, user: Int64? = nil, seqs: SeqRange? = nil, at time: Timestamp
+    _ change: Change, conversation: Int64? = nil, user: Int64? = nil, seqs: SeqRange? = nil, sender: Int64? = nil,
+    at time: Timestamp
   ) throws {
     var statement = try connection.prepare(
-      "INSERT INTO change (at, kind, conversation, user, from_seq, to_seq) VALUES (?, ?, ?, ?, ?, ?)")
+      "INSERT INTO change (at, kind, conversation, user, from_seq, to_seq, sender) VALUES (?, ?, ?, ?, ?, ?, ?)")
     statement.bind(time)
     statement.bind(change.rawValue)
     statement.bind(conversation)
     statement.bind(user)
     statement.bind(seqs.map { Int64($0.lowerBound) })
     statement.bind(seqs.map { Int64($0.upperBound) })
+    statement.bind(sender)
     try statement.run()
     let rev = connection.lastInsertedRow
     logged = (logged?.lowerBound ?? rev)...rev
   }
 
-  func append(_ changes: [StatusChange], conversation: Int64, at time: Timestamp) throws {
+  func append(_ changes: [StatusChange], by user: Int64, conversation: Int64, at time: Timestamp) throws {
     for change in changes {
-      switch change.senders {
-      case .allBut(let user):
-        try append(.statusOfOthers, conversation: conversation, user: user, seqs: change.range, at: time)
-      case .only(let user):
-        try append(.statusOfOwn, conversation: conversation, user: user, seqs: change.range, at: time)
-      }
+      try append(
+        .status, conversation: conversation, user: user, seqs: change.range, sender: change.senders.only, at: time)
     }
   }
 
@@ -59,6 +55,7 @@ extension Store {
     let conversation: Int64
     let user: Int64?
     let seqs: SeqRange?
+    let sender: Int64?
     let at: Timestamp
     /// The new message.
     let message: Message?
@@ -81,7 +78,7 @@ extension Store {
     var statement = try connection.prepare(
       as: "changes",
       """
-      SELECT ch.rev, ch.kind, ch.conversation, ch.user, ch.from_seq, ch.to_seq, ch.at, \(Self.messageColumns)
+      SELECT ch.rev, ch.kind, ch.conversation, ch.user, ch.from_seq, ch.to_seq, ch.sender, ch.at, \(Self.messageColumns)
       FROM change ch CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1
       LEFT JOIN message m ON ch.kind = 1 AND m.conversation = ch.conversation AND m.seq = ch.from_seq
       WHERE ch.rev > ?2 AND 1 << ch.kind & ?4
@@ -99,8 +96,9 @@ extension Store {
       rows.append(
         ChangeRow(
           rev: statement.int64(0), kind: kind, conversation: statement.int64(2), user: statement.optionalInt64(3),
-          seqs: statement.isNull(4) ? nil : statement.int(4)...statement.int(5), at: statement.timestamp(6),
-          message: statement.isNull(7) ? nil : try message(statement, from: 7, as: statuses)))
+          seqs: statement.isNull(4) ? nil : statement.int(4)...statement.int(5), sender: statement.optionalInt64(6),
+          at: statement.timestamp(7), message: statement.isNull(8) ? nil : try message(statement, from: 8, as: statuses)
+        ))
     }
     return rows
   }

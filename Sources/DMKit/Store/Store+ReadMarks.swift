@@ -132,7 +132,7 @@ extension Store {
       try statement.run()
     }
     try append(.deliveryReceipt, conversation: conversation, user: user, seqs: new, at: time)
-    try append(StatusChange.changes(new, by: user, over: layers), conversation: conversation, at: time)
+    try append(StatusChange.changes(new, by: user, over: layers), by: user, conversation: conversation, at: time)
     return new
   }
 

@@ -16,7 +16,7 @@ extension Store {
       let marks = try readMarks(in: conversation, near: gap)
       try overlay(gap, by: user, on: marks, in: conversation)
       try append(.readReceipt, conversation: conversation, user: user, seqs: gap, at: time)
-      try append(StatusChange.changes(gap, by: user, over: [marks]), conversation: conversation, at: time)
+      try append(StatusChange.changes(gap, by: user, over: [marks]), by: user, conversation: conversation, at: time)
     }
     return !added.isEmpty
   }

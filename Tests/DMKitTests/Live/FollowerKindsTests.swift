@@ -72,7 +72,7 @@ struct FollowerKindsTests {
     let all = Set(MessagingEvent.Kind.allCases)
     #expect(
       try store.messenger("bob").told(all, othersOnly: true) == [
-        "ops changed", "1 alice: deployed", "1 alice is read", "1 alice is read",
+        "ops changed", "1 alice: deployed",
       ])
     #expect(
       try store.messenger("alice").told(all, othersOnly: true) == [

@@ -5,7 +5,7 @@ struct StreamModel {
   enum Entry {
     case conversation
     case message(seq: Int)
-    case update(seq: Int)
+    case update(seq: Int, by: String)
     case read(user: String, SeqRange)
     case got(user: String, SeqRange)
     case readState(user: String)
@@ -47,7 +47,7 @@ struct StreamModel {
     let before = conversations[conversation].delivered[user] ?? 0
     guard before < seq else { return }
     entries.append((conversation, .got(user: user, (before + 1)...seq)))
-    update((before + 1)...seq, in: conversation) { $0.delivered[user] = seq }
+    update((before + 1)...seq, by: user, in: conversation) { $0.delivered[user] = seq }
   }
 
   mutating func mark(_ wanted: Set<Int>, by user: String, in conversation: Int, act: Int) {
@@ -61,7 +61,7 @@ struct StreamModel {
     for run in ReadModel.ranges(new) {
       let range = Int(run[0])...Int(run[1])
       entries.append((conversation, .read(user: user, range)))
-      update(range, in: conversation) { model in
+      update(range, by: user, in: conversation) { model in
         for seq in range { model.receipts[user, default: [:]][seq] = act }
       }
     }
@@ -74,11 +74,13 @@ struct StreamModel {
   }
 
   /// Does something to a range, and notes each message whose status that changed.
-  private mutating func update(_ range: SeqRange, in conversation: Int, _ change: (inout ReadModel) -> Void) {
+  private mutating func update(
+    _ range: SeqRange, by user: String, in conversation: Int, _ change: (inout ReadModel) -> Void
+  ) {
     let before = conversations[conversation]
     change(&conversations[conversation])
     for seq in range where before.status(seq) != conversations[conversation].status(seq) {
-      entries.append((conversation, .update(seq: seq)))
+      entries.append((conversation, .update(seq: seq, by: user)))
     }
   }
 
@@ -92,7 +94,8 @@ struct StreamModel {
     switch entry {
     case .conversation: return filter.kinds.contains(.conversation)
     case .message(let seq): return filter.kinds.contains(.message) && isForeign(sender(seq, conversation))
-    case .update(let seq): return filter.kinds.contains(.update) && isForeign(sender(seq, conversation))
+    case .update(let seq, let user):
+      return filter.kinds.contains(.update) && isForeign(sender(seq, conversation)) && isForeign(user)
     case .read(let user, _), .got(let user, _): return filter.kinds.contains(.receipt) && isForeign(user)
     case .readState(let user):
       return filter.kinds.contains(.conversation) && user == filter.user && !filter.othersOnly
@@ -109,7 +112,7 @@ struct StreamModel {
     case .conversation, .readState:
       return "\(conversation): \(model.unread(user).count) unread of \(model.last)"
     case .message(let seq): return "\(conversation): new \(seq) \(sender(seq, conversation)) \(model.status(seq))"
-    case .update(let seq): return "\(conversation): \(seq) \(sender(seq, conversation)) \(model.status(seq))"
+    case .update(let seq, _): return "\(conversation): \(seq) \(sender(seq, conversation)) \(model.status(seq))"
     case .read(let reader, let range):
       return "\(conversation): \(reader) read \(range)" + (reader == user ? ", \(model.unread(user).count) left" : "")
     case .got(let user, let range): return "\(conversation): \(user) got \(range)"

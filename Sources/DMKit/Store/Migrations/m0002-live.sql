@@ -1,3 +1,6 @@
+-- Whose messages a change of status is about; NULL for all but those of `user`, whose receipt it was.
+ALTER TABLE change ADD COLUMN sender INTEGER;
+
 -- Where a named consumer of a user stands: everything up to the change `rev` is done, and of the change after it the
 -- messages up to `seq`. `conversations` is a JSON array of those that its stream is about, NULL for all;
 -- `marks_delivered` says whether what it acknowledges counts as delivered.
