@@ -19,7 +19,7 @@ struct FollowerPlacesTests {
     let alice = try store.messenger("alice")
     for text in ["one", "two", "three"] { try alice.say(text, to: "bob") }
     let events = try alice.told(query(.start))
-    #expect(events.map(\.summary) == ["1 alice: one", "2 alice: two", "3 alice: three"])
+    try #require(events.map(\.summary) == ["1 alice: one", "2 alice: two", "3 alice: three"])
     #expect(try alice.told(query(.now)).isEmpty)
     #expect(try alice.told(query(nil)).isEmpty)
     for (index, event) in events.enumerated() {
@@ -122,7 +122,7 @@ struct FollowerPlacesTests {
     try bob.read(1...1201, of: "alice")
     try bob.say("read", to: "alice")
     let all = try alice.told(query(place))
-    #expect(all.map(\.summary) == (1...1200).map { "\($0) alice is read" } + ["1202 bob: read"])
+    try #require(all.map(\.summary) == (1...1200).map { "\($0) alice is read" } + ["1202 bob: read"])
     let cursors = all.compactMap(\.cursor)
     #expect(zip(cursors, cursors.dropFirst()).allSatisfy { $0 < $1 })
     for index in [0, 1, 2, 250, 498, 499, 500, 501, 998, 999, 1000, 1001, 1197, 1198, 1199, 1200] {
