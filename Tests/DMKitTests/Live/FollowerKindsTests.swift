@@ -80,6 +80,19 @@ struct FollowerKindsTests {
       ])
   }
 
+  @Test func `what one's own receiving did to a message is no news of others`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    try bob.say("one", to: "alice")
+    try alice.say("two", to: "bob")
+    // Her own message is among what she got.
+    try alice.take(.delivered, upTo: 2, of: "bob")
+    let place = try bob.here()
+    try bob.take(.delivered, upTo: 2, of: "alice")
+    let told = try bob.told([.update], from: place, othersOnly: true)
+    withKnownIssue { #expect(told == []) }
+  }
+
   @Test func `a message is told as it is now, however often its status changed since`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
