@@ -32,7 +32,10 @@ internal import DMKit
     let length = try arguments.value("for").map(duration)
 
     let signal = try call.messenger().typing(in: conversation)
-    if arguments.has("on") { return signal?.show() ?? () }
+    if arguments.has("on") {
+      signal?.show()
+      return
+    }
     if arguments.has("off") { return signal?.hide() ?? () }
     var showing = try Showing(signal)
     if let length {

@@ -9,6 +9,7 @@ public struct Showing: ~Copyable {
   /// What has to be put in order before dying.
   private var terminal: KeyTerminal?
   private var isOn = false
+  private var shown: Timestamp?
   private var refresh: Int64 = 0
 
   /// - Parameter signal: nil where nobody could see it.
@@ -17,16 +18,16 @@ public struct Showing: ~Copyable {
     interrupts = try Interrupts()
   }
 
-  deinit { if isOn { signal?.hide() } }
+  deinit { if isOn { signal?.hide(unlessShownSince: shown) } }
 
   /// Shows it, shows it again before it runs out, or hides it.
   private mutating func show(_ isWanted: Bool) {
     let now = stopwatch()
     if isWanted, !isOn || now >= refresh {
-      signal?.show()
+      shown = signal?.show()
       refresh = now + TypingSignal.refresh
     } else if !isWanted, isOn {
-      signal?.hide()
+      signal?.hide(unlessShownSince: shown)
     }
     isOn = isWanted
   }

@@ -4,7 +4,7 @@ internal import Glibc
 enum Bell {
   /// Wakes whoever follows; who misses it looks by himself.
   static func ring(_ path: String) {
-    if utimensat(AT_FDCWD, path, nil, 0) == 0 || errno != ENOENT { return }
+    if utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT { return }
     make(path)
   }
 

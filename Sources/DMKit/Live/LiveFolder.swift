@@ -53,7 +53,7 @@ struct LiveFolder {
   /// Not an act: where it cannot be given, it is not seen.
   func give(_ signal: Signal) {
     let file = "\(path)/\(signal.name)"
-    if utimensat(AT_FDCWD, file, nil, 0) == 0 { return }
+    if utimensat(AT_FDCWD, file, nil, AT_SYMLINK_NOFOLLOW) == 0 { return }
     make()
     let descriptor = open(file, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }

@@ -28,7 +28,8 @@ extension Messenger {
   public func send(
     _ lines: [ConsumerLine], as consumer: String, skipsFailed: Bool = false
   ) throws -> [Result<ConsumerAnswer, DMError>] {
-    try perform(lines) { store, me in
+    try expectStore(with: consumer)
+    return try perform(lines) { store, me in
       let place = try ConsumerPlace(consumer, self, store, me)
       let sending = SendSession(self, store, me, allowsOtherText: true)
       return ConsumerSession(place: place, sending: sending, skipsFailed: skipsFailed)
@@ -40,7 +41,8 @@ extension Messenger {
   /// - Returns: where it stands now.
   /// - Throws: `unknown_consumer`, `bad_cursor`.
   public func acknowledge(_ cursor: String, for consumer: String) throws -> Acknowledgement {
-    try writing { store, me in
+    try expectStore(with: consumer)
+    return try writing { store, me in
       let place = try ConsumerPlace(consumer, self, store, me)
       if let position = try place.news(cursor) { place.row.position = position }
       try place.finish()
@@ -57,7 +59,8 @@ extension Messenger {
   ///
   /// - Throws: `unknown_consumer`, `busy` while it is being streamed.
   public func forgetConsumer(_ name: String) throws -> Consumer {
-    try writing { store, me in
+    try expectStore(with: name)
+    return try writing { store, me in
       let row = try consumer(name, store, me)
       let lease = try lease(of: row)
       let seen = try seen(row, store, me)
@@ -69,9 +72,18 @@ extension Messenger {
 
   func consumer(_ name: String, _ store: Store, _ me: Int64) throws -> Store.ConsumerRow {
     if let row = try store.consumers(of: me, named: name).first { return row }
-    throw DMError(
+    throw unknownConsumer(name)
+  }
+
+  private func unknownConsumer(_ name: String) -> DMError {
+    DMError(
       .unknownConsumer, "'\(identity.handle)' has no consumer '\(name)'; dm-tail -f --consumer makes one", subject: name
     )
+  }
+
+  /// So that a mistake makes no store.
+  private func expectStore(with consumer: String) throws {
+    if try !hasStore() { throw unknownConsumer(consumer) }
   }
 
   /// The right to stream a consumer.

@@ -202,13 +202,12 @@ extension Messenger {
     }
     guard let first = changed.first, let last = changed.last else { return [] }
     let hull = first.lowerBound...last.upperBound
-    var isLogged = false
     if act == .read {
       for range in ranges where range.overlaps(hull) {
-        isLogged = try store.addReceipts(range.clamped(to: hull), of: me, in: key, at: now) || isLogged
+        try store.addReceipts(range.clamped(to: hull), of: me, in: key, at: now)
       }
     }
-    if !isLogged { try store.append(.readState, conversation: key, user: me, seqs: hull, at: now) }
+    try store.append(.readState, conversation: key, user: me, seqs: hull, at: now)
     return changed
   }
 

@@ -13,13 +13,27 @@ public struct TypingSignal: Sendable {
     self.user = user
   }
 
+  /// The file that is the signal.
+  var path: String { "\(folder)/\(LiveFolder.Signal.typing(conversation, user).name)" }
+
   /// Shows it for the next 5 s.
-  public func show() { LiveFolder(path: folder).give(.typing(conversation, user)) }
+  ///
+  /// - Returns: what tells this showing from another program's; nil when it could not be shown.
+  @discardableResult
+  public func show() -> Timestamp? {
+    let live = LiveFolder(path: folder)
+    live.give(.typing(conversation, user))
+    return live.time(of: .typing(conversation, user))
+  }
 
-  public func hide() { LiveFolder(path: folder).takeBack(.typing(conversation, user)) }
-
-  /// The file that is the signal, for whoever is killed and has but a moment to remove it.
-  public var path: String { "\(folder)/\(LiveFolder.Signal.typing(conversation, user).name)" }
+  /// Hides it.
+  ///
+  /// - Parameter shown: leaves it alone when another program has shown it since then.
+  public func hide(unlessShownSince shown: Timestamp? = nil) {
+    let live = LiveFolder(path: folder)
+    if let shown, live.time(of: .typing(conversation, user)) != shown { return }
+    live.takeBack(.typing(conversation, user))
+  }
 }
 
 extension Messenger {

@@ -9,7 +9,7 @@ extension Store {
     case deliveryReceipt = 3
     case conversation = 4
     case user = 5
-    /// One's own read state, without a receipt.
+    /// One's own read state, with or without a receipt.
     case readState = 6
     /// How far messages have come, by a receipt of that user.
     case status = 7
@@ -110,6 +110,18 @@ extension Store {
 
   /// So many changes from one pruning to the next, and at most so many times that at once: a write stays short.
   static let pruneInterval: Int64 = 1000
+
+  /// Forgets old changes after every thousand that were logged.
+  ///
+  /// By the clock, but no further than it was a thousand changes ago: one that is wrong for a while must not cost
+  /// what somebody still has to read.
+  func pruneChanges(after logged: ClosedRange<Int64>) throws {
+    guard logged.upperBound / Self.pruneInterval > (logged.lowerBound - 1) / Self.pruneInterval else { return }
+    var statement = try connection.prepare("SELECT at FROM change WHERE rev = ?")
+    statement.bind(logged.upperBound - Self.pruneInterval)
+    guard try statement.step() else { return }
+    try pruneChanges(now: min(.now, statement.timestamp(0)))
+  }
 
   /// Forgets the oldest changes, but none of the last 30 days, none that a consumer of that time still needs, and
   /// never the last one.

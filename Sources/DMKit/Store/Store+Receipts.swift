@@ -1,10 +1,7 @@
 extension Store {
   /// Adds a receipt for what of a range a user has none for yet, and lays it over those of the others.
-  ///
-  /// - Returns: whether there was anything to add.
-  func addReceipts(_ range: SeqRange, of user: Int64, in conversation: Int64, at time: Timestamp) throws -> Bool {
-    let added = gaps(in: range, left: try receiptRanges(of: user, in: conversation, overlapping: range))
-    for gap in added {
+  func addReceipts(_ range: SeqRange, of user: Int64, in conversation: Int64, at time: Timestamp) throws {
+    for gap in gaps(in: range, left: try receiptRanges(of: user, in: conversation, overlapping: range)) {
       var insert = try connection.prepare(
         "INSERT INTO receipt (conversation, user, from_seq, to_seq, at) VALUES (?, ?, ?, ?, ?)")
       insert.bind(conversation)
@@ -18,7 +15,6 @@ extension Store {
       try append(.readReceipt, conversation: conversation, user: user, seqs: gap, at: time)
       try append(StatusChange.changes(gap, by: user, over: [marks]), by: user, conversation: conversation, at: time)
     }
-    return !added.isEmpty
   }
 
   private func receiptRanges(of user: Int64, in conversation: Int64, overlapping range: SeqRange) throws -> [SeqRange] {

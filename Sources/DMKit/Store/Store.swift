@@ -86,9 +86,7 @@ final class Store {
     try refuseNewer(version())
     logged = nil
     let result = try body()
-    if let logged, logged.upperBound / Self.pruneInterval > (logged.lowerBound - 1) / Self.pruneInterval {
-      try pruneChanges(now: .now)
-    }
+    if let logged { try pruneChanges(after: logged) }
     try transaction.commit()
     // Only now: whoever wakes earlier sees nothing yet, and is not woken again.
     if logged != nil { Bell.ring(location.bell) }

@@ -40,7 +40,7 @@ struct FollowerKindsTests {
   @Test func `what one marks for oneself, only one is told`() throws {
     let store = try eventful()
     #expect(try store.messenger("alice").told([.conversation]) == ["ops changed"])
-    #expect(try store.messenger("bob").told([.conversation]) == ["ops changed", "ops changed"])
+    #expect(try store.messenger("bob").told([.conversation]) == Array(repeating: "ops changed", count: 3))
   }
 
   @Test func `one is told how many messages one's own reading leaves, and nobody else is`() throws {
@@ -90,7 +90,7 @@ struct FollowerKindsTests {
     let place = try bob.here()
     try bob.take(.delivered, upTo: 2, of: "alice")
     let told = try bob.told([.update], from: place, othersOnly: true)
-    withKnownIssue { #expect(told == []) }
+    #expect(told == [])
   }
 
   @Test func `a message is told as it is now, however often its status changed since`() throws {

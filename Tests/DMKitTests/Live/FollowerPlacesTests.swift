@@ -144,7 +144,8 @@ struct FollowerPlacesTests {
     while let events = try follower.next() {
       #expect(events.count <= 1000)
       told += events.count { if case .messageUpdated = $0 { true } else { false } }
-      #expect(events.last?.cursor == follower.cursor)
+      // What lies behind the last event of all is bob's alone.
+      if told < 1200 { #expect(events.last?.cursor == follower.cursor) }
       #expect(try alice.told(query(.cursor(follower.cursor.description))).count == 1200 - told)
     }
     #expect(told == 1200)

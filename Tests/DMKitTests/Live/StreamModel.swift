@@ -57,7 +57,6 @@ struct StreamModel {
     guard !changed.isEmpty else { return }
     let new = Set((after.receipts[user] ?? [:]).keys).subtracting((before.receipts[user] ?? [:]).keys)
     conversations[conversation].read = after.read
-    if new.isEmpty { entries.append((conversation, .readState(user: user))) }
     for run in ReadModel.ranges(new) {
       let range = Int(run[0])...Int(run[1])
       entries.append((conversation, .read(user: user, range)))
@@ -65,6 +64,7 @@ struct StreamModel {
         for seq in range { model.receipts[user, default: [:]][seq] = act }
       }
     }
+    entries.append((conversation, .readState(user: user)))
   }
 
   mutating func unmark(_ wanted: Set<Int>, by user: String, in conversation: Int) {

@@ -63,7 +63,7 @@ struct OrderTests {
     #expect(try kinds { try bob.markDelivered(upTo: [id: 1]) } == [delivery, status])
     #expect(try kinds { try bob.markDelivered(upTo: [id: 1]) } == [])
     let ranges = ReadTarget.ranges([RangeReference(from: 1, to: 1)])
-    #expect(try kinds { _ = try bob.markRead(ranges, in: .direct("alice")) } == [readReceipt, status])
+    #expect(try kinds { _ = try bob.markRead(ranges, in: .direct("alice")) } == [readReceipt, status, readState])
     #expect(try kinds { _ = try bob.markRead(ranges, in: .direct("alice")) } == [])
     var options = Messenger.MarkOptions()
     options.act = .unread
