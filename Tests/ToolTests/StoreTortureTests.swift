@@ -5,7 +5,7 @@ import Testing
 /// Stores that are replaced, removed or made newer while somebody follows them.
 @Suite struct StoreTortureTests {
   static let followers: [(program: String, arguments: [String])] = [
-    ("dm-tail", ["-f", "-n", "1", "--peek"]), ("dm-list", ["-f"]),
+    ("dm-tail", ["-f", "-n", "0", "--peek"]), ("dm-list", ["-f"]),
     ("dm-tail", ["-f", "--consumer", "c", "--cursor", "start"]),
   ]
 
