@@ -15,19 +15,21 @@ import Testing
     #expect(seconds < Torture.bound(1))
   }
 
-  static let endless: [(program: String, arguments: [String], prints: Bool)] = [
-    ("dm-tail", ["-f", "-n", "0"], true), ("dm-list", ["-f"], true),
-    ("dm-tail", ["-f", "--consumer", "c", "--cursor", "now"], true), ("dm-user", ["presence", "-f"], true),
+  static let endless: [(program: String, arguments: [String])] = [
+    ("dm-tail", ["-f", "-n", "0"]), ("dm-tail", ["-f", "--consumer", "c", "--cursor", "now"]), ("dm-list", ["-f"]),
+    ("dm-list", ["-f", "--count"]), ("dm-user", ["presence", "-f"]), ("dm-typing", ["--watch"]),
   ]
 
   @Test(arguments: endless, [SIGTERM, SIGINT])
   func `a follower that waits dies of the signal`(
-    call: (program: String, arguments: [String], prints: Bool), number: Int32
+    call: (program: String, arguments: [String]), number: Int32
   ) throws {
     let f = try ToolFixture.furnished()
     let live = try LiveProcess(f, call.program, call.arguments, as: "alice", stdin: .null)
-    if call.program == "dm-user" { try f.follower(as: "bob").process.send(SIGTERM) }
-    _ = try live.record()
+    // Something to tell, for those who begin with nothing.
+    try f.done("dm-typing", ["alice", "--on"], as: "bob")
+    try f.follower(as: "bob").process.send(SIGTERM)
+    _ = try live.line()
     live.process.send(number)
     let (seconds, outcome) = Torture.time { live.finish() }
     #expect(outcome.status == .signal(number))
@@ -50,6 +52,21 @@ import Testing
     live.process.send(number)
     #expect(live.finish(closingInput: false).status == .signal(number))
     #expect(try typing(f).isEmpty)
+  }
+
+  @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
+  func `a command whose typing shows is ended with it`(number: Int32) throws {
+    let f = try ToolFixture.furnished()
+    let live = try LiveProcess(f, "env", ["dm-typing", "alice", "--", "cat"], as: "bob")
+    try live.send("what passes through")
+    #expect(try live.line() == "what passes through")
+    try Torture.wait(until: "typing shows") { try !typing(f).isEmpty }
+    let command = try live.descendant("cat")
+    // A terminal interrupts all that it runs.
+    live.process.send(number, toGroup: number == SIGINT)
+    #expect(live.finish(closingInput: false).status == .signal(number))
+    #expect(try typing(f).isEmpty)
+    try Torture.wait(until: "the command is gone") { !command.isAlive }
   }
 
   @Test func `a filter ends with its reader, and shows no typing any more`() throws {

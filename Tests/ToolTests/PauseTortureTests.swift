@@ -25,7 +25,9 @@ import Testing
     #expect(try follower.nextNumber() == 2001)
   }
 
-  @Test(.enabled(if: CrashTests.canTrace, "needs strace"), arguments: ["fdatasync", "pwrite64"])
+  @Test(
+    .enabled(if: CrashTests.canTrace, "needs strace"),
+    arguments: Torture.isLong ? ["fdatasync", "pwrite64"] : ["fdatasync"])
   func `a writer that is stopped amid its commit keeps its turn, and finishes`(call: String) throws {
     let f = try ToolFixture.furnished()
     let follower = try f.follower(as: "alice")
