@@ -118,6 +118,7 @@ import Testing
       f, Self.runBot, ["echo", "--", "sh", "-c", "trap '' TERM; while :; do jq -c '{}'; done"], as: "echo", stdin: .null
     )
     let started = try ["dm-tail", "jq", "dm-send"].map { try bot.descendant($0) } + bot.seen.descendants
+    defer { for process in started where process.isAlive { process.send(SIGKILL) } }
     bot.process.send(SIGTERM)
     #expect(bot.finish(seconds: 5).status == .signal(SIGTERM))
     try Torture.wait(until: "all that the bot started is gone") { !started.contains(where: \.isAlive) }
