@@ -7,15 +7,15 @@ extension Invocation {
   /// What is printed goes out after each batch. When the reader has gone, the process dies as if it had written to
   /// him.
   ///
-  /// - Parameter handle: returns how many microseconds it wants to wait for more at the most, nil for any time; it
-  ///   is handed nothing when they are over.
-  public func follow(_ query: EventQuery, _ handle: ([MessagingEvent]) throws -> Int64?) throws {
+  /// - Parameter handle: returns how long it wants to wait for more at the most, nil for any time; it is handed
+  ///   nothing when that is over.
+  public func follow(_ query: EventQuery, _ handle: ([MessagingEvent]) throws -> Duration?) throws {
     // What only looks makes no store.
     if !query.follows, query.consumer == nil, try !messenger().hasStore() { return }
     let follower = try Follower(messenger(), query)
     follower.endsWith = Stream.output.rawValue
     var hasWarned = false
-    var limit: Int64?
+    var limit: Duration?
     while let events = try follower.next(within: limit) {
       limit = try handle(events)
       try output.flush()

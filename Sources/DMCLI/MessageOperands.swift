@@ -43,32 +43,3 @@ public func messageOrTime(_ text: String) throws -> HistoryQuery.Bound {
     throw error
   }
 }
-
-/// What `dm-tail` has printed, to mark it.
-public struct PrintedMessages {
-  private var ranges: [Identifier: [SeqRange]] = [:]
-  /// The last number in each conversation that somebody else said.
-  public private(set) var lastOfOthers: [Identifier: Int] = [:]
-
-  public init() {}
-
-  public mutating func add(_ messages: [Message], seenBy me: Handle) {
-    for message in messages {
-      let (id, seq) = (message.conversationID, message.seq)
-      if message.sender != me { lastOfOthers[id] = max(lastOfOthers[id] ?? 0, seq) }
-      if let last = ranges[id]?.last, last.upperBound + 1 == seq {
-        ranges[id]?.removeLast()
-        ranges[id]?.append(last.lowerBound...seq)
-      } else {
-        ranges[id, default: []].append(seq...seq)
-      }
-    }
-  }
-
-  public func markRead(_ messenger: Messenger) throws {
-    for (id, ranges) in ranges {
-      let target = ReadTarget.ranges(ranges.map { RangeReference(from: $0.lowerBound, to: $0.upperBound) })
-      _ = try messenger.markRead(target, in: .id(id))
-    }
-  }
-}

@@ -49,11 +49,11 @@ public func moment(_ text: String, now: Timestamp = .now) throws -> Timestamp {
     .badTime, "'\(text)' is no time; write 2026-11-21, 14:30, 2h, 7d, yesterday or 2026-11-21T14:30:00Z", subject: text)
 }
 
-/// A stretch of time in microseconds, up to a year: `10s`, `5m` or `1h`.
+/// A stretch of time up to a year: `10s`, `5m` or `1h`.
 ///
 /// - Throws: `bad_time`.
-public func duration(_ text: String) throws -> Int64 {
-  if let duration = microseconds(text), (1...366 * 86_400_000_000).contains(duration) { return duration }
+public func duration(_ text: String) throws -> Duration {
+  if let length = microseconds(text), (1...366 * 86_400_000_000).contains(length) { return .microseconds(length) }
   throw DMError(.badTime, "'\(text)' is no stretch of time up to a year; write 10s, 5m or 1h", subject: text)
 }
 

@@ -48,7 +48,7 @@ final class Listing {
     try call.follow(events, take)
   }
 
-  private func take(_ events: [MessagingEvent]) throws -> Int64? {
+  private func take(_ events: [MessagingEvent]) throws -> Duration? {
     for event in events {
       // The stream began before it, so that nothing is missed between the two.
       if case .caughtUp = event { try print() }
@@ -58,7 +58,7 @@ final class Listing {
     let now = stopwatch()
     let end = due ?? now + Self.fold
     due = end
-    if now < end { return end - now }
+    if now < end { return .microseconds(end - now) }
     try printChanged()
     return nil
   }

@@ -26,7 +26,7 @@ extension DMTail {
     query.start = arguments.value("cursor").map { $0 == "start" ? .start : $0 == "now" ? .now : .cursor($0) }
     if let list = arguments.value("events") { query.kinds = try Invocation.eventKinds(list) }
     query.othersOnly = arguments.has("others")
-    query.heartbeat = try arguments.value("heartbeat").map { Double(try duration($0)) / 1_000_000 }
+    query.heartbeat = try arguments.value("heartbeat").map(duration)
     query.beatsPresence = !arguments.has("invisible")
     query.marksDelivered = !arguments.has("peek") && !arguments.has("quiet")
 

@@ -25,7 +25,7 @@ public struct Showing: ~Copyable {
     let now = stopwatch()
     if isWanted, !isOn || now >= refresh {
       shown = signal?.show()
-      refresh = now + TypingSignal.refresh
+      refresh = now + TypingSignal.refresh.microseconds
     } else if !isWanted, isOn {
       signal?.hide(unlessShownSince: shown)
     }
@@ -40,11 +40,11 @@ public struct Showing: ~Copyable {
     let due = min(moment ?? .max, isOn ? refresh : .max)
     let milliseconds = due == .max ? -1 : max(0, (due - stopwatch() + 999) / 1000)
     guard poll(&requests, nfds_t(requests.count), Int32(clamping: milliseconds)) > 0 else { return }
-    while let number = interrupts.next() {
-      switch number {
+    while let signal = interrupts.next() {
+      switch signal.number {
       case SIGCHLD: continue
       case SIGTSTP: pause()
-      default: leave(number)
+      default: leave(signal.number)
       }
     }
   }
@@ -65,9 +65,9 @@ public struct Showing: ~Copyable {
 
   // MARK: What lasts
 
-  /// A stretch of time in microseconds.
-  public mutating func last(_ length: Int64) {
-    let end = stopwatch() + length
+  /// A stretch of time.
+  public mutating func last(_ length: Duration) {
+    let end = stopwatch() + length.microseconds
     var nothing: [pollfd] = []
     while stopwatch() < end {
       show(true)
@@ -122,10 +122,13 @@ public struct Showing: ~Copyable {
       show(true)
       var requests = [pollfd(fd: interrupts.descriptor, events: Int16(POLLIN), revents: 0)]
       poll(&requests, 1, Int32(clamping: max(0, (refresh - stopwatch() + 999) / 1000)))
-      while let number = interrupts.next() {
+      while let signal = interrupts.next() {
+        switch signal.number {
+        case SIGCHLD: continue
+        case SIGTSTP: pause()
         // The terminal has told the child too.
-        if number == SIGTERM || number == SIGHUP { child.send(number) }
-        if number == SIGTSTP { pause() }
+        default: if !signal.isFromTerminal { child.send(signal.number) }
+        }
       }
       if let status = child.ending() {
         show(false)

@@ -36,7 +36,13 @@ final class Watch {
     if descriptor >= 0, inotify_add_watch(descriptor, path, Self.events) >= 0 {
       self.descriptor = descriptor
     } else {
-      fault = "cannot watch '\(path)': \(String(cString: strerror(errno)))"
+      let advice =
+        switch errno {
+        case EMFILE: "; raise fs.inotify.max_user_instances"
+        case ENOSPC: "; raise fs.inotify.max_user_watches"
+        default: ""
+        }
+      fault = "cannot watch '\(path)': \(String(cString: strerror(errno)))\(advice)"
       if descriptor >= 0 { close(descriptor) }
     }
   }

@@ -11,7 +11,7 @@ public final class Follower {
   private let feed: ChangeFeed
   private let signals: SignalFeed?
   private let lease: ConsumerLease?
-  private let bell: Watch
+  private var bell: Watch
   private var delivery: DeliveryMarks
   private var beat: PresenceBeat?
   private var heartbeat: Interval?
@@ -43,7 +43,9 @@ public final class Follower {
     signals = query.kinds.isDisjoint(with: [.typing, .presence]) ? nil : SignalFeed(messenger, query.kinds, feed)
     delivery = DeliveryMarks(isWanted: query.marksDelivered && query.consumer == nil)
     if query.beatsPresence, query.follows { beat = PresenceBeat(messenger) }
-    heartbeat = (query.heartbeat ?? (query.consumer == nil ? nil : 5)).map(Interval.init(seconds:))
+    heartbeat = (query.heartbeat ?? (query.consumer == nil ? nil : .seconds(5))).map {
+      Interval(max(1000, $0.microseconds))
+    }
     if access(store.location.bell, F_OK) != 0 { Bell.make(store.location.bell) }
     bell = Watch(store.location.bell)
     warning = bell.fault
@@ -55,11 +57,11 @@ public final class Follower {
 
   /// The next events, in order; waits until there are any.
   ///
-  /// - Parameter limit: microseconds to wait at the most; empty when they are over.
+  /// - Parameter limit: how long to wait at the most; empty when that is over.
   /// - Returns: nil at the end: of what has happened when it does not follow, or when `endsWith` says so.
   /// - Throws: `store_replaced`, `no_store` when it was removed, `store_too_new`, or a fault of the store.
-  public func next(within limit: Int64? = nil) throws -> [MessagingEvent]? {
-    let deadline = limit.map { stopwatch() + min($0, .max / 2) }
+  public func next(within limit: Duration? = nil) throws -> [MessagingEvent]? {
+    let deadline = limit.map { stopwatch() + $0.microseconds }
     try delivery.write(messenger)
     while true {
       if query.follows {
@@ -88,10 +90,19 @@ public final class Follower {
         try delivery.write(messenger, isLast: true)
         return nil
       }
-      if look.comes(), try feed.hasMore() { mustRead = true }
+      if look.comes() {
+        if bell.isLost { listen() }
+        if try feed.hasMore() { mustRead = true }
+      }
       try delivery.write(messenger)
       if !mustRead, let deadline, stopwatch() >= deadline { return [] }
     }
+  }
+
+  /// Watches the bell again, which a writer makes anew.
+  private func listen() {
+    bell = Watch(store.location.bell)
+    if bell.descriptor != nil { look = Interval(1_000_000) }
   }
 
   /// Waits for the bell, a signal or a moment.
@@ -149,14 +160,11 @@ private struct DeliveryMarks {
 /// The signal that a follower is there.
 private struct PresenceBeat {
   private let messenger: Messenger
-  private(set) var due: Int64 = 0
-  private static let pause: Int64 = 15_000_000
+  private var interval = Interval(15_000_000, from: -15_000_000)
 
   init(_ messenger: Messenger) { self.messenger = messenger }
 
-  mutating func giveIfDue() throws {
-    guard stopwatch() >= due else { return }
-    due = stopwatch() + Self.pause
-    try messenger.beatPresence()
-  }
+  var due: Int64 { interval.due }
+
+  mutating func giveIfDue() throws { if interval.comes() { try messenger.beatPresence() } }
 }

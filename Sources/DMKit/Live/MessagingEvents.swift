@@ -88,6 +88,7 @@ private final class Reading: @unchecked Sendable {
 
   private func follow() throws -> [MessagingEvent]? {
     if isStopped.load(ordering: .acquiring) { return nil }
+    guard stop.told >= 0 else { throw DMError(.inputOutput, "cannot make a pipe: too many files are open") }
     let follower = try follower ?? Follower(Messenger(location, as: identity), query)
     follower.endsWith = stop.told
     self.follower = follower

@@ -14,15 +14,12 @@ struct Interval {
   let length: Int64
   private(set) var due: Int64
 
-  /// - Parameter seconds: at least a thousandth; what is longer than 30 years lasts 30 years.
-  init(seconds: Double) {
-    self.init(Int64(max(0.001, seconds.isNaN ? 0 : min(seconds, 1_000_000_000)) * 1_000_000))
-  }
-
-  /// - Parameter length: microseconds.
-  init(_ length: Int64) {
+  /// - Parameters:
+  ///   - length: microseconds.
+  ///   - moment: from when on, on the stopwatch.
+  init(_ length: Int64, from moment: Int64 = stopwatch()) {
     self.length = length
-    due = stopwatch() + length
+    due = moment + length
   }
 
   /// Whether it is due; then it begins anew.
@@ -31,5 +28,14 @@ struct Interval {
     guard now >= due else { return false }
     due = now + length
     return true
+  }
+}
+
+extension Duration {
+  /// Whole microseconds; what is longer than 30 years counts as 30 years, so that no sum of them overflows.
+  package var microseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let limit: Int64 = 30 * 366 * 86_400
+    return min(max(seconds, -limit), limit) * 1_000_000 + attoseconds / 1_000_000_000_000
   }
 }

@@ -4,8 +4,8 @@ public struct TypingSignal: Sendable {
   private let conversation: Identifier
   private let user: Handle
 
-  /// Microseconds after which it has to be refreshed to go on showing.
-  public static let refresh: Int64 = 3_000_000
+  /// How long after a showing it has to be shown again to go on.
+  public static let refresh = Duration.seconds(3)
 
   init(folder: String, conversation: Identifier, user: Handle) {
     self.folder = folder

@@ -19,8 +19,8 @@ public struct EventQuery: Sendable {
   public var start: Start?
   /// Whether to go on when everything has been told.
   public var follows = true
-  /// Seconds from one heartbeat to the next; nil for none, or for every 5 s of a consumer.
-  public var heartbeat: Double?
+  /// From one heartbeat to the next, a millisecond at least; nil for none, or for every 5 s of a consumer.
+  public var heartbeat: Duration?
   /// Whether others see that the user is there while he follows.
   public var beatsPresence = true
   /// Whether what was told counts as delivered.

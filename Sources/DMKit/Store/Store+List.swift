@@ -10,8 +10,8 @@ public struct ListQuery: Sendable {
   public var limit: Int? = 50
   /// The cursor of the last conversation of the page before.
   public var after: String?
-  /// One conversation, if it belongs to the list.
-  public var only: Identifier?
+  /// One conversation, if it belongs to the list; then there are no pages.
+  package var only: Identifier?
 
   public init() {}
 }
@@ -73,11 +73,20 @@ extension Store {
         ORDER BY p.is_pinned DESC, \(activity) DESC, p.conversation DESC LIMIT ?2)
       """
     }
+    let lists =
+      query.only != nil
+      ? """
+      SELECT p.* FROM conversation c CROSS JOIN participant p ON p.conversation = c.id
+      WHERE c.uuid = ?4 AND p.user = ?1 \(filter(query))
+      """
+      : """
+      \(arm("INDEXED BY participant_activity", "p.last_activity", "p.last_activity IS NOT NULL"))
+        UNION ALL
+        \(arm("", "c.last_activity", "p.is_pinned IN (0, 1) AND p.last_activity IS NULL"))
+      """
     return """
       WITH p AS (
-        \(arm("INDEXED BY participant_activity", "p.last_activity", "p.last_activity IS NOT NULL"))
-        UNION ALL
-        \(arm("", "c.last_activity", "p.is_pinned IN (0, 1) AND p.last_activity IS NULL")))
+        \(lists))
       SELECT \(listColumns) FROM p \(listJoins)
       ORDER BY p.is_pinned DESC, c.last_activity DESC, c.id DESC LIMIT ?2
       """
@@ -90,7 +99,6 @@ extension Store {
     case .only: sql += " AND p.is_archived"
     case .included: break
     }
-    if query.only != nil { sql += " AND c.uuid = ?4" }
     if query.unreadOnly { sql += " AND c.last_seq > p.read_count" }
     if query.matching != nil {
       sql += """

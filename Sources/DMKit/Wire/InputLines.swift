@@ -74,7 +74,8 @@ extension ConsumerLine {
   public init(line: ArraySlice<UInt8>) throws {
     let line = try InputLine(line)
     let ack = try line.text("ack")
-    if ack != nil, ["conversation", "text"].allSatisfy({ line.object[$0] ?? .null == .null }) {
+    // An ack that is null answers an event that has no cursor: there is nothing to acknowledge.
+    if line.object["ack"] != nil, ["conversation", "text"].allSatisfy({ line.object[$0] ?? .null == .null }) {
       self.init(nil, acknowledges: ack)
       return
     }

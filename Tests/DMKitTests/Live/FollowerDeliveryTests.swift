@@ -46,7 +46,7 @@ struct FollowerDeliveryTests {
     }
     let deadline = stopwatch() + patience
     while try delivered(store) != [30], stopwatch() < deadline {
-      #expect(try follower.next(within: 50_000) == [])
+      #expect(try follower.next(within: .microseconds(50_000)) == [])
     }
     #expect(try delivered(store) == [30])
     let seconds = (stopwatch() - before) / 1_000_000
@@ -116,7 +116,7 @@ struct FollowerDeliveryTests {
     }
     #expect(try delivered(store) == [0])
     let deadline = stopwatch() + patience
-    while try delivered(store) != [1], stopwatch() < deadline { _ = try follower.next(within: 50_000) }
+    while try delivered(store) != [1], stopwatch() < deadline { _ = try follower.next(within: .microseconds(50_000)) }
     #expect(try delivered(store) == [1])
   }
 }

@@ -162,7 +162,7 @@ struct FollowerPropertyTests {
     let deadline = stopwatch() + patience
     var events: [MessagingEvent] = []
     while .cursor(follower.cursor.description) != end, stopwatch() < deadline {
-      events += try #require(try follower.next(within: 20_000))
+      events += try #require(try follower.next(within: .microseconds(20_000)))
     }
     events = events.filter { if case .caughtUp = $0 { false } else { true } }
     let expected = (watcher.place..<run.model.entries.count).filter { run.model.tells(filter, of: $0) }

@@ -21,7 +21,7 @@ struct FollowerTests {
     _ = try follower.untilCaughtUp()
     for number in 1...20 {
       try (number % 2 == 0 ? alice : bob).say("\(number)", to: number % 2 == 0 ? "bob" : "alice")
-      #expect(try follower.next(within: patience)?.count == 1)
+      #expect(try follower.next(within: .microseconds(patience))?.count == 1)
     }
   }
 
@@ -82,9 +82,9 @@ struct FollowerTests {
     let follower = try Follower(try store.messenger("alice"), query())
     _ = try follower.untilCaughtUp()
     let before = stopwatch()
-    #expect(try follower.next(within: 30_000) == [])
+    #expect(try follower.next(within: .microseconds(30_000)) == [])
     #expect(stopwatch() - before >= 30_000)
-    #expect(try follower.next(within: 0) == [])
+    #expect(try follower.next(within: .microseconds(0)) == [])
   }
 
   @Test func `who does not want to wait is told what has happened`() throws {
@@ -93,7 +93,7 @@ struct FollowerTests {
     let follower = try Follower(alice, query())
     _ = try follower.untilCaughtUp()
     try bob.say("hi", to: "alice")
-    let told = try follower.next(within: 0)?.map(\.summary)
+    let told = try follower.next(within: .microseconds(0))?.map(\.summary)
     #expect(told == ["1 bob: hi"])
   }
 
@@ -105,16 +105,16 @@ struct FollowerTests {
     defer { close(ends[1]) }
     follower.endsWith = ends[1]
     _ = try follower.untilCaughtUp()
-    #expect(try follower.next(within: 1000) == [])
+    #expect(try follower.next(within: .microseconds(1000)) == [])
     close(ends[0])
-    #expect(try follower.next(within: patience) == nil)
+    #expect(try follower.next(within: .microseconds(patience)) == nil)
   }
 
   @Test func `a heartbeat comes with the place where the stream stands`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     var query = query()
-    query.heartbeat = 0.02
+    query.heartbeat = .milliseconds(20)
     let follower = try Follower(alice, query)
     _ = try follower.untilCaughtUp()
     // Of others' business: it moves the place and tells nothing else.
@@ -133,7 +133,7 @@ struct FollowerTests {
     _ = try bob.send((1...3000).map { try Outgoing(to: .direct("alice"), text: "\($0)") })
     var query = query()
     query.start = .start
-    query.heartbeat = 0.001
+    query.heartbeat = .milliseconds(1)
     let follower = try Follower(alice, query)
     let seqs = try follower.until { if case .message(let message, _) = $0 { message.seq == 3000 } else { false } }
       .compactMap { if case .message(let message, _) = $0 { message.seq } else { nil } }
@@ -146,7 +146,7 @@ struct FollowerTests {
     try alice.say("hi", to: "bob")
     var query = query()
     query.start = .start
-    query.heartbeat = 0.000_001
+    query.heartbeat = .microseconds(1)
     query.follows = false
     #expect(try Follower(alice, query).rest().map(\.summary) == ["1 alice: hi", "caught up"])
   }
@@ -156,7 +156,7 @@ struct FollowerTests {
     let follower = try Follower(try store.messenger("alice"), query())
     _ = try follower.untilCaughtUp()
     try FileManager.default.removeItem(atPath: store.location.directory)
-    #expect(try code { while try follower.next(within: patience) == [] {} } == .noStore)
+    #expect(try code { while try follower.next(within: .microseconds(patience)) == [] {} } == .noStore)
   }
 
   @Test func `another store in its place ends the following`() throws {
@@ -165,7 +165,7 @@ struct FollowerTests {
     _ = try follower.untilCaughtUp()
     try FileManager.default.removeItem(atPath: store.location.directory)
     try FileManager.default.copyItem(atPath: other.location.directory, toPath: store.location.directory)
-    #expect(try code { while try follower.next(within: patience) == [] {} } == .storeReplaced)
+    #expect(try code { while try follower.next(within: .microseconds(patience)) == [] {} } == .storeReplaced)
   }
 
   @Test func `a store that becomes too new ends the following`() throws {
@@ -173,6 +173,6 @@ struct FollowerTests {
     let follower = try Follower(try store.messenger("alice"), query())
     _ = try follower.untilCaughtUp()
     try store.execute("PRAGMA user_version = \(Migration.steps.count + 1)")
-    #expect(try code { while try follower.next(within: patience) == [] {} } == .storeTooNew)
+    #expect(try code { while try follower.next(within: .microseconds(patience)) == [] {} } == .storeTooNew)
   }
 }

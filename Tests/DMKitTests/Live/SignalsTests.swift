@@ -55,7 +55,7 @@ struct SignalsTests {
     var ids: Set<Identifier> = []
     let deadline = stopwatch() + patience
     while ids.count < 2, stopwatch() < deadline {
-      ids.formUnion(try all.next(within: patience)?.compactMap(\.conversationID) ?? [])
+      ids.formUnion(try all.next(within: .microseconds(patience))?.compactMap(\.conversationID) ?? [])
     }
     #expect(ids.count == 2)
     let told = try one.until { if case .typing = $0 { true } else { false } }
@@ -80,7 +80,7 @@ struct SignalsTests {
     #expect(try until(#"["bob"] typing"#, follower) == [#"["bob"] typing"#])
     let stranger = try Follower(try store.messenger("dave"), query([.typing, .presence]))
     _ = try stranger.untilCaughtUp()
-    #expect(try stranger.next(within: 300_000) == [])
+    #expect(try stranger.next(within: .microseconds(300_000)) == [])
   }
 
   @Test func `a signal that had run out before one looked is not told`() throws {
@@ -93,7 +93,7 @@ struct SignalsTests {
     try #require(utimensat(AT_FDCWD, signal.path, times, 0) == 0)
     let follower = try Follower(try store.messenger("alice"), query([.typing]))
     _ = try follower.untilCaughtUp()
-    #expect(try follower.next(within: 300_000) == [])
+    #expect(try follower.next(within: .microseconds(300_000)) == [])
     signal.show()
     #expect(try until(#"["bob"] typing"#, follower) == [#"["bob"] typing"#])
   }

@@ -245,7 +245,7 @@ struct ConsumersTests {
   @Test func `a consumer's stream beats every 5 s unless it is told otherwise`() throws {
     let store = try TemporaryStore()
     var query = query(from: .now, follows: true)
-    query.heartbeat = 0.01
+    query.heartbeat = .milliseconds(10)
     let follower = try Follower(try store.messenger("bob"), query)
     #expect(try follower.until("heartbeat").last == "heartbeat")
   }

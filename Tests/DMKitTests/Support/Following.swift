@@ -61,7 +61,7 @@ extension Follower {
   func until(_ isLast: (MessagingEvent) -> Bool) throws -> [MessagingEvent] {
     let deadline = stopwatch() + patience
     var events: [MessagingEvent] = []
-    while stopwatch() < deadline, let next = try next(within: patience) {
+    while stopwatch() < deadline, let next = try next(within: .microseconds(patience)) {
       events += next
       if next.contains(where: isLast) { return events }
     }
