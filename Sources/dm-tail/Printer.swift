@@ -34,13 +34,11 @@ struct Printer {
 
   /// The follower notes what was delivered.
   mutating func print(_ events: [MessagingEvent]) throws {
-    var printed = PrintedMessages()
-    for event in events {
-      try call.print(event) { try page.text(of: $0) }
-      if case .message(let message, _) = event { printed.add([message], seenBy: messenger.identity.handle) }
-    }
+    for event in events { try call.print(event) { try page.text(of: $0) } }
     guard call.arguments.has("read") else { return }
     try call.output.flush()
+    var printed = PrintedMessages()
+    for case .message(let message, _) in events { printed.add([message], seenBy: messenger.identity.handle) }
     try printed.markRead(messenger)
   }
 }

@@ -10,13 +10,15 @@ final class ChangeFeed {
   /// The keys of those that were named; nil for all that the user is in.
   private(set) var conversations: [Int64]?
 
+  private var kept: (statuses: StatusReader, data: Int64, writes: Int)?
+
   /// Everything up to there has been told.
   var position = Cursor.Position.start
   /// Whether the last batch took all that there was.
   private(set) var isDry = false
 
   /// The most changes of a batch, and the most messages that one change is told for at once.
-  private static let batch = 500
+  private static let batch = 200
 
   init(_ messenger: Messenger, _ query: EventQuery, _ store: Store) throws {
     self.messenger = messenger
@@ -63,17 +65,14 @@ final class ChangeFeed {
       }
       let filter = Store.ChangeFilter(user: me, kinds: kinds, conversations: conversations)
       if !filter.selectsNothing {
-        // What a reader of statuses knows holds for one state of the store.
-        let statuses = StatusReader(store)
-        let rows = try store.changes(after: position.rev, filter, limit: Self.batch, as: statuses)
-        for row in rows {
-          events += try tell(row, me, statuses)
-          guard position.rev == row.rev, events.count < 2 * Self.batch else {
-            isDry = false
-            return events
-          }
+        let statuses = try currentStatuses()
+        let count = try store.forEachChange(after: position.rev, filter, limit: Self.batch, as: statuses) { row in
+          try tell(row, me, statuses, &events)
+          isDry = position.rev == row.rev && events.count < 2 * Self.batch
+          return isDry
         }
-        isDry = rows.count < Self.batch
+        isDry = isDry && count < Self.batch
+        try keep(statuses)
       }
       // What lies behind the last row concerns others.
       if isDry, position.rev < known.upperBound { position = Cursor.Position(rev: known.upperBound) }
@@ -92,35 +91,47 @@ final class ChangeFeed {
     }
   }
 
-  /// The events of a change; of one that concerns many messages those of the first that are not told yet.
-  private func tell(_ row: Store.ChangeRow, _ me: Int64, _ statuses: StatusReader) throws -> [MessagingEvent] {
+  /// What is known of statuses holds for one state of the store, through all batches that are read of it.
+  private func currentStatuses() throws -> StatusReader {
+    guard let kept, kept.data == (try store.dataVersion()), kept.writes == store.writeCount else {
+      return StatusReader(store)
+    }
+    return kept.statuses
+  }
+
+  private func keep(_ statuses: StatusReader) throws {
+    kept = isDry ? nil : (statuses, try store.dataVersion(), store.writeCount)
+  }
+
+  /// Adds the events of a change; of one that concerns many messages those of the first that are not told yet.
+  private func tell(
+    _ row: Store.ChangeRow, _ me: Int64, _ statuses: StatusReader, _ events: inout [MessagingEvent]
+  ) throws {
     // A change of which some messages are told already is the one after the position.
     let told = row.rev == position.rev + 1 ? position.seq : 0
     position = Cursor.Position(rev: row.rev)
     let isOwn = row.user == me
     switch row.kind {
     case .message:
-      guard let message = row.message, !(query.othersOnly && isOwn) else { return [] }
-      return [.message(message, cursor)]
+      if let message = row.message, !(query.othersOnly && isOwn) { events.append(.message(message, cursor)) }
     case .status:
       // What one has received oneself would come back to a bot that has just acknowledged it.
-      if query.othersOnly, isOwn { return [] }
-      return try updates(row, after: told, statuses)
+      if !(query.othersOnly && isOwn) { events += try updates(row, after: told, statuses) }
     case .readReceipt, .deliveryReceipt:
-      guard let seqs = row.seqs, let user = row.user, !(query.othersOnly && isOwn) else { return [] }
+      guard let seqs = row.seqs, let user = row.user, !(query.othersOnly && isOwn) else { return }
       let isRead = row.kind == .readReceipt
       let receipt = Receipt(
         kind: isRead ? .read : .delivery, conversationID: try store.conversationID(row.conversation),
         user: try store.handle(user), range: seqs, at: row.at,
         unreadCount: isRead && isOwn ? try store.unreadCount(of: me, in: row.conversation) : nil)
-      return [isRead ? .readReceipt(receipt, cursor) : .deliveryReceipt(receipt, cursor)]
+      events.append(isRead ? .readReceipt(receipt, cursor) : .deliveryReceipt(receipt, cursor))
     case .conversation, .readState:
       // What one marks for oneself is nobody else's business.
-      if row.kind == .readState, !isOwn || query.othersOnly { return [] }
-      guard let seen = try store.conversation(row.conversation, of: me, as: statuses) else { return [] }
-      return [.conversationUpdated(seen, cursor)]
+      if row.kind == .readState, !isOwn || query.othersOnly { return }
+      guard let seen = try store.conversation(row.conversation, of: me, as: statuses) else { return }
+      events.append(.conversationUpdated(seen, cursor))
     case .user:
-      return []
+      break
     }
   }
 

@@ -23,9 +23,34 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// Of cursors of one store.
   public static func < (a: Cursor, b: Cursor) -> Bool { a.position < b.position }
 
-  public var description: String {
-    let place = "c\(String(store, radix: 16))-\(String(position.rev, radix: 16))"
-    return position.seq == 0 ? place : "\(place)-\(String(position.seq, radix: 16))"
+  public var description: String { withText { String(decoding: $0, as: UTF8.self) } }
+
+  /// The bytes of its text, at most 52.
+  func withText<T>(_ body: (UnsafeBufferPointer<UInt8>) -> T) -> T {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 52) { buffer in
+      var place = buffer.count
+      func put(_ byte: UInt8) {
+        place -= 1
+        buffer[place] = byte
+      }
+      func put(_ number: UInt64) {
+        var rest = number
+        repeat {
+          put(hexDigit(rest))
+          rest >>= 4
+        } while rest > 0
+      }
+      // From the end.
+      if position.seq > 0 {
+        put(UInt64(position.seq))
+        put(UInt8(ascii: "-"))
+      }
+      put(UInt64(position.rev))
+      put(UInt8(ascii: "-"))
+      put(store)
+      put(UInt8(ascii: "c"))
+      return body(UnsafeBufferPointer(rebasing: buffer[place...]))
+    }
   }
 
   /// - Throws: `bad_cursor`, also when it is another store's.

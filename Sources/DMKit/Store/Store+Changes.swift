@@ -73,8 +73,12 @@ extension Store {
     let conversations: [Int64]?
   }
 
-  /// Up to `limit` changes of a user's conversations after one, in order.
-  func changes(after rev: Int64, _ filter: ChangeFilter, limit: Int, as statuses: StatusReader) throws -> [ChangeRow] {
+  /// Hands on up to `limit` changes of a user's conversations after one, in order, until `body` has had enough.
+  ///
+  /// - Returns: how many there were.
+  func forEachChange(
+    after rev: Int64, _ filter: ChangeFilter, limit: Int, as statuses: StatusReader, _ body: (ChangeRow) throws -> Bool
+  ) throws -> Int {
     var statement = try connection.prepare(
       as: "changes",
       """
@@ -90,17 +94,17 @@ extension Store {
     statement.bind(limit)
     statement.bind(filter.kindMask)
     statement.bind(filter.conversations.map(jsonArray))
-    var rows: [ChangeRow] = []
+    var count = 0
     while try statement.step() {
+      count += 1
       guard let kind = Change(rawValue: statement.int64(1)) else { continue }
-      rows.append(
-        ChangeRow(
-          rev: statement.int64(0), kind: kind, conversation: statement.int64(2), user: statement.optionalInt64(3),
-          seqs: statement.isNull(4) ? nil : statement.int(4)...statement.int(5), sender: statement.optionalInt64(6),
-          at: statement.timestamp(7), message: statement.isNull(8) ? nil : try message(statement, from: 8, as: statuses)
-        ))
+      let row = ChangeRow(
+        rev: statement.int64(0), kind: kind, conversation: statement.int64(2), user: statement.optionalInt64(3),
+        seqs: statement.isNull(4) ? nil : statement.int(4)...statement.int(5), sender: statement.optionalInt64(6),
+        at: statement.timestamp(7), message: statement.isNull(8) ? nil : try message(statement, from: 8, as: statuses))
+      if try !body(row) { break }
     }
-    return rows
+    return count
   }
 
   // MARK: Pruning

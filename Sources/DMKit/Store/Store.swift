@@ -14,6 +14,9 @@ final class Store {
   /// Which file is open: another may take its place.
   private let file: StoreLocation.File?
 
+  /// How often this connection has committed.
+  private(set) var writeCount = 0
+
   /// The changes that the write under way has logged.
   var logged: ClosedRange<Int64>?
 
@@ -88,6 +91,7 @@ final class Store {
     let result = try body()
     if let logged { try pruneChanges(after: logged) }
     try transaction.commit()
+    writeCount += 1
     // Only now: whoever wakes earlier sees nothing yet, and is not woken again.
     if logged != nil { Bell.ring(location.bell) }
     // Whoever writes again and again stays, and moves the log when he leaves.
@@ -122,6 +126,9 @@ final class Store {
     var statement = try connection.prepare("SELECT uuid FROM store")
     return try statement.step() ? statement.identifier(0) : Identifier(high: 0, low: 0)
   }
+
+  /// A number that changes when another connection has committed (sqlite.org/pragma.html#pragma_data_version).
+  func dataVersion() throws -> Int64 { try pragma("PRAGMA data_version") }
 
   /// - Throws: `no_store` when the store is not there any more, `store_replaced` when another is in its place.
   func refuseReplaced() throws {

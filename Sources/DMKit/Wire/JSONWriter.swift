@@ -200,6 +200,7 @@ extension JSONWriter {
   mutating func member(_ name: StaticString, _ cursor: Cursor?) {
     guard let cursor else { return }
     key(name)
-    value(cursor.description)
+    separate()
+    cursor.withText { quoted($0) }
   }
 }
