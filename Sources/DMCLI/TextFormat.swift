@@ -61,7 +61,7 @@ public enum TextFormat {
       "\(visible(receipt.user.description))  \(place.map { "\($0):" } ?? "")\(range)  \(day(receipt.at)) \(clock(receipt.at))\(act)\(unread)"
   }
 
-  /// `Alice, Bob, +2 are typing`
+  /// Who is typing: `Alice, Bob, +2 are typing`.
   public static func typing(_ names: [String]) -> String {
     let shown = names.prefix(2).map { visible($0, indent: " ") } + (names.count > 2 ? ["+\(names.count - 2)"] : [])
     return "\(names.isEmpty ? "nobody" : shown.joined(separator: ", ")) \(names.count > 1 ? "are" : "is") typing"

@@ -54,7 +54,7 @@ internal import DMKit
   static func run(_ call: Invocation) throws {
     let arguments = call.arguments
     // What nobody saw is neither read nor delivered.
-    try arguments.exclude("quiet", "read")
+    try arguments.exclude("quiet", beside: "read", "follow")
     if try keepConsumers(call) { return }
     let (conversations, ranges) = try conversationsAndRanges(arguments.operands)
     var query = try eventQuery(arguments, conversations, hasRanges: ranges != nil)

@@ -25,6 +25,7 @@ internal import DMKit
   static func run(_ call: Invocation) throws {
     let arguments = call.arguments
     try arguments.exclude("on", "off", "for", "watch")
+    try arguments.exclude("watch", "quiet")
     if arguments.has("watch") { return try watch(call) }
     let conversation = try ConversationReference(arguments.operand(0, "CONVERSATION"))
     let command = Array(arguments.operands.dropFirst())

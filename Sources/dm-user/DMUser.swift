@@ -59,6 +59,7 @@ internal import DMKit
   }
 
   static func printPresence(_ call: Invocation, _ messenger: Messenger) throws {
+    try call.arguments.exclude("follow", "quiet")
     let handles = try call.arguments.operands.map { try Handle($0.without("@")) }
     var known: [Handle: Bool] = [:]
     func printNews(_ presence: Presence) throws {

@@ -91,7 +91,7 @@ public final class Follower {
         return nil
       }
       if look.comes() {
-        if bell.isLost { listen() }
+        if bell.descriptor == nil || bell.isLost { listen() }
         if try feed.hasMore() { mustRead = true }
       }
       try delivery.write(messenger)
@@ -99,7 +99,7 @@ public final class Follower {
     }
   }
 
-  /// Watches the bell again, which a writer makes anew.
+  /// Watches the bell again: a writer makes it anew, and others free what was short.
   private func listen() {
     bell = Watch(store.location.bell)
     if bell.descriptor != nil { look = Interval(1_000_000) }

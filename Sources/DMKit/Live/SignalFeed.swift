@@ -64,10 +64,10 @@ final class SignalFeed {
         now[conversation, default: []].append(user)
       }
     }
-    now = now.mapValues { $0.sorted { $0.description.utf8.lexicographicallyPrecedes($1.description.utf8) } }
+    now = now.mapValues { $0.sorted() }
     let changed = Set(now.keys).union(typing.keys).filter { now[$0] != typing[$0] }
     typing = now
-    return changed.sorted { ($0.high, $0.low) < ($1.high, $1.low) }.map {
+    return changed.sorted().map {
       .typing(Typing(conversationID: $0, users: now[$0] ?? []))
     }
   }
@@ -77,11 +77,9 @@ final class SignalFeed {
     for case .present(let user) in fresh where try messenger.seesPresence(of: user, among: feed.conversations) {
       now.insert(user)
     }
-    let changed = now.symmetricDifference(online).sorted {
-      $0.description.utf8.lexicographicallyPrecedes($1.description.utf8)
-    }
+    let changed = now.symmetricDifference(online)
     online = now
-    return try changed.map { user in
+    return try changed.sorted().map { user in
       // Who hides it from now on has gone, and no more is said of him.
       let isShown = try now.contains(user) || messenger.seesPresence(of: user, among: feed.conversations)
       let seen = isShown ? folder.time(of: .present(user)) : nil

@@ -2,7 +2,7 @@
 ///
 /// The 12 bits after the version hold the fraction of the millisecond (method 3 of section 6.2),
 /// so two of one conversation sort as their messages do.
-public struct Identifier: Hashable, Sendable {
+public struct Identifier: Hashable, Comparable, Sendable {
   let high: UInt64
   let low: UInt64
 
@@ -10,6 +10,8 @@ public struct Identifier: Hashable, Sendable {
     self.high = high
     self.low = low
   }
+
+  public static func < (a: Identifier, b: Identifier) -> Bool { (a.high, a.low) < (b.high, b.low) }
 
   /// A new one for that moment, with 62 random bits.
   public init(at time: Timestamp) {

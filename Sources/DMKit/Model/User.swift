@@ -48,7 +48,9 @@ public struct ProfileChange: Equatable, Sendable {
 
 /// A user's name on the wire: 1 to 64 bytes without white space, control or bidi characters, `,`,
 /// `:` or `/`, not beginning with `@`, `#`, `+` or `-`, and not shaped like a UUID.
-public struct Handle: Hashable, Sendable, CustomStringConvertible {
+///
+/// Handles are ordered by their bytes.
+public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The most bytes of one.
   public static let limit = 64
 
@@ -61,6 +63,10 @@ public struct Handle: Hashable, Sendable, CustomStringConvertible {
       throw DMError(.badHandle, "cannot use the handle '\(text)': \(fault)", subject: text)
     }
     exact = ExactString(text)
+  }
+
+  public static func < (a: Handle, b: Handle) -> Bool {
+    a.description.utf8.lexicographicallyPrecedes(b.description.utf8)
   }
 
   /// One that the store holds and so was checked when it was added.
