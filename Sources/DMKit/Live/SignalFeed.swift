@@ -7,6 +7,8 @@ final class SignalFeed {
   private let folder: LiveFolder
   private var watch: Watch
   private var freshness = Freshness()
+  /// Whether the user is told of a signal, asked once for as long as it lasts.
+  private var isTold: [LiveFolder.Signal: Bool] = [:]
   private var typing: [Identifier: [Handle]] = [:]
   private var online: Set<Handle> = []
   private var lastLook: Int64?
@@ -51,19 +53,23 @@ final class SignalFeed {
     isTouched = false
     let (fresh, next) = freshness.look(at: signals)
     nextEnd = next
-    var events: [MessagingEvent] = []
-    if kinds.contains(.typing) { events += try typingEvents(fresh) }
-    if kinds.contains(.presence) { events += try presenceEvents(fresh) }
-    return events
+    isTold = try Dictionary(uniqueKeysWithValues: fresh.map { ($0, try isTold[$0] ?? tells(of: $0)) })
+    let told = fresh.filter { isTold[$0] == true }
+    return typingEvents(told) + (try presenceEvents(told))
   }
 
-  private func typingEvents(_ fresh: [LiveFolder.Signal]) throws -> [MessagingEvent] {
-    var now: [Identifier: [Handle]] = [:]
-    for case .typing(let conversation, let user) in fresh where user != messenger.identity.handle {
-      if try messenger.sees(user, typingIn: conversation, among: feed.conversations) {
-        now[conversation, default: []].append(user)
-      }
+  private func tells(of signal: LiveFolder.Signal) throws -> Bool {
+    switch signal {
+    case .typing(let conversation, let user):
+      try kinds.contains(.typing) && messenger.sees(user, typingIn: conversation, among: feed.conversations)
+    case .present(let user):
+      try kinds.contains(.presence) && messenger.seesPresence(of: user, among: feed.conversations)
     }
+  }
+
+  private func typingEvents(_ told: [LiveFolder.Signal]) -> [MessagingEvent] {
+    var now: [Identifier: [Handle]] = [:]
+    for case .typing(let conversation, let user) in told { now[conversation, default: []].append(user) }
     now = now.mapValues { $0.sorted() }
     let changed = Set(now.keys).union(typing.keys).filter { now[$0] != typing[$0] }
     typing = now
@@ -72,11 +78,9 @@ final class SignalFeed {
     }
   }
 
-  private func presenceEvents(_ fresh: [LiveFolder.Signal]) throws -> [MessagingEvent] {
+  private func presenceEvents(_ told: [LiveFolder.Signal]) throws -> [MessagingEvent] {
     var now: Set<Handle> = []
-    for case .present(let user) in fresh where try messenger.seesPresence(of: user, among: feed.conversations) {
-      now.insert(user)
-    }
+    for case .present(let user) in told { now.insert(user) }
     let changed = now.symmetricDifference(online)
     online = now
     return try changed.sorted().map { user in

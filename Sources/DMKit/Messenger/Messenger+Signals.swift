@@ -83,7 +83,8 @@ extension Messenger {
   /// Whether the user is told that another is typing: both are in the conversation, and it is one of those that
   /// he asked for.
   func sees(_ other: Handle, typingIn conversation: Identifier, among keys: [Int64]?) throws -> Bool {
-    try reading(false) { store, me in
+    guard other != identity.handle else { return false }
+    return try reading(false) { store, me in
       guard let row = try store.conversation(conversation), keys?.contains(row.key) != false,
         let user = try store.userKey(other.description)
       else { return false }
