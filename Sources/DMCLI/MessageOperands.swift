@@ -5,8 +5,11 @@ public import DMKit
 ///
 /// Nil for ranges that are not there.
 ///
+/// - Parameter several: whether there may be more than one conversation; with ranges there never may.
 /// - Throws: `usage`, `bad_reference`.
-public func conversationsAndRanges(_ operands: [String]) throws -> ([ConversationReference], [RangeReference]?) {
+public func conversationsAndRanges(
+  _ operands: [String], several: Bool = true
+) throws -> ([ConversationReference], [RangeReference]?) {
   var conversations: [ConversationReference] = []
   var ranges: [RangeReference] = []
   for operand in operands {
@@ -19,7 +22,7 @@ public func conversationsAndRanges(_ operands: [String]) throws -> ([Conversatio
       conversations.append(try ConversationReference(operand))
     }
   }
-  if !ranges.isEmpty, conversations.count > 1 {
+  if conversations.count > 1, !several || !ranges.isEmpty {
     throw usage("'\(operands[1])' is no range of messages; write 57, 40..57, 40.. or ..57")
   }
   if let backwards = ranges.first(where: \.isBackwards) {

@@ -51,10 +51,7 @@ internal import DMKit
       }
       for receipt in try messenger.markReadEverywhere(target, options) { try print(receipt, call) }
     } else if let name = arguments.operands.first {
-      let (conversations, ranges) = try conversationsAndRanges(arguments.operands)
-      if conversations.count > 1 {
-        throw usage("'\(arguments.operands[1])' is no range of messages; write 57, 40..57, 40.. or ..57")
-      }
+      let (conversations, ranges) = try conversationsAndRanges(arguments.operands, several: false)
       if ranges != nil, target != nil { throw usage("a range and an option exclude each other; write one of them") }
       guard let conversation = conversations.first, let chosen = ranges.map(ReadTarget.ranges) ?? target else {
         throw usage("which messages of '\(name)'? Write a range, --up-to MESSAGE, --before WHEN or --all")

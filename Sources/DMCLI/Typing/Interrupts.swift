@@ -2,11 +2,14 @@ internal import CSystem
 internal import DMKit
 internal import Glibc
 
-/// The signals that end or stop a program, taken one by one, for whoever has something to put in order first; and the one
-/// that tells of a child's end.
+/// The signals that end or stop a program, taken one by one, for whoever has something to put in order first; and
+/// the one that tells of a child's end.
 ///
 /// The corresponding facility is signalfd(2).
 struct Interrupts: ~Copyable {
+  /// One that has come, and whether the terminal sent it to the whole group.
+  typealias Signal = (number: Int32, isFromTerminal: Bool)
+
   let descriptor: Int32
 
   /// Those that are ignored stay so: who was started by nohup(1) goes on.
@@ -32,8 +35,7 @@ struct Interrupts: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// The next one that has come, and whether the terminal sent it to the whole group.
-  func next() -> (number: Int32, isFromTerminal: Bool)? {
+  func next() -> Signal? {
     var information = signalfd_siginfo()
     let size = MemoryLayout<signalfd_siginfo>.size
     guard read(descriptor, &information, size) == size else { return nil }

@@ -32,21 +32,28 @@ public struct Showing: ~Copyable {
     isOn = isWanted
   }
 
-  /// Waits until one of the streams is ready, a moment comes, or typing has to be shown again; dies of a signal that
-  /// ends the program.
+  /// Waits as `listen` does; dies of a signal that ends the program.
   private mutating func wait(_ requests: inout [pollfd], until moment: Int64?) {
+    for signal in listen(&requests, until: moment) { leave(signal.number) }
+  }
+
+  /// Waits until one of the streams is ready, a moment comes, or typing has to be shown again.
+  ///
+  /// - Returns: the signals that came and would end the program.
+  private mutating func listen(_ requests: inout [pollfd], until moment: Int64?) -> [Interrupts.Signal] {
     requests.append(pollfd(fd: interrupts.descriptor, events: Int16(POLLIN), revents: 0))
     defer { requests.removeLast() }
     let due = min(moment ?? .max, isOn ? refresh : .max)
-    let milliseconds = due == .max ? -1 : max(0, (due - stopwatch() + 999) / 1000)
-    guard poll(&requests, nfds_t(requests.count), Int32(clamping: milliseconds)) > 0 else { return }
+    guard poll(&requests, nfds_t(requests.count), milliseconds(until: due)) > 0 else { return [] }
+    var endings: [Interrupts.Signal] = []
     while let signal = interrupts.next() {
       switch signal.number {
       case SIGCHLD: continue
       case SIGTSTP: pause()
-      default: leave(signal.number)
+      default: endings.append(signal)
       }
     }
+    return endings
   }
 
   /// Stops as the terminal asked for, and goes on as before when it is continued.
@@ -118,18 +125,11 @@ public struct Showing: ~Copyable {
   /// - Throws: `usage` when it cannot be run.
   public mutating func run(_ words: [String]) throws -> Never {
     let child = try Child(words)
+    var nothing: [pollfd] = []
     while true {
       show(true)
-      var requests = [pollfd(fd: interrupts.descriptor, events: Int16(POLLIN), revents: 0)]
-      poll(&requests, 1, Int32(clamping: max(0, (refresh - stopwatch() + 999) / 1000)))
-      while let signal = interrupts.next() {
-        switch signal.number {
-        case SIGCHLD: continue
-        case SIGTSTP: pause()
-        // The terminal has told the child too.
-        default: if !signal.isFromTerminal { child.send(signal.number) }
-        }
-      }
+      // The terminal has told the child too.
+      for signal in listen(&nothing, until: nil) where !signal.isFromTerminal { child.send(signal.number) }
       if let status = child.ending() {
         show(false)
         end(as: status)

@@ -139,7 +139,8 @@ final class ChangeFeed {
     guard let seqs = row.seqs, told < seqs.upperBound else { return [] }
     let reader = try row.user.map(store.handle)
     let sender = try row.sender.map(store.handle)
-    let part = SeqRange(uncheckedBounds: (max(seqs.lowerBound, told + 1), seqs.upperBound)).prefix(Self.batch)
+    let first = max(seqs.lowerBound, told + 1)
+    let part = first...min(seqs.upperBound, first + Self.batch - 1)
     let messages = try store.messages(in: row.conversation, part, as: statuses)
     let isWhole = part.upperBound == seqs.upperBound
     if !isWhole { position = Cursor.Position(rev: row.rev - 1, seq: part.upperBound) }
@@ -151,11 +152,6 @@ final class ChangeFeed {
       return .messageUpdated(message, Cursor(store: uuid, place))
     }
   }
-}
-
-extension SeqRange {
-  /// Its first numbers.
-  fileprivate func prefix(_ count: Int) -> SeqRange { lowerBound...Swift.min(upperBound, lowerBound + count - 1) }
 }
 
 extension Store.ChangeFilter {

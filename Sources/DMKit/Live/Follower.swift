@@ -13,11 +13,15 @@ public final class Follower {
   private let lease: ConsumerLease?
   private var bell: Watch
   private var delivery: DeliveryMarks
-  private var beat: PresenceBeat?
+  private var beat: Interval?
   private var heartbeat: Interval?
   private var look: Interval
   private var mustRead = true
   private var hasCaughtUp = false
+
+  /// Microseconds from one look to the next where the bell cannot be heard, and where it can.
+  private static let often: Int64 = 100_000
+  private static let seldom: Int64 = 1_000_000
 
   /// Ends the stream when the other end of this descriptor is closed: whoever reads has gone, or had enough.
   public var endsWith: Int32?
@@ -42,14 +46,15 @@ public final class Follower {
     }
     signals = query.kinds.isDisjoint(with: [.typing, .presence]) ? nil : SignalFeed(messenger, query.kinds, feed)
     delivery = DeliveryMarks(isWanted: query.marksDelivered && query.consumer == nil)
-    if query.beatsPresence, query.follows { beat = PresenceBeat(messenger) }
+    // The first beat is due at once.
+    if query.beatsPresence, query.follows { beat = Interval(15_000_000, from: -15_000_000) }
     heartbeat = (query.heartbeat ?? (query.consumer == nil ? nil : .seconds(5))).map {
       Interval(max(1000, $0.microseconds))
     }
-    if access(store.location.bell, F_OK) != 0 { Bell.make(store.location.bell) }
+    EmptyFile.make(store.location.bell)
     bell = Watch(store.location.bell)
     warning = bell.fault
-    look = Interval(bell.descriptor == nil ? 100_000 : 1_000_000)
+    look = Interval(bell.descriptor == nil ? Self.often : Self.seldom)
   }
 
   /// Where the stream stands: everything before it has been returned.
@@ -65,7 +70,7 @@ public final class Follower {
     try delivery.write(messenger)
     while true {
       if query.follows {
-        try beat?.giveIfDue()
+        if beat?.comes() == true { try messenger.beatPresence() }
         if heartbeat?.comes() == true { return [.heartbeat(cursor)] }
       }
       if mustRead, hasCaughtUp || !query.isCaughtUp {
@@ -102,7 +107,7 @@ public final class Follower {
   /// Watches the bell again: a writer makes it anew, and others free what was short.
   private func listen() {
     bell = Watch(store.location.bell)
-    if bell.descriptor != nil { look = Interval(1_000_000) }
+    if bell.descriptor != nil { look = Interval(Self.seldom) }
   }
 
   /// Waits for the bell, a signal or a moment.
@@ -114,16 +119,14 @@ public final class Follower {
       pollfd(fd: bell.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: signals?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
     ]
-    // Rounded up, so that what is due is due when it ends.
-    let milliseconds = max(0, (moment - stopwatch() + 999) / 1000)
-    guard poll(&requests, nfds_t(requests.count), Int32(clamping: milliseconds)) > 0 else { return true }
+    guard poll(&requests, nfds_t(requests.count), milliseconds(until: moment)) > 0 else { return true }
     if requests[0].revents != 0 { return false }
     if requests[1].revents != 0 {
       bell.drain()
       mustRead = true
-      if let fault = bell.fault, look.length > 100_000 {
+      if let fault = bell.fault, look.length > Self.often {
         warning = fault
-        look = Interval(100_000)
+        look = Interval(Self.often)
       }
     }
     if requests[2].revents != 0 { signals?.isTouched = true }
@@ -155,16 +158,4 @@ private struct DeliveryMarks {
     if try messenger.markDelivered(upTo: seqs) { seqs = [:] }
     last = stopwatch()
   }
-}
-
-/// The signal that a follower is there.
-private struct PresenceBeat {
-  private let messenger: Messenger
-  private var interval = Interval(15_000_000, from: -15_000_000)
-
-  init(_ messenger: Messenger) { self.messenger = messenger }
-
-  var due: Int64 { interval.due }
-
-  mutating func giveIfDue() throws { if interval.comes() { try messenger.beatPresence() } }
 }

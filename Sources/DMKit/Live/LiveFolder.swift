@@ -49,14 +49,9 @@ struct LiveFolder {
   func make() -> Bool { mkdir(path, 0o700) == 0 || errno == EEXIST }
 
   /// Gives a signal, or gives it again.
-  ///
-  /// Not an act: where it cannot be given, it is not seen.
   func give(_ signal: Signal) {
     let file = "\(path)/\(signal.name)"
-    if utimensat(AT_FDCWD, file, nil, AT_SYMLINK_NOFOLLOW) == 0 { return }
-    make()
-    let descriptor = open(file, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    if descriptor >= 0 { close(descriptor) }
+    if !EmptyFile.touch(file), make() { EmptyFile.touch(file) }
   }
 
   func takeBack(_ signal: Signal) { unlink("\(path)/\(signal.name)") }

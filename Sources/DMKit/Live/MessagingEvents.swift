@@ -79,7 +79,9 @@ private final class Reading: @unchecked Sendable {
   func next() async throws -> [MessagingEvent]? {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        run { continuation.resume(with: Result { try self.follow() }) }
+        let work: @Sendable () -> Void = { continuation.resume(with: Result { try self.follow() }) }
+        // No thread to be had: rather wait here than not at all.
+        if startThread(work) != 0 { work() }
       }
     } onCancel: {
       end()
@@ -93,26 +95,5 @@ private final class Reading: @unchecked Sendable {
     follower.endsWith = stop.told
     self.follower = follower
     return try follower.next()
-  }
-
-  private func run(_ body: @escaping @Sendable () -> Void) {
-    final class Work: Sendable {
-      let body: @Sendable () -> Void
-      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    let work = Unmanaged.passRetained(Work(body))
-    var thread = pthread_t()
-    let fault = pthread_create(
-      &thread, nil,
-      { argument in
-        if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body() }
-        return nil
-      }, work.toOpaque())
-    if fault == 0 {
-      pthread_detach(thread)
-    } else {
-      // No thread to be had: rather wait here than not at all.
-      work.takeRetainedValue().body()
-    }
   }
 }

@@ -9,6 +9,13 @@ package func stopwatch() -> Int64 {
   return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
 }
 
+/// A time-out of poll(2) that ends at a moment of the stopwatch; `.max` never comes.
+///
+/// Rounded up, so that what is due is due when it ends.
+package func milliseconds(until moment: Int64) -> Int32 {
+  moment == .max ? -1 : Int32(clamping: max(0, (moment - stopwatch() + 999) / 1000))
+}
+
 /// Something that is due again and again, on a clock that nobody sets.
 struct Interval {
   let length: Int64

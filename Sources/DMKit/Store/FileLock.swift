@@ -105,18 +105,8 @@ struct FileLock: ~Copyable {
   /// - Returns: 0 when it is had, ETIMEDOUT, or why it cannot be had.
   private static func wait(for descriptor: Int32, milliseconds: Int) -> Int32 {
     let waiter = Waiter(descriptor)
-    var thread = pthread_t()
-    let fault = pthread_create(
-      &thread, nil,
-      { argument in
-        if let argument { Unmanaged<Waiter>.fromOpaque(argument).takeRetainedValue().lock() }
-        return nil
-      }, Unmanaged.passRetained(waiter).toOpaque())
-    guard fault == 0 else {
-      Unmanaged.passUnretained(waiter).release()
-      return fault
-    }
-    pthread_detach(thread)
+    let fault = startThread { waiter.lock() }
+    guard fault == 0 else { return fault }
     var deadline = timespec()
     clock_gettime(CLOCK_MONOTONIC, &deadline)
     deadline.tv_nsec += milliseconds % 1000 * 1_000_000

@@ -16,17 +16,13 @@ final class StatusReader {
   init(_ store: Store) { self.store = store }
 
   func status(of seq: Int, in conversation: Int64, from sender: Int64) throws -> Message.Status {
-    var known = try conversations[conversation] ?? load(conversation)
+    var known = try conversations[conversation] ?? Known(delivered: store.furthestDelivered(in: conversation))
     if known.range?.contains(seq) != true {
       try look(&known, seq, conversation)
       conversations[conversation] = known
     }
     if known.isRead, known.reader != sender { return .read }
     return known.delivered.contains { $0.user != sender && $0.seq >= seq } ? .delivered : .sent
-  }
-
-  private func load(_ conversation: Int64) throws -> Known {
-    Known(delivered: try store.furthestDelivered(in: conversation))
   }
 
   /// Finds the mark that covers a message, or how far there is none.

@@ -1,19 +1,5 @@
 internal import Glibc
 
-/// The file whose time of change tells followers that something was committed.
-enum Bell {
-  /// Wakes whoever follows; who misses it looks by himself.
-  static func ring(_ path: String) {
-    if utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT { return }
-    make(path)
-  }
-
-  static func make(_ path: String) {
-    let descriptor = open(path, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    if descriptor >= 0 { close(descriptor) }
-  }
-}
-
 /// Tells that a file, or a folder's content, was touched.
 ///
 /// The corresponding facility is inotify(7). A touch that comes between two looks is never missed, but may be
