@@ -93,6 +93,14 @@ struct Statement: ~Copyable {
     return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
+  /// Hands on the bytes of a text or a blob as they stand; nil of NULL.
+  borrowing func withBytes<T>(_ column: Int32, _ body: (UnsafeRawBufferPointer?) -> T) -> T {
+    if isNull(column) { return body(nil) }
+    // The pointer before the count: sqlite.org/c3ref/column_blob.html.
+    let start = sqlite3_column_blob(handle, column)
+    return body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+  }
+
   borrowing func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 
   borrowing func identifier(_ column: Int32) -> Identifier {

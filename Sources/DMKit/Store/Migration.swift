@@ -6,7 +6,7 @@ enum Migration {
   static let applicationID: Int64 = 0x644D_7331
 
   static let steps: [[UInt8]] = [
-    PackageResources.m0001_initial_sql, PackageResources.m0002_live_sql,
+    PackageResources.m0001_initial_sql, PackageResources.m0002_live_sql, PackageResources.m0003_everyday_sql,
   ]
 }
 
@@ -53,6 +53,11 @@ extension Store {
     if done < Migration.steps.count {
       for step in Migration.steps.dropFirst(done) {
         try connection.execute(String(decoding: step, as: UTF8.self))
+      }
+      // What is written with each message since the third step, for those that were there.
+      if done < 3 {
+        try seal(nil)
+        try reindex()
       }
       if done == 0 {
         try connection.execute("PRAGMA application_id = \(Migration.applicationID)")
