@@ -8,7 +8,7 @@ public struct Arguments: Sendable {
   public private(set) var subcommand: String?
   public private(set) var operands: [String] = []
   private var flags: Set<String> = []
-  private var values: [String: String] = [:]
+  private var values: [String: [String]] = [:]
   private let command: Command
 
   /// - Throws: `usage`, which names the word and the nearest right one.
@@ -61,7 +61,7 @@ public struct Arguments: Sendable {
     guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
       throw usage("'--\(name)' needs a value: \(option.value ?? "")")
     }
-    values[option.name] = value
+    values[option.name, default: []].append(value)
   }
 
   private mutating func takeShort(_ word: String, _ rest: inout ArraySlice<String>) throws {
@@ -77,7 +77,7 @@ public struct Arguments: Sendable {
       guard let value = letters.isEmpty ? rest.popFirst() : String(letters) else {
         throw usage("'-\(letter)' needs a value: \(placeholder)")
       }
-      values[option.name] = value
+      values[option.name, default: []].append(value)
       return
     }
   }
@@ -91,8 +91,11 @@ public struct Arguments: Sendable {
   /// The value of an option; the last one counts.
   public func value(_ name: String) -> String? {
     assert(command.allOptions.contains { $0.name == name }, "\(command.name) declares no option '\(name)'")
-    return values[name]
+    return values[name]?.last
   }
+
+  /// All values of an option that may stand more than once, in order.
+  public func all(_ name: String) -> [String] { values[name] ?? [] }
 
   /// Whether an option was given, flag or not.
   public func isGiven(_ name: String) -> Bool { has(name) || value(name) != nil }

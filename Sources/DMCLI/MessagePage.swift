@@ -29,6 +29,9 @@ public struct MessagePage {
         replyTo: message.replyTo.flatMap { try messenger.number(of: $0) })
   }
 
+  /// `bob:` where it is not clear which conversation is meant.
+  private mutating func place(_ id: Identifier) throws -> String { conversation == nil ? "\(try name(id)):" : "" }
+
   public mutating func name(_ id: Identifier) throws -> String {
     if let known = names[id] { return known }
     let name = TextFormat.name(try messenger.conversation(.id(id)), for: messenger.identity.handle)
@@ -42,10 +45,16 @@ public struct MessagePage {
     case .message(let message, _):
       return try text(of: message)
     case .messageUpdated(let message, _):
+      if message.editedAt != nil {
+        return "-- \(try place(message.conversationID))\(message.seq) as it is now --\n" + (try text(of: message))
+      }
       // One's own words, and how far they have come.
       guard message.sender == messenger.identity.handle else { return nil }
-      let place = conversation == nil ? "\(try name(message.conversationID)):" : ""
-      return "-- \(place)\(message.seq) \(message.status.rawValue) --"
+      return "-- \(try place(message.conversationID))\(message.seq) \(message.status.rawValue) --"
+    case .messageDeleted(let deletion, _):
+      return TextFormat.line(deletion, in: try place(deletion.conversationID))
+    case .reaction(let reaction, _):
+      return TextFormat.line(reaction, in: try place(reaction.conversationID))
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _):
       return TextFormat.line(receipt, in: try name(receipt.conversationID))
     case .conversationUpdated(let conversation, _):

@@ -31,24 +31,63 @@ public enum TextFormat {
   /// A line of the list: flags, unread, name, time, and who said what last.
   public static func line(_ conversation: Conversation, for me: Handle) -> String {
     let unread = conversation.unreadCount > 0 ? String(conversation.unreadCount) : ""
-    let flag = conversation.isPinned ? "*" : conversation.isArchived ? "a" : " "
+    let flag = conversation.isPinned ? "*" : conversation.isArchived ? "a" : conversation.mutedUntil != nil ? "m" : " "
     var line = "\(flag)\(right(unread, 5))  \(left(name(conversation, for: me), 24))  "
     line += left(short(conversation.lastActivity), 10)
     if let last = conversation.lastMessage {
       let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init) ?? ""
-      line += "  \(visible(last.sender.description)): \(cut(text, 60))"
+      line += "  " + (announcement(last) ?? "\(visible(last.sender.description)): \(cut(text, 60))")
     }
-    return line
+    if conversation.unreadMentionsCount > 0 { line += "  [@\(conversation.unreadMentionsCount)]" }
+    return line + (conversation.draftText == nil ? "" : "  [draft]")
   }
 
   /// A message: time, number, sender, what it answers, text, and how far it came when it is one's own.
   public static func line(
     _ message: Message, for me: Handle, in place: String? = nil, replyTo reply: Int? = nil
   ) -> String {
+    if let announcement = announcement(message) {
+      return "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(message.seq) \(announcement)"
+    }
     let head =
       "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(message.seq) \(visible(message.sender.description)): "
     let text = (reply.map { "(to \($0)) " } ?? "") + visible(message.text ?? "", indent: "       ")
-    return head + text + (message.sender == me && message.status != .sent ? "  [\(message.status.rawValue)]" : "")
+    var marks = message.editedAt == nil ? "" : "  (edited)"
+    for reaction in message.reactions {
+      marks += "  \(visible(reaction.emoji))\(reaction.users.count > 1 ? String(reaction.users.count) : "")"
+    }
+    return head + text + marks
+      + (message.sender == me && message.status != .sent ? "  [\(message.status.rawValue)]" : "")
+  }
+
+  /// What a message without a text says; nil of one that has one.
+  static func announcement(_ message: Message) -> String? {
+    let sender = visible(message.sender.description)
+    let subject = visible(message.subject ?? "")
+    if message.deletedAt != nil { return "\(sender): -- gone --" }
+    return switch message.systemKind {
+    case nil: nil
+    case .conversationCreated: "-- \(sender) created the group \(subject) --"
+    case .titleChanged: "-- \(sender) changed the title to \(subject) --"
+    case .userJoined: "-- \(sender) added \(subject) --"
+    case .userLeft: sender == subject ? "-- \(sender) left --" : "-- \(sender) removed \(subject) --"
+    }
+  }
+
+  public static func line(_ deletion: Deletion, in place: String = "") -> String {
+    "-- \(place)\(deletion.seq) deleted\(deletion.forEveryone ? "" : " for you") --"
+  }
+
+  public static func line(_ reaction: Reaction, in place: String = "") -> String {
+    let user = visible(reaction.user.description)
+    guard let emoji = reaction.emoji else { return "-- \(user) took back a reaction to \(place)\(reaction.seq) --" }
+    return "-- \(user) reacted to \(place)\(reaction.seq): \(visible(emoji)) --"
+  }
+
+  public static func line(_ report: Report) -> String {
+    let reason = report.reason.map { ": \(visible($0, indent: " "))" } ?? ""
+    return
+      "\(day(report.at)) \(clock(report.at))  \(visible(report.reporter.description)) reported \(report.seq) of \(visible(report.sender.description))\(reason)"
   }
 
   public static func line(_ receipt: Receipt, in place: String? = nil) -> String {
@@ -90,13 +129,24 @@ public enum TextFormat {
   /// A conversation at length, for `dm-conversation`.
   public static func details(_ conversation: Conversation, for me: Handle) -> String {
     let participants = conversation.participants.map { visible($0.description) }.joined(separator: ", ")
-    return """
-      \(name(conversation, for: me))
-        id            \(conversation.id)
-        participants  \(participants)
-        messages      \(conversation.lastMessage?.seq ?? 0), \(conversation.unreadCount) unread
-        last activity \(day(conversation.lastActivity)) \(clock(conversation.lastActivity))
-      """
+    var lines = [
+      name(conversation, for: me),
+      "  id            \(conversation.id)",
+      "  participants  \(participants)",
+      "  messages      \(conversation.lastMessage?.seq ?? 0), \(conversation.unreadCount) unread",
+      "  last activity \(day(conversation.lastActivity)) \(clock(conversation.lastActivity))",
+    ]
+    if let url = conversation.avatarURL { lines.append("  avatar        \(visible(url))") }
+    if let lifetime = conversation.expireAfter { lines.append("  expire after  \(lifetime.components.seconds) s") }
+    if let end = conversation.mutedUntil {
+      lines.append("  muted         \(end == .forever ? "for ever" : "until \(day(end)) \(clock(end))")")
+    }
+    if conversation.isPinned { lines.append("  pinned") }
+    if conversation.isArchived { lines.append("  archived") }
+    if let draft = conversation.draftText {
+      lines.append("  draft         \(visible(draft, indent: "                "))")
+    }
+    return lines.joined(separator: "\n")
   }
 
   private static func left(_ text: String, _ width: Int) -> String {

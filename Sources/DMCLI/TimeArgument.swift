@@ -19,7 +19,7 @@ public func moment(_ text: String, now: Timestamp = .now) throws -> Timestamp {
     }
   default: break
   }
-  if let ago = microseconds(text) {
+  if let ago = microseconds(of: text) {
     let (past, isTooLong) = now.microseconds.subtractingReportingOverflow(ago)
     if !isTooLong { return Timestamp(microseconds: past) }
   }
@@ -47,23 +47,6 @@ public func moment(_ text: String, now: Timestamp = .now) throws -> Timestamp {
   }
   throw DMError(
     .badTime, "'\(text)' is no time; write 2026-11-21, 14:30, 2h, 7d, yesterday or 2026-11-21T14:30:00Z", subject: text)
-}
-
-/// A stretch of time up to a year: `10s`, `5m` or `1h`.
-///
-/// - Throws: `bad_time`.
-public func duration(_ text: String) throws -> Duration {
-  if let length = microseconds(text), (1...366 * 86_400_000_000).contains(length) { return .microseconds(length) }
-  throw DMError(.badTime, "'\(text)' is no stretch of time up to a year; write 10s, 5m or 1h", subject: text)
-}
-
-private func microseconds(_ text: String) -> Int64? {
-  let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
-  guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count >= 0,
-    text.first != "+"
-  else { return nil }
-  let (seconds, isTooLong) = count.multipliedReportingOverflow(by: unit * 1_000_000)
-  return isTooLong ? nil : seconds
 }
 
 /// The numbers of a text that has digits where the pattern has nines, and elsewhere the same.

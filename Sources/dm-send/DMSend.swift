@@ -5,89 +5,76 @@ internal import DMKit
   static let command = Command(
     "dm-send", "send messages: one from its arguments or standard input, or many as lines",
     synopsis: [
-      "[OPTION]... CONVERSATION TEXT...", "[OPTION]... CONVERSATION <FILE", "--lines CONVERSATION <FILE",
+      "[OPTION]... CONVERSATION TEXT...", "[OPTION]... CONVERSATION <FILE", "[OPTION]... --to CONVERSATION... TEXT...",
+      "CONVERSATION --from-draft | --forward MESSAGE", "--lines CONVERSATION <FILE",
       "<JSON-LINES",
     ],
     options: [
+      Option("to", value: "CONVERSATION", "where to send; may stand several times: to all of them or to none"),
       Option("lines", "send each line of standard input as a message"),
       Option("reply-to", value: "MESSAGE", "the message that this one answers"),
       Option("nonce", value: "NONCE", "sent before with this nonce: do nothing, return that message"),
       Option("consumer", value: "NAME", "the lines acknowledge ('ack') for this consumer of the user; see dm-tail(1)"),
       Option("skip-failed", "pass over lines that can never succeed: acknowledge and count them"),
       Option("edit", "write the text in $VISUAL or $EDITOR"),
+      Option("draft", "keep the text as the draft of the conversation instead of sending it"),
+      Option("from-draft", "send the draft, and clear it"),
+      Option("forward", value: "MESSAGE", "send the text of this message"),
+      Option("expires-in", value: "TIME", "have it gone after that long"),
     ],
     examples: [
       ("dm-send bob 'lunch?'", "send"),
       ("make 2>&1 | tail -n 20 | dm-send +ops", "standard input as one message"),
       ("dm-send bob --reply-to -1 'with pleasure'", "answer the last message"),
       ("dm-send bob --nonce \"backup-$(date +%F)\" 'backup done'", "at most once a day, however often it runs"),
+      ("dm-send --to bob --to +ops 'back at five'", "the same to several, or to none if one of them fails"),
+      ("dm-send bob --forward +ops:12", "pass a message on"),
       (
         "jq -c '{conversation: .to, text: .body, nonce: .id}' queue.json | dm-send",
         "many, each answered by a line"
       ),
-    ], reads: "send_line", writes: ["message", "ack", "error"])
+    ], reads: "send_line", writes: ["message", "conversation", "ack", "error"])
 
   static func run(_ call: Invocation) throws {
     let arguments = call.arguments
     let messenger = try call.messenger()
-    guard let name = arguments.operands.first else { return try sendLines(call, messenger) }
+    var words = arguments.operands[...]
+    var names = arguments.all("to")
+    if names.isEmpty, let name = words.popFirst() { names = [name] }
+    guard let name = names.first else { return try sendLines(call, messenger) }
     for option in ["consumer", "skip-failed"] where arguments.isGiven(option) {
       throw usage("--\(option) is for JSON lines on standard input; leave out '\(name)'")
     }
-    let conversation = try ConversationReference(name)
-    if arguments.has("lines") { return try sendTexts(call, messenger, conversation) }
-    let words = arguments.operands.dropFirst().joined(separator: " ")
-    let message =
-      arguments.has("edit")
-      ? try EditedText(words).keeping { try send($0, call, messenger, conversation) }
-      : try send(arguments.operands.count > 1 ? words : standardInput(), call, messenger, conversation)
-    try call.print(message) { answer($0, name) }
-  }
-
-  static func standardInput() throws -> String {
-    var input = LineInput()
-    return try input.text(limit: Outgoing.textLimit)
-  }
-
-  static func send(
-    _ text: String, _ call: Invocation, _ messenger: Messenger, _ conversation: ConversationReference
-  ) throws -> Message {
-    try messenger.send(
-      Outgoing(
-        to: conversation, text: text, nonce: call.arguments.value("nonce"),
-        replyTo: call.arguments.value("reply-to").map(MessageReference.init)))
-  }
-
-  static func sendTexts(_ call: Invocation, _ messenger: Messenger, _ conversation: ConversationReference) throws {
-    try call.arguments.atMost(1)
-    try call.arguments.exclude("lines", beside: "nonce", "reply-to", "edit")
-    try call.answerLines {
-      try Outgoing(to: conversation, text: plainText($0))
-    } act: {
-      try messenger.send($0)
-    } print: { message in
-      try call.print(message) { answer($0, conversation.description) }
+    try excludeOdd(arguments)
+    let conversations = try names.map(ConversationReference.init)
+    if arguments.has("lines") || arguments.has("draft") || arguments.has("from-draft"), names.count > 1 {
+      throw usage("that is for one conversation; leave out all but one --to")
     }
-  }
-
-  static func sendLines(_ call: Invocation, _ messenger: Messenger) throws {
-    for name in ["lines", "nonce", "reply-to", "edit"] where call.arguments.isGiven(name) {
-      throw usage("--\(name) needs a conversation; see --help")
+    if arguments.has("lines") {
+      if let word = words.first { throw usage("unexpected '\(word)'; see --help") }
+      return try sendTexts(call, messenger, conversations[0])
     }
-    if isTerminal(.input) { throw usage("name a conversation, or pipe JSON lines into it; see --help") }
-    if let consumer = call.arguments.value("consumer") { return try sendLines(call, messenger, as: consumer) }
-    if call.arguments.has("skip-failed") { throw usage("--skip-failed needs --consumer NAME") }
-    try call.answerLines {
-      try Outgoing(line: $0)
-    } act: {
-      try messenger.send($0)
-    } print: { message in
-      try call.print(message) { answer($0, $0.conversationID.description) }
+    if arguments.has("from-draft") || arguments.isGiven("forward"), let word = words.first {
+      throw usage("unexpected '\(word)': the text is there already; see --help")
     }
-  }
-
-  /// A reference to what was sent, ready for --reply-to.
-  static func answer(_ message: Message, _ conversation: String) -> String {
-    visible("\(conversation):\(message.seq)") + (message.isDuplicate ? " (sent before)" : "")
+    if arguments.has("from-draft") {
+      let options = try options(arguments)
+      let message = try messenger.sendDraft(
+        in: conversations[0], nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime)
+      return try call.print(message) { answer($0, name) }
+    }
+    try withText(Array(words), call, messenger) { text in
+      if arguments.has("draft") {
+        let conversation = try messenger.saveDraft(text, in: conversations[0])
+        return try call.print(conversation) { TextFormat.details($0, for: messenger.identity.handle) }
+      }
+      let options = try options(arguments)
+      let messages = try messenger.sendToAll(
+        conversations.map {
+          try Outgoing(
+            to: $0, text: text, nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime)
+        })
+      for (message, name) in zip(messages, names) { try call.print(message) { answer($0, name) } }
+    }
   }
 }

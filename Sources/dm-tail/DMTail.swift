@@ -15,6 +15,7 @@ internal import DMKit
       Option("before", value: "WHEN", "only those before a message or a time"),
       Option("since", value: "WHEN", "only those from a message or a time on"),
       Option("unread", "only unread ones"),
+      Option("deleted", "say where a message was deleted or has expired, too"),
       Option("read", "mark what was printed as read"),
       Option("peek", "do not mark what was printed as delivered"),
       Option("follow", short: "f", "go on with what happens from then on"),
@@ -47,7 +48,8 @@ internal import DMKit
       ("dm-tail --cursor start --events all", "all that is known to have happened"),
     ],
     writes: [
-      "message", "message_updated", "delivery_receipt", "read_receipt", "typing", "presence", "conversation_updated",
+      "message", "message_updated", "message_deleted", "reaction", "delivery_receipt", "read_receipt", "typing",
+      "presence", "conversation_updated",
       "caught_up", "heartbeat", "gap", "ack", "consumer",
     ])
 

@@ -10,6 +10,7 @@ extension DMTail {
     query.before = try arguments.value("before").map(messageOrTime)
     query.since = try arguments.value("since").map(messageOrTime)
     query.unreadOnly = arguments.has("unread")
+    query.includesDeleted = arguments.has("deleted")
     query.limit = try arguments.count("n", default: 30)
     if query.unreadOnly || query.since != nil || ranges != nil, !arguments.isGiven("n") { query.limit = nil }
     // Whoever waits for the first word need not wait for the conversation.

@@ -12,7 +12,10 @@ internal import DMKit
 
   static let command = Command(
     "dm-user", "add users, and show and change profiles",
-    synopsis: ["add HANDLE [OPTION]...", "list", "show [USER]", "set [OPTION]...", "presence [-f] [USER]..."],
+    synopsis: [
+      "add HANDLE [OPTION]...", "list", "show [USER]", "set [OPTION]...", "presence [-f] [USER]...",
+      "block USER...", "unblock USER...", "blocked",
+    ],
     subcommands: [
       Command.Subcommand("add", operands: "HANDLE", "add a user", options: profile),
       Command.Subcommand("list", "print all users"),
@@ -21,6 +24,10 @@ internal import DMKit
       Command.Subcommand(
         "presence", operands: "[USER]...", "who is there, of those with whom one shares a conversation",
         options: [Option("follow", short: "f", "go on with each who comes and goes")]),
+      Command.Subcommand(
+        "block", operands: "USER...", "let nothing of a user reach oneself; he is not told"),
+      Command.Subcommand("unblock", operands: "USER...", "undo that"),
+      Command.Subcommand("blocked", "print whom one blocks"),
     ],
     examples: [
       ("dm-user add dave --display-name 'Dave D.'", "add dave"),
@@ -48,6 +55,14 @@ internal import DMKit
       try call.print(try messenger.user(handle), text: TextFormat.line)
     case "presence":
       try printPresence(call, messenger)
+    case "block", "unblock":
+      _ = try arguments.operand(0, "USER")
+      let changed = try messenger.setBlocked(
+        arguments.subcommand == "block", arguments.operands.map { $0.without("@") })
+      for user in changed { try call.print(user, text: TextFormat.line) }
+    case "blocked":
+      try arguments.atMost(0)
+      for user in try messenger.blockedUsers() { try call.print(user, text: TextFormat.line) }
     default:
       try arguments.atMost(0)
       var after = ""
@@ -55,30 +70,6 @@ internal import DMKit
         for user in page { try call.print(user, text: TextFormat.line) }
         after = last.handle.description
       }
-    }
-  }
-
-  static func printPresence(_ call: Invocation, _ messenger: Messenger) throws {
-    try call.arguments.exclude("follow", "quiet")
-    let handles = try call.arguments.operands.map { try Handle($0.without("@")) }
-    var known: [Handle: Bool] = [:]
-    func printNews(_ presence: Presence) throws {
-      guard handles.isEmpty || handles.contains(presence.user), known[presence.user] != presence.isOnline else {
-        return
-      }
-      known[presence.user] = presence.isOnline
-      try call.print(presence, text: TextFormat.line)
-    }
-    let presence = try messenger.presence(of: handles.map(\.description))
-    for presence in presence { try printNews(presence) }
-    guard call.arguments.has("follow") else { return }
-    try call.output.flush()
-    var query = EventQuery()
-    query.kinds = [.presence]
-    query.beatsPresence = false
-    try call.follow(query) { events in
-      for case .presence(let presence) in events { try printNews(presence) }
-      return nil
     }
   }
 

@@ -10,7 +10,7 @@ final class ChangeFeed {
   /// The keys of those that were named; nil for all that the user is in.
   private(set) var conversations: [Int64]?
 
-  private var kept: (statuses: StatusReader, data: Int64, writes: Int)?
+  private var kept: (viewer: Viewer, data: Int64, writes: Int)?
 
   /// Everything up to there has been told.
   var position = Cursor.Position.start
@@ -36,10 +36,12 @@ final class ChangeFeed {
   private static func changes(_ kind: MessagingEvent.Kind) -> [Store.Change] {
     switch kind {
     case .message: [.message]
-    case .update: [.status]
+    case .update: [.status, .edited]
     case .receipt: [.readReceipt, .deliveryReceipt]
-    case .conversation: [.conversation, .readState]
-    case .delete, .reaction, .typing, .presence: []
+    case .conversation: [.conversation, .ownState]
+    case .delete: [.deleted, .deletedForMe]
+    case .reaction: [.reaction]
+    case .typing, .presence: []
     }
   }
 
@@ -65,14 +67,14 @@ final class ChangeFeed {
       }
       let filter = Store.ChangeFilter(user: me, kinds: kinds, conversations: conversations)
       if !filter.selectsNothing {
-        let statuses = try currentStatuses()
-        let count = try store.forEachChange(after: position.rev, filter, limit: Self.batch, as: statuses) { row in
-          try tell(row, me, statuses, &events)
+        let viewer = try currentViewer(me)
+        let count = try store.forEachChange(after: position.rev, filter, limit: Self.batch, as: viewer) { row in
+          try tell(row, viewer, &events)
           isDry = position.rev == row.rev && events.count < 2 * Self.batch
           return isDry
         }
         isDry = isDry && count < Self.batch
-        try keep(statuses)
+        try keep(viewer)
       }
       // What lies behind the last row concerns others.
       if isDry, position.rev < known.upperBound { position = Cursor.Position(rev: known.upperBound) }
@@ -91,57 +93,84 @@ final class ChangeFeed {
     }
   }
 
-  /// What is known of statuses holds for one state of the store, through all batches that are read of it.
-  private func currentStatuses() throws -> StatusReader {
+  /// What a viewer knows holds for one state of the store, through all batches that are read of it.
+  private func currentViewer(_ me: Int64) throws -> Viewer {
     guard let kept, kept.data == (try store.dataVersion()), kept.writes == store.writeCount else {
-      return StatusReader(store)
+      return Viewer(store, me)
     }
-    return kept.statuses
+    return kept.viewer
   }
 
-  private func keep(_ statuses: StatusReader) throws {
-    kept = isDry ? nil : (statuses, try store.dataVersion(), store.writeCount)
+  private func keep(_ viewer: Viewer) throws {
+    kept = isDry ? nil : (viewer, try store.dataVersion(), store.writeCount)
   }
 
   /// Adds the events of a change; of one that concerns many messages those of the first that are not told yet.
   private func tell(
-    _ row: Store.ChangeRow, _ me: Int64, _ statuses: StatusReader, _ events: inout [MessagingEvent]
+    _ row: Store.ChangeRow, _ viewer: Viewer, _ events: inout [MessagingEvent]
   ) throws {
+    let me = viewer.user
     // A change of which some messages are told already is the one after the position.
     let told = row.rev == position.rev + 1 ? position.seq : 0
     position = Cursor.Position(rev: row.rev)
     let isOwn = row.user == me
+    // What one does to conversations and has received oneself would come back to a bot that has just done it.
+    if isOwn, query.othersOnly, row.kind != .conversation { return }
+    if let user = row.user, try viewer.hasBlocked(user) { return }
     switch row.kind {
     case .message:
-      if let message = row.message, !(query.othersOnly && isOwn) { events.append(.message(message, cursor)) }
+      if let message = row.message { events.append(.message(message, cursor)) }
+    case .edited:
+      if let message = row.message { events.append(.messageUpdated(message, cursor)) }
     case .status:
-      // What one has received oneself would come back to a bot that has just acknowledged it.
-      if !(query.othersOnly && isOwn) { events += try updates(row, after: told, statuses) }
+      events += try updates(row, after: told, viewer)
+    case .deleted, .deletedForMe:
+      if let deletion = try deletion(row, viewer) { events.append(.messageDeleted(deletion, cursor)) }
+    case .reaction:
+      guard let message = row.message, let user = row.user, let stored = row.stored else { return }
+      let reaction = Reaction(
+        messageID: message.id, conversationID: message.conversationID, seq: message.seq, user: try store.handle(user),
+        emoji: try store.reaction(of: user, to: stored.key), at: row.at)
+      events.append(.reaction(reaction, cursor))
     case .readReceipt, .deliveryReceipt:
-      guard let seqs = row.seqs, let user = row.user, !(query.othersOnly && isOwn) else { return }
+      guard let seqs = row.seqs, let user = row.user, row.isMember,
+        try !gaps(in: seqs, left: viewer.hidden(in: seqs, of: row.conversation)).isEmpty
+      else { return }
       let isRead = row.kind == .readReceipt
       let receipt = Receipt(
         kind: isRead ? .read : .delivery, conversationID: try store.conversationID(row.conversation),
         user: try store.handle(user), range: seqs, at: row.at,
         unreadCount: isRead && isOwn ? try store.unreadCount(of: me, in: row.conversation) : nil)
       events.append(isRead ? .readReceipt(receipt, cursor) : .deliveryReceipt(receipt, cursor))
-    case .conversation, .readState:
-      // What one marks for oneself is nobody else's business.
-      if row.kind == .readState, !isOwn || query.othersOnly { return }
-      guard let seen = try store.conversation(row.conversation, of: me, as: statuses) else { return }
-      events.append(.conversationUpdated(seen, cursor))
+    case .conversation, .ownState:
+      // What one marks for oneself is nobody else's business, and who is out of it is told by a change of his own.
+      if row.kind == .ownState ? !isOwn : !row.isMember { return }
+      guard let seen = try store.conversation(row.conversation, as: viewer) else { return }
+      // What is gone from the lists comes back by being spoken in.
+      if isOwn || seen.isListed { events.append(.conversationUpdated(seen, cursor)) }
     case .user:
       break
     }
   }
 
-  private func updates(_ row: Store.ChangeRow, after told: Int, _ statuses: StatusReader) throws -> [MessagingEvent] {
+  /// That a message is gone which had reached the user.
+  private func deletion(_ row: Store.ChangeRow, _ viewer: Viewer) throws -> Deletion? {
+    guard let stored = row.stored, let seq = row.seqs?.lowerBound else { return nil }
+    let isForAll = row.kind == .deleted
+    guard try isForAll ? viewer.reaches(seq, in: row.conversation, from: stored.sender) : row.user == viewer.user else {
+      return nil
+    }
+    return Deletion(
+      id: stored.id, conversationID: try store.conversationID(row.conversation), seq: seq, forEveryone: isForAll)
+  }
+
+  private func updates(_ row: Store.ChangeRow, after told: Int, _ viewer: Viewer) throws -> [MessagingEvent] {
     guard let seqs = row.seqs, told < seqs.upperBound else { return [] }
     let reader = try row.user.map(store.handle)
     let sender = try row.sender.map(store.handle)
     let first = max(seqs.lowerBound, told + 1)
     let part = first...min(seqs.upperBound, first + Self.batch - 1)
-    let messages = try store.messages(in: row.conversation, part, as: statuses)
+    let messages = try store.messages(in: row.conversation, part, as: viewer)
     let isWhole = part.upperBound == seqs.upperBound
     if !isWhole { position = Cursor.Position(rev: row.rev - 1, seq: part.upperBound) }
     return messages.compactMap { message in

@@ -16,6 +16,8 @@ public final class Follower {
   private var beat: Interval?
   private var heartbeat: Interval?
   private var look: Interval
+  /// When the next message expires, on the stopwatch.
+  private var expiry: Int64?
   private var mustRead = true
   private var hasCaughtUp = false
 
@@ -76,6 +78,7 @@ public final class Follower {
       if mustRead, hasCaughtUp || !query.isCaughtUp {
         let events = try feed.next()
         mustRead = !feed.isDry
+        expiry = try messenger.untilNextExpiry().map { stopwatch() + $0 }
         try lease?.describe(feed.conversations)
         delivery.add(events, besides: messenger.identity.handle)
         if !events.isEmpty { return events }
@@ -90,7 +93,14 @@ public final class Follower {
         return nil
       }
       if let events = try signals?.next(), !events.isEmpty { return events }
-      let due = [deadline, look.due, heartbeat?.due, beat?.due, delivery.due, signals?.due].compactMap { $0 }
+      if let expiry, stopwatch() >= expiry {
+        // By the first of all who follow; where it cannot be written, readers hide it nevertheless.
+        try messenger.buryExpired()
+        self.expiry = try messenger.untilNextExpiry().map { stopwatch() + max($0, Self.seldom) }
+        mustRead = true
+        continue
+      }
+      let due = [deadline, expiry, look.due, heartbeat?.due, beat?.due, delivery.due, signals?.due].compactMap { $0 }
       guard wait(until: due.min() ?? .max) else {
         try delivery.write(messenger, isLast: true)
         return nil
@@ -98,6 +108,8 @@ public final class Follower {
       if look.comes() {
         if bell.descriptor == nil || bell.isLost { listen() }
         if try feed.hasMore() { mustRead = true }
+        // The clock may have been set.
+        if expiry != nil { expiry = try messenger.untilNextExpiry().map { stopwatch() + $0 } }
       }
       try delivery.write(messenger)
       if !mustRead, let deadline, stopwatch() >= deadline { return [] }

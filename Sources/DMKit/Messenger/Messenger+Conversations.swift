@@ -5,20 +5,20 @@ extension Messenger {
   public func conversations(_ query: ListQuery = ListQuery()) throws -> [Conversation] {
     try reading([]) { store, me in
       let cursor = try query.after.map { try PageCursor($0, store: store.uuid()) }
-      return try store.conversations(of: me, query, after: cursor, as: StatusReader(store))
+      return try store.conversations(query, after: cursor, as: Viewer(store, me))
     }
   }
 
   /// How many messages are unread in the conversations that the query selects.
   public func unreadCount(_ query: ListQuery = ListQuery()) throws -> Int {
-    try reading(0) { store, me in try store.unreadCount(of: me, query) }
+    try reading(0) { store, me in try store.unreadCount(query, as: Viewer(store, me)) }
   }
 
   /// One conversation as it is now.
   public func conversation(_ reference: ConversationReference) throws -> Conversation {
     let found = try reading(nil as Conversation?) { store, me in
       let row = try find(reference, store, me)
-      return try store.conversation(row.key, of: me, as: StatusReader(store))
+      return try store.conversation(row.key, as: Viewer(store, me))
     }
     guard let found else { throw nothingYet(reference) }
     return found
@@ -35,32 +35,31 @@ extension Messenger {
   public func directConversation(with handle: String) throws -> Conversation {
     try writing { store, me in
       guard let other = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
-      let row =
-        try store.directConversation(me, other)
-        ?? store.insertConversation(
-          .direct(me, other), creator: me, participants: me == other ? [me] : [me, other], at: .now)
-      return try asSeen(row, store, me)
+      if let row = try store.directConversation(me, other) { return try asSeen(row, store, me) }
+      try checkMayStart(with: other, as: Viewer(store, me))
+      return try asSeen(startDirect(with: other, store, me), store, me)
     }
+  }
+
+  func startDirect(with other: Int64, _ store: Store, _ me: Int64) throws -> Store.ConversationRow {
+    try store.insertConversation(
+      .direct(me, other), creator: me, participants: me == other ? [me] : [me, other], at: .now)
   }
 
   /// A new group of the user and those participants.
   public func createGroup(titled title: String, with handles: [String]) throws -> Conversation {
     try checkTitle(title)
     return try writing { store, me in
-      // Who is named twice joins once.
-      let participants =
-        try [me]
-        + handles.map { handle in
-          guard let user = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
-          return user
-        }
-      let row = try store.insertConversation(.group(title: title), creator: me, participants: participants, at: .now)
+      let others = try keys(handles, store, me).filter { $0 != me }
+      var row = try store.insertConversation(.group(title: title), creator: me, participants: [me] + others, at: .now)
+      try store.announce(.conversationCreated, title, by: me, in: &row)
+      for user in try store.blockers(of: me) where others.contains(user) { try putAside(row.key, of: user, store) }
       return try asSeen(row, store, me)
     }
   }
 
   func asSeen(_ row: Store.ConversationRow, _ store: Store, _ me: Int64) throws -> Conversation {
-    guard let seen = try store.conversation(row.key, of: me, as: StatusReader(store)) else {
+    guard let seen = try store.conversation(row.key, as: Viewer(store, me)) else {
       throw DMError(.internal, "the conversation '\(row.id)' was not found again", subject: row.id.description)
     }
     return seen

@@ -27,4 +27,36 @@ extension Messenger {
     }
     return position
   }
+
+  /// Microseconds until the next message of anybody expires; nil when none does.
+  func untilNextExpiry() throws -> Int64? {
+    try reading(nil) { store, _ in
+      try store.nextExpiry().map { max(0, $0.microseconds - Timestamp.now.microseconds) }
+    }
+  }
+
+  /// Makes tombstones of what has expired, for all to be told.
+  ///
+  /// Not an act: it is left out when the store is busy or cannot be written to.
+  func buryExpired() throws {
+    _ = try attempt {
+      let isDue = try reading(false) { store, _ in try !store.expiredMessages(now: .now).isEmpty }
+      // Each writing begins with that.
+      if isDue { try writing(patience: 100) { _, _ in } }
+    }
+  }
+
+  /// Does what may be left out when it cannot be done now.
+  ///
+  /// A disk that fails shows at the next reading; one that is full does not keep anybody from reading.
+  ///
+  /// - Returns: whether it was done.
+  func attempt(_ body: () throws -> Void) throws -> Bool {
+    do {
+      try body()
+      return true
+    } catch let error as DMError where [.busy, .readOnlyStore, .inputOutput].contains(error.code) {
+      return false
+    }
+  }
 }

@@ -17,6 +17,8 @@ public struct HistoryQuery: Sendable {
   /// Up to here, this message left out.
   public var before: Bound?
   public var unreadOnly = false
+  /// Shows that there was a message, too, where one was deleted or has expired.
+  public var includesDeleted = false
   /// The newest so many of what is left; nil for all.
   public var limit: Int? = 30
 
@@ -36,7 +38,8 @@ public final class History {
   private let messenger: Messenger
   private var plan: Plan?
   private var left: Int?
-  private var statuses: StatusReader?
+  /// For all batches: what expires meanwhile was there when the reading began.
+  private var viewer: Viewer?
 
   /// Where the stream goes on after this history; nil when there is no store yet.
   public private(set) var cursor: Cursor?
@@ -48,7 +51,8 @@ public final class History {
     self.messenger = messenger
     left = query.limit
     plan = try messenger.reading(nil) { store, me in
-      statuses = StatusReader(store)
+      let viewer = Viewer(store, me, extras: query.includesDeleted ? .tombstones : .nothing)
+      self.viewer = viewer
       cursor = Cursor(store: try store.uuid(), try messenger.placed(.now, store))
       let rows = try query.conversations.compactMap { reference in
         try messenger.findIfPresent(reference, store, me)
@@ -56,10 +60,10 @@ public final class History {
       }
       if query.conversations.count == 1 {
         return try rows.first.map {
-          .ranges(try Self.ranges(query, $0, messenger, store, me).reversed(), conversation: $0.key)
+          .ranges(try Self.ranges(query, $0, messenger, store, viewer).reversed(), conversation: $0.key)
         } ?? .ranges([], conversation: 0)
       }
-      return try Self.timeline(query, query.conversations.isEmpty ? nil : rows.map(\.key), messenger, store, me)
+      return try Self.timeline(query, query.conversations.isEmpty ? nil : rows.map(\.key), messenger, store, viewer)
     }
     if cursor == nil, !query.allowsMissing, let reference = query.conversations.first {
       throw messenger.nothingYet(reference)
@@ -68,35 +72,46 @@ public final class History {
 
   /// The next messages; empty when there are no more.
   public func next() throws -> [Message] {
-    guard let plan, let statuses, left != 0 else { return [] }
+    // A stretch may hold nothing that the user sees.
+    while plan != nil, left != 0 {
+      let messages = try nextStretch()
+      left = left.map { $0 - messages.count }
+      if !messages.isEmpty { return messages }
+    }
+    return []
+  }
+
+  private func nextStretch() throws -> [Message] {
+    guard let plan, let viewer else { return [] }
     let limit = min(Self.batch, left ?? Self.batch)
-    let messages = try messenger.reading([]) { store, _ -> [Message] in
+    return try messenger.reading([]) { store, _ -> [Message] in
       switch plan {
       case .ranges(var ranges, let conversation):
         var messages: [Message] = []
-        while messages.count < limit, let range = ranges.popLast() {
-          let part = range.prefix(limit - messages.count)
+        // As many as fit whole or in part, seen or not: a batch is one short look.
+        var room = limit
+        while room > 0, let range = ranges.popLast() {
+          let part = range.prefix(room)
+          room -= part.count
           if part.count < range.count { ranges.append((range.lowerBound + part.count)...range.upperBound) }
           let seqs = range.lowerBound...(range.lowerBound + part.count - 1)
-          messages += try store.messages(in: conversation, seqs, as: statuses)
+          messages += try store.messages(in: conversation, seqs, as: viewer)
         }
-        self.plan = .ranges(ranges, conversation: conversation)
+        self.plan = ranges.isEmpty ? nil : .ranges(ranges, conversation: conversation)
         return messages
       case .timeline(let filter, let moment):
-        let page = try store.timeline(filter, from: moment, limit: limit, as: statuses)
-        self.plan = .timeline(filter, from: page.next)
-        return page.messages
+        let page = try store.timeline(filter, from: moment, limit: limit, as: viewer)
+        self.plan = page.map { .timeline(filter, from: $0.next) }
+        return page?.messages ?? []
       }
     }
-    left = left.map { $0 - messages.count }
-    return messages
   }
 
   /// The numbers that a query means, ascending; of the newest `limit` of them.
   private static func ranges(
-    _ query: HistoryQuery, _ row: Store.ConversationRow, _ messenger: Messenger, _ store: Store, _ me: Int64
+    _ query: HistoryQuery, _ row: Store.ConversationRow, _ messenger: Messenger, _ store: Store, _ viewer: Viewer
   ) throws -> [SeqRange] {
-    func seq(_ bound: HistoryQuery.Bound) throws -> Int { try messenger.seq(of: bound, in: row, store, me) }
+    func seq(_ bound: HistoryQuery.Bound) throws -> Int { try messenger.seq(of: bound, in: row, store, viewer.user) }
     let lower = try query.since.map(seq) ?? 1
     let upper = try query.before.map(seq).map { $0 - 1 } ?? row.lastSeq
     guard lower <= upper else { return [] }
@@ -106,20 +121,22 @@ public final class History {
       ranges = coalesced(asked.map { $0.clamped(to: lower...upper) }.sorted { $0.lowerBound < $1.lowerBound })
     }
     if query.unreadOnly {
-      ranges = try ranges.flatMap { try store.wouldChange($0, toRead: true, by: me, in: row.key) }
+      ranges = try ranges.flatMap { try store.wouldChange($0, toRead: true, as: viewer, in: row.key) }
     }
     guard var missing = query.limit else { return ranges }
     var newest: [SeqRange] = []
     for range in ranges.reversed() where missing > 0 {
-      newest.append(max(range.lowerBound, range.upperBound - missing + 1)...range.upperBound)
-      missing -= newest[newest.count - 1].count
+      let start = try store.start(ofNewest: missing, in: range, of: row.key, as: viewer)
+      newest.append(start.seq...range.upperBound)
+      missing -= start.count
     }
     return newest.reversed()
   }
 
   private static func timeline(
-    _ query: HistoryQuery, _ conversations: [Int64]?, _ messenger: Messenger, _ store: Store, _ me: Int64
+    _ query: HistoryQuery, _ conversations: [Int64]?, _ messenger: Messenger, _ store: Store, _ viewer: Viewer
   ) throws -> Plan? {
+    let me = viewer.user
     func time(_ bound: HistoryQuery.Bound) throws -> Timestamp {
       switch bound {
       case .message(let reference): try store.time(of: messenger.find(reference, store, me))
@@ -136,7 +153,7 @@ public final class History {
     }
     guard let limit = query.limit else { return .timeline(filter, from: .start(of: since)) }
     guard limit > 0 else { return nil }
-    return .timeline(filter, from: try store.start(ofNewest: limit, filter, since: since))
+    return .timeline(filter, from: try store.start(ofNewest: limit, filter, since: since, as: viewer))
   }
 }
 

@@ -13,7 +13,7 @@ private final class ImportSession: BatchSession {
   private let messenger: Messenger
   private let store: Store
   private let me: Int64
-  private let statuses: StatusReader
+  private let viewer: Viewer
   private var users: [Handle: Int64] = [:]
   private var keys: [ImportedMessage.Group: Int64] = [:]
   private var rows: [Int64: Store.ConversationRow] = [:]
@@ -27,7 +27,7 @@ private final class ImportSession: BatchSession {
     self.messenger = messenger
     self.store = store
     self.me = me
-    statuses = StatusReader(store)
+    viewer = Viewer(store, me, extras: .everything)
   }
 
   func act(on line: Imported) throws -> Imported.Outcome {
@@ -55,15 +55,21 @@ private final class ImportSession: BatchSession {
     var row = try existing ?? create(message.group, at: message.createdAt)
     let sender = try key(of: message.sender)
     try admit(sender, to: row)
-    let id = try store.insert(
+    let mentions = try message.text.map { try messenger.mentions(in: $0, of: row.key, store) } ?? []
+    let (id, _) = try store.insert(
       Store.NewMessage(
         id: message.id, sender: sender, text: message.text, nonce: message.nonce, replyTo: replyTo,
-        at: message.createdAt), into: &row)
+        at: message.createdAt, systemKind: message.systemKind, subject: message.subject, mentions: mentions), into: &row
+    )
     rows[row.key] = row
     if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq }
-    return Message(
+    var added = Message(
       id: id, conversationID: row.id, seq: row.lastSeq, sender: message.sender, text: message.text,
       createdAt: message.createdAt, status: .sent, replyTo: replyTo, nonce: message.nonce)
+    added.systemKind = message.systemKind
+    added.subject = message.subject
+    added.mentions = try mentions.map(store.handle)
+    return added
   }
 
   private func add(_ conversation: ImportedConversation) throws -> Conversation {
@@ -112,7 +118,7 @@ private final class ImportSession: BatchSession {
   }
 
   private func asSeen(_ row: Store.ConversationRow, _ given: ImportedConversation) throws -> Conversation {
-    if let seen = try store.conversation(row.key, of: me, as: statuses) { return seen }
+    if let seen = try store.conversation(row.key, as: viewer) { return seen }
     return Conversation(
       id: row.id, isGroup: row.isGroup, title: given.title, creator: given.creator, participants: given.participants,
       lastMessage: nil, lastActivity: row.lastActivity, unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil,
@@ -166,10 +172,11 @@ private final class ImportSession: BatchSession {
     if place == nil, let nonce = message.nonce, let sender = try existingKey(of: message.sender) {
       place = try store.place(of: nonce, from: sender, in: row.key)
     }
-    guard let place, place.conversation == row.key, var found = try store.message(at: place, as: statuses) else {
+    guard let place, place.conversation == row.key, var found = try store.message(at: place, as: viewer) else {
       return nil
     }
-    guard found.bears(message.text) else {
+    let isChanged = found.editedAt != nil || found.deletedAt != nil
+    guard isChanged || found.text.map(ExactString.init) == message.text.map(ExactString.init) else {
       let name = message.id.map(\.description) ?? message.nonce ?? ""
       throw DMError(.nonceConflict, "'\(name)' names another text in the store; use a new nonce", subject: name)
     }
@@ -211,8 +218,13 @@ private final class ImportSession: BatchSession {
 
   private func admit(_ user: Int64, to row: Store.ConversationRow) throws {
     if participants[row.key] == nil { participants[row.key] = Set(try store.participantKeys(of: row.key)) }
-    guard participants[row.key]?.insert(user).inserted == true else { return }
+    guard participants[row.key]?.contains(user) == false else { return }
+    // Who has left stays away.
+    if try store.participates(user, in: row.key) { return }
+    participants[row.key]?.insert(user)
     try store.join(row.key, user)
+    if participants[row.key]?.count == 1, row.isGroup { try store.setOwner(user, of: row.key) }
+    try store.applyBlocks(toThoseWhoJoined: [user], row.key)
     joined[row.key, default: []].append(user)
   }
 
@@ -222,7 +234,7 @@ private final class ImportSession: BatchSession {
     for (key, first) in firstAdded.sorted(by: { $0.key < $1.key }) {
       guard let row = rows[key] else { continue }
       let new = first...row.lastSeq
-      try store.update(row, added: new.count, readBy: nil)
+      try store.update(row, added: new.count, readBy: nil, sender: nil, isSaid: true)
       for user in participants[key] ?? [] { try store.extendReadRanges(by: new, of: user, in: key) }
       for user in joined[key] ?? [] { _ = try store.cover(1...row.lastSeq, by: user, in: key) }
     }

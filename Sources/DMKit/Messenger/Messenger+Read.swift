@@ -45,7 +45,7 @@ extension Messenger {
   ) throws -> [Receipt] {
     try mark(options) { store, me in
       try store.conversationKeys(of: me, unreadOnly: options.act == .read).compactMap { key in
-        guard let row = try store.conversation(key: key) else { return nil }
+        let row = try self.find(ConversationReference.id(store.conversationID(key)), store, me)
         return (key, try ranges(target, in: row, store, me))
       }
     }
@@ -94,9 +94,11 @@ extension Messenger {
   /// Who has read a message and when: the first receipt of each reader that covers it, oldest first.
   public func receipts(for reference: MessageReference) throws -> [Receipt] {
     try reading([]) { store, me in
-      let place = try find(reference, store, me)
-      let conversation = try store.conversationID(place.conversation)
-      return try store.receipts(for: place).map {
+      let viewer = Viewer(store, me)
+      let (row, message) = try visibleMessage(reference, store, as: viewer)
+      let place = Store.Place(conversation: row.key, seq: message.seq)
+      let conversation = row.id
+      return try store.receipts(for: place).filter { try !viewer.hasBlocked($0.user) }.map {
         Receipt(
           kind: .read, conversationID: conversation, user: try store.handle($0.user), range: $0.range, at: $0.at,
           unreadCount: nil)
@@ -111,22 +113,18 @@ extension Messenger {
   /// - Returns: whether it was noted.
   @discardableResult
   public func markDelivered(upTo seqs: [Identifier: Int]) throws -> Bool {
-    do {
+    try attempt {
       let news = try reading([]) { store, me in
         try seqs.compactMap { id, seq -> (Int64, Int)? in
-          guard let row = try store.conversation(id) else { return nil }
+          guard let row = try store.conversation(id), try store.isParticipant(me, of: row.key) else { return nil }
           let seq = min(seq, row.lastSeq)
           return try store.deliveredSeq(to: me, in: row.key) < seq ? (row.key, seq) : nil
         }
       }
-      if news.isEmpty { return true }
+      if news.isEmpty { return }
       try writing(patience: 100) { store, me in
         for (key, seq) in news { _ = try store.markDelivered(seq, to: me, in: key, at: .now) }
       }
-      return true
-    } catch let error as DMError where [.busy, .readOnlyStore, .inputOutput].contains(error.code) {
-      // A disk that fails shows at the next reading; one that is full does not keep anybody from reading.
-      return false
     }
   }
 
@@ -154,9 +152,11 @@ extension Messenger {
     let now = Timestamp.now
     let looked: [Receipt]? = try reading(nil) { store, me in
       try find(store, me).compactMap { mark in
-        let changed = try wouldChange(mark.ranges, options.act, store, me, mark.conversation)
+        let changed = try wouldChange(mark.ranges, options.act, store, Viewer(store, me), mark.conversation)
         let count = changed.reduce(0) { $0 + $1.count } * (options.act == .unread ? 1 : -1)
-        let unread = try store.unreadCount(of: me, in: mark.conversation) + count
+        let viewer = Viewer(store, me)
+        let pending = try viewer.pending(in: mark.conversation).unread
+        let unread = try store.unreadCount(of: me, in: mark.conversation) - pending + count
         return try receipt(changed, options.act, in: mark.conversation, at: now, store, unread: unread)
       }
     }
@@ -167,7 +167,7 @@ extension Messenger {
     if looked.isEmpty || options.isDryRun { return looked }
     return try writing(isBulk: true) { store, me in
       try find(store, me).compactMap { mark in
-        let changed = try change(mark.ranges, options.act, store, me, mark.conversation, at: now)
+        let changed = try change(mark.ranges, options.act, store, Viewer(store, me), mark.conversation, at: now)
         let unread = try store.unreadCount(of: me, in: mark.conversation)
         return try receipt(changed, options.act, in: mark.conversation, at: now, store, unread: unread)
       }
@@ -176,13 +176,13 @@ extension Messenger {
 
   /// The parts of ranges that an act would change.
   private func wouldChange(
-    _ ranges: [SeqRange], _ act: MarkOptions.Act, _ store: Store, _ me: Int64, _ key: Int64
+    _ ranges: [SeqRange], _ act: MarkOptions.Act, _ store: Store, _ viewer: Viewer, _ key: Int64
   ) throws -> [SeqRange] {
     switch act {
-    case .read: return try ranges.flatMap { try store.wouldChange($0, toRead: true, by: me, in: key) }
-    case .unread: return try ranges.flatMap { try store.wouldChange($0, toRead: false, by: me, in: key) }
+    case .read: return try ranges.flatMap { try store.wouldChange($0, toRead: true, as: viewer, in: key) }
+    case .unread: return try ranges.flatMap { try store.wouldChange($0, toRead: false, as: viewer, in: key) }
     case .delivered:
-      let before = try store.deliveredSeq(to: me, in: key)
+      let before = try store.deliveredSeq(to: viewer.user, in: key)
       guard let last = ranges.last?.upperBound, last > before else { return [] }
       return [(before + 1)...last]
     }
@@ -190,12 +190,17 @@ extension Messenger {
 
   /// Does it, and returns the parts that it changed.
   private func change(
-    _ ranges: [SeqRange], _ act: MarkOptions.Act, _ store: Store, _ me: Int64, _ key: Int64, at now: Timestamp
+    _ ranges: [SeqRange], _ act: MarkOptions.Act, _ store: Store, _ viewer: Viewer, _ key: Int64, at now: Timestamp
   ) throws -> [SeqRange] {
+    let me = viewer.user
     let changed: [SeqRange]
+    // What never reaches him he has not read, and nobody is told that he has.
+    let reached = try ranges.flatMap { range in
+      act == .read ? gaps(in: range, left: try store.unreachable(range, as: viewer, in: key)) : [range]
+    }
     switch act {
-    case .read: changed = try ranges.flatMap { try store.cover($0, by: me, in: key) }
-    case .unread: changed = try ranges.flatMap { try store.uncover($0, by: me, in: key) }
+    case .read: changed = try reached.flatMap { try store.cover($0, by: me, in: key) }
+    case .unread: changed = try reached.flatMap { try store.uncover($0, as: viewer, in: key) }
     case .delivered:
       return try ranges.last.flatMap { try store.markDelivered($0.upperBound, to: me, in: key, at: now) }.map { [$0] }
         ?? []
@@ -203,11 +208,11 @@ extension Messenger {
     guard let first = changed.first, let last = changed.last else { return [] }
     let hull = first.lowerBound...last.upperBound
     if act == .read {
-      for range in ranges where range.overlaps(hull) {
+      for range in reached where range.overlaps(hull) {
         try store.addReceipts(range.clamped(to: hull), of: me, in: key, at: now)
       }
     }
-    try store.append(.readState, conversation: key, user: me, seqs: hull, at: now)
+    try store.append(.ownState, conversation: key, user: me, seqs: hull, at: now)
     return changed
   }
 

@@ -1,5 +1,5 @@
 extension Messenger {
-  /// Finds a conversation that the user is in.
+  /// Finds a conversation that the user is in, or was in: then it ends for him where he left.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   func find(_ reference: ConversationReference, _ store: Store, _ me: Int64) throws -> Store.ConversationRow {
@@ -13,28 +13,42 @@ extension Messenger {
   func findIfPresent(_ reference: ConversationReference, _ store: Store, _ me: Int64) throws
     -> Store.ConversationRow?
   {
+    guard var row = try anyConversation(reference, store, me) else { return nil }
+    // Nobody leaves a direct one.
+    if !row.isGroup, case .direct = reference { return row }
+    guard let membership = try store.membership(of: me, in: row.key) else {
+      throw DMError(
+        .notAllowed, "'\(identity.handle)' is not in the conversation '\(reference)'; ask one of its participants",
+        subject: reference.description)
+    }
+    row.isOwner = membership.isOwner
+    if let end = membership.leftSeq { (row.isMember, row.lastSeq) = (false, end) }
+    return row
+  }
+
+  private func anyConversation(_ reference: ConversationReference, _ store: Store, _ me: Int64) throws
+    -> Store.ConversationRow?
+  {
     switch reference {
     case .direct(let handle):
       guard let other = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
       return try store.directConversation(me, other)
     case .title(let title):
-      let groups = try store.groups(titled: title, of: me)
+      var groups = try store.groups(titled: title, of: me)
+      // One that he has left does not stand in the way of one that he is in.
+      if groups.count > 1 {
+        let current = try groups.filter { try store.isParticipant(me, of: $0.key) }
+        if !current.isEmpty { groups = current }
+      }
       if groups.count > 1 { throw ambiguous(title, groups) }
       if let group = groups.first { return group }
       throw DMError(
         .unknownConversation, "there is no group '+\(title)' that you are in\(try suggestion(title, store, me))",
         subject: "+\(title)")
     case .id(let id):
-      guard let row = try store.conversation(id) else {
-        throw DMError(
-          .unknownConversation, "there is no conversation '\(id)'; dm-list names yours", subject: id.description)
-      }
-      guard try store.isParticipant(me, of: row.key) else {
-        throw DMError(
-          .notAllowed, "'\(identity.handle)' is not in the conversation '\(id)'; ask one of its participants",
-          subject: id.description)
-      }
-      return row
+      if let row = try store.conversation(id) { return row }
+      throw DMError(
+        .unknownConversation, "there is no conversation '\(id)'; dm-list names yours", subject: id.description)
     }
   }
 
@@ -85,13 +99,31 @@ extension Messenger {
       guard let place = try store.place(of: id) else {
         throw DMError(.unknownMessage, "there is no message '\(id)'; dm-tail prints ids", subject: id.description)
       }
-      guard try store.isParticipant(me, of: place.conversation) else {
+      guard try store.participates(me, in: place.conversation) else {
         throw DMError(
           .notAllowed, "'\(identity.handle)' is not in the conversation of the message '\(id)'", subject: id.description
         )
       }
       return place
     }
+  }
+
+  /// A message that the user sees, with its conversation as he sees it.
+  ///
+  /// - Throws: `unknown_message` also of one that is hidden from him, deleted or expired.
+  func visibleMessage(
+    _ reference: MessageReference, in given: Store.ConversationRow? = nil, _ store: Store, as viewer: Viewer
+  ) throws -> (row: Store.ConversationRow, message: Message) {
+    let me = viewer.user
+    let place =
+      try given.map { Store.Place(conversation: $0.key, seq: try seq(of: reference, in: $0, store, me)) }
+      ?? find(reference, store, me)
+    let row = try given ?? find(.id(store.conversationID(place.conversation)), store, me)
+    if let message = try store.message(at: place, as: viewer) { return (row, message) }
+    throw DMError(
+      .unknownMessage,
+      "the message '\(reference)' is not there any more, or not for you; dm-tail prints those that are",
+      subject: reference.description)
   }
 
   // MARK: Suggestions

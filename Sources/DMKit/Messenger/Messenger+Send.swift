@@ -14,93 +14,58 @@ extension Messenger {
   public func send(_ batch: [Outgoing]) throws -> [Result<Message, DMError>] {
     try perform(batch) { SendSession(self, $0, $1) }
   }
-}
 
-/// The messages that one user sends in one transaction.
-final class SendSession: BatchSession {
-  private let messenger: Messenger
-  private let store: Store
-  private let me: Int64
-  private let statuses: StatusReader
-  private var keys: [ConversationReference: Int64] = [:]
-  private var rows: [Int64: Store.ConversationRow] = [:]
-  /// The first number that each conversation got in this transaction; nobody else adds to it meanwhile.
-  private var firstAdded: [Int64: Int] = [:]
-
-  /// Whether a nonce may come again with another text, as it does where a text is made anew by each try.
-  private let allowsOtherText: Bool
-
-  init(_ messenger: Messenger, _ store: Store, _ me: Int64, allowsOtherText: Bool = false) {
-    self.messenger = messenger
-    self.store = store
-    self.me = me
-    self.allowsOtherText = allowsOtherText
-    statuses = StatusReader(store)
+  /// Sends one message to several conversations, or to none of them when one cannot be sent.
+  public func sendToAll(_ batch: [Outgoing]) throws -> [Message] {
+    try writing(isBulk: batch.count > 1) { store, me in
+      let session = SendSession(self, store, me)
+      let messages = try batch.map(session.act)
+      try session.finish()
+      return messages
+    }
   }
 
-  func act(on outgoing: Outgoing) throws -> Message {
-    var row = try target(of: outgoing)
-    if let nonce = outgoing.nonce, let message = try sent(nonce, in: row.key) {
-      guard allowsOtherText || message.bears(outgoing.text) else {
+  /// Sends the draft of a conversation and clears it, in one transaction.
+  ///
+  /// - Throws: `no_draft`, and what `send` throws.
+  public func sendDraft(
+    in reference: ConversationReference, nonce: String? = nil, replyTo: MessageReference? = nil,
+    lifetime: Duration? = nil
+  ) throws -> Message {
+    try expectStore(with: reference)
+    return try writing { store, me in
+      let row = try find(reference, store, me)
+      let session = SendSession(self, store, me)
+      guard let text = try store.draft(of: me, in: row.key) else {
+        // What was sent before by the same nonce has cleared it then.
+        if let nonce, let place = try store.place(of: nonce, from: me, in: row.key),
+          var message = try store.message(at: place, as: Viewer(store, me, extras: .everything))
+        {
+          message.isDuplicate = true
+          return message
+        }
         throw DMError(
-          .nonceConflict, "the nonce '\(nonce)' named another text before; use a new one", subject: nonce)
+          .noDraft, "there is no draft in '\(reference)'; dm-send --draft keeps one", subject: reference.description)
       }
+      let message = try session.act(
+        on: Outgoing(to: reference, text: text, nonce: nonce, replyTo: replyTo, lifetime: lifetime))
+      try session.finish()
+      _ = try apply(.draft(nil), in: row, store, me)
       return message
     }
-    let replyTo = try outgoing.replyTo.map { reference in
-      let seq = try messenger.seq(of: reference, in: row, store, me)
-      return try store.identifier(of: Store.Place(conversation: row.key, seq: seq))
+  }
+
+  /// The text of a message that the user sees, to be sent elsewhere.
+  ///
+  /// - Throws: `not_allowed` of an announcement.
+  public func textToForward(_ reference: MessageReference) throws -> String {
+    let message = try reading(nil as Message?) { store, me in
+      try visibleMessage(reference, store, as: Viewer(store, me)).message
     }
-    let id = try store.insert(
-      Store.NewMessage(sender: me, text: outgoing.text, nonce: outgoing.nonce, replyTo: replyTo ?? nil), into: &row)
-    rows[row.key] = row
-    if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq }
-    return Message(
-      id: id, conversationID: row.id, seq: row.lastSeq, sender: messenger.identity.handle, text: outgoing.text,
-      createdAt: row.lastActivity, status: .sent, replyTo: replyTo ?? nil, nonce: outgoing.nonce)
-  }
-
-  /// What the nonce of a message names already.
-  func sentBefore(_ outgoing: Outgoing) throws -> Message? {
-    guard let nonce = outgoing.nonce, let row = try messenger.findIfPresent(outgoing.conversation, store, me)
-    else { return nil }
-    return try sent(nonce, in: row.key)
-  }
-
-  private func sent(_ nonce: String, in conversation: Int64) throws -> Message? {
-    guard let place = try store.place(of: nonce, from: me, in: conversation) else { return nil }
-    var message = try store.message(at: place, as: statuses)
-    message?.isDuplicate = true
-    return message
-  }
-
-  /// The conversation of a message, created when it is the first to a user.
-  private func target(of outgoing: Outgoing) throws -> Store.ConversationRow {
-    if let key = keys[outgoing.conversation], let row = rows[key] { return row }
-    var found = try messenger.findIfPresent(outgoing.conversation, store, me)
-    if found == nil, case .direct(let handle) = outgoing.conversation, let other = try store.userKey(handle) {
-      // Before anything is created: there can be no message to reply to.
-      guard outgoing.replyTo == nil else {
-        throw DMError(
-          .unknownMessage, "there is no conversation with '\(handle)' yet, so no message to reply to", subject: handle)
-      }
-      found = try store.insertConversation(
-        .direct(me, other), creator: me, participants: me == other ? [me] : [me, other], at: .now)
+    guard let message else {
+      throw DMError(.unknownMessage, "there is no message '\(reference)' yet", subject: reference.description)
     }
-    guard let row = found else { return try messenger.find(outgoing.conversation, store, me) }
-    keys[outgoing.conversation] = row.key
-    // Two references may name the same conversation.
-    if rows[row.key] == nil { rows[row.key] = row }
-    return rows[row.key] ?? row
-  }
-
-  /// Writes what is kept for each conversation: its end, and that one has read one's own words.
-  func finish() throws {
-    for (key, first) in firstAdded.sorted(by: { $0.key < $1.key }) {
-      guard let row = rows[key] else { continue }
-      let new = first...row.lastSeq
-      try store.update(row, added: new.count, readBy: me)
-      try store.extendReadRanges(by: new, of: me, in: key)
-    }
+    try checkSaid(message)
+    return message.text ?? ""
   }
 }

@@ -43,6 +43,7 @@ extension Messenger {
   public func typing(in reference: ConversationReference) throws -> TypingSignal? {
     try reading(nil) { store, me in
       guard let row = try findIfPresent(reference, store, me) else { return nil }
+      try check(.type, in: row)
       return TypingSignal(folder: location.live, conversation: row.id, user: identity.handle)
     }
   }
@@ -66,7 +67,8 @@ extension Messenger {
       return try handles.map { handle in
         guard let user = try store.user(handle) else { throw try unknownUser(handle, store, me) }
         guard try store.sharesConversation(me, handle, among: nil) || user.handle == identity.handle else {
-          throw DMError(.notAllowed, "'\(identity.handle)' shares no conversation with '\(handle)'", subject: handle)
+          throw DMError(
+            .notAllowed, "'\(identity.handle)' shares no conversation with '\(handle)', or blocks him", subject: handle)
         }
         return user
       }
@@ -89,6 +91,7 @@ extension Messenger {
         let user = try store.userKey(other.description)
       else { return false }
       return try store.isParticipant(me, of: row.key) && store.isParticipant(user, of: row.key)
+        && !store.hasBlocked(user, by: me)
     }
   }
 

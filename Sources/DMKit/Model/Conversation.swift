@@ -7,13 +7,23 @@ public struct Conversation: Equatable, Sendable {
   /// In the order in which they became users of the store.
   public let participants: [Handle]
   public let lastMessage: Message?
-  /// When its last message was said, or when it was created.
+  /// When its last message was said by one whom the user does not block, or when it was created.
   public let lastActivity: Timestamp
   public let unreadCount: Int
+  /// Those of them that mention the user.
+  public var unreadMentionsCount = 0
   public let lastReadSeq: Int?
-  public let firstUnreadSeq: Int?
+  public var firstUnreadSeq: Int?
   public let isPinned: Bool
   public let isArchived: Bool
+  /// Set while it is muted; `Timestamp.forever` without an end.
+  public var mutedUntil: Timestamp?
+  public var draftText: String?
+  public var avatarURL: String?
+  /// How long what is said from now on lives.
+  public var expireAfter: Duration?
+  /// Whether it is in the user's lists: not deleted by him, and not one with somebody whom he blocks.
+  var isListed = true
   /// Where the page after this conversation begins.
   public let cursor: PageCursor?
 }

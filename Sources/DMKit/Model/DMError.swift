@@ -26,6 +26,7 @@ public struct DMError: Error, Equatable, Sendable {
     case ambiguousTitle = "ambiguous_title"
     case unknownMessage = "unknown_message"
     case unknownUser = "unknown_user"
+    case noDraft = "no_draft"
     case unknownConsumer = "unknown_consumer"
     case notAllowed = "not_allowed"
     // The call, the store or the machine.

@@ -40,6 +40,11 @@ public struct Identifier: Hashable, Comparable, Sendable {
     self.init(high: high, low: low)
   }
 
+  /// Its 16 bytes, as the store keeps them.
+  var bytes: [UInt8] {
+    withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
+  }
+
   /// The 36 bytes of its text, in lower case.
   func withText<T>(_ body: (UnsafeBufferPointer<UInt8>) -> T) -> T {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { buffer in

@@ -23,17 +23,21 @@ public struct ImportedMessage: Equatable, Sendable {
   public let group: Group
   public let id: Identifier?
   public let sender: Handle
-  public let text: String
+  /// Nil of an announcement.
+  public let text: String?
   public let createdAt: Timestamp
   public let nonce: String?
   public let replyTo: Reply?
+  public let systemKind: Message.SystemKind?
+  public let subject: String?
 
   /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce or the title.
   public init(
-    group: Group, id: Identifier? = nil, sender: Handle, text: String, createdAt: Timestamp, nonce: String? = nil,
-    replyTo: Reply? = nil
+    group: Group, id: Identifier? = nil, sender: Handle, text: String?, createdAt: Timestamp, nonce: String? = nil,
+    replyTo: Reply? = nil, systemKind: Message.SystemKind? = nil, subject: String? = nil
   ) throws {
-    try Outgoing.check(text: text)
+    if systemKind == nil || text != nil { try Outgoing.check(text: text ?? "") }
+    if let subject { try checkTitle(subject) }
     try Outgoing.check(nonce: nonce)
     try checkPast(createdAt)
     if case .title(let title) = group { try checkTitle(title) }
@@ -44,6 +48,8 @@ public struct ImportedMessage: Equatable, Sendable {
     self.createdAt = createdAt
     self.nonce = nonce
     self.replyTo = replyTo
+    self.systemKind = systemKind
+    self.subject = subject
   }
 }
 

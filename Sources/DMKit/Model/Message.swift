@@ -10,6 +10,36 @@ public struct Message: Equatable, Sendable {
     case read
   }
 
+  /// What is announced in a group.
+  ///
+  /// The numbers stand in stores.
+  public enum SystemKind: String, Sendable, CaseIterable {
+    case conversationCreated = "conversation_created"
+    case userJoined = "user_joined"
+    case userLeft = "user_left"
+    case titleChanged = "title_changed"
+
+    var number: Int64 {
+      switch self {
+      case .conversationCreated: 1
+      case .userJoined: 2
+      case .userLeft: 3
+      case .titleChanged: 4
+      }
+    }
+
+    init?(number: Int64) {
+      guard let kind = Self.allCases.first(where: { $0.number == number }) else { return nil }
+      self = kind
+    }
+  }
+
+  /// Who reacted by one emoji, in order.
+  public struct Reactions: Equatable, Sendable {
+    public let emoji: String
+    public var users: [Handle]
+  }
+
   public let id: Identifier
   public let conversationID: Identifier
   /// Its number in the conversation: 1, 2, 3 … without holes.
@@ -21,52 +51,23 @@ public struct Message: Equatable, Sendable {
   public var status: Status
   public let replyTo: Identifier?
   public let nonce: String?
+  /// Participants whom the text mentions.
+  public var mentions: [Handle] = []
+  /// Those of users whom the reader does not block.
+  public var reactions: [Reactions] = []
+  public var editedAt: Timestamp?
+  public var expiresAt: Timestamp?
+  /// Set on a tombstone, which has no text any more.
+  public var deletedAt: Timestamp?
+  /// What was announced, in a message without a text.
+  public var systemKind: SystemKind?
+  /// Whom or what the announcement is about: a handle, or a title.
+  public var subject: String?
   /// Set on what a send returns when the nonce named a message that was there.
   public var isDuplicate = false
+  /// The part of the text that a search found, each hit between `**`.
+  public var snippet: String?
 
   /// Whether that is its text, byte for byte.
   func bears(_ other: String) -> Bool { text.map(ExactString.init) == ExactString(other) }
-}
-
-/// A message to be sent.
-public struct Outgoing: Equatable, Sendable {
-  public let conversation: ConversationReference
-  public let text: String
-  public let nonce: String?
-  public let replyTo: MessageReference?
-
-  /// The most bytes of a text, and of a nonce.
-  public static let textLimit = 64 * 1024
-  public static let nonceLimit = 128
-
-  /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce.
-  public init(
-    to conversation: ConversationReference, text: String, nonce: String? = nil,
-    replyTo: MessageReference? = nil
-  ) throws {
-    try Self.check(text: text)
-    try Self.check(nonce: nonce)
-    self.conversation = conversation
-    self.text = text
-    self.nonce = nonce
-    self.replyTo = replyTo
-  }
-
-  static func check(text: String) throws {
-    guard !text.isEmpty else { throw DMError(.emptyText, "the text is empty; say something") }
-    guard text.utf8.count <= textLimit else {
-      throw DMError(.textTooLong, "the text is over \(textLimit / 1024) KiB; split it")
-    }
-    guard !text.utf8.contains(0) else {
-      throw DMError(.badField, "the text holds a NUL character; remove it", subject: "text")
-    }
-  }
-
-  static func check(nonce: String?) throws {
-    guard let nonce else { return }
-    guard (1...nonceLimit).contains(nonce.utf8.count), !nonce.utf8.contains(0) else {
-      throw DMError(
-        .badField, "a nonce has 1 to \(nonceLimit) bytes and no NUL; hash a longer one", subject: "nonce")
-    }
-  }
 }

@@ -1,8 +1,10 @@
 /// Something that happened, as one user sees it.
 public enum MessagingEvent: Equatable, Sendable {
   case message(Message, Cursor)
-  /// The message as it is now: its status has changed.
+  /// The message as it is now: its text or its status has changed.
   case messageUpdated(Message, Cursor)
+  case messageDeleted(Deletion, Cursor)
+  case reaction(Reaction, Cursor)
   case readReceipt(Receipt, Cursor)
   case deliveryReceipt(Receipt, Cursor)
   /// The conversation as it is now.
@@ -25,7 +27,8 @@ public enum MessagingEvent: Equatable, Sendable {
   /// The place in the stream after it; nil for what the log does not keep.
   public var cursor: Cursor? {
     switch self {
-    case .message(_, let cursor), .messageUpdated(_, let cursor), .readReceipt(_, let cursor),
+    case .message(_, let cursor), .messageUpdated(_, let cursor), .messageDeleted(_, let cursor),
+      .reaction(_, let cursor), .readReceipt(_, let cursor),
       .deliveryReceipt(_, let cursor), .conversationUpdated(_, let cursor), .caughtUp(let cursor),
       .heartbeat(let cursor), .gap(_, let cursor):
       cursor
@@ -37,6 +40,8 @@ public enum MessagingEvent: Equatable, Sendable {
   public var conversationID: Identifier? {
     switch self {
     case .message(let message, _), .messageUpdated(let message, _): message.conversationID
+    case .messageDeleted(let deletion, _): deletion.conversationID
+    case .reaction(let reaction, _): reaction.conversationID
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _): receipt.conversationID
     case .conversationUpdated(let conversation, _): conversation.id
     case .typing(let typing): typing.conversationID

@@ -46,7 +46,7 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A message as a person or a line names it.
-public enum MessageReference: Hashable, Sendable {
+public enum MessageReference: Hashable, Sendable, CustomStringConvertible {
   case id(Identifier)
   /// Its number, negative from the end; without a conversation where that is given otherwise.
   case number(Int, in: ConversationReference?)
@@ -66,6 +66,15 @@ public enum MessageReference: Hashable, Sendable {
     } else {
       throw DMError(
         .badReference, "'\(text)' names no message; write a number, bob:57 or a UUID", subject: text)
+    }
+  }
+}
+
+extension MessageReference {
+  public var description: String {
+    switch self {
+    case .id(let id): id.description
+    case .number(let number, in: let conversation): (conversation.map { "\($0):" } ?? "") + String(number)
     }
   }
 }

@@ -23,6 +23,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
       1, 1, 1)...Timestamp(
       microseconds: at(9999, 12, 31).microseconds + 86_399_999_999)
 
+  /// The last of them: what has no end.
+  public static let forever = writable.upperBound
+
   static func at(_ year: Int, _ month: Int, _ day: Int) -> Timestamp {
     Timestamp(microseconds: Int64(daysFromCivil(year, month, day)) * 86_400_000_000)
   }

@@ -34,6 +34,8 @@ struct Statement: ~Copyable {
   mutating func bind(_ value: Bool) { bind(value ? 1 as Int64 : 0) }
   mutating func bind(_ value: Timestamp) { bind(value.microseconds) }
 
+  mutating func bind(_ value: Timestamp?) { bind(value?.microseconds) }
+
   mutating func bind(_ value: String) {
     bound += 1
     var value = value
@@ -83,6 +85,7 @@ struct Statement: ~Copyable {
   borrowing func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
   borrowing func bool(_ column: Int32) -> Bool { sqlite3_column_int64(handle, column) != 0 }
   borrowing func timestamp(_ column: Int32) -> Timestamp { Timestamp(microseconds: int64(column)) }
+  borrowing func optionalTimestamp(_ column: Int32) -> Timestamp? { isNull(column) ? nil : timestamp(column) }
   borrowing func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : int(column) }
   borrowing func optionalInt64(_ column: Int32) -> Int64? { isNull(column) ? nil : int64(column) }
 

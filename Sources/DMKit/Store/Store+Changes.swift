@@ -9,10 +9,15 @@ extension Store {
     case deliveryReceipt = 3
     case conversation = 4
     case user = 5
-    /// One's own read state, with or without a receipt.
-    case readState = 6
+    /// What of a conversation is one's own: what is read, pinned, muted, archived, drafted, shown at all.
+    case ownState = 6
     /// How far messages have come, by a receipt of that user.
     case status = 7
+    case edited = 8
+    case deleted = 9
+    /// By that user for himself.
+    case deletedForMe = 10
+    case reaction = 11
   }
 
   func append(
@@ -57,8 +62,12 @@ extension Store {
     let seqs: SeqRange?
     let sender: Int64?
     let at: Timestamp
-    /// The new message.
+    /// Whether the user is in the conversation, or only was.
+    let isMember: Bool
+    /// The message that it is about, as the user sees it now; nil when he does not.
     let message: Message?
+    /// The same as it stands in the store.
+    let stored: (key: Int64, id: Identifier, sender: Int64)?
   }
 
   /// Which changes a user is told of.
@@ -73,18 +82,24 @@ extension Store {
     let conversations: [Int64]?
   }
 
+  /// The kinds of changes that are about one message, a bit each.
+  private static let messageKinds = [Change.message, .edited, .deleted, .deletedForMe, .reaction].reduce(0 as Int64) {
+    $0 | 1 << $1.rawValue
+  }
+
   /// Hands on up to `limit` changes of a user's conversations after one, in order, until `body` has had enough.
   ///
   /// - Returns: how many there were.
   func forEachChange(
-    after rev: Int64, _ filter: ChangeFilter, limit: Int, as statuses: StatusReader, _ body: (ChangeRow) throws -> Bool
+    after rev: Int64, _ filter: ChangeFilter, limit: Int, as viewer: Viewer, _ body: (ChangeRow) throws -> Bool
   ) throws -> Int {
     var statement = try connection.prepare(
       as: "changes",
       """
-      SELECT ch.rev, ch.kind, ch.conversation, ch.user, ch.from_seq, ch.to_seq, ch.sender, ch.at, \(Self.messageColumns)
+      SELECT ch.rev, ch.kind, ch.conversation, ch.user, ch.from_seq, ch.to_seq, ch.sender, ch.at,
+        p.left_seq IS NULL, \(Self.messageColumns)
       FROM change ch CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1
-      LEFT JOIN message m ON ch.kind = 1 AND m.conversation = ch.conversation AND m.seq = ch.from_seq
+      LEFT JOIN message m ON 1 << ch.kind & \(Self.messageKinds) AND m.conversation = ch.conversation AND m.seq = ch.from_seq
       WHERE ch.rev > ?2 AND 1 << ch.kind & ?4
       AND (?5 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?5)))
       ORDER BY ch.rev LIMIT ?3
@@ -101,7 +116,9 @@ extension Store {
       let row = ChangeRow(
         rev: statement.int64(0), kind: kind, conversation: statement.int64(2), user: statement.optionalInt64(3),
         seqs: statement.isNull(4) ? nil : statement.int(4)...statement.int(5), sender: statement.optionalInt64(6),
-        at: statement.timestamp(7), message: statement.isNull(8) ? nil : try message(statement, from: 8, as: statuses))
+        at: statement.timestamp(7), isMember: statement.bool(8),
+        message: statement.isNull(9) ? nil : try message(statement, from: 9, as: viewer),
+        stored: statement.isNull(9) ? nil : (statement.int64(17), statement.identifier(9), statement.int64(12)))
       if try !body(row) { break }
     }
     return count

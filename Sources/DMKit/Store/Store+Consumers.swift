@@ -71,7 +71,7 @@ extension Store {
     try statement.run()
   }
 
-  /// The messages of others that a consumer has before it, or had on the way from one change to another: how many
+  /// The messages of others that reach a user and that a consumer has before it, or had on the way from one change to another: how many
   /// there are in each of its conversations, and the last of them.
   func messagesOfOthers(
     after rev: Int64, upTo last: Int64 = .max, user: Int64, conversations: String?
@@ -80,7 +80,11 @@ extension Store {
       """
       SELECT ch.conversation, count(*), max(ch.from_seq) FROM change ch
       CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1
+        AND ch.from_seq <= coalesce(p.left_seq, ch.from_seq)
       WHERE ch.rev > ?2 AND ch.rev <= ?3 AND ch.kind = 1 AND ch.user <> ?1
+      AND NOT EXISTS (SELECT 1 FROM block WHERE user = ?1 AND blocked = ch.user)
+      AND NOT EXISTS (SELECT 1 FROM hidden_range h WHERE h.conversation = ch.conversation AND h.user = ?1
+        AND ch.from_seq BETWEEN h.from_seq AND h.to_seq)
       AND (?4 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?4))) GROUP BY ch.conversation
       """)
     statement.bind(user)

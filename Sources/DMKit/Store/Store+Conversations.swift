@@ -5,7 +5,13 @@ extension Store {
     let id: Identifier
     let isGroup: Bool
     let isImported: Bool
+    /// The last message that there is; where somebody looks at it who has left, the last that he may see.
     var lastSeq: Int
+    /// Microseconds that what is said from now on lives.
+    var expireAfter: Int64? = nil
+    /// What the user who looks at it is in it.
+    var isMember = true
+    var isOwner = false
     /// The key of a message that was added to this row, so far in this transaction.
     var newMessage: Int64? = nil
     var lastActivity: Timestamp
@@ -17,14 +23,16 @@ extension Store {
 
   func conversation(_ id: Identifier) throws -> ConversationRow? {
     var statement = try connection.prepare(
-      "SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity FROM conversation WHERE uuid = ?")
+      "SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity, expire_after FROM conversation WHERE uuid = ?"
+    )
     statement.bind(id)
     return try row(&statement)
   }
 
   func conversation(key: Int64) throws -> ConversationRow? {
     var statement = try connection.prepare(
-      "SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity FROM conversation WHERE id = ?")
+      "SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity, expire_after FROM conversation WHERE id = ?"
+    )
     statement.bind(key)
     return try row(&statement)
   }
@@ -33,7 +41,7 @@ extension Store {
   func directConversation(_ one: Int64, _ other: Int64) throws -> ConversationRow? {
     var statement = try connection.prepare(
       """
-      SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity FROM conversation
+      SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity, expire_after FROM conversation
       WHERE direct_low = ? AND direct_high = ?
       """)
     statement.bind(min(one, other))
@@ -47,13 +55,14 @@ extension Store {
       user == nil
       ? try connection.prepare(
         """
-        SELECT id, uuid, 1, is_imported, last_seq, last_activity FROM conversation
+        SELECT id, uuid, 1, is_imported, last_seq, last_activity, expire_after, expire_after FROM conversation
         WHERE title = ? AND is_imported ORDER BY id
         """)
       : try connection.prepare(
         """
-        SELECT c.id, uuid, 1, is_imported, last_seq, c.last_activity FROM conversation c
-        JOIN participant p ON p.conversation = c.id WHERE title = ? AND p.user = ? ORDER BY c.id
+        SELECT c.id, uuid, 1, is_imported, last_seq, c.last_activity, expire_after FROM conversation c
+        JOIN participant p ON p.conversation = c.id WHERE title = ? AND p.user = ?
+        ORDER BY p.left_seq IS NOT NULL, c.id
         """)
     statement.bind(title)
     if let user { statement.bind(user) }
@@ -66,7 +75,8 @@ extension Store {
     guard try statement.step() else { return nil }
     let row = ConversationRow(
       key: statement.int64(0), id: statement.identifier(1), isGroup: statement.bool(2),
-      isImported: statement.bool(3), lastSeq: statement.int(4), lastActivity: statement.timestamp(5))
+      isImported: statement.bool(3), lastSeq: statement.int(4), expireAfter: statement.optionalInt64(6),
+      lastActivity: statement.timestamp(5))
     conversationIDs[row.key] = row.id
     return row
   }
@@ -80,33 +90,16 @@ extension Store {
     return id
   }
 
-  func isParticipant(_ user: Int64, of conversation: Int64) throws -> Bool {
-    var statement = try connection.prepare("SELECT 1 FROM participant WHERE conversation = ? AND user = ?")
-    statement.bind(conversation)
-    statement.bind(user)
-    return try statement.step()
-  }
-
-  func participantKeys(of conversation: Int64) throws -> [Int64] {
-    var statement = try connection.prepare("SELECT user FROM participant WHERE conversation = ?")
-    statement.bind(conversation)
-    var keys: [Int64] = []
-    while try statement.step() { keys.append(statement.int64(0)) }
-    return keys
-  }
-
   /// The keys of a user's conversations that have unread messages, or of all.
   func conversationKeys(of user: Int64, unreadOnly: Bool) throws -> [Int64] {
     var statement = try connection.prepare(
       """
       SELECT p.conversation FROM participant p JOIN conversation c ON c.id = p.conversation
-      WHERE p.user = ? AND (NOT ? OR c.last_seq > p.read_count) ORDER BY p.conversation
+      WHERE p.user = ? AND (NOT ? OR coalesce(p.left_seq, c.last_seq) > p.read_count) ORDER BY p.conversation
       """)
     statement.bind(user)
     statement.bind(unreadOnly)
-    var keys: [Int64] = []
-    while try statement.step() { keys.append(statement.int64(0)) }
-    return keys
+    return try keys(&statement)
   }
 
   // MARK: Writing
@@ -143,38 +136,15 @@ extension Store {
     try statement.run()
     let key = connection.lastInsertedRow
     for user in participants { try join(key, user) }
+    // Somebody has to be able to look after a group.
+    if pair == nil, let owner = participants.first(where: { $0 == creator }) ?? participants.first {
+      try setOwner(owner, of: key)
+    }
+    try applyBlocks(toThoseWhoJoined: participants, key)
     // An import tells of each only once, when it is whole.
-    if !isImported { try append(.conversation, conversation: key, at: .now) }
+    if !isImported { try append(.conversation, conversation: key, user: creator, at: .now) }
     return ConversationRow(
       key: key, id: id, isGroup: pair == nil, isImported: isImported, lastSeq: 0, lastActivity: time)
-  }
-
-  /// Makes a user a participant from the first message on; nothing happens when he is one.
-  ///
-  /// Looks at no more than a small group's rows, however large it is.
-  func join(_ conversation: Int64, _ user: Int64) throws {
-    do {
-      // NB: SQLite 3.40.1 answers 0 to `RETURNING last_activity IS NULL` of a row where it is NULL.
-      var statement = try connection.prepare(
-        """
-        INSERT INTO participant (conversation, user, joined_at, last_activity)
-        SELECT c.id, ?2, created_at, iif(EXISTS (SELECT 1 FROM participant p
-          WHERE p.conversation = c.id AND p.last_activity IS NULL), NULL, c.last_activity)
-        FROM conversation c WHERE c.id = ?1 ON CONFLICT DO NOTHING RETURNING typeof(last_activity) = 'null'
-        """)
-      statement.bind(conversation)
-      statement.bind(user)
-      guard try statement.step(), !statement.bool(0) else { return }
-      _ = try statement.step()
-    }
-    var enlarge = try connection.prepare(
-      """
-      UPDATE participant SET last_activity = NULL WHERE conversation = ?1
-      AND (SELECT count(*) FROM participant WHERE conversation = ?1) > ?2
-      """)
-    enlarge.bind(conversation)
-    enlarge.bind(Self.smallGroup)
-    try enlarge.run()
   }
 
   /// Has a conversation found by another id too.
@@ -191,34 +161,5 @@ extension Store {
     var statement = try connection.prepare("SELECT conversation FROM conversation_alias WHERE uuid = ?")
     statement.bind(id)
     return try statement.step() ? try conversation(key: statement.int64(0)) : nil
-  }
-}
-
-extension Store {
-  /// Whether two users are in one conversation, of all or of some.
-  func sharesConversation(_ user: Int64, _ other: String, among conversations: [Int64]?) throws -> Bool {
-    var statement = try connection.prepare(
-      """
-      SELECT 1 FROM user u CROSS JOIN participant o ON o.user = u.id
-      CROSS JOIN participant p ON p.conversation = o.conversation AND p.user = ?1
-      WHERE u.handle = ?2 AND (?3 IS NULL OR p.conversation IN (SELECT value FROM json_each(?3))) LIMIT 1
-      """)
-    statement.bind(user)
-    statement.bind(other)
-    statement.bind(conversations.map(jsonArray))
-    return try statement.step()
-  }
-
-  /// Those who show their presence and with whom a user shares a conversation, by handle.
-  func contacts(of user: Int64) throws -> [Handle] {
-    var statement = try connection.prepare(
-      """
-      SELECT handle FROM user WHERE shows_presence AND id <> ?1 AND id IN (SELECT o.user FROM participant p
-        JOIN participant o ON o.conversation = p.conversation WHERE p.user = ?1) ORDER BY handle
-      """)
-    statement.bind(user)
-    var handles: [Handle] = []
-    while try statement.step() { handles.append(Handle(stored: statement.text(0))) }
-    return handles
   }
 }

@@ -20,11 +20,11 @@ extension Store {
   /// A page of a user's conversations: pinned first, then newest activity.
   ///
   /// Costs in proportion to the page, besides the user's groups over 64 participants.
-  func conversations(of user: Int64, _ query: ListQuery, after cursor: PageCursor?, as statuses: StatusReader)
+  func conversations(_ query: ListQuery, after cursor: PageCursor?, as viewer: Viewer)
     throws -> [Conversation]
   {
     var statement = try connection.prepare(text: Self.listSQL(query, paged: cursor != nil))
-    statement.bind(user)
+    statement.bind(viewer.user)
     statement.bind(query.limit ?? -1)
     bindMatch(query, &statement)
     if let only = query.only {
@@ -34,26 +34,31 @@ extension Store {
       statement.bind(cursor.lastActivity)
       statement.bind(cursor.conversation)
     }
-    return try conversations(&statement, as: statuses)
+    return try conversations(&statement, as: viewer).filter { !query.unreadOnly || $0.unreadCount > 0 }
   }
 
-  /// One conversation as a participant sees it.
-  func conversation(_ key: Int64, of user: Int64, as statuses: StatusReader) throws -> Conversation? {
+  /// One conversation as a participant sees it, or as one who has left does.
+  func conversation(_ key: Int64, as viewer: Viewer) throws -> Conversation? {
     var statement = try connection.prepare(
       text: "SELECT \(Self.listColumns) FROM participant p \(Self.listJoins) WHERE p.conversation = ?2 AND p.user = ?1")
-    statement.bind(user)
+    statement.bind(viewer.user)
     statement.bind(key)
-    return try conversations(&statement, as: statuses).first
+    return try conversations(&statement, as: viewer).first
   }
 
   /// How many messages are unread in the conversations that the query selects.
-  func unreadCount(of user: Int64, _ query: ListQuery) throws -> Int {
+  func unreadCount(_ query: ListQuery, as viewer: Viewer) throws -> Int {
+    if try viewer.hasPending {
+      var all = query
+      all.limit = nil
+      return try conversations(all, after: nil, as: viewer).reduce(0) { $0 + $1.unreadCount }
+    }
     var statement = try connection.prepare(
       text: """
-        SELECT coalesce(sum(c.last_seq - p.read_count), 0) FROM participant p
+        SELECT coalesce(sum(\(Self.unread)), 0) FROM participant p
         CROSS JOIN conversation c ON c.id = p.conversation WHERE p.user = ?1 AND ?2 \(Self.filter(query))
         """)
-    statement.bind(user)
+    statement.bind(viewer.user)
     statement.bind(true)
     bindMatch(query, &statement)
     return try statement.step() ? statement.int(0) : 0
@@ -66,7 +71,7 @@ extension Store {
   static func listSQL(_ query: ListQuery, paged: Bool) -> String {
     func arm(_ index: String, _ activity: String, _ condition: String) -> String {
       """
-      SELECT * FROM (SELECT p.conversation, p.user, p.is_pinned, p.is_archived, p.read_count
+      SELECT * FROM (SELECT p.*
         FROM participant p \(index) CROSS JOIN conversation c ON c.id = p.conversation
         WHERE p.user = ?1 AND \(condition)
         \(paged ? "AND (p.is_pinned, \(activity), p.conversation) < (?4, ?5, ?6)" : "") \(filter(query))
@@ -88,18 +93,18 @@ extension Store {
       WITH p AS (
         \(lists))
       SELECT \(listColumns) FROM p \(listJoins)
-      ORDER BY p.is_pinned DESC, c.last_activity DESC, c.id DESC LIMIT ?2
+      ORDER BY p.is_pinned DESC, coalesce(p.last_activity, c.last_activity) DESC, c.id DESC LIMIT ?2
       """
   }
 
   private static func filter(_ query: ListQuery) -> String {
-    var sql = ""
+    var sql = "AND NOT p.is_deleted AND NOT p.is_blocked"
     switch query.archived {
     case .excluded: sql += " AND NOT p.is_archived"
     case .only: sql += " AND p.is_archived"
     case .included: break
     }
-    if query.unreadOnly { sql += " AND c.last_seq > p.read_count" }
+    if query.unreadOnly { sql += " AND \(unread) > 0" }
     if query.matching != nil {
       sql += """
          AND (c.title LIKE ?3 ESCAPE '\\' OR EXISTS (
@@ -118,14 +123,18 @@ extension Store {
     statement.bind(pattern)
   }
 
+  private static let unread = "coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count"
+
   private static let listColumns = """
-    c.id, c.uuid, c.direct_low IS NULL, c.title, c.creator, c.last_activity, p.is_pinned, p.is_archived,
-    c.last_seq - p.read_count,
+    c.id, c.uuid, c.direct_low IS NULL, c.title, c.creator, coalesce(p.last_activity, c.last_activity), p.is_pinned,
+    p.is_archived, \(unread),
     (SELECT to_seq FROM read_range r WHERE r.conversation = c.id AND r.user = p.user ORDER BY from_seq DESC LIMIT 1),
     (SELECT iif(from_seq = 1, to_seq + 1, 1) FROM read_range r WHERE r.conversation = c.id AND r.user = p.user
       ORDER BY from_seq LIMIT 1),
-    (SELECT group_concat(u.handle, ' ') FROM participant o JOIN user u ON u.id = o.user WHERE o.conversation = c.id),
-    \(messageColumns)
+    (SELECT group_concat(u.handle, ' ') FROM participant o JOIN user u ON u.id = o.user
+      WHERE o.conversation = c.id AND o.left_seq IS NULL),
+    p.blocked_count, p.mention_count, p.muted_until, p.draft_text, c.avatar_url, c.expire_after,
+    coalesce(p.left_seq, c.last_seq), p.is_deleted + p.is_blocked, \(messageColumns)
     """
 
   private static let listJoins = """
@@ -133,25 +142,61 @@ extension Store {
     LEFT JOIN message m ON m.id = c.last_message
     """
 
-  private func conversations(_ row: inout Statement, as statuses: StatusReader) throws -> [Conversation] {
+  private func conversations(_ row: inout Statement, as viewer: Viewer) throws -> [Conversation] {
     let store = try uuid()
     var result: [Conversation] = []
     while try row.step() {
       let key = row.int64(0)
-      let unread = row.int(8)
+      let pending = try viewer.pending(in: key)
       let isPinned = row.bool(6)
       conversationIDs[key] = row.identifier(1)
-      result.append(
-        Conversation(
-          id: row.identifier(1), isGroup: row.bool(2), title: row.optionalText(3),
-          creator: try row.optionalInt64(4).map(handle),
-          participants: row.text(11).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) },
-          lastMessage: row.isNull(12) ? nil : try message(row, from: 12, as: statuses),
-          lastActivity: row.timestamp(5), unreadCount: unread, lastReadSeq: row.optionalInt(9),
-          firstUnreadSeq: unread > 0 ? row.optionalInt(10) ?? 1 : nil, isPinned: isPinned, isArchived: row.bool(7),
-          cursor: PageCursor(
-            store: store, isPinned: isPinned, lastActivity: row.timestamp(5), conversation: key)))
+      var last = row.isNull(20) ? nil : try message(row, from: 20, as: viewer)
+      // The newest of all is not for this user, or has just expired.
+      if last == nil, !row.isNull(20) { last = try newestMessage(in: key, upTo: row.int(18), as: viewer) }
+      var conversation = Conversation(
+        id: row.identifier(1), isGroup: row.bool(2), title: row.optionalText(3),
+        creator: try row.optionalInt64(4).map(handle),
+        participants: row.text(11).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) },
+        lastMessage: last, lastActivity: row.timestamp(5), unreadCount: row.int(8) - pending.unread,
+        lastReadSeq: row.optionalInt(9), isPinned: isPinned, isArchived: row.bool(7),
+        cursor: PageCursor(
+          store: store, isPinned: isPinned, lastActivity: row.timestamp(5), conversation: key))
+      if conversation.unreadCount > 0 {
+        // Where something is unread that he does not see, the first of it need not be the first.
+        let isPlain = row.int(12) == 0 && pending.unread == 0
+        conversation.firstUnreadSeq = isPlain ? row.optionalInt(10) ?? 1 : try firstUnread(in: key, as: viewer)
+      }
+      conversation.unreadMentionsCount = row.int(13) - pending.mentions
+      conversation.mutedUntil = row.optionalTimestamp(14).flatMap { $0 > viewer.now ? $0 : nil }
+      conversation.draftText = row.optionalText(15)
+      conversation.avatarURL = row.optionalText(16)
+      conversation.expireAfter = row.optionalInt64(17).map { .microseconds($0) }
+      conversation.isListed = row.int(19) == 0
+      result.append(conversation)
     }
     return result
+  }
+
+  /// The first message that a user sees and has not read.
+  ///
+  /// Linear in the unread ones before it that he does not see.
+  private func firstUnread(in conversation: Int64, as viewer: Viewer) throws -> Int? {
+    var statement = try connection.prepare(
+      """
+      SELECT m.seq, m.sender, m.deleted_at IS NOT NULL, m.expires_at FROM message m WHERE m.conversation = ?1
+      AND m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = ?1 AND r.user = ?2
+        AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0) ORDER BY m.seq
+      """)
+    statement.bind(conversation)
+    statement.bind(viewer.user)
+    while try statement.step() {
+      if try viewer.sees(
+        statement.int(0), in: conversation, from: statement.int64(1), isGone: statement.bool(2),
+        expiresAt: statement.optionalTimestamp(3))
+      {
+        return statement.int(0)
+      }
+    }
+    return nil
   }
 }

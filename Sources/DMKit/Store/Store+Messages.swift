@@ -1,17 +1,36 @@
 extension Store {
   /// What `message(_:from:as:)` reads, in its order.
-  static let messageColumns =
-    "m.uuid, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce"
+  static let messageColumns = """
+    m.uuid, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce, m.id, m.edited_at, m.expires_at,
+    m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count
+    """
 
-  func message(_ row: borrowing Statement, from first: Int32, as statuses: StatusReader) throws -> Message {
+  /// A message as a user sees it; nil of one that he does not see.
+  func message(_ row: borrowing Statement, from first: Int32, as viewer: Viewer) throws -> Message? {
     let conversation = row.int64(first + 1)
     let seq = row.int(first + 2)
     let sender = row.int64(first + 3)
-    return Message(
+    let expiresAt = row.optionalTimestamp(first + 10)
+    guard try viewer.sees(seq, in: conversation, from: sender, isGone: !row.isNull(first + 11), expiresAt: expiresAt)
+    else { return nil }
+    var message = Message(
       id: row.identifier(first), conversationID: try conversationID(conversation), seq: seq,
       sender: try handle(sender), text: row.optionalText(first + 4), createdAt: row.timestamp(first + 5),
-      status: try statuses.status(of: seq, in: conversation, from: sender),
+      status: try viewer.statuses.status(of: seq, in: conversation, from: sender),
       replyTo: row.optionalIdentifier(first + 6), nonce: row.optionalText(first + 7))
+    message.expiresAt = expiresAt
+    if row.isNull(first + 9), row.isNull(first + 11), row.isNull(first + 12), row.isNull(first + 14),
+      row.int64(first + 15) == 0
+    {
+      return message
+    }
+    message.editedAt = row.optionalTimestamp(first + 9)
+    message.deletedAt = row.optionalTimestamp(first + 11)
+    message.systemKind = row.optionalInt64(first + 12).flatMap(Message.SystemKind.init(number:))
+    message.subject = row.optionalText(first + 13)
+    message.mentions = row.text(first + 14).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) }
+    if row.int64(first + 15) > 0 { message.reactions = try reactions(to: row.int64(first + 8), as: viewer) }
+    return message
   }
 
   /// Where a message stands: its conversation and number.
@@ -33,8 +52,8 @@ extension Store {
     return try statement.step() ? statement.identifier(0) : nil
   }
 
-  func message(at place: Place, as statuses: StatusReader) throws -> Message? {
-    try messages(in: place.conversation, place.seq...place.seq, as: statuses).first
+  func message(at place: Place, as viewer: Viewer) throws -> Message? {
+    try messages(in: place.conversation, place.seq...place.seq, as: viewer).first
   }
 
   /// The plus keeps SQLite from going through the conversation by number instead (optoverview.html, section 4).
@@ -52,7 +71,8 @@ extension Store {
     return try statement.step() ? Place(conversation: conversation, seq: statement.int(0)) : nil
   }
 
-  func messages(in conversation: Int64, _ seqs: SeqRange, as statuses: StatusReader) throws -> [Message] {
+  /// Those of a range that a user sees.
+  func messages(in conversation: Int64, _ seqs: SeqRange, as viewer: Viewer) throws -> [Message] {
     var statement = try connection.prepare(
       as: "messages",
       """
@@ -64,8 +84,37 @@ extension Store {
     statement.bind(seqs.upperBound)
     var messages: [Message] = []
     messages.reserveCapacity(seqs.count)
-    while try statement.step() { messages.append(try message(statement, from: 0, as: statuses)) }
+    while try statement.step() {
+      if let message = try message(statement, from: 0, as: viewer) { messages.append(message) }
+    }
     return messages
+  }
+
+  /// The newest message up to a number that a user sees.
+  ///
+  /// Linear in the ones after it that he does not see, but for those that are hidden in stretches.
+  func newestMessage(in conversation: Int64, upTo seq: Int, as viewer: Viewer) throws -> Message? {
+    var place: Int? = seq
+    while let end = place {
+      if let stretch = try viewer.stretch(of: end, in: conversation) {
+        place = stretch.lowerBound > 1 ? min(end, stretch.lowerBound) - 1 : nil
+        continue
+      }
+      place = nil
+      var statement = try connection.prepare(
+        as: "newest",
+        """
+        SELECT \(Self.messageColumns) FROM message m
+        WHERE conversation = ? AND seq <= ? AND deleted_at IS NULL ORDER BY seq DESC
+        """)
+      statement.bind(conversation)
+      statement.bind(end)
+      while place == nil, try statement.step() {
+        if let message = try message(statement, from: 0, as: viewer) { return message }
+        if try viewer.stretch(of: statement.int(2), in: conversation) != nil { place = statement.int(2) }
+      }
+    }
+    return nil
   }
 
   /// The number of the first message that is not older than a moment; one past the last when all are.
@@ -81,88 +130,5 @@ extension Store {
       if try statement.step(), statement.timestamp(0) < time { lower = middle + 1 } else { upper = middle }
     }
     return lower
-  }
-
-  struct NewMessage {
-    var id: Identifier? = nil
-    let sender: Int64
-    let text: String?
-    let nonce: String?
-    let replyTo: Identifier?
-    /// Nil for the present.
-    var at: Timestamp? = nil
-  }
-
-  /// Adds a message at the end of a conversation, of which it brings `row` up to date, and logs it
-  /// unless it is history.
-  ///
-  /// The time is never earlier than a microsecond after the message before, whatever the clock says.
-  func insert(_ message: NewMessage, into row: inout ConversationRow) throws -> Identifier {
-    let seq = row.lastSeq + 1
-    let earliest = Timestamp(microseconds: row.lastActivity.microseconds + 1)
-    let time = message.at ?? max(.now, earliest)
-    let id = message.id ?? Identifier(at: time)
-    var insert = try connection.prepare(
-      """
-      INSERT INTO message (uuid, conversation, seq, sender, created_at, text, nonce, reply_to)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-      """)
-    insert.bind(id)
-    insert.bind(row.key)
-    insert.bind(seq)
-    insert.bind(message.sender)
-    insert.bind(time)
-    insert.bind(message.text)
-    insert.bind(message.nonce)
-    insert.bind(message.replyTo)
-    try insert.run()
-    row.lastSeq = seq
-    row.newMessage = connection.lastInsertedRow
-    row.lastActivity = time
-    if message.at == nil {
-      try append(.message, conversation: row.key, user: message.sender, seqs: seq...seq, at: time)
-    }
-    return id
-  }
-
-  /// Writes the end of a conversation into its row and those of its participants, and that its last
-  /// `added` messages are no news to a user, or to anybody.
-  func update(_ row: ConversationRow, added: Int, readBy user: Int64?) throws {
-    var end = try connection.prepare(
-      "UPDATE conversation SET last_seq = ?, last_message = ?, last_activity = ? WHERE id = ?")
-    end.bind(row.lastSeq)
-    end.bind(row.newMessage)
-    end.bind(row.lastActivity)
-    end.bind(row.key)
-    try end.run()
-    var participants = try connection.prepare(
-      """
-      UPDATE participant SET last_activity = iif(last_activity IS NULL, NULL, ?1),
-        read_count = read_count + iif(coalesce(user = ?4, 1), ?3, 0)
-      WHERE conversation = ?2 AND (last_activity IS NOT NULL OR coalesce(user = ?4, 1))
-      """)
-    participants.bind(row.lastActivity)
-    participants.bind(row.key)
-    participants.bind(added)
-    participants.bind(user)
-    try participants.run()
-  }
-
-  /// Adds new messages to what a user has read; the count of them is `update`'s.
-  func extendReadRanges(by range: SeqRange, of user: Int64, in conversation: Int64) throws {
-    do {
-      var extend = try connection.prepare(
-        """
-        UPDATE read_range SET to_seq = ?1 WHERE conversation = ?3 AND user = ?4 AND to_seq = ?2 - 1
-        AND from_seq = (SELECT max(from_seq) FROM read_range WHERE conversation = ?3 AND user = ?4)
-        """)
-      extend.bind(range.upperBound)
-      extend.bind(range.lowerBound)
-      extend.bind(conversation)
-      extend.bind(user)
-      try extend.run()
-    }
-    if connection.changes > 0 { return }
-    try insertReadRange(range, of: user, in: conversation)
   }
 }

@@ -12,14 +12,24 @@ extension Store {
   }
 
   /// The parts of a range that marking it would change.
-  func wouldChange(_ range: SeqRange, toRead: Bool, by user: Int64, in conversation: Int64) throws -> [SeqRange] {
-    let near = try readRanges(of: user, in: conversation, overlapping: range)
-    if toRead { return gaps(in: range, left: near) }
-    let own = near.isEmpty ? [] : try ownMessages(of: user, in: conversation, range)
-    return gaps(in: near.map { $0.clamped(to: range) }, left: own)
+  func wouldChange(_ range: SeqRange, toRead: Bool, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
+    let near = try readRanges(of: viewer.user, in: conversation, overlapping: range)
+    if toRead {
+      return try gaps(in: gaps(in: range, left: near), left: unreachable(range, as: viewer, in: conversation))
+    }
+    let settled = near.isEmpty ? [] : try settledMessages(range, as: viewer, in: conversation)
+    return gaps(in: near.map { $0.clamped(to: range) }, left: settled)
   }
 
-  /// Marks a range as read, for the user himself.
+  /// The messages of a range that never reach a user, so that he cannot have read them.
+  func unreachable(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
+    let hidden = try viewer.hidden(in: range, of: conversation)
+    if try viewer.blockedUsers().isEmpty { return hidden }
+    let blocked = try blockedMessages(by: viewer.user, in: conversation, range)
+    return coalesced((hidden + blocked).sorted { $0.lowerBound < $1.lowerBound })
+  }
+
+  /// Has a range counted as read for the user himself.
   ///
   /// - Returns: the parts that were unread.
   func cover(_ range: SeqRange, by user: Int64, in conversation: Int64) throws -> [SeqRange] {
@@ -30,31 +40,39 @@ extension Store {
     let lower = min(near.first?.lowerBound ?? first.lowerBound, range.lowerBound)
     let upper = max(near.last?.upperBound ?? first.upperBound, range.upperBound)
     try replaceReadRanges(near, with: [lower...upper], of: user, in: conversation)
-    try addToReadCount(added.reduce(0) { $0 + $1.count }, of: user, in: conversation)
+    try addToReadCount(added, 1, of: user, in: conversation)
     return added
   }
 
-  /// Marks a range as unread, for the user himself; what he said stays read.
+  /// Marks a range as unread, for the user himself; what he said stays read, and what he does not see.
   ///
   /// - Returns: the parts that were read.
-  func uncover(_ range: SeqRange, by user: Int64, in conversation: Int64) throws -> [SeqRange] {
+  func uncover(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
+    let user = viewer.user
     let near = try readRanges(of: user, in: conversation, overlapping: range)
     guard let first = near.first, let last = near.last else { return [] }
-    let own = try ownMessages(of: user, in: conversation, range)
-    let removed = gaps(in: near.map { $0.clamped(to: range) }, left: own)
+    let settled = try settledMessages(range, as: viewer, in: conversation)
+    let removed = gaps(in: near.map { $0.clamped(to: range) }, left: settled)
     guard !removed.isEmpty else { return [] }
-    var kept = own
+    var kept = gaps(in: near.map { $0.clamped(to: range) }, left: removed)
     if first.lowerBound < range.lowerBound { kept.insert(first.lowerBound...(range.lowerBound - 1), at: 0) }
     if last.upperBound > range.upperBound { kept.append((range.upperBound + 1)...last.upperBound) }
     try replaceReadRanges(near, with: coalesced(kept), of: user, in: conversation)
-    try addToReadCount(-removed.reduce(0) { $0 + $1.count }, of: user, in: conversation)
+    try addToReadCount(removed, -1, of: user, in: conversation)
     return removed
   }
 
-  private func ownMessages(of user: Int64, in conversation: Int64, _ range: SeqRange) throws -> [SeqRange] {
+  /// The messages of a range that are no news to a user whatever he does: his own, announcements, tombstones, and
+  /// what never reaches him.
+  private func settledMessages(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
     var statement = try connection.prepare(
-      "SELECT seq, seq FROM message WHERE conversation = ?1 AND sender = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq")
-    return coalesced(try ranges(&statement, user, conversation, range))
+      """
+      SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
+      AND (sender = ?2 OR deleted_at IS NOT NULL OR system_kind IS NOT NULL) ORDER BY seq
+      """)
+    let settled = try ranges(&statement, viewer.user, conversation, range)
+    let unreachable = try unreachable(range, as: viewer, in: conversation)
+    return coalesced((settled + unreachable).sorted { $0.lowerBound < $1.lowerBound })
   }
 
   /// What a statement says of ranges; its parameters are the conversation, the user, and the ends.
@@ -95,20 +113,42 @@ extension Store {
     try insert.run()
   }
 
-  private func addToReadCount(_ count: Int, of user: Int64, in conversation: Int64) throws {
+  /// Counts ranges that have become read, or with the sign -1 unread, and what of them was counted besides.
+  private func addToReadCount(_ ranges: [SeqRange], _ sign: Int, of user: Int64, in conversation: Int64) throws {
+    var counts = try connection.prepare(
+      """
+      SELECT blocked_count, mention_count, EXISTS (SELECT 1 FROM mention WHERE conversation = ?1 AND user = ?2)
+      FROM participant WHERE conversation = ?1 AND user = ?2
+      """)
+    counts.bind(conversation)
+    counts.bind(user)
+    guard try counts.step() else { return }
+    var (blocked, mentioned) = (0, 0)
+    for range in ranges {
+      if counts.int(0) > 0 {
+        blocked += try blockedMessages(by: user, in: conversation, range).count
+      }
+      if counts.bool(2) { mentioned += try mentions(user, in: conversation, range) }
+    }
     var statement = try connection.prepare(
-      "UPDATE participant SET read_count = read_count + ? WHERE conversation = ? AND user = ?")
-    statement.bind(count)
+      """
+      UPDATE participant SET read_count = read_count + ?, blocked_count = blocked_count - ?,
+        mention_count = mention_count - ? WHERE conversation = ? AND user = ?
+      """)
+    statement.bind(sign * ranges.reduce(0) { $0 + $1.count })
+    statement.bind(sign * blocked)
+    statement.bind(sign * mentioned)
     statement.bind(conversation)
     statement.bind(user)
     try statement.run()
   }
 
+  /// Without what has expired meanwhile, which only a viewer knows.
   func unreadCount(of user: Int64, in conversation: Int64) throws -> Int {
     var statement = try connection.prepare(
       """
-      SELECT c.last_seq - p.read_count FROM participant p JOIN conversation c ON c.id = p.conversation
-      WHERE p.conversation = ? AND p.user = ?
+      SELECT coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count FROM participant p
+      JOIN conversation c ON c.id = p.conversation WHERE p.conversation = ? AND p.user = ?
       """)
     statement.bind(conversation)
     statement.bind(user)

@@ -20,14 +20,15 @@ extension Store {
     let unreadOnly: Bool
   }
 
-  /// Up to `limit` messages from a moment on, in order, and the moment after the last.
-  func timeline(_ filter: TimelineFilter, from moment: Moment, limit: Int, as statuses: StatusReader) throws
-    -> (messages: [Message], next: Moment)
+  /// What a user sees of the next `limit` messages from a moment on, in order, and the moment after the last; nil
+  /// when there are no more.
+  func timeline(_ filter: TimelineFilter, from moment: Moment, limit: Int, as viewer: Viewer) throws
+    -> (messages: [Message], next: Moment)?
   {
     var statement = try connection.prepare(
       as: "timeline",
       """
-      SELECT \(Self.messageColumns), m.id
+      SELECT \(Self.messageColumns)
       FROM message m INDEXED BY message_created
       CROSS JOIN participant p ON p.conversation = m.conversation AND p.user = ?1
       WHERE (m.created_at, m.id) >= (?2, ?3) AND m.created_at < ?4
@@ -46,34 +47,69 @@ extension Store {
     statement.bind(filter.conversations.map(jsonArray))
     var messages: [Message] = []
     messages.reserveCapacity(limit)
-    var next = moment
+    var next: Moment?
     while try statement.step() {
-      messages.append(try message(statement, from: 0, as: statuses))
+      if let message = try message(statement, from: 0, as: viewer) { messages.append(message) }
       next = Moment(createdAt: statement.timestamp(5), key: statement.int64(8)).next
     }
-    return (messages, next)
+    return next.map { (messages, $0) }
   }
 
-  /// Where the newest `count` messages since a moment begin.
-  func start(ofNewest count: Int, _ filter: TimelineFilter, since: Timestamp) throws -> Moment {
+  /// Where the newest `count` messages since a moment begin that a user sees.
+  func start(ofNewest count: Int, _ filter: TimelineFilter, since: Timestamp, as viewer: Viewer) throws -> Moment {
     var statement = try connection.prepare(
       """
-      SELECT m.created_at, m.id FROM message m INDEXED BY message_created
+      SELECT m.created_at, m.id, m.seq, m.conversation, m.sender, m.deleted_at IS NOT NULL, m.expires_at
+      FROM message m INDEXED BY message_created
       CROSS JOIN participant p ON p.conversation = m.conversation AND p.user = ?1
       WHERE m.created_at >= ?2 AND m.created_at < ?3
       AND (NOT ?4 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
         AND r.user = ?1 AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0))
-      AND m.id <= ?6 AND (?7 IS NULL OR m.conversation IN (SELECT value FROM json_each(?7)))
-      ORDER BY m.created_at DESC, m.id DESC LIMIT 1 OFFSET ?5
+      AND m.id <= ?5 AND (?6 IS NULL OR m.conversation IN (SELECT value FROM json_each(?6)))
+      ORDER BY m.created_at DESC, m.id DESC
       """)
     statement.bind(filter.user)
     statement.bind(since)
     statement.bind(filter.before)
     statement.bind(filter.unreadOnly)
-    statement.bind(count - 1)
     statement.bind(filter.lastKey)
     statement.bind(filter.conversations.map(jsonArray))
-    return try statement.step() ? Moment(createdAt: statement.timestamp(0), key: statement.int64(1)) : .start(of: since)
+    var left = count
+    while try statement.step() {
+      guard
+        try viewer.sees(
+          statement.int(2), in: statement.int64(3), from: statement.int64(4), isGone: statement.bool(5),
+          expiresAt: statement.optionalTimestamp(6))
+      else { continue }
+      left -= 1
+      if left == 0 { return Moment(createdAt: statement.timestamp(0), key: statement.int64(1)) }
+    }
+    return .start(of: since)
+  }
+
+  /// The number from which on there are the newest `count` messages of a range that a user sees, and how many there are.
+  func start(ofNewest count: Int, in range: SeqRange, of conversation: Int64, as viewer: Viewer) throws
+    -> (seq: Int, count: Int)
+  {
+    var statement = try connection.prepare(
+      """
+      SELECT seq, sender, deleted_at IS NOT NULL, expires_at FROM message
+      WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC
+      """)
+    statement.bind(conversation)
+    statement.bind(range.lowerBound)
+    statement.bind(range.upperBound)
+    var (first, found) = (range.lowerBound, 0)
+    while found < count, try statement.step() {
+      guard
+        try viewer.sees(
+          statement.int(0), in: conversation, from: statement.int64(1), isGone: statement.bool(2),
+          expiresAt: statement.optionalTimestamp(3))
+      else { continue }
+      found += 1
+      first = statement.int(0)
+    }
+    return (first, found)
   }
 
   /// The key of the message that was stored last; keys grow, and none is used again.
@@ -90,7 +126,7 @@ extension Store {
         (SELECT iif(from_seq = 1, to_seq + 1, 1) FROM read_range r
           WHERE r.conversation = c.id AND r.user = p.user ORDER BY from_seq LIMIT 1), 1)))
       FROM participant p CROSS JOIN conversation c ON c.id = p.conversation
-      WHERE p.user = ? AND c.last_seq > p.read_count
+      WHERE p.user = ? AND coalesce(p.left_seq, c.last_seq) > p.read_count
       """)
     statement.bind(user)
     return try statement.step() && !statement.isNull(0) ? statement.timestamp(0) : nil

@@ -82,12 +82,16 @@ final class Store {
       // In case the creator was killed before he came to it.
       try keepLog()
       try connection.execute(
-        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 8388608")
+        """
+        PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 8388608;
+        PRAGMA secure_delete = ON
+        """)
       isReady = true
     }
     let transaction = try connection.begin(.write)
     try refuseNewer(version())
     logged = nil
+    try buryExpired()
     let result = try body()
     if let logged { try pruneChanges(after: logged) }
     try transaction.commit()

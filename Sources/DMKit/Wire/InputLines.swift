@@ -32,6 +32,17 @@ struct InputLine {
     }
   }
 
+  /// The number of a message.
+  func seq() throws -> Int {
+    guard let value = object["seq"] else {
+      throw DMError(.missingField, "'seq' is missing; add it to the line", subject: "seq")
+    }
+    guard case .integer(let seq) = value, seq > 0 else {
+      throw DMError(.badField, "'seq' is no number of a message; numbers begin with 1", subject: "seq")
+    }
+    return seq
+  }
+
   func time(_ name: String) throws -> Timestamp {
     let text = try required(name)
     guard let time = Timestamp(rfc3339: text) else {
@@ -56,12 +67,13 @@ extension Outgoing {
   }
 
   fileprivate init(_ line: InputLine) throws {
-    for name in ["attachments", "expires_in"] where line.object[name] ?? .null != .null {
-      throw DMError(.badField, "'\(name)' is not known to this version; leave it out or update dm", subject: name)
+    if line.object["attachments"] ?? .null != .null {
+      throw DMError(
+        .badField, "'attachments' is not known to this version; leave it out or update dm", subject: "attachments")
     }
     try self.init(
       to: ConversationReference(line.required("conversation")), text: line.required("text"), nonce: line.text("nonce"),
-      replyTo: line.text("reply_to").map(MessageReference.init))
+      replyTo: line.text("reply_to").map(MessageReference.init), lifetime: line.text("expires_in").map(duration))
   }
 }
 
@@ -113,11 +125,18 @@ extension ImportedMessage {
     } else {
       group = .title(try line.required("conversation").without("+"))
     }
+    let kind = try line.text("system_kind").map { text in
+      guard let kind = Message.SystemKind(rawValue: text) else {
+        throw DMError(.badField, "'system_kind' is no kind of announcement: '\(text)'", subject: "system_kind")
+      }
+      return kind
+    }
     var reply = try line.identifier("reply_to").map(Reply.id)
     if reply == nil { reply = try line.text("reply_to_nonce").map(Reply.nonce) }
     try self.init(
-      group: group, id: line.identifier("id"), sender: Handle(line.required("sender")), text: line.required("text"),
-      createdAt: line.time("created_at"), nonce: line.text("nonce"), replyTo: reply)
+      group: group, id: line.identifier("id"), sender: Handle(line.required("sender")),
+      text: kind == nil ? line.required("text") : line.text("text"), createdAt: line.time("created_at"),
+      nonce: line.text("nonce"), replyTo: reply, systemKind: kind, subject: line.text("subject"))
   }
 }
 
@@ -143,6 +162,26 @@ extension ImportedConversation {
   }
 }
 
+extension Edit {
+  /// Reads a line of `dm-edit`; nil when it is no message.
+  ///
+  /// - Parameter act: what to do, given the line's text.
+  /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`.
+  public init?(line: ArraySlice<UInt8>, _ act: (String?) throws -> Act) throws {
+    let line = try InputLine(line)
+    guard try [nil, "message", "message_updated"].contains(line.text("type")) else { return nil }
+    let message: MessageReference
+    if let id = try line.identifier("id") {
+      message = .id(id)
+    } else if let conversation = try line.identifier("conversation_id") {
+      message = .number(try line.seq(), in: .id(conversation))
+    } else {
+      throw DMError(.missingField, "'id' is missing; add it to the line, or 'conversation_id' and 'seq'", subject: "id")
+    }
+    try self.init(message, act(line.text("text")))
+  }
+}
+
 extension Messenger.Mentioned {
   /// Reads a line of `dm-read`; nil when it is no message.
   ///
@@ -153,12 +192,6 @@ extension Messenger.Mentioned {
     guard let conversation = try line.identifier("conversation_id") else {
       throw DMError(.missingField, "'conversation_id' is missing; add it to the line", subject: "conversation_id")
     }
-    guard let value = line.object["seq"] else {
-      throw DMError(.missingField, "'seq' is missing; add it to the line", subject: "seq")
-    }
-    guard case .integer(let seq) = value, seq > 0 else {
-      throw DMError(.badField, "'seq' is no number of a message; numbers begin with 1", subject: "seq")
-    }
-    self.init(conversation: conversation, seq: seq)
+    self.init(conversation: conversation, seq: try line.seq())
   }
 }

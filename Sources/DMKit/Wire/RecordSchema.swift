@@ -11,6 +11,8 @@ public struct RecordSchema: Sendable {
     case constant(String)
     case words([String])
     case list(Kind)
+    /// An object of values of that kind, by names that the data have.
+    case map(Kind)
     case record(String)
   }
 
@@ -40,10 +42,11 @@ public struct RecordSchema: Sendable {
 
   public static let outputs =
     [
-      user, conversation, message, readReceipt, deliveryReceipt, messageUpdated, conversationUpdated, typing, presence,
+      user, conversation, message, messageDeleted, reaction, report, readReceipt, deliveryReceipt, messageUpdated,
+      conversationUpdated, typing, presence,
       caughtUp, heartbeat, gap, ack, consumer, error,
     ]
-  public static let inputs = [sendLine, importLine, readLine]
+  public static let inputs = [sendLine, editLine, importLine, readLine]
 
   public static func named(_ name: String) -> RecordSchema? { (outputs + inputs).first { $0.name == name } }
 
@@ -58,11 +61,14 @@ public struct RecordSchema: Sendable {
     "conversation",
     [
       Field("id", .uuid), Field("is_group", .boolean), Field("title", .string, optional: true),
-      Field("creator", .handle, optional: true), Field("participants", .list(.handle)),
+      Field("avatar_url", .string, optional: true), Field("creator", .handle, optional: true),
+      Field("participants", .list(.handle)),
       Field("last_message", .record("message"), optional: true), Field("last_activity", .time),
       Field("unread_count", .integer), Field("unread_mentions_count", .integer),
       Field("last_read_seq", .integer, optional: true), Field("first_unread_seq", .integer, optional: true),
-      Field("is_pinned", .boolean), Field("is_muted", .boolean), Field("is_archived", .boolean),
+      Field("is_pinned", .boolean), Field("is_muted", .boolean), Field("muted_until", .time, optional: true),
+      Field("is_archived", .boolean), Field("expire_after", .integer, optional: true),
+      Field("draft_text", .string, optional: true),
       Field("cursor", .string, optional: true),
     ])
 
@@ -72,8 +78,34 @@ public struct RecordSchema: Sendable {
       Field("id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("sender", .handle),
       Field("text", .string, optional: true), Field("created_at", .time),
       Field("status", .words(Message.Status.allCases.map(\.rawValue))), Field("reply_to", .uuid, optional: true),
-      Field("nonce", .string, optional: true), Field("duplicate", .boolean, optional: true),
+      Field("nonce", .string, optional: true), Field("mentions", .list(.handle), optional: true),
+      Field("reactions", .map(.list(.handle)), optional: true), Field("edited_at", .time, optional: true),
+      Field("expires_at", .time, optional: true), Field("deleted_at", .time, optional: true),
+      Field("system_kind", .words(Message.SystemKind.allCases.map(\.rawValue)), optional: true),
+      Field("subject", .string, optional: true), Field("duplicate", .boolean, optional: true),
+      Field("snippet", .string, optional: true), Field("cursor", .string, optional: true),
+    ])
+
+  static let messageDeleted = RecordSchema(
+    "message_deleted",
+    [
+      Field("id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("for_everyone", .boolean),
       Field("cursor", .string, optional: true),
+    ])
+
+  static let reaction = RecordSchema(
+    "reaction",
+    [
+      Field("message_id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("user", .handle),
+      Field("emoji", .string, optional: true), Field("at", .time), Field("cursor", .string, optional: true),
+    ])
+
+  static let report = RecordSchema(
+    "report",
+    [
+      Field("message_id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("sender", .handle),
+      Field("reporter", .handle), Field("reason", .string, optional: true), Field("text", .string, optional: true),
+      Field("at", .time),
     ])
 
   static let readReceipt = RecordSchema("read_receipt", receiptFields)
@@ -118,7 +150,15 @@ public struct RecordSchema: Sendable {
     [
       Field("conversation", .string, optional: true), Field("text", .string, optional: true),
       Field("nonce", .string, optional: true), Field("reply_to", .string, optional: true),
-      Field("ack", .string, optional: true),
+      Field("expires_in", .string, optional: true), Field("ack", .string, optional: true),
+    ], isInput: true)
+
+  static let editLine = RecordSchema(
+    "edit_line",
+    [
+      Field("type", .string, optional: true), Field("id", .uuid, optional: true),
+      Field("conversation_id", .uuid, optional: true), Field("seq", .integer, optional: true),
+      Field("text", .string, optional: true),
     ], isInput: true)
 
   static let importLine = RecordSchema(
@@ -129,6 +169,8 @@ public struct RecordSchema: Sendable {
       Field("sender", .handle, optional: true), Field("text", .string, optional: true),
       Field("created_at", .time, optional: true), Field("nonce", .string, optional: true),
       Field("reply_to", .uuid, optional: true), Field("reply_to_nonce", .string, optional: true),
+      Field("system_kind", .words(Message.SystemKind.allCases.map(\.rawValue)), optional: true),
+      Field("subject", .string, optional: true),
       Field("is_group", .boolean, optional: true), Field("title", .string, optional: true),
       Field("creator", .handle, optional: true), Field("participants", .list(.handle), optional: true),
       Field("last_activity", .time, optional: true),
@@ -140,83 +182,4 @@ public struct RecordSchema: Sendable {
       Field("type", .string, optional: true), Field("conversation_id", .uuid, optional: true),
       Field("seq", .integer, optional: true),
     ], isInput: true)
-}
-
-// MARK: As JSON Schema, draft 2020-12
-
-extension RecordSchema {
-  /// One document for a program: `#/$defs/input` is a line that it reads, the whole a line that it prints.
-  public static func document(for program: String, reads: String?, writes: [String]) -> JSONWriter {
-    var names = writes
-    // A conversation holds a message.
-    if writes.contains(where: { $0.hasPrefix("conversation") }), !writes.contains("message") { names.append("message") }
-    if let reads { names.append(reads) }
-    var json = JSONWriter()
-    json.object { json in
-      json.member("$schema", "https://json-schema.org/draft/2020-12/schema")
-      json.member("title", program)
-      json.key("oneOf")
-      json.array { json in for name in writes { reference(to: name, in: &json) } }
-      json.key("$defs")
-      json.object { json in
-        if let reads {
-          json.key("input")
-          reference(to: reads, in: &json)
-        }
-        for name in names { named(name)?.write(to: &json) }
-      }
-    }
-    json.endLine()
-    return json
-  }
-
-  private static func reference(to name: String, in json: inout JSONWriter) {
-    json.object { $0.member("$ref", "#/$defs/\(name)") }
-  }
-
-  private func write(to json: inout JSONWriter) {
-    json.key(name: name)
-    json.object { json in
-      json.member("type", "object")
-      json.key("properties")
-      json.object { json in
-        for field in fields {
-          json.key(name: field.name)
-          Self.write(field.kind, to: &json)
-        }
-      }
-      json.key("required")
-      json.array { json in for field in fields where !field.isOptional { json.value(field.name) } }
-      if !isInput { json.member("additionalProperties", false) }
-    }
-  }
-
-  private static func write(_ kind: Kind, to json: inout JSONWriter) {
-    if case .record(let name) = kind { return reference(to: name, in: &json) }
-    json.object { json in
-      switch kind {
-      case .string: json.member("type", "string")
-      case .integer: json.member("type", "integer")
-      case .boolean: json.member("type", "boolean")
-      case .time:
-        json.member("type", "string")
-        json.member("format", "date-time")
-      case .uuid:
-        json.member("type", "string")
-        json.member("format", "uuid")
-      case .handle:
-        json.member("type", "string")
-        json.member("minLength", 1)
-      case .constant(let value): json.member("const", value)
-      case .words(let words):
-        json.key("enum")
-        json.array { json in for word in words { json.value(word) } }
-      case .list(let element):
-        json.member("type", "array")
-        json.key("items")
-        write(element, to: &json)
-      case .record: break
-      }
-    }
-  }
 }

@@ -3,6 +3,8 @@ extension MessagingEvent: Record {
     switch self {
     case .message(let message, let cursor): message.write(to: &json, as: "message", cursor: cursor)
     case .messageUpdated(let message, let cursor): message.write(to: &json, as: "message_updated", cursor: cursor)
+    case .messageDeleted(let deletion, let cursor): deletion.write(to: &json, cursor: cursor)
+    case .reaction(let reaction, let cursor): reaction.write(to: &json, cursor: cursor)
     case .readReceipt(let receipt, let cursor), .deliveryReceipt(let receipt, let cursor):
       receipt.write(to: &json, cursor: cursor)
     case .conversationUpdated(let conversation, let cursor):

@@ -42,7 +42,26 @@ extension Message: Record {
       json.member("status", status.rawValue)
       json.member("reply_to", replyTo)
       json.member("nonce", nonce)
+      if !mentions.isEmpty {
+        json.key("mentions")
+        json.array { json in for user in mentions { json.value(user.description) } }
+      }
+      if !reactions.isEmpty {
+        json.key("reactions")
+        json.object { json in
+          for reaction in reactions {
+            json.key(name: reaction.emoji)
+            json.array { json in for user in reaction.users { json.value(user.description) } }
+          }
+        }
+      }
+      json.member("edited_at", editedAt)
+      json.member("expires_at", expiresAt)
+      json.member("deleted_at", deletedAt)
+      json.member("system_kind", systemKind?.rawValue)
+      json.member("subject", subject)
       if isDuplicate { json.member("duplicate", true) }
+      json.member("snippet", snippet)
       json.member("cursor", cursor)
     }
   }
@@ -57,6 +76,7 @@ extension Conversation: Record {
       json.member("id", id)
       json.member("is_group", isGroup)
       json.member("title", title)
+      json.member("avatar_url", avatarURL)
       json.member("creator", creator?.description)
       json.key("participants")
       json.array { json in for participant in participants { json.value(participant.description) } }
@@ -66,12 +86,15 @@ extension Conversation: Record {
       }
       json.member("last_activity", lastActivity)
       json.member("unread_count", unreadCount)
-      json.member("unread_mentions_count", 0)
+      json.member("unread_mentions_count", unreadMentionsCount)
       json.member("last_read_seq", lastReadSeq)
       json.member("first_unread_seq", firstUnreadSeq)
       json.member("is_pinned", isPinned)
-      json.member("is_muted", false)
+      json.member("is_muted", mutedUntil != nil)
+      json.member("muted_until", mutedUntil == .forever ? nil : mutedUntil)
       json.member("is_archived", isArchived)
+      json.member("expire_after", expireAfter.map { Int($0.components.seconds) })
+      json.member("draft_text", draftText)
       json.member("cursor", cursor)
     }
   }

@@ -82,6 +82,8 @@ extension MessagingEvent {
     switch self {
     case .message(let message, _): "\(message.seq) \(message.sender): \(message.text ?? "")"
     case .messageUpdated(let message, _): "\(message.seq) \(message.sender) is \(message.status)"
+    case .messageDeleted(let deletion, _): "\(deletion.seq) deleted\(deletion.forEveryone ? "" : " for oneself")"
+    case .reaction(let reaction, _): "\(reaction.user) reacted to \(reaction.seq): \(reaction.emoji ?? "")"
     case .readReceipt(let receipt, _):
       "\(receipt.user) read \(receipt.range.lowerBound)-\(receipt.range.upperBound)"
         + (receipt.unreadCount.map { ", \($0) left" } ?? "")

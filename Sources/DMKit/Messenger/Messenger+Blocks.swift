@@ -1,0 +1,30 @@
+extension Messenger {
+  /// Blocks users, or does so no more: while one blocks somebody, nothing of his reaches one, and he is not told.
+  ///
+  /// - Returns: those for whom that is new.
+  /// - Throws: `unknown_user`, `not_allowed` for oneself.
+  public func setBlocked(_ isBlocked: Bool, _ handles: [String]) throws -> [User] {
+    if try !hasStore(), let handle = handles.first { _ = try user(handle) }
+    return try writing { store, me in
+      try keys(handles, store, me).compactMap { other in
+        guard other != me else {
+          throw DMError(
+            .notAllowed, "'\(identity.handle)' cannot block himself", subject: identity.handle.description)
+        }
+        guard try store.setBlock(isBlocked, of: other, by: me, at: .now) else { return nil }
+        for conversation in try store.sharedConversations(me, other) {
+          try store.applyBlocks(of: me, in: conversation)
+          try store.append(.ownState, conversation: conversation, user: me, at: .now)
+        }
+        return try store.user(store.handle(other).description)
+      }
+    }
+  }
+
+  /// Whom the user blocks, in the order in which he began to.
+  public func blockedUsers() throws -> [User] {
+    try reading([]) { store, me in
+      try store.blockedUsers(by: me).compactMap { try store.user(store.handle($0).description) }
+    }
+  }
+}

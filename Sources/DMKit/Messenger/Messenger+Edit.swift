@@ -1,0 +1,80 @@
+extension Messenger {
+  /// Does things to messages in one transaction, in order, and says what became of each.
+  public func edit(_ batch: [Edit]) throws -> [Result<Edit.Outcome, DMError>] {
+    try perform(batch) { EditSession(self, $0, $1) }
+  }
+
+  /// The messages that a conversation's numbers mean, of which the user sees the message.
+  public func messages(in conversation: ConversationReference, _ ranges: [RangeReference]) throws -> [Message] {
+    var query = HistoryQuery(conversation)
+    (query.ranges, query.limit) = (ranges, nil)
+    let history = try history(query)
+    var messages: [Message] = []
+    while case let batch = try history.next(), !batch.isEmpty { messages += batch }
+    return messages
+  }
+}
+
+/// What one user does to messages in one transaction.
+private final class EditSession: BatchSession {
+  private let messenger: Messenger
+  private let store: Store
+  private let me: Int64
+
+  init(_ messenger: Messenger, _ store: Store, _ me: Int64) {
+    self.messenger = messenger
+    self.store = store
+    self.me = me
+  }
+
+  func act(on edit: Edit) throws -> Edit.Outcome {
+    let viewer = Viewer(store, me)
+    let (row, message) = try messenger.visibleMessage(edit.message, store, as: viewer)
+    let place = Store.Place(conversation: row.key, seq: message.seq)
+    guard let stored = try store.storedMessage(at: place) else {
+      throw DMError(.internal, "the message '\(message.id)' was not found again", subject: message.id.description)
+    }
+    switch edit.act {
+    case .text(let text):
+      try messenger.check(.edit, in: row)
+      try messenger.checkOwn(message)
+      if message.bears(text) { return .message(message) }
+      let mentions = try messenger.mentions(in: text, of: row.key, store)
+      try store.edit(stored, to: text, mentioning: mentions, at: viewer.now)
+      return .message(try store.message(at: place, as: Viewer(store, me)) ?? message)
+    case .delete(let forEveryone):
+      if forEveryone {
+        try messenger.check(.edit, in: row)
+        try messenger.checkOwn(message)
+        try store.bury(stored, at: viewer.now)
+      } else {
+        try store.hide(message.seq...message.seq, from: me, in: row.key, isDeleted: true)
+        try store.append(
+          .deletedForMe, conversation: row.key, user: me, seqs: message.seq...message.seq, at: viewer.now)
+      }
+      return .deleted(
+        Deletion(id: message.id, conversationID: row.id, seq: message.seq, forEveryone: forEveryone))
+    case .react(let emoji):
+      try messenger.check(.react, in: row)
+      try messenger.checkSaid(message)
+      _ = try store.react(emoji, to: stored, by: me, at: viewer.now)
+      return .reaction(
+        Reaction(
+          messageID: message.id, conversationID: row.id, seq: message.seq, user: messenger.identity.handle,
+          emoji: emoji, at: viewer.now))
+    case .report(let reason):
+      try messenger.checkSaid(message)
+      guard message.sender != messenger.identity.handle else {
+        throw DMError(
+          .notAllowed, "the message '\(message.id)' is your own; delete it instead", subject: message.id.description)
+      }
+      try store.report(stored, by: me, reason: reason, at: viewer.now)
+      return .report(
+        Report(
+          messageID: message.id, conversationID: row.id, seq: message.seq, sender: message.sender,
+          reporter: messenger.identity.handle, reason: reason, text: message.text, at: viewer.now))
+    }
+  }
+
+  func finish() {}
+}

@@ -1,0 +1,133 @@
+extension Messenger {
+  /// Adds users to a group and says so in it.
+  ///
+  /// - Parameter withHistory: whether they see what was said before, too.
+  /// - Returns: nil when all were in it.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
+  public func add(_ handles: [String], to reference: ConversationReference, withHistory: Bool = false) throws
+    -> Conversation?
+  {
+    try changeGroup(reference, .add) { row, store, me in
+      var isChanged = false
+      for user in try keys(handles, store, me) {
+        let before = try store.membership(of: user, in: row.key)
+        if let before, before.leftSeq == nil { continue }
+        isChanged = true
+        let now = Timestamp.now
+        let old = row.lastSeq
+        if let left = before?.leftSeq {
+          try store.rejoin(row, user, after: left, at: now)
+        } else {
+          try store.join(row.key, user, at: now)
+          if old > 0 { try store.hide(1...old, from: user, in: row.key, isDeleted: false) }
+        }
+        if withHistory { try store.showHistory(to: user, in: row.key) }
+        try store.announce(.userJoined, try store.handle(user).description, by: me, in: &row)
+        try store.applyBlocks(toThoseWhoJoined: [user], row.key)
+        if try store.hasBlocked(me, by: user) { try putAside(row.key, of: user, store) }
+      }
+      return isChanged
+    }
+  }
+
+  /// What somebody does to one who blocks him must not come before him.
+  func putAside(_ conversation: Int64, of user: Int64, _ store: Store) throws {
+    try store.set(.archived(true), of: user, in: conversation)
+    try store.set(.mutedUntil(.forever), of: user, in: conversation)
+  }
+
+  /// Removes users from a group and says so in it; oneself is removed by leaving.
+  ///
+  /// - Returns: nil when none of them was in it.
+  public func remove(_ handles: [String], from reference: ConversationReference) throws -> Conversation? {
+    try changeGroup(reference, .remove) { row, store, me in
+      var isChanged = false
+      for user in try keys(handles, store, me) where try store.isParticipant(user, of: row.key) {
+        isChanged = true
+        try end(user, by: me, &row, store)
+      }
+      return isChanged
+    }
+  }
+
+  /// Leaves a group; the last owner passes it on to whoever has been in it longest.
+  public func leave(_ reference: ConversationReference) throws -> Conversation? {
+    try changeGroup(reference, .leave) { row, store, me in
+      try end(me, by: me, &row, store)
+      return true
+    }
+  }
+
+  private func end(_ user: Int64, by me: Int64, _ row: inout Store.ConversationRow, _ store: Store) throws {
+    try store.announce(.userLeft, try store.handle(user).description, by: me, in: &row)
+    try store.leave(row, user)
+    if try !store.blockedUsers(by: user).isEmpty { try store.applyBlocks(of: user, in: row.key) }
+    // Whoever is out of it is told by a change of his own.
+    try store.append(.ownState, conversation: row.key, user: user, at: .now)
+  }
+
+  /// Changes the title of a group and says so in it.
+  ///
+  /// - Throws: `bad_field` besides.
+  public func setTitle(_ title: String, of reference: ConversationReference) throws -> Conversation? {
+    try checkTitle(title)
+    return try changeGroup(reference, .retitle) { row, store, me in
+      if try asSeen(row, store, me).title.map(ExactString.init) == ExactString(title) { return false }
+      try store.set(.title(title), of: row.key)
+      try store.announce(.titleChanged, title, by: me, in: &row)
+      return true
+    }
+  }
+
+  /// Sets where a picture of a group is; nil for none.
+  public func setAvatar(_ url: String?, of reference: ConversationReference) throws -> Conversation? {
+    try ProfileChange(avatarURL: url).check()
+    return try changeGroup(reference, .changeAvatar) { row, store, me in
+      if try asSeen(row, store, me).avatarURL.map(ExactString.init) == url.map(ExactString.init) { return false }
+      try store.set(.avatarURL(url), of: row.key)
+      return true
+    }
+  }
+
+  /// Has what is said from now on live that long; nil for ever.
+  ///
+  /// - Throws: `bad_field` unless it is a second at least.
+  public func setExpiry(_ lifetime: Duration?, of reference: ConversationReference) throws -> Conversation? {
+    if let lifetime { try checkLifetime(lifetime) }
+    return try changeGroup(reference, .expire) { row, store, me in
+      if row.expireAfter == lifetime?.microseconds { return false }
+      try store.set(.expireAfter(lifetime?.microseconds), of: row.key)
+      return true
+    }
+  }
+
+  /// Does something to a conversation that all in it see.
+  private func changeGroup(
+    _ reference: ConversationReference, _ act: Act,
+    _ body: (inout Store.ConversationRow, Store, Int64) throws -> Bool
+  ) throws -> Conversation? {
+    try expectStore(with: reference)
+    return try writing { store, me in
+      var row = try find(reference, store, me)
+      try check(act, in: row)
+      guard try body(&row, store, me) else { return nil }
+      try store.append(.conversation, conversation: row.key, user: me, at: .now)
+      return try asSeen(row, store, me)
+    }
+  }
+
+  /// So that a mistake makes no store.
+  func expectStore(with reference: ConversationReference) throws {
+    if try !hasStore() { throw nothingYet(reference) }
+  }
+
+  /// The keys of users, each once.
+  func keys(_ handles: [String], _ store: Store, _ me: Int64) throws -> [Int64] {
+    var found: [Int64] = []
+    for handle in handles {
+      guard let user = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
+      if !found.contains(user) { found.append(user) }
+    }
+    return found
+  }
+}

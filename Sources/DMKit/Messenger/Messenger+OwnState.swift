@@ -1,0 +1,77 @@
+/// What of a conversation is one's own business.
+public enum OwnChange: Equatable, Sendable {
+  case pinned(Bool)
+  case archived(Bool)
+  /// For that long, without an end where that is nil.
+  case muted(for: Duration?)
+  case unmuted
+  /// Gone from one's lists until something new is said, with all that was said.
+  case deleted
+  /// Nil for none.
+  case draft(String?)
+}
+
+extension Messenger {
+  /// Changes what of conversations is the user's own; others are told nothing.
+  ///
+  /// - Returns: those that changed, as they are now.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `bad_field` for a draft.
+  public func change(_ change: OwnChange, in references: [ConversationReference]) throws -> [Conversation] {
+    for reference in references { try expectStore(with: reference) }
+    if case .draft(let text?) = change { try Outgoing.check(text: text) }
+    return try writing { store, me in
+      try references.compactMap { reference in
+        let row = try find(reference, store, me)
+        return try apply(change, in: row, store, me) ? try asSeen(row, store, me) : nil
+      }
+    }
+  }
+
+  /// Keeps a text as the draft of a conversation, which begins by that if it has not begun yet.
+  public func saveDraft(_ text: String, in reference: ConversationReference) throws -> Conversation {
+    try Outgoing.check(text: text)
+    return try writing { store, me in
+      var found = try findIfPresent(reference, store, me)
+      if found == nil, case .direct(let handle) = reference, let other = try store.userKey(handle) {
+        try checkMayStart(with: other, as: Viewer(store, me))
+        let row = try startDirect(with: other, store, me)
+        // Nobody is told of what was only meant to be said.
+        if other != me { try store.set(.deleted, of: other, in: row.key) }
+        found = row
+      }
+      let row = try found ?? find(reference, store, me)
+      _ = try apply(.draft(text), in: row, store, me)
+      return try asSeen(row, store, me)
+    }
+  }
+
+  /// - Returns: whether anything changed.
+  func apply(_ change: OwnChange, in row: Store.ConversationRow, _ store: Store, _ me: Int64) throws -> Bool {
+    let before = try asSeen(row, store, me)
+    switch change {
+    case .pinned(let value):
+      if before.isPinned == value { return false }
+      try store.set(.pinned(value), of: me, in: row.key)
+    case .archived(let value):
+      if before.isArchived == value { return false }
+      try store.set(.archived(value), of: me, in: row.key)
+    case .muted(let length):
+      let end = length.map { Timestamp(microseconds: Timestamp.now.microseconds + $0.microseconds) } ?? .forever
+      if before.mutedUntil == end { return false }
+      try store.set(.mutedUntil(end), of: me, in: row.key)
+    case .unmuted:
+      if before.mutedUntil == nil { return false }
+      try store.set(.mutedUntil(nil), of: me, in: row.key)
+    case .deleted:
+      if row.lastSeq > 0 { try store.hide(1...row.lastSeq, from: me, in: row.key, isDeleted: true) }
+      try store.set(.deleted, of: me, in: row.key)
+      try store.set(.draft(nil), of: me, in: row.key)
+    case .draft(let text):
+      try check(.draft, in: row)
+      if before.draftText.map(ExactString.init) == text.map(ExactString.init) { return false }
+      try store.set(.draft(text), of: me, in: row.key)
+    }
+    try store.append(.ownState, conversation: row.key, user: me, at: .now)
+    return true
+  }
+}

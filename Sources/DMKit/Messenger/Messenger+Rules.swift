@@ -1,0 +1,71 @@
+/// What one may do where: docs/rules.md is this as a table.
+enum Act {
+  // To a conversation that one is in.
+  case say, draft, type, edit, react
+  // To a group, which others see.
+  case add, remove, leave, retitle, changeAvatar
+  case expire
+}
+
+extension Messenger {
+  /// - Throws: `not_allowed`.
+  func check(_ act: Act, in row: Store.ConversationRow) throws {
+    func refuse(_ reason: String) -> DMError {
+      DMError(.notAllowed, reason, subject: row.id.description)
+    }
+    guard row.isMember else {
+      throw refuse(
+        "'\(identity.handle)' has left the conversation '\(row.id)' and can only read; ask somebody in it to add you")
+    }
+    switch act {
+    case .say, .draft, .type, .edit, .react: return
+    case .add, .remove, .leave, .retitle, .changeAvatar:
+      guard row.isGroup else { throw refuse("that is for groups; '\(row.id)' is a direct conversation") }
+      if act == .remove, !row.isOwner {
+        throw refuse("only an owner of the group '\(row.id)' may remove others; ask one")
+      }
+    case .expire:
+      if row.isGroup, !row.isOwner {
+        throw refuse("only an owner of the group '\(row.id)' may have messages expire; ask one")
+      }
+    }
+  }
+
+  /// Whether one may say something to somebody: not to one whom one blocks, whose answer one would never see.
+  ///
+  /// - Throws: `not_allowed`.
+  func checkNotBlocked(_ row: Store.ConversationRow, as viewer: Viewer) throws {
+    if row.isGroup { return }
+    if try viewer.blockedUsers().isEmpty { return }
+    for other in try viewer.store.participantKeys(of: row.key) { try checkMayStart(with: other, as: viewer) }
+  }
+
+  /// The same before there is a conversation.
+  func checkMayStart(with other: Int64, as viewer: Viewer) throws {
+    guard try viewer.hasBlocked(other) else { return }
+    let handle = try viewer.store.handle(other)
+    throw DMError(
+      .notAllowed, "you block '\(handle)'; 'dm-user unblock \(handle)' first", subject: handle.description)
+  }
+
+  /// Whether one may change a message for all: one's own that was said, not announced.
+  ///
+  /// - Throws: `not_allowed`.
+  func checkOwn(_ message: Message) throws {
+    try checkSaid(message)
+    guard message.sender == identity.handle else {
+      throw DMError(
+        .notAllowed, "'\(message.sender)' said the message '\(message.id)', not '\(identity.handle)'",
+        subject: message.id.description)
+    }
+  }
+
+  /// - Throws: `not_allowed` of an announcement.
+  func checkSaid(_ message: Message) throws {
+    guard message.systemKind == nil else {
+      throw DMError(
+        .notAllowed, "the message '\(message.id)' is an announcement; only what was said can be changed or reported",
+        subject: message.id.description)
+    }
+  }
+}

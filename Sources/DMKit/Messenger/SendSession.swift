@@ -1,0 +1,99 @@
+/// The messages that one user sends in one transaction.
+final class SendSession: BatchSession {
+  private let messenger: Messenger
+  private let store: Store
+  private let me: Int64
+  private let viewer: Viewer
+  /// A nonce stands for what was sent by it, whatever became of that.
+  private let allSeeing: Viewer
+  private var keys: [ConversationReference: Int64] = [:]
+  private var rows: [Int64: Store.ConversationRow] = [:]
+  /// The first number that each conversation got in this transaction; nobody else adds to it meanwhile.
+  private var firstAdded: [Int64: Int] = [:]
+
+  /// Whether a nonce may come again with another text, as it does where a text is made anew by each try.
+  private let allowsOtherText: Bool
+
+  init(_ messenger: Messenger, _ store: Store, _ me: Int64, allowsOtherText: Bool = false) {
+    self.messenger = messenger
+    self.store = store
+    self.me = me
+    self.allowsOtherText = allowsOtherText
+    viewer = Viewer(store, me)
+    allSeeing = Viewer(store, me, extras: .everything)
+  }
+
+  func act(on outgoing: Outgoing) throws -> Message {
+    var row = try target(of: outgoing)
+    if let nonce = outgoing.nonce, let message = try sent(nonce, in: row.key) {
+      let isChanged = message.editedAt != nil || message.deletedAt != nil
+      guard allowsOtherText || isChanged || message.bears(outgoing.text) else {
+        throw DMError(
+          .nonceConflict, "the nonce '\(nonce)' named another text before; use a new one", subject: nonce)
+      }
+      return message
+    }
+    try messenger.check(.say, in: row)
+    try messenger.checkNotBlocked(row, as: viewer)
+    let replyTo = try outgoing.replyTo.map { reference in
+      try messenger.visibleMessage(reference, in: row, store, as: viewer).message.id
+    }
+    let mentions = try messenger.mentions(in: outgoing.text, of: row.key, store)
+    let (id, expiresAt) = try store.insert(
+      Store.NewMessage(
+        sender: me, text: outgoing.text, nonce: outgoing.nonce, replyTo: replyTo,
+        lifetime: outgoing.lifetime?.microseconds, mentions: mentions), into: &row)
+    rows[row.key] = row
+    if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq }
+    var message = Message(
+      id: id, conversationID: row.id, seq: row.lastSeq, sender: messenger.identity.handle, text: outgoing.text,
+      createdAt: row.lastActivity, status: .sent, replyTo: replyTo, nonce: outgoing.nonce)
+    message.expiresAt = expiresAt
+    message.mentions = try mentions.map(store.handle)
+    return message
+  }
+
+  /// What the nonce of a message names already.
+  func sentBefore(_ outgoing: Outgoing) throws -> Message? {
+    guard let nonce = outgoing.nonce, let row = try messenger.findIfPresent(outgoing.conversation, store, me)
+    else { return nil }
+    return try sent(nonce, in: row.key)
+  }
+
+  private func sent(_ nonce: String, in conversation: Int64) throws -> Message? {
+    guard let place = try store.place(of: nonce, from: me, in: conversation) else { return nil }
+    var message = try store.message(at: place, as: allSeeing)
+    message?.isDuplicate = true
+    return message
+  }
+
+  /// The conversation of a message, created when it is the first to a user.
+  private func target(of outgoing: Outgoing) throws -> Store.ConversationRow {
+    if let key = keys[outgoing.conversation], let row = rows[key] { return row }
+    var found = try messenger.findIfPresent(outgoing.conversation, store, me)
+    if found == nil, case .direct(let handle) = outgoing.conversation, let other = try store.userKey(handle) {
+      // Before anything is created: there can be no message to reply to.
+      guard outgoing.replyTo == nil else {
+        throw DMError(
+          .unknownMessage, "there is no conversation with '\(handle)' yet, so no message to reply to", subject: handle)
+      }
+      try messenger.checkMayStart(with: other, as: viewer)
+      found = try messenger.startDirect(with: other, store, me)
+    }
+    guard let row = found else { return try messenger.find(outgoing.conversation, store, me) }
+    keys[outgoing.conversation] = row.key
+    // Two references may name the same conversation.
+    if rows[row.key] == nil { rows[row.key] = row }
+    return rows[row.key] ?? row
+  }
+
+  /// Writes what is kept for each conversation: its end, and that one has read one's own words.
+  func finish() throws {
+    for (key, first) in firstAdded.sorted(by: { $0.key < $1.key }) {
+      guard let row = rows[key] else { continue }
+      let new = first...row.lastSeq
+      try store.update(row, added: new.count, readBy: me, sender: me, isSaid: true)
+      try store.extendReadRanges(by: new, of: me, in: key)
+    }
+  }
+}

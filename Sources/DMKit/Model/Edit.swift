@@ -1,0 +1,97 @@
+/// What to do to a message.
+public struct Edit: Sendable {
+  public enum Act: Equatable, Sendable {
+    /// Replaces the text.
+    case text(String)
+    case delete(forEveryone: Bool)
+    /// The user's only reaction; nil takes it back.
+    case react(String?)
+    case report(reason: String?)
+  }
+
+  public let message: MessageReference
+  public let act: Act
+
+  /// The most bytes of a reason.
+  public static let reasonLimit = 1024
+
+  /// - Throws: `empty_text`, `text_too_long`, `bad_field`.
+  public init(_ message: MessageReference, _ act: Act) throws {
+    switch act {
+    case .text(let text): try Outgoing.check(text: text)
+    case .react(let emoji?): try Self.check(emoji: emoji)
+    case .report(let reason?):
+      guard reason.utf8.count <= Self.reasonLimit, !reason.utf8.contains(0) else {
+        throw DMError(
+          .badField, "a reason has at most \(Self.reasonLimit) bytes and no NUL; shorten it", subject: "reason")
+      }
+    case .delete, .react(nil), .report(nil): break
+    }
+    self.message = message
+    self.act = act
+  }
+
+  /// What was done.
+  public enum Outcome: Equatable, Sendable {
+    case message(Message)
+    case deleted(Deletion)
+    case reaction(Reaction)
+    case report(Report)
+  }
+
+  /// - Throws: `bad_field` unless it is one emoji, as a person sees one (unicode.org/reports/tr51, section 1.4.9).
+  static func check(emoji: String) throws {
+    guard emoji.count == 1, let first = emoji.unicodeScalars.first, isEmoji(first, emoji.unicodeScalars) else {
+      throw DMError(.badField, "'\(emoji)' is not one emoji; react with one", subject: "emoji")
+    }
+  }
+
+  private static func isEmoji(_ first: Unicode.Scalar, _ all: String.UnicodeScalarView) -> Bool {
+    let (picture, keycap, joiner): (Unicode.Scalar, Unicode.Scalar, Unicode.Scalar) = (
+      "\u{FE0F}", "\u{20E3}", "\u{200D}"
+    )
+    let rest = all.dropFirst()
+    // A flag is two letters of a region.
+    if (0x1F1E6...0x1F1FF).contains(first.value) {
+      return rest.count == 1 && rest.allSatisfy { (0x1F1E6...0x1F1FF).contains($0.value) }
+    }
+    let isPicture = first.properties.isEmoji && (first.value >= 0x2000 || rest.first == picture)
+    // Digits are emoji only as keys.
+    if first.value < 0x80, rest.last != keycap { return false }
+    return isPicture
+      && rest.allSatisfy { scalar in
+        scalar == picture || scalar == keycap || scalar == joiner || scalar.properties.isEmojiModifier
+          || scalar.properties.isEmoji && scalar.value >= 0x2000 || (0xE0020...0xE007F).contains(scalar.value)
+      }
+  }
+}
+
+/// That a message is there no more, for one or for all.
+public struct Deletion: Equatable, Sendable {
+  public let id: Identifier
+  public let conversationID: Identifier
+  public let seq: Int
+  public let forEveryone: Bool
+}
+
+/// The reaction of one user to a message, or that he took it back.
+public struct Reaction: Equatable, Sendable {
+  public let messageID: Identifier
+  public let conversationID: Identifier
+  public let seq: Int
+  public let user: Handle
+  public let emoji: String?
+  public let at: Timestamp
+}
+
+/// What somebody reported to whoever runs the store, with the message as it was.
+public struct Report: Equatable, Sendable {
+  public let messageID: Identifier
+  public let conversationID: Identifier
+  public let seq: Int
+  public let sender: Handle
+  public let reporter: Handle
+  public let reason: String?
+  public let text: String?
+  public let at: Timestamp
+}

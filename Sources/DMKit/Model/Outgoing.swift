@@ -1,0 +1,46 @@
+/// A message to be sent.
+public struct Outgoing: Equatable, Sendable {
+  public let conversation: ConversationReference
+  public let text: String
+  public let nonce: String?
+  public let replyTo: MessageReference?
+  /// How long it lives; nil for as long as the conversation says.
+  public let lifetime: Duration?
+
+  /// The most bytes of a text, and of a nonce.
+  public static let textLimit = 64 * 1024
+  public static let nonceLimit = 128
+
+  /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce.
+  public init(
+    to conversation: ConversationReference, text: String, nonce: String? = nil,
+    replyTo: MessageReference? = nil, lifetime: Duration? = nil
+  ) throws {
+    try Self.check(text: text)
+    try Self.check(nonce: nonce)
+    if let lifetime { try checkLifetime(lifetime) }
+    self.conversation = conversation
+    self.text = text
+    self.nonce = nonce
+    self.replyTo = replyTo
+    self.lifetime = lifetime
+  }
+
+  static func check(text: String) throws {
+    guard !text.isEmpty else { throw DMError(.emptyText, "the text is empty; say something") }
+    guard text.utf8.count <= textLimit else {
+      throw DMError(.textTooLong, "the text is over \(textLimit / 1024) KiB; split it")
+    }
+    guard !text.utf8.contains(0) else {
+      throw DMError(.badField, "the text holds a NUL character; remove it", subject: "text")
+    }
+  }
+
+  static func check(nonce: String?) throws {
+    guard let nonce else { return }
+    guard (1...nonceLimit).contains(nonce.utf8.count), !nonce.utf8.contains(0) else {
+      throw DMError(
+        .badField, "a nonce has 1 to \(nonceLimit) bytes and no NUL; hash a longer one", subject: "nonce")
+    }
+  }
+}

@@ -1,0 +1,128 @@
+extension Store {
+  /// A message as its row says, whoever sees it.
+  struct StoredMessage {
+    let key: Int64
+    let id: Identifier
+    let place: Place
+    let sender: Int64
+    let text: String?
+    let mentions: [String]
+    let systemKind: Message.SystemKind?
+  }
+
+  func storedMessage(at place: Place) throws -> StoredMessage? {
+    var statement = try connection.prepare(
+      "SELECT id, uuid, sender, text, mentions, system_kind FROM message WHERE conversation = ? AND seq = ?")
+    statement.bind(place.conversation)
+    statement.bind(place.seq)
+    guard try statement.step() else { return nil }
+    return StoredMessage(
+      key: statement.int64(0), id: statement.identifier(1), place: place, sender: statement.int64(2),
+      text: statement.optionalText(3),
+      mentions: statement.text(4).utf8.split(separator: 0x20).map { String(Substring($0)) },
+      systemKind: statement.optionalInt64(5).flatMap(Message.SystemKind.init(number:)))
+  }
+
+  /// Leaves of a message a tombstone: its text is overwritten, and nobody counts it any more.
+  ///
+  /// Linear in the participants.
+  func bury(_ message: StoredMessage, at time: Timestamp) throws {
+    let (conversation, seq) = (message.place.conversation, message.place.seq)
+    for user in try everParticipantKeys(of: conversation, upTo: seq) {
+      _ = try cover(seq...seq, by: user, in: conversation)
+    }
+    if !message.mentions.isEmpty { try setMentions([], of: message) }
+    if let text = message.text { try unindex(text, of: message.key) }
+    do {
+      var reactions = try connection.prepare("DELETE FROM reaction WHERE message = ?")
+      reactions.bind(message.key)
+      try reactions.run()
+    }
+    do {
+      var update = try connection.prepare(
+        "UPDATE message SET text = NULL, edited_at = NULL, reaction_count = 0, deleted_at = ? WHERE id = ?")
+      update.bind(time)
+      update.bind(message.key)
+      try update.run()
+    }
+    try seal(message.key)
+    var last = try connection.prepare(
+      """
+      UPDATE conversation SET last_message = (SELECT id FROM message WHERE conversation = ?1 AND deleted_at IS NULL
+        ORDER BY seq DESC LIMIT 1) WHERE id = ?1 AND last_message = ?2
+      """)
+    last.bind(conversation)
+    last.bind(message.key)
+    try last.run()
+    try append(.deleted, conversation: conversation, user: message.sender, seqs: seq...seq, at: .now)
+  }
+
+  /// Messages that have expired and that nobody has buried yet, oldest first.
+  func expiredMessages(now: Timestamp) throws -> [(conversation: Int64, seq: Int, sender: Int64, at: Timestamp)] {
+    var statement = try connection.prepare(
+      """
+      SELECT conversation, seq, sender, expires_at FROM message
+      WHERE expires_at <= ? AND deleted_at IS NULL ORDER BY expires_at
+      """)
+    statement.bind(now)
+    var found: [(conversation: Int64, seq: Int, sender: Int64, at: Timestamp)] = []
+    while try statement.step() {
+      found.append((statement.int64(0), statement.int(1), statement.int64(2), statement.timestamp(3)))
+    }
+    return found
+  }
+
+  /// When the next message expires.
+  func nextExpiry() throws -> Timestamp? {
+    var statement = try connection.prepare(
+      "SELECT expires_at FROM message WHERE expires_at IS NOT NULL AND deleted_at IS NULL ORDER BY expires_at LIMIT 1")
+    return try statement.step() ? statement.timestamp(0) : nil
+  }
+
+  /// Buries what has expired.
+  ///
+  /// - Returns: how many messages.
+  @discardableResult
+  func buryExpired(now: Timestamp = .now) throws -> Int {
+    let expired = try expiredMessages(now: now)
+    for message in expired {
+      let place = Place(conversation: message.conversation, seq: message.seq)
+      if let stored = try storedMessage(at: place) { try bury(stored, at: message.at) }
+    }
+    return expired.count
+  }
+
+  /// Hides a range from a user; what is hidden counts as read.
+  ///
+  /// - Returns: the parts that were not hidden yet.
+  @discardableResult
+  func hide(_ range: SeqRange, from user: Int64, in conversation: Int64, isDeleted: Bool) throws -> [SeqRange] {
+    var before = try connection.prepare(
+      """
+      SELECT from_seq, to_seq FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND to_seq >= ?3 AND from_seq <= ?4
+      ORDER BY from_seq
+      """)
+    let added = gaps(in: range, left: try ranges(&before, user, conversation, range))
+    for part in added {
+      var insert = try connection.prepare(
+        "INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted) VALUES (?, ?, ?, ?, ?)")
+      insert.bind(conversation)
+      insert.bind(user)
+      insert.bind(part.lowerBound)
+      insert.bind(part.upperBound)
+      insert.bind(isDeleted)
+      try insert.run()
+    }
+    _ = try cover(range, by: user, in: conversation)
+    return added
+  }
+
+  /// Shows a user again what was said before he joined or while he was away.
+  func showHistory(to user: Int64, in conversation: Int64) throws {
+    var delete = try connection.prepare(
+      "DELETE FROM hidden_range WHERE conversation = ? AND user = ? AND NOT is_deleted")
+    delete.bind(conversation)
+    delete.bind(user)
+    try delete.run()
+  }
+}

@@ -1,0 +1,159 @@
+extension Store {
+  struct NewMessage {
+    var id: Identifier? = nil
+    let sender: Int64
+    var text: String? = nil
+    var nonce: String? = nil
+    var replyTo: Identifier? = nil
+    /// Nil for the present.
+    var at: Timestamp? = nil
+    /// Microseconds that it lives; nil for what the conversation says.
+    var lifetime: Int64? = nil
+    var systemKind: Message.SystemKind? = nil
+    var subject: String? = nil
+    var mentions: [Int64] = []
+  }
+
+  /// Adds a message at the end of a conversation, of which it brings `row` up to date, and logs it
+  /// unless it is history.
+  ///
+  /// The time is never earlier than a microsecond after the message before, whatever the clock says.
+  ///
+  /// - Returns: its id, and when it expires.
+  func insert(_ message: NewMessage, into row: inout ConversationRow) throws -> (id: Identifier, expiresAt: Timestamp?)
+  {
+    let seq = row.lastSeq + 1
+    let earliest = Timestamp(microseconds: row.lastActivity.microseconds + 1)
+    let time = message.at ?? max(.now, earliest)
+    let id = message.id ?? Identifier(at: time)
+    // What is announced stays, and so does what is imported.
+    let lifetime = message.lifetime ?? (message.systemKind == nil && message.at == nil ? row.expireAfter : nil)
+    let expiresAt = lifetime.map { Timestamp(microseconds: time.microseconds + $0) }
+    let mentions = message.mentions.isEmpty ? nil : try message.mentions.map { try handle($0).description }
+    let names = mentions?.joined(separator: " ")
+    var digest = Digest()
+    for number in [
+      row.key, Int64(seq), message.sender, time.microseconds, nil, expiresAt?.microseconds, nil,
+      message.systemKind?.number,
+    ] {
+      digest.add(number)
+    }
+    digest.add(text: id.bytes)
+    digest.add(text: message.text?.utf8)
+    digest.add(text: message.nonce?.utf8)
+    digest.add(text: message.replyTo?.bytes)
+    digest.add(text: message.subject?.utf8)
+    digest.add(text: names?.utf8)
+    do {
+      var insert = try connection.prepare(
+        """
+        INSERT INTO message (uuid, conversation, seq, sender, created_at, text, nonce, reply_to, expires_at, system_kind,
+          subject, mentions, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+      insert.bind(id)
+      insert.bind(row.key)
+      insert.bind(seq)
+      insert.bind(message.sender)
+      insert.bind(time)
+      insert.bind(message.text)
+      insert.bind(message.nonce)
+      insert.bind(message.replyTo)
+      insert.bind(expiresAt?.microseconds)
+      insert.bind(message.systemKind?.number)
+      insert.bind(message.subject)
+      insert.bind(names)
+      insert.bind(digest.stored)
+      try insert.run()
+    }
+    let key = connection.lastInsertedRow
+    row.lastSeq = seq
+    row.newMessage = key
+    row.lastActivity = time
+    if let text = message.text { try index(text, of: key) }
+    for user in message.mentions {
+      try insertMention(of: user, in: row.key, seq)
+      if message.at == nil { try countMention(of: user, by: message.sender, in: row.key) }
+    }
+    if message.at == nil {
+      try append(.message, conversation: row.key, user: message.sender, seqs: seq...seq, at: time)
+    }
+    return (id, expiresAt)
+  }
+
+  /// Writes the end of a conversation into its row and those of its participants, and that the last `added`
+  /// messages are no news to one user, or to anybody.
+  ///
+  /// - Parameters:
+  ///   - sender: who said it, of whom those who block him are told nothing.
+  ///   - isSaid: whether it brings back what was archived or deleted.
+  func update(_ row: ConversationRow, added: Int, readBy user: Int64?, sender: Int64?, isSaid: Bool) throws {
+    do {
+      var end = try connection.prepare(
+        "UPDATE conversation SET last_seq = ?, last_message = ?, last_activity = ? WHERE id = ?")
+      end.bind(row.lastSeq)
+      end.bind(row.newMessage)
+      end.bind(row.lastActivity)
+      end.bind(row.key)
+      try end.run()
+    }
+    let blockers = try sender.map(blockers) ?? []
+    var participants = try connection.prepare(
+      """
+      UPDATE participant SET last_activity = iif(last_activity IS NULL, NULL, ?1),
+        read_count = read_count + iif(coalesce(user = ?4, 1), ?3, 0),
+        is_archived = is_archived AND NOT (?5 AND coalesce(muted_until, 0) <= ?6), is_deleted = is_deleted AND NOT ?5
+      WHERE conversation = ?2 AND left_seq IS NULL
+      AND (last_activity IS NOT NULL OR coalesce(user = ?4, 1) OR ?5 AND (is_archived OR is_deleted))
+      AND (?7 IS NULL OR user NOT IN (SELECT value FROM json_each(?7)))
+      """)
+    participants.bind(row.lastActivity)
+    participants.bind(row.key)
+    participants.bind(added)
+    participants.bind(user)
+    participants.bind(isSaid)
+    participants.bind(Timestamp.now)
+    participants.bind(blockers.isEmpty ? nil : jsonArray(blockers))
+    try participants.run()
+    for blocker in blockers {
+      // What counts as read by all does so with him too.
+      var hide = try connection.prepare(
+        """
+        UPDATE participant SET blocked_count = blocked_count + ?3, read_count = read_count + ?4
+        WHERE conversation = ?1 AND user = ?2 AND left_seq IS NULL
+        """)
+      hide.bind(row.key)
+      hide.bind(blocker)
+      hide.bind(user == nil ? 0 : added)
+      hide.bind(user == nil ? added : 0)
+      try hide.run()
+    }
+  }
+
+  /// Adds new messages to what a user has read; the count of them is `update`'s.
+  func extendReadRanges(by range: SeqRange, of user: Int64, in conversation: Int64) throws {
+    do {
+      var extend = try connection.prepare(
+        """
+        UPDATE read_range SET to_seq = ?1 WHERE conversation = ?3 AND user = ?4 AND to_seq = ?2 - 1
+        AND from_seq = (SELECT max(from_seq) FROM read_range WHERE conversation = ?3 AND user = ?4)
+        """)
+      extend.bind(range.upperBound)
+      extend.bind(range.lowerBound)
+      extend.bind(conversation)
+      extend.bind(user)
+      try extend.run()
+    }
+    if connection.changes > 0 { return }
+    try insertReadRange(range, of: user, in: conversation)
+  }
+
+  /// Says in a conversation what was done to it; it counts as read by all.
+  ///
+  /// Linear in the participants.
+  func announce(_ kind: Message.SystemKind, _ subject: String, by user: Int64, in row: inout ConversationRow) throws {
+    _ = try insert(NewMessage(sender: user, systemKind: kind, subject: subject), into: &row)
+    let seqs = row.lastSeq...row.lastSeq
+    try update(row, added: 1, readBy: nil, sender: user, isSaid: false)
+    for participant in try participantKeys(of: row.key) { try extendReadRanges(by: seqs, of: participant, in: row.key) }
+  }
+}

@@ -1,0 +1,130 @@
+/// What one user sees of the store, for one pass over one state of it.
+///
+/// Who sees which message is decided here and nowhere else.
+final class Viewer {
+  /// What of a conversation a user sees at all.
+  private struct Sight {
+    /// The last message before he left; nil for one who is in.
+    let end: Int?
+    let hidden: [SeqRange]
+  }
+
+  /// What has expired by the reader's clock before any writer has noticed.
+  struct Pending {
+    var unread = 0
+    var mentions = 0
+  }
+
+  let store: Store
+  let user: Int64
+  let now: Timestamp
+  let statuses: StatusReader
+  /// What is shown besides what the user sees.
+  enum Extras {
+    case nothing
+    /// That there was a message which is deleted or has expired.
+    case tombstones
+    /// For what he has sent himself, whatever became of it.
+    case everything
+  }
+
+  let extras: Extras
+
+  private var sights: [Int64: Sight] = [:]
+  private var blocks: Set<Int64>?
+  private var pending: [Int64: Pending]?
+
+  init(_ store: Store, _ user: Int64, extras: Extras = .nothing, now: Timestamp = .now) {
+    self.extras = extras
+    self.store = store
+    self.user = user
+    self.now = now
+    statuses = StatusReader(store)
+  }
+
+  /// Whether the user sees a message.
+  ///
+  /// - Parameter isGone: whether it is a tombstone.
+  func sees(_ seq: Int, in conversation: Int64, from sender: Int64, isGone: Bool, expiresAt: Timestamp?) throws -> Bool
+  {
+    if extras == .everything { return true }
+    if extras == .nothing, isGone || expiresAt.map({ $0 <= now }) == true { return false }
+    return try reaches(seq, in: conversation, from: sender)
+  }
+
+  /// Whether a message reached the user, be it gone by now.
+  func reaches(_ seq: Int, in conversation: Int64, from sender: Int64) throws -> Bool {
+    try !hasBlocked(sender) && stretch(of: seq, in: conversation) == nil
+  }
+
+  /// The stretch of messages around one that are all hidden from the user; nil when it is not.
+  func stretch(of seq: Int, in conversation: Int64) throws -> SeqRange? {
+    let sight = try sight(of: conversation)
+    if let end = sight.end, seq > end { return (end + 1)...Int.max }
+    // Ascending, and there may be one for each message that was deleted.
+    var (lower, upper) = (0, sight.hidden.count)
+    while lower < upper {
+      let middle = (lower + upper) / 2
+      if sight.hidden[middle].upperBound < seq { lower = middle + 1 } else { upper = middle }
+    }
+    guard lower < sight.hidden.count, sight.hidden[lower].contains(seq) else { return nil }
+    return sight.hidden[lower]
+  }
+
+  /// The messages of a range that are hidden from the user, whoever sent them.
+  func hidden(in range: SeqRange, of conversation: Int64) throws -> [SeqRange] {
+    try sight(of: conversation).hidden.filter { $0.overlaps(range) }
+  }
+
+  func hasBlocked(_ other: Int64) throws -> Bool { try blockedUsers().contains(other) }
+
+  func blockedUsers() throws -> Set<Int64> {
+    if let blocks { return blocks }
+    let found = Set(try store.blockedUsers(by: user))
+    blocks = found
+    return found
+  }
+
+  /// What of the kept counts of a conversation is true no more.
+  func pending(in conversation: Int64) throws -> Pending { try allPending()[conversation] ?? Pending() }
+
+  var hasPending: Bool { get throws { try !allPending().isEmpty } }
+
+  private func allPending() throws -> [Int64: Pending] {
+    if let pending { return pending }
+    var found: [Int64: Pending] = [:]
+    for message in try store.expiredMessages(now: now)
+    where try reaches(message.seq, in: message.conversation, from: message.sender)
+      && store.readRanges(of: user, in: message.conversation, overlapping: message.seq...message.seq).isEmpty
+      && store.participates(user, in: message.conversation)
+    {
+      found[message.conversation, default: Pending()].unread += 1
+      if try store.mentions(user, in: message.conversation, message.seq...message.seq) > 0 {
+        found[message.conversation, default: Pending()].mentions += 1
+      }
+    }
+    pending = found
+    return found
+  }
+
+  private func sight(of conversation: Int64) throws -> Sight {
+    if let known = sights[conversation] { return known }
+    var statement = try store.connection.prepare(
+      """
+      SELECT p.left_seq, h.from_seq, h.to_seq FROM participant p
+      LEFT JOIN hidden_range h ON h.conversation = p.conversation AND h.user = p.user
+      WHERE p.conversation = ? AND p.user = ? ORDER BY h.from_seq
+      """)
+    statement.bind(conversation)
+    statement.bind(user)
+    var end: Int? = 0
+    var hidden: [SeqRange] = []
+    while try statement.step() {
+      end = statement.optionalInt(0)
+      if !statement.isNull(1) { hidden.append(statement.int(1)...statement.int(2)) }
+    }
+    let sight = Sight(end: end, hidden: hidden)
+    sights[conversation] = sight
+    return sight
+  }
+}

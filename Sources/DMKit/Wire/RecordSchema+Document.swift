@@ -1,0 +1,82 @@
+// Records as JSON Schema, draft 2020-12.
+
+extension RecordSchema {
+  /// One document for a program: `#/$defs/input` is a line that it reads, the whole a line that it prints.
+  public static func document(for program: String, reads: String?, writes: [String]) -> JSONWriter {
+    var names = writes
+    // A conversation holds a message.
+    if writes.contains(where: { $0.hasPrefix("conversation") }), !writes.contains("message") { names.append("message") }
+    if let reads { names.append(reads) }
+    var json = JSONWriter()
+    json.object { json in
+      json.member("$schema", "https://json-schema.org/draft/2020-12/schema")
+      json.member("title", program)
+      json.key("oneOf")
+      json.array { json in for name in writes { reference(to: name, in: &json) } }
+      json.key("$defs")
+      json.object { json in
+        if let reads {
+          json.key("input")
+          reference(to: reads, in: &json)
+        }
+        for name in names { named(name)?.write(to: &json) }
+      }
+    }
+    json.endLine()
+    return json
+  }
+
+  private static func reference(to name: String, in json: inout JSONWriter) {
+    json.object { $0.member("$ref", "#/$defs/\(name)") }
+  }
+
+  private func write(to json: inout JSONWriter) {
+    json.key(name: name)
+    json.object { json in
+      json.member("type", "object")
+      json.key("properties")
+      json.object { json in
+        for field in fields {
+          json.key(name: field.name)
+          Self.write(field.kind, to: &json)
+        }
+      }
+      json.key("required")
+      json.array { json in for field in fields where !field.isOptional { json.value(field.name) } }
+      if !isInput { json.member("additionalProperties", false) }
+    }
+  }
+
+  private static func write(_ kind: Kind, to json: inout JSONWriter) {
+    if case .record(let name) = kind { return reference(to: name, in: &json) }
+    json.object { json in
+      switch kind {
+      case .string: json.member("type", "string")
+      case .integer: json.member("type", "integer")
+      case .boolean: json.member("type", "boolean")
+      case .time:
+        json.member("type", "string")
+        json.member("format", "date-time")
+      case .uuid:
+        json.member("type", "string")
+        json.member("format", "uuid")
+      case .handle:
+        json.member("type", "string")
+        json.member("minLength", 1)
+      case .constant(let value): json.member("const", value)
+      case .words(let words):
+        json.key("enum")
+        json.array { json in for word in words { json.value(word) } }
+      case .list(let element):
+        json.member("type", "array")
+        json.key("items")
+        write(element, to: &json)
+      case .map(let element):
+        json.member("type", "object")
+        json.key("additionalProperties")
+        write(element, to: &json)
+      case .record: break
+      }
+    }
+  }
+}

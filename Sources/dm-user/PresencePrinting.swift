@@ -1,0 +1,28 @@
+internal import DMCLI
+internal import DMKit
+
+extension DMUser {
+  static func printPresence(_ call: Invocation, _ messenger: Messenger) throws {
+    try call.arguments.exclude("follow", "quiet")
+    let handles = try call.arguments.operands.map { try Handle($0.without("@")) }
+    var known: [Handle: Bool] = [:]
+    func printNews(_ presence: Presence) throws {
+      guard handles.isEmpty || handles.contains(presence.user), known[presence.user] != presence.isOnline else {
+        return
+      }
+      known[presence.user] = presence.isOnline
+      try call.print(presence, text: TextFormat.line)
+    }
+    let presence = try messenger.presence(of: handles.map(\.description))
+    for presence in presence { try printNews(presence) }
+    guard call.arguments.has("follow") else { return }
+    try call.output.flush()
+    var query = EventQuery()
+    query.kinds = [.presence]
+    query.beatsPresence = false
+    try call.follow(query) { events in
+      for case .presence(let presence) in events { try printNews(presence) }
+      return nil
+    }
+  }
+}
