@@ -115,7 +115,7 @@ final class ChangeFeed {
     position = Cursor.Position(rev: row.rev)
     let isOwn = row.user == me
     // What one does to conversations and has received oneself would come back to a bot that has just done it.
-    if isOwn, query.othersOnly, row.kind != .conversation { return }
+    if isOwn, query.othersOnly { return }
     if let user = row.user, try viewer.hasBlocked(user) { return }
     switch row.kind {
     case .message:

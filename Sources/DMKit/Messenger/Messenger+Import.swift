@@ -234,7 +234,7 @@ private final class ImportSession: BatchSession {
     for (key, first) in firstAdded.sorted(by: { $0.key < $1.key }) {
       guard let row = rows[key] else { continue }
       let new = first...row.lastSeq
-      try store.update(row, added: new.count, readBy: nil, sender: nil, isSaid: true)
+      try store.update(row, added: new.count, readBy: nil, sender: nil, isSaid: false)
       for user in participants[key] ?? [] { try store.extendReadRanges(by: new, of: user, in: key) }
       for user in joined[key] ?? [] { _ = try store.cover(1...row.lastSeq, by: user, in: key) }
     }

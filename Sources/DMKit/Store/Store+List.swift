@@ -108,8 +108,8 @@ extension Store {
     if query.matching != nil {
       sql += """
          AND (c.title LIKE ?3 ESCAPE '\\' OR EXISTS (
-          SELECT 1 FROM participant o JOIN user u ON u.id = o.user WHERE o.conversation = c.id
-          AND (o.user <> p.user OR c.direct_low = c.direct_high)
+          SELECT 1 FROM participant o JOIN user u ON u.id = o.user
+          WHERE o.conversation = c.id AND o.left_seq IS NULL AND (o.user <> p.user OR c.direct_low = c.direct_high)
           AND (u.handle LIKE ?3 ESCAPE '\\' OR u.display_name LIKE ?3 ESCAPE '\\')))
         """
     }
