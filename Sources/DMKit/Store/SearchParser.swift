@@ -1,0 +1,156 @@
+/// Reads a query: OR of ANDs of NOTs of words that stand side by side, which binds closest.
+struct SearchParser {
+  /// It makes no sense as a query.
+  struct Refusal: Error {}
+
+  private var words: SearchWords
+  private var next: SearchWords.Word?
+  private var depth = 0
+
+  /// FTS5 refuses what is nested deeper than its stack of 100 allows, in which each operator takes up to three places.
+  static let maximalHeight = 30
+
+  init(_ text: String) {
+    words = SearchWords(text)
+  }
+
+  /// Nil when no word is in it.
+  mutating func query() throws(Refusal) -> SearchTerm? {
+    try advance()
+    if next == nil { return nil }
+    let result = try any()
+    guard next == nil else { throw Refusal() }
+    return result
+  }
+
+  private mutating func advance() throws(Refusal) { next = try words.next() }
+
+  private mutating func any() throws(Refusal) -> SearchTerm? {
+    var terms = [try all()]
+    while next == .or {
+      try advance()
+      terms.append(try all())
+    }
+    return Self.one(terms, SearchTerm.any)
+  }
+
+  private mutating func all() throws(Refusal) -> SearchTerm? {
+    var terms = [try but()]
+    while next == .and {
+      try advance()
+      terms.append(try but())
+    }
+    return Self.one(terms, SearchTerm.all)
+  }
+
+  /// `a NOT b NOT c` is what is a and neither b nor c, which nests no deeper for any number of them.
+  private mutating func but() throws(Refusal) -> SearchTerm? {
+    let term = try sideBySide()
+    var others: [SearchTerm?] = []
+    while next == .not {
+      try advance()
+      others.append(try sideBySide())
+    }
+    guard let term, let other = Self.one(others, SearchTerm.any) else { return term }
+    return .but(term, not: other)
+  }
+
+  private mutating func sideBySide() throws(Refusal) -> SearchTerm? {
+    var terms: [SearchTerm?] = []
+    while true {
+      switch next {
+      case .term(let term): terms.append(term)
+      case .open:
+        depth += 1
+        guard depth <= Self.maximalHeight else { throw Refusal() }
+        try advance()
+        terms.append(try any())
+        guard next == .close else { throw Refusal() }
+        depth -= 1
+      case .and, .or, .not, .close, nil:
+        // Something has to stand on both sides of an operator, and between parentheses.
+        guard !terms.isEmpty else { throw Refusal() }
+        return Self.one(terms, SearchTerm.all)
+      }
+      try advance()
+    }
+  }
+
+  /// Leaves out what has no word in it, as FTS5 does with words side by side.
+  private static func one(_ terms: [SearchTerm?], _ join: ([SearchTerm]) -> SearchTerm) -> SearchTerm? {
+    let terms = terms.compactMap { $0 }
+    return terms.count < 2 ? terms.first : join(terms)
+  }
+}
+
+/// The words of a query, one after the other.
+struct SearchWords {
+  enum Word: Equatable {
+    /// Nil where no word is in it, as in a lone smiley.
+    case term(SearchTerm?)
+    case and, or, not
+    case open, close
+  }
+
+  private var rest: Substring.UnicodeScalarView
+
+  init(_ text: String) { rest = text[...].unicodeScalars }
+
+  mutating func next() throws(SearchParser.Refusal) -> Word? {
+    rest = rest.drop(while: \.properties.isWhitespace)
+    switch rest.first {
+    case nil: return nil
+    case "(":
+      rest.removeFirst()
+      return .open
+    case ")":
+      rest.removeFirst()
+      return .close
+    case "\"": return .term(try phrase())
+    default: return word()
+    }
+  }
+
+  private mutating func phrase() throws(SearchParser.Refusal) -> SearchTerm? {
+    rest.removeFirst()
+    var text = String.UnicodeScalarView()
+    while let scalar = rest.popFirst() {
+      if scalar != "\"" {
+        text.append(scalar)
+      } else if rest.first == "\"" {
+        rest.removeFirst()
+        text.append(" ")
+      } else {
+        let isPrefix = rest.first == "*"
+        if isPrefix { rest.removeFirst() }
+        return SearchTerm.phrase(String(text), isPrefix: isPrefix)
+      }
+    }
+    throw SearchParser.Refusal()
+  }
+
+  /// Up to a space, a quotation mark, or a parenthesis that was not opened in it, as in `main()`.
+  private mutating func word() -> Word {
+    var open = 0
+    var end = rest.startIndex
+    while end != rest.endIndex, !rest[end].properties.isWhitespace, rest[end] != "\"" {
+      if rest[end] == "(" { open += 1 }
+      if rest[end] == ")" {
+        if open == 0 { break }
+        open -= 1
+      }
+      rest.formIndex(after: &end)
+    }
+    var text = rest[..<end]
+    rest = rest[end...]
+    switch String(text) {
+    case "AND": return .and
+    case "OR": return .or
+    case "NOT": return .not
+    default: break
+    }
+    let isPrefix = text.last == "*"
+    while text.last == "*" { text.removeLast() }
+    return .term(SearchTerm.phrase(String(text), isPrefix: isPrefix))
+  }
+}
