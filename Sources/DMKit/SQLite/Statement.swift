@@ -83,6 +83,7 @@ struct Statement: ~Copyable {
   borrowing func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
   borrowing func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
   borrowing func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+  borrowing func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
   borrowing func bool(_ column: Int32) -> Bool { sqlite3_column_int64(handle, column) != 0 }
   borrowing func timestamp(_ column: Int32) -> Timestamp { Timestamp(microseconds: int64(column)) }
   borrowing func optionalTimestamp(_ column: Int32) -> Timestamp? { isNull(column) ? nil : timestamp(column) }

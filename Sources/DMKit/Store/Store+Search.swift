@@ -18,7 +18,100 @@ extension Store {
   /// Makes the index anew from the messages.
   func reindex() throws {
     try connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
-    var texts = try connection.prepare("SELECT id, text FROM message WHERE text IS NOT NULL")
+    var texts = try connection.prepare("SELECT id, text FROM message WHERE text IS NOT NULL ORDER BY id")
     while try texts.step() { try index(texts.text(1), of: texts.int64(0)) }
+  }
+}
+
+/// In which order what was found is handed on.
+enum SearchOrder {
+  /// What answers the query best comes first, and the newest of what does so equally well.
+  case rank
+  case newest
+}
+
+extension Store {
+  /// Hands on the keys of the messages that a query finds, in order, until `body` says that it has enough.
+  ///
+  /// Who may see them is not looked at.
+  func search(_ query: SearchQuery, _ order: SearchOrder, _ body: (Int64) throws -> Bool) throws {
+    guard let expression = query.expression else { return }
+    switch order {
+    case .rank: try searchByRank(expression, body)
+    case .newest: try searchByTime(expression, body)
+    }
+  }
+
+  /// The index is in the order of keys, which is that of arrival, and no more of it is read than is needed.
+  private func searchByTime(_ expression: String, _ body: (Int64) throws -> Bool) throws {
+    var statement = try connection.prepare("SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC")
+    statement.bind(expression)
+    var keys: [Int64] = []
+    while keys.count <= Self.few {
+      guard try statement.step() else {
+        _ = try handOnByTime(keys, body)
+        return
+      }
+      keys.append(statement.int64(0))
+    }
+    _ = try handOnFromTimeline(keys, more: { try statement.step() ? statement.int64(0) : nil }, body)
+  }
+
+  /// Takes all ranks, as FTS5 does to sort them; but a few from the top need no sorting of the others.
+  private func searchByRank(_ expression: String, _ body: (Int64) throws -> Bool) throws {
+    var hits = SearchHits()
+    var statement = try connection.prepare("SELECT rowid, rank FROM search WHERE search MATCH ?")
+    statement.bind(expression)
+    while try statement.step() { hits.append(SearchHits.Hit(rank: statement.double(1), key: statement.int64(0))) }
+    while case let equals = hits.popEquals(few: Self.few), !equals.isEmpty {
+      guard try handOnByTime(equals, body) else { return }
+    }
+  }
+
+  /// Looking up when so many messages were said costs as much as finding the newest of more by going through all.
+  private static let few = 1000
+
+  /// Hands on the newest first; false when `body` had enough.
+  ///
+  /// Keys do not tell which that is: history that is imported arrives later than it was said, and clocks go wrong.
+  private func handOnByTime(_ keys: [Int64], _ body: (Int64) throws -> Bool) throws -> Bool {
+    if keys.count == 1 { return try body(keys[0]) }
+    if keys.count > Self.few { return try handOnFromTimeline(keys, more: { nil }, body) }
+    var moments: [(time: Int64, key: Int64)] = []
+    moments.reserveCapacity(keys.count)
+    for key in keys {
+      var statement = try connection.prepare("SELECT created_at FROM message WHERE id = ?")
+      statement.bind(key)
+      if try statement.step() { moments.append((statement.int64(0), key)) }
+    }
+    moments.sort { $0 > $1 }
+    for moment in moments {
+      guard try body(moment.key) else { return false }
+    }
+    return true
+  }
+
+  /// The same by going through all messages from the newest on; `more` keys, in falling order, are taken as far as needed.
+  private func handOnFromTimeline(
+    _ first: [Int64], more: () throws -> Int64?, _ body: (Int64) throws -> Bool
+  ) throws -> Bool {
+    var keys = KeySet(upTo: try lastMessageKey())
+    for key in first { keys.insert(key) }
+    var lowest = first.last
+    var statement = try connection.prepare(
+      "SELECT id FROM message INDEXED BY message_created ORDER BY created_at DESC, id DESC")
+    while try statement.step() {
+      let key = statement.int64(0)
+      while let known = lowest, known > key {
+        lowest = try more()
+        if let lowest { keys.insert(lowest) }
+      }
+      if keys.remove(key) {
+        guard try body(key) else { return false }
+      } else if keys.isEmpty, lowest == nil {
+        break
+      }
+    }
+    return true
   }
 }
