@@ -30,6 +30,9 @@ enum SearchText {
     }
   }
 
+  /// Whether words of its script are not set apart by spaces.
+  static func standsAlone(_ scalar: Unicode.Scalar) -> Bool { kind(of: scalar.value) == .alone }
+
   /// The text of which the words are indexed.
   ///
   /// Most texts have plain characters only and come back as they are, after one look at their bytes.
