@@ -95,8 +95,8 @@ public final class Follower {
       if let events = try signals?.next(), !events.isEmpty { return events }
       if let expiry, stopwatch() >= expiry {
         // By the first of all who follow; where it cannot be written, readers hide it nevertheless.
-        try messenger.buryExpired()
-        self.expiry = try messenger.untilNextExpiry().map { stopwatch() + max($0, Self.seldom) }
+        let isDone = try messenger.buryExpired()
+        self.expiry = try messenger.untilNextExpiry().map { stopwatch() + (isDone ? $0 : Self.seldom) }
         mustRead = true
         continue
       }

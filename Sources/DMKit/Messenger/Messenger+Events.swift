@@ -38,8 +38,10 @@ extension Messenger {
   /// Makes tombstones of what has expired, for all to be told.
   ///
   /// Not an act: it is left out when the store is busy or cannot be written to.
-  func buryExpired() throws {
-    _ = try attempt {
+  ///
+  /// - Returns: whether it was done.
+  func buryExpired() throws -> Bool {
+    try attempt {
       let isDue = try reading(false) { store, _ in try !store.expiredMessages(now: .now).isEmpty }
       // Each writing begins with that.
       if isDue { try writing(patience: 100) { _, _ in } }

@@ -168,7 +168,8 @@ extension Messenger {
     return try writing(isBulk: true) { store, me in
       try find(store, me).compactMap { mark in
         let changed = try change(mark.ranges, options.act, store, Viewer(store, me), mark.conversation, at: now)
-        let unread = try store.unreadCount(of: me, in: mark.conversation)
+        let pending = try Viewer(store, me).pending(in: mark.conversation).unread
+        let unread = try store.unreadCount(of: me, in: mark.conversation) - pending
         return try receipt(changed, options.act, in: mark.conversation, at: now, store, unread: unread)
       }
     }

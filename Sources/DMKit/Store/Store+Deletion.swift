@@ -58,13 +58,14 @@ extension Store {
   }
 
   /// Messages that have expired and that nobody has buried yet, oldest first.
-  func expiredMessages(now: Timestamp) throws -> [(conversation: Int64, seq: Int, sender: Int64, at: Timestamp)] {
+  func expiredMessages(now: Timestamp, limit: Int = -1) throws -> [(conversation: Int64, seq: Int, sender: Int64, at: Timestamp)] {
     var statement = try connection.prepare(
       """
       SELECT conversation, seq, sender, expires_at FROM message
-      WHERE expires_at <= ? AND deleted_at IS NULL ORDER BY expires_at
+      WHERE expires_at <= ? AND deleted_at IS NULL ORDER BY expires_at LIMIT ?
       """)
     statement.bind(now)
+    statement.bind(limit)
     var found: [(conversation: Int64, seq: Int, sender: Int64, at: Timestamp)] = []
     while try statement.step() {
       found.append((statement.int64(0), statement.int(1), statement.int64(2), statement.timestamp(3)))
@@ -79,12 +80,15 @@ extension Store {
     return try statement.step() ? statement.timestamp(0) : nil
   }
 
-  /// Buries what has expired.
+  /// How many expired messages a write buries at the most, besides what it is for: others wait for it.
+  static let burials = 500
+
+  /// Buries what has expired, the oldest first.
   ///
   /// - Returns: how many messages.
   @discardableResult
-  func buryExpired(now: Timestamp = .now) throws -> Int {
-    let expired = try expiredMessages(now: now)
+  func buryExpired(now: Timestamp = .now, limit: Int = Store.burials) throws -> Int {
+    let expired = try expiredMessages(now: now, limit: limit)
     for message in expired {
       let place = Place(conversation: message.conversation, seq: message.seq)
       if let stored = try storedMessage(at: place) { try bury(stored, at: message.at) }
