@@ -31,6 +31,8 @@ final class Viewer {
   let extras: Extras
 
   private var sights: [Int64: Sight] = [:]
+  /// Of the conversation that was looked at last, which mostly is the next one too.
+  private var lastSight: (conversation: Int64, sight: Sight)?
   private var blocks: Set<Int64>?
   private var pending: [Int64: Pending]?
 
@@ -76,7 +78,10 @@ final class Viewer {
     try sight(of: conversation).hidden.filter { $0.overlaps(range) }
   }
 
-  func hasBlocked(_ other: Int64) throws -> Bool { try blockedUsers().contains(other) }
+  func hasBlocked(_ other: Int64) throws -> Bool {
+    let blocks = try blockedUsers()
+    return !blocks.isEmpty && blocks.contains(other)
+  }
 
   func blockedUsers() throws -> Set<Int64> {
     if let blocks { return blocks }
@@ -108,7 +113,14 @@ final class Viewer {
   }
 
   private func sight(of conversation: Int64) throws -> Sight {
-    if let known = sights[conversation] { return known }
+    if let lastSight, lastSight.conversation == conversation { return lastSight.sight }
+    let sight = try sights[conversation] ?? readSight(of: conversation)
+    sights[conversation] = sight
+    lastSight = (conversation, sight)
+    return sight
+  }
+
+  private func readSight(of conversation: Int64) throws -> Sight {
     var statement = try store.connection.prepare(
       """
       SELECT p.left_seq, h.from_seq, h.to_seq FROM participant p
@@ -123,8 +135,6 @@ final class Viewer {
       end = statement.optionalInt(0)
       if !statement.isNull(1) { hidden.append(statement.int(1)...statement.int(2)) }
     }
-    let sight = Sight(end: end, hidden: hidden)
-    sights[conversation] = sight
-    return sight
+    return Sight(end: end, hidden: hidden)
   }
 }
