@@ -20,3 +20,7 @@ static inline int dm_sem_wait_until(sem_t *semaphore, const struct timespec *dea
 /* pipe2(2), both ends closed on exec. Declared by glibc only with _GNU_SOURCE. */
 extern int pipe2(int ends[2], int flags);
 static inline int dm_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+/* mkostemp(3), closed on exec. Declared by glibc only with _GNU_SOURCE. */
+extern int mkostemp(char *template, int flags);
+static inline int dm_temporary_file(char *template) { return mkostemp(template, O_CLOEXEC); }

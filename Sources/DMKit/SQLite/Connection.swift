@@ -4,7 +4,7 @@ internal import CSQLite
 ///
 /// Prepared statements are kept, so that a line of a batch costs no parsing.
 struct Connection: ~Copyable {
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private let statements: StatementCache
   /// Pages in the write-ahead log after the last commit, as SQLite's hook reports them.
   private let walPages = Counter()

@@ -2,7 +2,7 @@ internal import CSQLite
 
 /// A prepared statement in use; it is reset and given back when it goes out of scope.
 struct Statement: ~Copyable {
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private let key: StatementCache.Key
   private let cache: StatementCache
   private var bound: Int32 = 0
@@ -20,6 +20,12 @@ struct Statement: ~Copyable {
   }
 
   // MARK: Parameters, from left to right
+
+  /// The number of the next parameter, for a value that is bound elsewhere.
+  mutating func nextParameter() -> Int32 {
+    bound += 1
+    return bound
+  }
 
   mutating func bind(_ value: Int64) {
     bound += 1
