@@ -23,7 +23,8 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
       case .malformedLine, .invalidUTF8, .lineTooLong, .unfinishedLine, .missingField, .badField, .badReference,
         .badHandle, .badTime, .badCursor, .emptyText, .textTooLong, .nonceConflict, .outOfOrder:
         .badData
-      case .unknownConversation, .ambiguousTitle, .unknownMessage, .unknownConsumer, .noDraft, .noStore: .notFound
+      case .unknownConversation, .ambiguousTitle, .unknownMessage, .unknownConsumer, .unknownFile, .noDraft, .noStore:
+        .notFound
       case .unknownUser: .unknownUser
       case .internal: .bug
       case .handleTaken, .cannotCreate: .cannotCreate

@@ -28,6 +28,7 @@ public struct DMError: Error, Equatable, Sendable {
     case unknownUser = "unknown_user"
     case noDraft = "no_draft"
     case unknownConsumer = "unknown_consumer"
+    case unknownFile = "unknown_file"
     case notAllowed = "not_allowed"
     // The call, the store or the machine.
     case usage

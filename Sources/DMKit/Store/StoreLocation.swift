@@ -73,6 +73,18 @@ public struct StoreLocation: Hashable, Sendable {
   /// Makes the folder and the empty database, both for their owner alone, before any connection:
   /// SQLite copies the mode of the database to the log.
   func create() throws {
+    try createFolders()
+    try refuseNetworkFileSystem()
+    let descriptor = open(database, O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_RDWR, 0o600)
+    if descriptor >= 0 {
+      close(descriptor)
+    } else if errno != EEXIST {
+      throw cannotCreate(database, errno)
+    }
+  }
+
+  /// Makes the folder and those that it stands in, as far as they are missing.
+  func createFolders() throws {
     var path = ""
     // By bytes: a slash that bears a combining mark divides all the same.
     for part in directory.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
@@ -81,13 +93,6 @@ public struct StoreLocation: Hashable, Sendable {
         throw cannotCreate(path, errno)
       }
       path += "/"
-    }
-    try refuseNetworkFileSystem()
-    let descriptor = open(database, O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_RDWR, 0o600)
-    if descriptor >= 0 {
-      close(descriptor)
-    } else if errno != EEXIST {
-      throw cannotCreate(database, errno)
     }
   }
 

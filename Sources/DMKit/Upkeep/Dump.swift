@@ -1,0 +1,184 @@
+internal import Glibc
+
+/// A whole store as lines: a header, a line for each row, and a last line by which one sees that none is missing.
+///
+/// Not dumped are the store's id, the search index, which is made of the texts, and when tools were used.
+public final class Dump {
+  public let rowCount: Int
+  private let spool: Spool
+
+  init(_ spool: Spool, rowCount: Int) {
+    self.spool = spool
+    self.rowCount = rowCount
+  }
+
+  /// The next whole lines; nil at the end.
+  public func next() throws -> [UInt8]? { try spool.next() }
+}
+
+/// A table whose rows are dumped and restored.
+struct DumpedTable {
+  let name: String
+  let columns: [String]
+  /// What its rows are ordered by.
+  let key: [String]
+}
+
+extension Upkeep {
+  /// Reads the whole store in one transaction, and hands it on when that is over.
+  public func dump() throws -> Dump {
+    let store = try store()
+    let lastUsedAt = try lastUse(of: .dump)
+    let spool = try Spool(in: location.directory)
+    var count = 0
+    try store.read {
+      try spool.append(header(store, lastUsedAt))
+      for table in try store.dumpedTables() {
+        count += try store.dump(table, into: spool) { rows in
+          try progress("\(count + rows) rows read")
+        }
+      }
+    }
+    var end = JSONWriter()
+    end.line(DumpEnd(rows: count))
+    try spool.append(end.bytes)
+    try spool.rewind()
+    try note(.dump)
+    return Dump(spool, rowCount: count)
+  }
+
+  private func header(_ store: Store, _ lastUsedAt: Timestamp?) throws -> [UInt8] {
+    var json = JSONWriter()
+    json.line(
+      DumpHeader(
+        schema: Int(try store.version()), storeID: try store.uuid(), at: .now, lastUsedAt: lastUsedAt))
+    return json.bytes
+  }
+}
+
+extension Store {
+  static let undumped: Set<String> = ["store", "upkeep"]
+
+  /// By name, whatever tables there are: those of later schemas come along.
+  func dumpedTables() throws -> [DumpedTable] {
+    var names: [String] = []
+    do {
+      var list = try connection.prepare(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' ORDER BY name")
+      while try list.step() { names.append(list.text(0)) }
+    }
+    return try names.filter { !$0.hasPrefix("sqlite_") && !Self.undumped.contains($0) }.map { name in
+      var columns = try connection.prepare(
+        "SELECT name, pk FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid")
+      columns.bind(name)
+      var all: [String] = []
+      var key: [(place: Int, name: String)] = []
+      while try columns.step() {
+        all.append(columns.text(0))
+        if columns.int(1) > 0 { key.append((columns.int(1), columns.text(0))) }
+      }
+      key.sort { $0.place < $1.place }
+      return DumpedTable(name: name, columns: all, key: key.isEmpty ? ["rowid"] : key.map(\.name))
+    }
+  }
+
+  /// - Returns: how many rows there were.
+  fileprivate func dump(_ table: DumpedTable, into spool: Spool, _ progress: (Int) throws -> Void) throws -> Int {
+    var rows = try connection.prepare(
+      text: "SELECT \(list(table.columns)) FROM \(quoted(table.name)) ORDER BY \(list(table.key))")
+    var json = JSONWriter()
+    var count = 0
+    while try rows.step() {
+      count += 1
+      if count % 1000 == 0 { try progress(count) }
+      json.object { json in
+        json.member("type", "row")
+        json.member("table", table.name)
+        json.key("values")
+        json.object { json in
+          for (place, column) in table.columns.enumerated() { json.member(column, rows.value(Int32(place))) }
+        }
+      }
+      json.endLine()
+      try spool.append(json.bytes)
+      json.removeAll()
+    }
+    return count
+  }
+}
+
+func quoted(_ name: String) -> String { "\"\(name)\"" }
+func list(_ names: [String]) -> String { names.map(quoted).joined(separator: ", ") }
+
+// MARK: Values
+
+extension JSONWriter {
+  /// A value that comes back as it was, whoever reads the line on the way; NULL is absent.
+  ///
+  /// Numbers beyond 2^53, which many readers of JSON round, blobs, and texts that no JSON string can hold are an
+  /// object that names what they are.
+  mutating func member(_ column: String, _ value: SQLiteValue) {
+    func object(_ json: inout JSONWriter, _ kind: StaticString, _ text: String) {
+      json.key(name: column)
+      json.object { $0.member(kind, text) }
+    }
+    switch value {
+    case .null: return
+    case .integer(let number) where number.magnitude < 1 << 53:
+      key(name: column)
+      self.value(Int(number))
+    case .integer(let number): object(&self, "integer", String(number))
+    case .real(let number): object(&self, "real", number.description)
+    case .blob(let bytes): object(&self, "blob", hexadecimal(bytes))
+    case .text(let bytes):
+      guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
+        return object(&self, "text", hexadecimal(bytes))
+      }
+      key(name: column)
+      self.value(text)
+    }
+  }
+}
+
+extension SQLiteValue {
+  /// What a member of a dumped row says; nil when it says nothing of the kind.
+  init?(dumped value: JSONValue) {
+    switch value {
+    case .integer(let number): self = .integer(Int64(number))
+    case .string(let text): self = .text(Array(text.utf8))
+    case .object(let object):
+      guard object.members.count == 1, case .string(let text) = object.members[0].value else { return nil }
+      switch object.members[0].name {
+      case "integer":
+        guard let number = Int64(text) else { return nil }
+        self = .integer(number)
+      case "real":
+        guard let number = Double(text) else { return nil }
+        self = .real(number)
+      case "blob":
+        guard let bytes = bytes(hexadecimal: text) else { return nil }
+        self = .blob(bytes)
+      case "text":
+        guard let bytes = bytes(hexadecimal: text) else { return nil }
+        self = .text(bytes)
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+}
+
+private func hexadecimal(_ bytes: [UInt8]) -> String {
+  String(decoding: bytes.flatMap { [hexDigit(UInt64($0 >> 4)), hexDigit(UInt64($0))] }, as: UTF8.self)
+}
+
+private func bytes(hexadecimal text: String) -> [UInt8]? {
+  let digits = Array(text.utf8)
+  guard digits.count % 2 == 0 else { return nil }
+  var bytes: [UInt8] = []
+  for place in stride(from: 0, to: digits.count, by: 2) {
+    guard let high = hexValue(digits[place]), let low = hexValue(digits[place + 1]) else { return nil }
+    bytes.append(UInt8(high << 4 | low))
+  }
+  return bytes
+}

@@ -1,0 +1,90 @@
+/// What a repair did.
+public struct Repaired: Equatable, Sendable {
+  /// Messages whose words were indexed anew.
+  public let indexedCount: Int
+  /// Conversations, participants and messages whose counts were wrong.
+  public let conversationsCount: Int
+  public let participantsCount: Int
+  public let messagesCount: Int
+  public let lastUsedAt: Timestamp?
+}
+
+extension Upkeep {
+  /// Makes the search index anew, and corrects what is kept as a count.
+  ///
+  /// What people said, read and marked stays as it is, and so do the digests.
+  public func repair() throws -> Repaired {
+    let store = try store()
+    let lastUsedAt = try lastUse(of: .repair)
+    return try store.write(isBulk: true) {
+      try progress("indexing the messages")
+      try store.reindex()
+      let conversations = try conversations(in: store)
+      let participants = try participants(in: store)
+      try store.connection.execute(
+        """
+        UPDATE message AS m SET reaction_count = \(Self.countedReactions)
+        WHERE id IN (SELECT m.id \(Self.wrongReactions))
+        """)
+      let messages = store.connection.changes
+      try note(.repair, in: store)
+      return Repaired(
+        indexedCount: Int(try store.pragma("SELECT count(*) FROM message WHERE text IS NOT NULL")),
+        conversationsCount: conversations, participantsCount: participants, messagesCount: messages,
+        lastUsedAt: lastUsedAt)
+    }
+  }
+
+  /// Corrects the ends of conversations.
+  ///
+  /// - Returns: how many were wrong.
+  private func conversations(in store: Store) throws -> Int {
+    var wrong: [(key: Int64, end: ConversationAudit.End)] = []
+    try ConversationAudit.forEach(in: store) { audit in
+      try progress("counting")
+      try audit.readMessages(nil)
+      if audit.stored != audit.end { wrong.append((audit.key, audit.end)) }
+    }
+    // Not while the rows are gone through (sqlite.org/isolation.html).
+    for (key, end) in wrong {
+      var update = try store.connection.prepare(
+        "UPDATE conversation SET last_seq = ?, last_message = ?, last_activity = ? WHERE id = ?")
+      update.bind(end.lastSeq)
+      update.bind(end.lastMessage)
+      update.bind(end.lastActivity)
+      update.bind(key)
+      try update.run()
+    }
+    return wrong.count
+  }
+
+  /// Corrects the counts of participants, once the ends of their conversations are right.
+  private func participants(in store: Store) throws -> Int {
+    var wrong: [(conversation: Int64, user: Int64, counts: ParticipantCounts)] = []
+    try ConversationAudit.forEach(in: store) { audit in
+      try progress("counting")
+      try audit.readMessages(nil)
+      let read = try audit.ranges(in: "read_range", nil, touching: true)
+      let rows = try audit.participants()
+      for row in rows {
+        let counts = try audit.counts(of: row, read: read[row.user] ?? [], participants: rows.count)
+        if counts != row.counts { wrong.append((audit.key, row.user, counts)) }
+      }
+    }
+    for (conversation, user, counts) in wrong {
+      var update = try store.connection.prepare(
+        """
+        UPDATE participant SET read_count = ?, blocked_count = ?, mention_count = ?, last_activity = ?
+        WHERE conversation = ? AND user = ?
+        """)
+      update.bind(counts.read)
+      update.bind(counts.blocked)
+      update.bind(counts.mentions)
+      update.bind(counts.lastActivity?.microseconds)
+      update.bind(conversation)
+      update.bind(user)
+      try update.run()
+    }
+    return wrong.count
+  }
+}

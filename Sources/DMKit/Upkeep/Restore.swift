@@ -1,0 +1,156 @@
+internal import CSystem
+internal import Glibc
+
+/// A store that was made of a dump or of a backup.
+public struct Restored: Equatable, Sendable {
+  public let storeID: Identifier
+  public let messageCount: Int
+  public let at: Timestamp
+}
+
+extension Upkeep {
+  /// Makes the store of a dump that comes as lines; it must be absent or empty.
+  ///
+  /// - Throws: `cannot_create` when it is neither, `malformed_line` and the like, which name the line, and
+  ///   `store_damaged`; then nothing is left behind.
+  public func restore(lines descriptor: Int32) throws -> Restored {
+    try restore { building in
+      let store = try Store.create(building)
+      var lines = DumpLines(descriptor: descriptor, progress)
+      try store.write(isBulk: true) { try store.fill(from: &lines, progress) }
+      return store
+    }
+  }
+
+  /// The same of a file, which is a dump or a backup.
+  public func restore(file path: String) throws -> Restored {
+    let header = try header(of: path)
+    guard header.isDatabase else {
+      let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw fileFault(.inputOutput, "read", path) }
+      defer { close(descriptor) }
+      return try restore(lines: descriptor)
+    }
+    guard header.isBackup else {
+      throw DMError(.storeForeign, "'\(path)' is another program's database and no backup", subject: path)
+    }
+    return try restore { building in
+      do {
+        let backup = try Connection(path: path)
+        try building.create()
+        try backup.watched(by: { [progress] in try progress("reading the backup") }) {
+          try backup.vacuum(into: building.database)
+        }
+      }
+      guard let store = try Store.open(building) else {
+        throw DMError(.storeDamaged, "'\(path)' is empty; name another backup", subject: path)
+      }
+      try store.write(isBulk: true) {
+        try store.connection.execute("DELETE FROM upkeep")
+        var change = try store.connection.prepare("UPDATE store SET uuid = ?")
+        change.bind(Identifier(at: .now))
+        try change.run()
+      }
+      return store
+    }
+  }
+
+  /// Builds a store beside the place where it is to be, holds it against itself, and puts it there as a whole.
+  private func restore(_ build: (StoreLocation) throws -> Store) throws -> Restored {
+    try refuseFull()
+    let beside = try temporaryName(in: nearestFolder(), ".dm-restore-", isFolder: true)
+    defer { removeFolder(beside) }
+    let building = StoreLocation(directory: beside, isNamed: true)
+    do {
+      let store = try build(building)
+      try store.connection.verify(progress)
+      let lock = try store.writeLock(patience: Store.patience)
+      guard try store.connection.emptyLog(within: 5000) else {
+        throw DMError(.busy, "somebody reads in '\(beside)'; try again")
+      }
+      _ = consume lock
+    }
+    try progress("putting it in place")
+    try place(building)
+    let store = try store()
+    try note(.restore)
+    return Restored(
+      storeID: try store.uuid(), messageCount: Int(try store.pragma("SELECT count(*) FROM message")), at: .now)
+  }
+
+  /// An empty store has tables or not, and nobody in it.
+  private func refuseFull() throws {
+    guard let store = try Store.open(location) else { return }
+    try store.read { try store.refuseFull() }
+  }
+
+  /// The folder that is there and in which the missing ones will be: of one file system with them.
+  private func nearestFolder() throws -> String {
+    var path = folder(of: location.directory)
+    var status = stat()
+    while stat(path, &status) != 0, path != ".", path != "/" { path = folder(of: path) }
+    return path
+  }
+
+  private func place(_ building: StoreLocation) throws {
+    if try location.state() == .present { return try copy(from: building) }
+    try location.createFolders()
+    // Onto an empty folder, too; nobody can see half of it.
+    if rename(building.directory, location.directory) != 0 {
+      guard [EEXIST, ENOTEMPTY, ENOTDIR, EBUSY].contains(errno) else {
+        throw fileFault(.cannotCreate, "create", location.directory)
+      }
+      // Its log is empty, so the one file is all of it.
+      guard link(building.database, location.database) == 0 else {
+        throw fileFault(.cannotCreate, "create", location.database)
+      }
+      try syncToDisk(location.directory)
+    }
+    try syncToDisk(folder(of: location.directory))
+  }
+
+  /// Into the empty store that is there, and that others may have open: a file that is replaced would lose what
+  /// they write.
+  private func copy(from building: StoreLocation) throws {
+    let store = try Store.create(location)
+    do {
+      var attach = try store.connection.prepare("ATTACH ? AS built")
+      attach.bind(building.database)
+      try attach.run()
+    }
+    try store.write(isBulk: true) {
+      try store.refuseFull()
+      try store.connection.execute("PRAGMA defer_foreign_keys = ON")
+      for table in try store.dumpedTables() {
+        let (name, columns) = (quoted(table.name), list(table.columns))
+        try store.connection.execute("INSERT INTO main.\(name) (\(columns)) SELECT \(columns) FROM built.\(name)")
+      }
+      try store.reindex()
+    }
+    try store.connection.execute("DETACH built")
+    EmptyFile.touch(location.bell)
+  }
+}
+
+extension Store {
+  func refuseFull() throws {
+    guard try pragma("SELECT EXISTS (SELECT 1 FROM user) OR EXISTS (SELECT 1 FROM conversation)") == 0 else {
+      throw DMError(
+        .cannotCreate, "there is a store at '\(location.directory)' already; name another --store to restore into",
+        subject: location.directory)
+    }
+  }
+}
+
+/// Removes a folder of files.
+private func removeFolder(_ path: String) {
+  guard let folder = opendir(path) else { return }
+  while let entry = readdir(folder) {
+    let name = withUnsafeBytes(of: entry.pointee.d_name) {
+      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    if name != ".", name != ".." { unlink("\(path)/\(name)") }
+  }
+  closedir(folder)
+  rmdir(path)
+}
