@@ -20,6 +20,9 @@ public struct JSONWriter: Sendable {
   /// Text that is no JSON, for those who print both.
   package mutating func append(raw text: String) { bytes.append(contentsOf: text.utf8) }
 
+  /// Lines that another has written.
+  package mutating func append(lines: [UInt8]) { bytes.append(contentsOf: lines) }
+
   public mutating func object(_ members: (inout JSONWriter) throws -> Void) rethrows {
     open(UInt8(ascii: "{"))
     try members(&self)

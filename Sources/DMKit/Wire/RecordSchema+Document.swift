@@ -32,19 +32,21 @@ extension RecordSchema {
 
   private func write(to json: inout JSONWriter) {
     json.key(name: name)
+    json.object { Self.write(fields, isOpen: isInput, to: &$0) }
+  }
+
+  private static func write(_ fields: [Field], isOpen: Bool, to json: inout JSONWriter) {
+    json.member("type", "object")
+    json.key("properties")
     json.object { json in
-      json.member("type", "object")
-      json.key("properties")
-      json.object { json in
-        for field in fields {
-          json.key(name: field.name)
-          Self.write(field.kind, to: &json)
-        }
+      for field in fields {
+        json.key(name: field.name)
+        write(field.kind, to: &json)
       }
-      json.key("required")
-      json.array { json in for field in fields where !field.isOptional { json.value(field.name) } }
-      if !isInput { json.member("additionalProperties", false) }
     }
+    json.key("required")
+    json.array { json in for field in fields where !field.isOptional { json.value(field.name) } }
+    if !isOpen { json.member("additionalProperties", false) }
   }
 
   private static func write(_ kind: Kind, to json: inout JSONWriter) {
@@ -75,6 +77,8 @@ extension RecordSchema {
         json.member("type", "object")
         json.key("additionalProperties")
         write(element, to: &json)
+      case .members(let fields): write(fields, isOpen: false, to: &json)
+      case .named: json.member("type", "object")
       case .record: break
       }
     }

@@ -14,6 +14,10 @@ public struct RecordSchema: Sendable {
     /// An object of values of that kind, by names that the data have.
     case map(Kind)
     case record(String)
+    /// An object of one's own, with these members.
+    case members([Field])
+    /// An object whose members have names that are data.
+    case named
   }
 
   public struct Field: Sendable {
@@ -34,7 +38,7 @@ public struct RecordSchema: Sendable {
   /// A line that is read may have other members too; they are ignored.
   public let isInput: Bool
 
-  private init(_ name: String, _ fields: [Field], isInput: Bool = false) {
+  init(_ name: String, _ fields: [Field], isInput: Bool = false) {
     self.name = name
     self.isInput = isInput
     self.fields = isInput ? fields : [Field("type", .constant(name))] + fields
@@ -42,10 +46,10 @@ public struct RecordSchema: Sendable {
 
   public static let outputs =
     [
-      user, conversation, message, messageDeleted, reaction, report, readReceipt, deliveryReceipt, messageUpdated,
+      user, conversation, message, messageDeleted, reaction, readReceipt, deliveryReceipt, messageUpdated,
       conversationUpdated, typing, presence,
       caughtUp, heartbeat, gap, ack, consumer, error,
-    ]
+    ] + upkeep
   public static let inputs = [sendLine, editLine, importLine, readLine]
 
   public static func named(_ name: String) -> RecordSchema? { (outputs + inputs).first { $0.name == name } }
@@ -98,14 +102,6 @@ public struct RecordSchema: Sendable {
     [
       Field("message_id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("user", .handle),
       Field("emoji", .string, optional: true), Field("at", .time), Field("cursor", .string, optional: true),
-    ])
-
-  static let report = RecordSchema(
-    "report",
-    [
-      Field("message_id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("sender", .handle),
-      Field("reporter", .handle), Field("reason", .string, optional: true), Field("text", .string, optional: true),
-      Field("at", .time),
     ])
 
   static let readReceipt = RecordSchema("read_receipt", receiptFields)

@@ -30,22 +30,6 @@ extension Reaction: Record {
   }
 }
 
-extension Report: Record {
-  public func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("type", "report")
-      json.member("message_id", messageID)
-      json.member("conversation_id", conversationID)
-      json.member("seq", seq)
-      json.member("sender", sender.description)
-      json.member("reporter", reporter.description)
-      json.member("reason", reason)
-      json.member("text", text)
-      json.member("at", at)
-    }
-  }
-}
-
 extension Edit.Outcome: Record {
   public func write(to json: inout JSONWriter) {
     switch self {

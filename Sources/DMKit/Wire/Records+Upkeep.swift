@@ -1,0 +1,152 @@
+extension Finding: Record {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "finding")
+      json.member("check", check.rawValue)
+      json.member("subject", subject)
+      json.member("message", message)
+    }
+  }
+}
+
+extension Backup: Record {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "backup")
+      json.member("path", path)
+      json.member("store_id", storeID)
+      json.member("size_bytes", sizeBytes)
+      json.member("message_count", messageCount)
+      json.member("at", at)
+      json.member("last_used_at", lastUsedAt)
+    }
+  }
+}
+
+/// The first line of a dump.
+struct DumpHeader: Record {
+  let schema: Int
+  let storeID: Identifier
+  let at: Timestamp
+  let lastUsedAt: Timestamp?
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "dump")
+      json.member("schema", schema)
+      json.member("store_id", storeID)
+      json.member("at", at)
+      json.member("last_used_at", lastUsedAt)
+    }
+  }
+}
+
+/// The last line of a dump.
+struct DumpEnd: Record {
+  let rows: Int
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "dump_end")
+      json.member("rows", rows)
+    }
+  }
+}
+
+extension Restored: Record {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "restore")
+      json.member("store_id", storeID)
+      json.member("message_count", messageCount)
+      json.member("at", at)
+    }
+  }
+}
+
+extension Purged: Record {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "purge")
+      json.member("expired_count", expiredCount)
+      json.member("changes_count", changesCount)
+      json.member("freed_bytes", freedBytes)
+      json.member("is_complete", isComplete)
+      json.member("last_used_at", lastUsedAt)
+    }
+  }
+}
+
+extension Repaired: Record {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "repair")
+      json.member("indexed_count", indexedCount)
+      json.member("conversations_count", conversationsCount)
+      json.member("participants_count", participantsCount)
+      json.member("messages_count", messagesCount)
+      json.member("last_used_at", lastUsedAt)
+    }
+  }
+}
+
+extension Statistics: Record {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "statistics")
+      json.member("store_id", storeID)
+      json.member("schema", schema)
+      json.member("sqlite_version", sqliteVersion)
+      json.member("has_wal_reset_bug", hasLogResetFault)
+      json.member("database_bytes", databaseBytes)
+      json.member("log_bytes", logBytes)
+      json.member("free_bytes", freeBytes)
+      json.key("rows")
+      json.object { json in
+        for (table, count) in rows {
+          json.key(name: table)
+          json.value(count)
+        }
+      }
+      json.member("oldest_change_at", oldestChangeAt)
+      json.key("consumers")
+      json.array { json in for consumer in consumers { consumer.write(to: &json) } }
+      json.key("upkeep")
+      json.array { json in
+        for use in upkeep {
+          json.object { json in
+            json.member("tool", use.tool)
+            json.member("at", use.at)
+          }
+        }
+      }
+    }
+  }
+}
+
+extension Statistics.Consumer {
+  fileprivate func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("user", user.description)
+      json.member("name", name)
+      json.member("behind_count", behindCount)
+      json.member("used_at", usedAt)
+    }
+  }
+}
+
+extension Report: Record {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "report")
+      json.member("message_id", messageID)
+      json.member("conversation_id", conversationID)
+      json.member("seq", seq)
+      json.member("sender", sender.description)
+      json.member("reporter", reporter.description)
+      json.member("reason", reason)
+      json.member("text", text)
+      json.member("at", at)
+    }
+  }
+}
