@@ -33,7 +33,8 @@ public final class Invocation {
     return messenger
   }
 
-  private func location() throws -> StoreLocation {
+  /// Where the store is.
+  public func location() throws -> StoreLocation {
     if let path = try arguments.value("store") ?? environment("DM_STORE") {
       // The usual accident is a variable that is not set.
       if path.isEmpty { throw usage("--store needs the name of a folder") }

@@ -31,6 +31,12 @@ public final class Output {
     if json.bytes.count >= Self.capacity { try flush() }
   }
 
+  /// Whole lines that were made before.
+  public func write(lines: [UInt8]) throws {
+    json.append(lines: lines)
+    if json.bytes.count >= Self.capacity { try flush() }
+  }
+
   func write(_ document: JSONWriter) throws {
     try flush()
     json = document

@@ -1,0 +1,63 @@
+public import DMKit
+
+/// What `dm-doctor` prints, as people read it.
+public enum UpkeepText {
+  public static func line(_ finding: Finding) -> String {
+    let subject = finding.subject.map { "\(visible($0)): " } ?? ""
+    return "\(finding.check.rawValue): \(subject)\(visible(finding.message, indent: "  "))"
+  }
+
+  public static func line(_ backup: Backup) -> String {
+    "\(visible(backup.path)): \(backup.messageCount) messages, \(size(backup.sizeBytes))\(before(backup.lastUsedAt))"
+  }
+
+  public static func line(_ restored: Restored) -> String { "restored \(restored.messageCount) messages" }
+
+  public static func line(_ purged: Purged) -> String {
+    "removed \(purged.expiredCount) expired messages and \(purged.changesCount) old changes, freed \(size(purged.freedBytes))"
+      + before(purged.lastUsedAt)
+  }
+
+  public static func line(_ repaired: Repaired) -> String {
+    """
+    indexed \(repaired.indexedCount) messages; corrected \(repaired.conversationsCount) conversations, \
+    \(repaired.participantsCount) participants and \(repaired.messagesCount) messages\(before(repaired.lastUsedAt))
+    """
+  }
+
+  public static func line(_ report: Report) -> String {
+    let reason = report.reason.map { " (\(visible($0, indent: "  ")))" } ?? ""
+    let text = visible(report.text ?? "", indent: "  ")
+    return """
+      \(moment(report.at))  \(visible(report.reporter.description)) reported \(report.conversationID):\(report.seq)\(reason)
+        \(visible(report.sender.description)): \(text)
+      """
+  }
+
+  public static func lines(_ statistics: Statistics) -> String {
+    let fault = statistics.hasLogResetFault ? ", which has the WAL-reset bug: let nothing but dm write to the store" : ""
+    var lines = [
+      "store     \(statistics.storeID), schema \(statistics.schema)",
+      "SQLite    \(statistics.sqliteVersion)\(fault)",
+      "database  \(size(statistics.databaseBytes)), of which \(size(statistics.freeBytes)) free",
+      "log       \(size(statistics.logBytes))",
+    ]
+    if let oldest = statistics.oldestChangeAt { lines.append("changes   since \(moment(oldest))") }
+    for (table, count) in statistics.rows where count > 0 { lines.append("rows      \(visible(table)) \(count)") }
+    for consumer in statistics.consumers {
+      let name = "\(visible(consumer.user.description))/\(visible(consumer.name))"
+      lines.append("consumer  \(name) \(consumer.behindCount) behind, used \(moment(consumer.usedAt))")
+    }
+    for use in statistics.upkeep { lines.append("used      \(visible(use.tool)) \(moment(use.at))") }
+    return lines.joined(separator: "\n")
+  }
+
+  /// When a tool was used before, to follow what it says.
+  public static func before(_ time: Timestamp?) -> String { time.map { "; used last \(moment($0))" } ?? "" }
+
+  private static func moment(_ time: Timestamp) -> String { "\(TextFormat.day(time)) \(TextFormat.clock(time))" }
+
+  private static func size(_ bytes: Int) -> String {
+    bytes < 10_240 ? "\(bytes) bytes" : bytes < 10 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
+  }
+}
