@@ -3,8 +3,7 @@ import PackageDescription
 
 /// Adding a program is adding its name here and a folder of that name under `Sources`.
 let programs = [
-  "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-read", "dm-send", "dm-tail",
-  "dm-typing", "dm-user",
+  "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-read", "dm-send", "dm-tail", "dm-typing",
   "dm-user",
 ]
 
