@@ -37,6 +37,13 @@ struct StreamModel {
     if existing.insert(conversation).inserted { entries.append((conversation, .conversation)) }
   }
 
+  /// Makes a group, which begins with an announcement.
+  mutating func create(_ conversation: Int, by user: String) {
+    create(conversation)
+    conversations[conversation].announce(user, to: participants[conversation])
+    entries.append((conversation, .message(seq: conversations[conversation].last)))
+  }
+
   mutating func send(_ user: String, in conversation: Int) {
     create(conversation)
     conversations[conversation].send(user)

@@ -20,7 +20,10 @@ struct ConversationsTests {
     let group = try store.messenger("bob").createGroup(titled: "ops", with: ["carol", "alice", "carol", "bob"])
     #expect(group.isGroup && group.title == "ops" && group.creator?.description == "bob")
     #expect(group.participants.map(\.description) == ["alice", "bob", "carol"])
-    #expect(group.lastMessage == nil && group.unreadCount == 0 && group.lastReadSeq == nil)
+    let first = try #require(group.lastMessage)
+    #expect(first.systemKind == .conversationCreated && first.subject == "ops" && first.text == nil)
+    #expect(first.seq == 1 && group.unreadCount == 0 && group.lastReadSeq == 1)
+    #expect(try store.messenger("carol").conversation(.title("ops")).unreadCount == 0)
   }
 
   @Test(arguments: ["", "a\nb", "a\u{202E}b", "a\u{0}", "\u{1B}[2J", String(repeating: "x", count: 257)])

@@ -57,7 +57,7 @@ struct OrderTests {
     #expect(try kinds { try alice.say("one", to: "bob", nonce: "n") } == [conversation, message])
     #expect(try kinds { try alice.say("two", to: "bob") } == [message])
     #expect(try kinds { try alice.say("one", to: "bob", nonce: "n") } == [])
-    #expect(try kinds { _ = try alice.createGroup(titled: "ops", with: []) } == [conversation])
+    #expect(try kinds { _ = try alice.createGroup(titled: "ops", with: []) } == [conversation, message])
     #expect(try kinds { _ = try alice.directConversation(with: "bob") } == [])
     let id = try alice.conversation(.direct("bob")).id
     #expect(try kinds { try bob.markDelivered(upTo: [id: 1]) } == [delivery, status])

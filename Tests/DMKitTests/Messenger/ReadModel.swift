@@ -3,6 +3,8 @@
 /// What the read marks of one conversation should say, kept as plain sets.
 struct ReadModel {
   var senders: [String] = []
+  /// What was announced, which is no news to anybody.
+  var announced: Set<Int> = []
   var read: [String: Set<Int>] = [:]
   /// By reader: each message with a receipt, and the act that gave it.
   var receipts: [String: [Int: Int]] = [:]
@@ -13,6 +15,13 @@ struct ReadModel {
   mutating func send(_ user: String) {
     senders.append(user)
     read[user, default: []].insert(last)
+  }
+
+  /// Says something that counts as read by all.
+  mutating func announce(_ user: String, to users: [String]) {
+    senders.append(user)
+    announced.insert(last)
+    for user in users { read[user, default: []].insert(last) }
   }
 
   func own(_ user: String) -> Set<Int> { Set((1...max(last, 1)).filter { $0 <= last && senders[$0 - 1] == user }) }
@@ -35,7 +44,7 @@ struct ReadModel {
 
   /// - Returns: what changed.
   mutating func unmark(_ wanted: Set<Int>, _ user: String) -> Set<Int> {
-    let changed = wanted.intersection(read[user] ?? []).subtracting(own(user))
+    let changed = wanted.intersection(read[user] ?? []).subtracting(own(user)).subtracting(announced)
     read[user]?.subtract(changed)
     return changed
   }

@@ -24,6 +24,7 @@ struct ReadPropertyTests {
       id = try alice.createGroup(titled: "ops", with: ["bob", "carol"]).id
       group = .id(id)
       random = SplitMix64(seed: seed)
+      model.announce("alice", to: users)
     }
 
     func messenger(_ user: String) throws -> Messenger { try #require(messengers[user]) }

@@ -94,7 +94,7 @@ struct ReadTests {
       #expect(receipts.allSatisfy { $0.conversationID == message.conversationID && $0.unreadCount == nil })
     }
     #expect(try code { try alice.receipts(for: .number(1, in: nil)) } == .badReference)
-    #expect(try code { try alice.receipts(for: .number(2, in: .title("ops"))) } == .unknownMessage)
+    #expect(try code { try alice.receipts(for: .number(3, in: .title("ops"))) } == .unknownMessage)
     #expect(try code { try alice.receipts(for: .id(Identifier(at: .now))) } == .unknownMessage)
   }
 

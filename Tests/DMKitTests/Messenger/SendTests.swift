@@ -139,7 +139,7 @@ struct SendTests {
       Outgoing(to: .title("ops"), text: "3"),
       Outgoing(to: .id(group.id), text: "4"),
     ])
-    #expect(try results.map { try $0.get().seq } == [1, 2, 3, 4])
+    #expect(try results.map { try $0.get().seq } == [2, 3, 4, 5])
     #expect(try alice.conversation(.title("ops")).unreadCount == 0)
   }
 

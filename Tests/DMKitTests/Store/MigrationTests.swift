@@ -15,6 +15,7 @@ struct MigrationTests {
     #expect(Migration.steps.count == 3)
     #expect(try Migration.steps[0] == fixture("m0001-initial.sql"))
     #expect(try Migration.steps[1] == fixture("m0002-live.sql"))
+    #expect(try Migration.steps[2] == fixture("m0003-everyday.sql"))
   }
 
   @Test func `a new store bears the mark of dm and the version of its schema`() throws {
@@ -148,6 +149,29 @@ struct MigrationTests {
     #expect(events.map(\.summary) == ["3 alice: at one", "caught up"])
     _ = try bob.acknowledge(try #require(events.last?.cursor).description, for: "bot")
     #expect(try bob.everything(in: "alice").map(\.status) == [.read, .delivered, .delivered])
+  }
+
+  @Test func `a store of version 2 gets owners, digests and words that are found`() throws {
+    let store = try newStore(String(decoding: fixture("v2.sql"), as: UTF8.self))
+    #expect(try store.messenger("bob").conversations().count == 2)
+    #expect(try store.integers("SELECT conversation, user FROM participant WHERE is_owner", columns: 2) == [[2, 3]])
+    #expect(try store.integers("SELECT rowid FROM search WHERE search MATCH 'lunch'") == [[1]])
+    #expect(try store.integers("SELECT count(*) FROM search WHERE search MATCH 'gladly OR at OR deployed'") == [[3]])
+    let opened = try #require(try Store.open(store.location))
+    var rows = try opened.connection.prepare(text: "SELECT m.digest, \(Store.digestColumns) FROM message m")
+    var count = 0
+    while try rows.step() {
+      #expect(rows.optionalInt64(0) == Store.digest(rows, from: 1))
+      count += 1
+    }
+    #expect(count == 4)
+  }
+
+  @Test func `a group of version 2 that nobody is known to have made belongs to its first participant`() throws {
+    let store = try newStore(String(decoding: fixture("v2.sql"), as: UTF8.self))
+    try store.execute("UPDATE conversation SET creator = NULL WHERE id = 2")
+    #expect(try store.messenger("bob").conversations().count == 2)
+    #expect(try store.integers("SELECT user FROM participant WHERE is_owner") == [[1]])
   }
 }
 

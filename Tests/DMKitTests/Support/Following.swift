@@ -80,7 +80,9 @@ extension MessagingEvent {
   /// What it says, without ids, times and cursors.
   var summary: String {
     switch self {
-    case .message(let message, _): "\(message.seq) \(message.sender): \(message.text ?? "")"
+    case .message(let message, _):
+      "\(message.seq) \(message.sender): "
+        + (message.systemKind.map { "\($0.rawValue) \(message.subject ?? "")" } ?? message.text ?? "")
     case .messageUpdated(let message, _): "\(message.seq) \(message.sender) is \(message.status)"
     case .messageDeleted(let deletion, _): "\(deletion.seq) deleted\(deletion.forEveryone ? "" : " for oneself")"
     case .reaction(let reaction, _): "\(reaction.user) reacted to \(reaction.seq): \(reaction.emoji ?? "")"
