@@ -22,7 +22,7 @@ internal import DMKit
         options: [Option("reason", value: "TEXT", "why")]),
     ],
     examples: [
-      ("dm-edit text bob:-1 'lunch at one?'", "correct the last message"),
+      ("dm-edit text +ops:-1 'deployed at one'", "correct the last message"),
       ("dm-edit delete bob 40..57", "delete those messages for oneself"),
       ("dm-edit delete --for-everyone +ops:-1", "take back what one has said"),
       ("dm-edit react 👍 bob:-1", "agree"),

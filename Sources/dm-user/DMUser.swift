@@ -30,7 +30,7 @@ internal import DMKit
       Command.Subcommand("blocked", "print whom one blocks"),
     ],
     examples: [
-      ("dm-user add dave --display-name 'Dave D.'", "add dave"),
+      ("dm-user add erin --display-name 'Erin E.'", "add erin"),
       ("dm-user list | jq -r .handle", "all handles"),
       ("dm-user --as bob set --bio 'on holiday' --hide-presence", "change bob's profile"),
       ("dm-user presence | jq -r 'select(.is_online).user'", "who is there"),

@@ -10,7 +10,7 @@ struct ExitStatusTests {
     (.badReference, 65), (.badHandle, 65), (.badTime, 65), (.badCursor, 65), (.emptyText, 65), (.textTooLong, 65),
     (.nonceConflict, 65),
     (.outOfOrder, 65), (.handleTaken, 73), (.unknownConversation, 66), (.ambiguousTitle, 66), (.unknownMessage, 66),
-    (.unknownUser, 67), (.unknownConsumer, 66), (.unknownFile, 66), (.storeReplaced, 78),
+    (.unknownUser, 67), (.noDraft, 66), (.unknownConsumer, 66), (.unknownFile, 66), (.storeReplaced, 78),
     (.notAllowed, 77), (.usage, 64), (.noStore, 66), (.cannotCreate, 73), (.inputOutput, 74), (.readOnlyStore, 74),
     (.busy, 75),
     (.storeTooNew, 78), (.storeForeign, 78), (.storeDamaged, 78), (.networkFileSystem, 78), (.internal, 70),

@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import Testing
 
-/// Whatever is shown is run: in a store where alice acts, bob and carol are, and the group +ops has a history.
+/// Whatever is shown is run: in a store where alice acts, bob, carol and dave are, and the group +ops has a history.
 @Suite struct ExamplesTests {
   static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized.path
 
   private static let furniture = Result {
     let f = try ToolFixture()
-    try f.addUsers("alice", "bob", "carol")
+    try f.addUsers("alice", "bob", "carol", "dave")
     try f.done("dm-conversation", ["create", "--title", "ops", "bob", "carol"], as: "alice")
     for place in ["+ops", "bob", "alice"] {
       let lines = Input(lines: (1...130).map { "message \($0)" })

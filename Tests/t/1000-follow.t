@@ -27,13 +27,14 @@ follow dm-tail -f --as carol -n 0
 is "$(line .type)" caught_up "without a conversation"
 dm-conversation -q create --as alice --title ops bob carol
 dm-send -q --as alice +ops 'all green'
-is "$(line .text)" 'all green' "it is told of those that come into being"
+is "$(line .system_kind) $(line .text)" "conversation_created all green" "it is told of those that come into being"
 leave
 
 # Several.
 dm-send -q --as alice bob apart
 follow dm-tail -f --as carol alice +ops --events message
-is "$(line .text) $(line .text) $(line .type)" "first all green caught_up" "the history of two conversations"
+is "$(line .text) $(line .system_kind) $(line .text) $(line .type)" "first conversation_created all green caught_up" \
+  "the history of two conversations"
 dm-send -q --as bob carol elsewhere
 dm-send -q --as bob +ops here
 is "$(line .text)" here "and what comes in one of them"
@@ -62,12 +63,12 @@ is "$(line .users[])" bob "is told while it shows"
 leave
 
 # Cursors.
-is "$(dm-tail --as carol --cursor start --events message | jq -r '.text // .type' | tr '\n' '|')" \
-  "elsewhere|first|all green|elsewhere|here|caught_up|" "--cursor start: all that is known, and the end"
+is "$(dm-tail --as carol --cursor start --events message | jq -r '.text // .system_kind // .type' | tr '\n' '|')" \
+  "elsewhere|first|conversation_created|all green|elsewhere|here|caught_up|" "--cursor start: all that is known, and the end"
 is "$(dm-tail --as carol --cursor now | jq -r .type)" caught_up "--cursor now: nothing yet"
 is "$(dm-tail --as carol --cursor start --events message | jq -r .cursor | while read -r cursor; do
-  dm-tail --as carol --cursor "$cursor" --events message | jq -r '.text // empty' | wc -l
-done | tr '\n' ' ')" "4 3 2 1 0 0 " "from any line on: what comes after it"
+  dm-tail --as carol --cursor "$cursor" --events message | jq -r '.text // .system_kind // empty' | wc -l
+done | tr '\n' ' ')" "5 4 3 2 1 0 0 " "from any line on: what comes after it"
 cursor=$(dm-tail --as carol --cursor now | jq -r .cursor)
 dm-send -q --as bob carol missed
 follow dm-tail -f --as carol --cursor "$cursor" --events message

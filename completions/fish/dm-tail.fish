@@ -3,6 +3,7 @@ complete -c dm-tail -s n -x -d 'the newest N messages, or \'all\' [30; all with 
 complete -c dm-tail -l before -x -d 'only those before a message or a time'
 complete -c dm-tail -l since -x -d 'only those from a message or a time on'
 complete -c dm-tail -l unread -d 'only unread ones'
+complete -c dm-tail -l deleted -d 'say where a message was deleted or has expired, too'
 complete -c dm-tail -l read -d 'mark what was printed as read'
 complete -c dm-tail -l peek -d 'do not mark what was printed as delivered'
 complete -c dm-tail -s f -l follow -d 'go on with what happens from then on'

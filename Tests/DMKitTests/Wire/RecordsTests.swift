@@ -6,15 +6,19 @@ import Testing
 struct RecordsTests {
   private static let id = Identifier(high: 0x019a_c5f2_0a3b_7c4d, low: 0x8e5f_0123_4567_89ab)
   private static let time = Timestamp(microseconds: 1_795_271_400_123_456)
+  /// No message has all of it; what is left out is no matter of the writer's.
   private static let message = Message(
     id: id, conversationID: id, seq: 7, sender: Handle(stored: "bob"), text: "hi", createdAt: time, status: .read,
-    replyTo: id, nonce: "n", isDuplicate: true)
+    replyTo: id, nonce: "n", mentions: [bob], reactions: [Message.Reactions(emoji: "👍", users: [bob])],
+    editedAt: time, expiresAt: time, deletedAt: time, systemKind: .userJoined, subject: "bob", isDuplicate: true,
+    snippet: "**hi**")
 
   private static let bob = Handle(stored: "bob")
   private static let cursor = Cursor(store: id, Cursor.Position(rev: 4711, seq: 10))
   private static let conversation = Conversation(
     id: id, isGroup: true, title: "ops", creator: bob, participants: [bob], lastMessage: message, lastActivity: time,
-    unreadCount: 1, lastReadSeq: 6, firstUnreadSeq: 7, isPinned: true, isArchived: false,
+    unreadCount: 1, unreadMentionsCount: 1, lastReadSeq: 6, firstUnreadSeq: 7, isPinned: true, isArchived: false,
+    mutedUntil: time, draftText: "d", avatarURL: "u", expireAfter: .seconds(60),
     cursor: PageCursor(store: id, isPinned: true, lastActivity: time, conversation: 1))
   private static let bareMessage = Message(
     id: id, conversationID: id, seq: 1, sender: bob, text: nil, createdAt: time, status: .sent, replyTo: nil, nonce: nil
@@ -25,6 +29,17 @@ struct RecordsTests {
 
   private static func receipt(_ kind: Receipt.Kind, unread: Int? = nil) -> Receipt {
     Receipt(kind: kind, conversationID: id, user: bob, range: 1...7, at: time, unreadCount: unread)
+  }
+
+  private static let deletion = Deletion(id: id, conversationID: id, seq: 7, forEveryone: true)
+
+  private static func reaction(_ emoji: String?) -> Reaction {
+    Reaction(messageID: id, conversationID: id, seq: 7, user: bob, emoji: emoji, at: time)
+  }
+
+  private static func report(_ reason: String?, _ text: String?) -> Report {
+    Report(
+      messageID: id, conversationID: id, seq: 7, sender: bob, reporter: bob, reason: reason, text: text, at: time)
   }
 
   /// What a stream says, which always has a place: full or not.
@@ -49,6 +64,8 @@ struct RecordsTests {
       conversation,
       MessagingEvent.readReceipt(receipt(.read, unread: 0), cursor),
       MessagingEvent.deliveryReceipt(receipt(.delivery, unread: 0), cursor),
+      MessagingEvent.messageDeleted(deletion, cursor), MessagingEvent.reaction(reaction("👍"), cursor),
+      report("r", "t"),
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s")),
     ] + stream(message, conversation)
   }
@@ -58,7 +75,7 @@ struct RecordsTests {
       User(
         handle: Handle(stored: "bob"), displayName: nil, bio: nil, avatarURL: nil, showsPresence: false, createdAt: time
       ),
-      bareMessage, bareConversation, receipt(.read), receipt(.delivery),
+      bareMessage, bareConversation, receipt(.read), receipt(.delivery), deletion, reaction(nil), report(nil, nil),
       ErrorRecord(line: nil, DMError(.busy, "m")),
     ] + stream(bareMessage, bareConversation)
   }
@@ -116,6 +133,7 @@ struct RecordsTests {
     case (.constant(let constant), .string(let text)): text == constant
     case (.words(let words), .string(let text)): words.contains(text)
     case (.list(let element), .array(let values)): values.allSatisfy { fits($0, element) }
+    case (.map(let element), .object(let object)): object.members.allSatisfy { fits($0.value, element) }
     case (.record(let name), .object(let object)): object["type"] == .string(name)
     default: false
     }
@@ -136,7 +154,10 @@ struct RecordsTests {
         == #"{"type":"message","id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","#
         + #""conversation_id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","seq":7,"sender":"bob","text":"hi","#
         + #""created_at":"2026-11-21T14:30:00.123456Z","status":"read","#
-        + #""reply_to":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","nonce":"n","duplicate":true}"# + "\n")
+        + #""reply_to":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","nonce":"n","mentions":["bob"],"#
+        + #""reactions":{"👍":["bob"]},"edited_at":"2026-11-21T14:30:00.123456Z","#
+        + #""expires_at":"2026-11-21T14:30:00.123456Z","deleted_at":"2026-11-21T14:30:00.123456Z","#
+        + #""system_kind":"user_joined","subject":"bob","duplicate":true,"snippet":"**hi**"}"# + "\n")
   }
 
   @Test func `an event is written like this, and stays so`() {
