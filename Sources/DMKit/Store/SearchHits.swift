@@ -78,17 +78,23 @@ struct KeySet {
     words = Array(repeating: 0, count: Int(max(last, 0) >> 6) + 1)
   }
 
+  func contains(_ key: Int64) -> Bool {
+    key >= 0 && key >> 6 < words.count && words[Int(key >> 6)] & Self.bit(key) != 0
+  }
+
   mutating func insert(_ key: Int64) {
-    guard key >= 0, key >> 6 < words.count, words[Int(key >> 6)] & 1 << UInt64(key & 63) == 0 else { return }
-    words[Int(key >> 6)] |= 1 << UInt64(key & 63)
+    guard key >= 0, key >> 6 < words.count, !contains(key) else { return }
+    words[Int(key >> 6)] |= Self.bit(key)
     count += 1
   }
 
   /// Whether it was in it.
   mutating func remove(_ key: Int64) -> Bool {
-    guard key >= 0, key >> 6 < words.count, words[Int(key >> 6)] & 1 << UInt64(key & 63) != 0 else { return false }
-    words[Int(key >> 6)] &= ~(1 << UInt64(key & 63))
+    guard contains(key) else { return false }
+    words[Int(key >> 6)] &= ~Self.bit(key)
     count -= 1
     return true
   }
+
+  private static func bit(_ key: Int64) -> UInt64 { 1 << UInt64(key & 63) }
 }

@@ -1,18 +1,14 @@
 /// The part of a message in which a search found something, on one line.
-struct Snippet: Equatable {
-  struct Part: Equatable {
-    let text: String
-    let isHit: Bool
+public struct Snippet: Equatable, Sendable {
+  public struct Part: Equatable, Sendable {
+    public let text: String
+    public let isHit: Bool
   }
 
-  let parts: [Part]
+  public let parts: [Part]
 
   /// With what was found between asterisks.
-  var marked: String { joined(before: "**", after: "**") }
-
-  func joined(before: String, after: String) -> String {
-    parts.map { $0.isHit ? before + $0.text + after : $0.text }.joined()
-  }
+  var marked: String { parts.map { $0.isHit ? "**\($0.text)**" : $0.text }.joined() }
 }
 
 /// A text of which is known what was found in it, and how it is cut.

@@ -34,35 +34,49 @@ extension Store {
   /// Hands on the keys of the messages that a query finds, in order, until `body` says that it has enough.
   ///
   /// Who may see them is not looked at.
-  func search(_ query: SearchQuery, _ order: SearchOrder, _ body: (Int64) throws -> Bool) throws {
+  ///
+  /// - Parameter keys: if given, no others are handed on.
+  func search(
+    _ query: SearchQuery, _ order: SearchOrder, among keys: KeySet? = nil, _ body: (Int64) throws -> Bool
+  ) throws {
     guard let expression = query.expression else { return }
     switch order {
-    case .rank: try searchByRank(expression, body)
-    case .newest: try searchByTime(expression, body)
+    case .rank: try searchByRank(expression, among: keys, body)
+    case .newest: try searchByTime(expression, among: keys, body)
     }
   }
 
   /// The index is in the order of keys, which is that of arrival, and no more of it is read than is needed.
-  private func searchByTime(_ expression: String, _ body: (Int64) throws -> Bool) throws {
+  private func searchByTime(_ expression: String, among chosen: KeySet?, _ body: (Int64) throws -> Bool) throws {
     var statement = try connection.prepare("SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC")
     statement.bind(expression)
+    func next() throws -> Int64? {
+      while try statement.step() {
+        let key = statement.int64(0)
+        if chosen?.contains(key) ?? true { return key }
+      }
+      return nil
+    }
     var keys: [Int64] = []
     while keys.count <= Self.few {
-      guard try statement.step() else {
+      guard let key = try next() else {
         _ = try handOnByTime(keys, body)
         return
       }
-      keys.append(statement.int64(0))
+      keys.append(key)
     }
-    _ = try handOnFromTimeline(keys, more: { try statement.step() ? statement.int64(0) : nil }, body)
+    _ = try handOnFromTimeline(keys, more: next, body)
   }
 
   /// Takes all ranks, as FTS5 does to sort them; but a few from the top need no sorting of the others.
-  private func searchByRank(_ expression: String, _ body: (Int64) throws -> Bool) throws {
+  private func searchByRank(_ expression: String, among chosen: KeySet?, _ body: (Int64) throws -> Bool) throws {
     var hits = SearchHits()
     var statement = try connection.prepare("SELECT rowid, rank FROM search WHERE search MATCH ?")
     statement.bind(expression)
-    while try statement.step() { hits.append(SearchHits.Hit(rank: statement.double(1), key: statement.int64(0))) }
+    while try statement.step() {
+      let key = statement.int64(0)
+      if chosen?.contains(key) ?? true { hits.append(SearchHits.Hit(rank: statement.double(1), key: key)) }
+    }
     while case let equals = hits.popEquals(few: Self.few), !equals.isEmpty {
       guard try handOnByTime(equals, body) else { return }
     }

@@ -8,18 +8,22 @@ extension Store {
     try connection.execute(
       """
       PRAGMA temp_store = MEMORY;
-      CREATE VIRTUAL TABLE IF NOT EXISTS temp.snippet USING fts5(text, tokenize = "unicode61 remove_diacritics 2");
-      DELETE FROM temp.snippet
+      CREATE TABLE IF NOT EXISTS temp.snippet_text (id INTEGER PRIMARY KEY, text TEXT);
+      CREATE VIRTUAL TABLE IF NOT EXISTS temp.snippet USING fts5(
+        text, content = snippet_text, content_rowid = id, columnsize = 0, tokenize = "unicode61 remove_diacritics 2");
+      INSERT INTO temp.snippet (snippet) VALUES ('delete-all');
+      DELETE FROM temp.snippet_text
       """)
     var lines: [Int64: String] = [:]
     for (key, text) in texts {
       let line = Self.onOneLine(text)
       lines[key] = line
-      var insert = try connection.prepare("INSERT INTO temp.snippet (rowid, text) VALUES (?, ?)")
+      var insert = try connection.prepare("INSERT INTO temp.snippet_text (id, text) VALUES (?, ?)")
       insert.bind(key)
       insert.bind(SearchText.indexed(line))
       try insert.run()
     }
+    try connection.execute("INSERT INTO temp.snippet (rowid, text) SELECT id, text FROM temp.snippet_text")
     var snippets: [Int64: Snippet] = [:]
     var select = try connection.prepare(
       "SELECT rowid, highlight(snippet, 0, char(2), char(3)) FROM temp.snippet WHERE snippet MATCH ?")

@@ -173,6 +173,13 @@ extension TemporaryStore {
       #expect(try Set(store.find(word, .rank)) == Set(all))
     }
     #expect(try store.find("common NOT rare", .rank) == store.find("common NOT rare"))
+    var some = KeySet(upTo: 6000)
+    for key: Int64 in [50, 77, 78, 3000, 7000, -1] { some.insert(key) }
+    for order in [SearchOrder.rank, .newest] {
+      var found: Set<Int64> = []
+      try store.store.search(SearchQuery("common"), order, among: some) { found.insert($0).inserted }
+      #expect(found == [50, 77, 78, 3000])
+    }
   }
 
   @Test func `what was deleted leaves no trace in the words of the index`() throws {

@@ -59,13 +59,4 @@ import Testing
     try other.execute("COMMIT")
     #expect(try store.directory.texts("SELECT name FROM sqlite_schema WHERE name LIKE 'snippet%'").isEmpty)
   }
-
-  @Test func `a snippet shows its hits between asterisks or as its reader likes`() {
-    let snippet = Snippet(parts: [
-      Snippet.Part(text: "a ", isHit: false), Snippet.Part(text: "b", isHit: true),
-      Snippet.Part(text: " c", isHit: false),
-    ])
-    #expect(snippet.marked == "a **b** c")
-    #expect(snippet.joined(before: "<", after: ">") == "a <b> c")
-  }
 }

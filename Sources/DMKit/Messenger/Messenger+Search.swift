@@ -1,0 +1,121 @@
+/// Which messages to search for.
+public struct SearchRequest: Sendable {
+  /// What a message has besides words.
+  public enum Content: String, Sendable, CaseIterable {
+    case link, attachment, image, mention
+  }
+
+  /// Words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses; nil for whatever passes the rest.
+  public var words: String?
+  /// Empty for all that the user is or was in.
+  public var conversations: [ConversationReference] = []
+  public var sender: String?
+  /// From here on, this message included.
+  public var since: HistoryQuery.Bound?
+  /// Up to here, this message left out.
+  public var before: HistoryQuery.Bound?
+  public var contents: Set<Content> = []
+  /// By time, instead of what answers the words best.
+  public var newestFirst = false
+  /// Nil for all.
+  public var limit: Int? = 20
+
+  public init(_ words: String? = nil) { self.words = words }
+}
+
+/// What a search found, in batches.
+///
+/// Between two batches nothing of the store is held.
+public final class SearchResults {
+  public struct Found: Sendable {
+    /// With its snippet, where words were asked for.
+    public let message: Message
+    public let snippet: Snippet?
+  }
+
+  private let messenger: Messenger
+  private let query: SearchQuery?
+  private var keys: ArraySlice<Int64> = []
+  private var viewer: Viewer?
+
+  private static let batch = 100
+
+  init(_ messenger: Messenger, _ request: SearchRequest) throws {
+    self.messenger = messenger
+    query = request.words.map(SearchQuery.init)
+    try messenger.reading(()) { store, me in
+      let viewer = Viewer(store, me)
+      self.viewer = viewer
+      let filter = try Self.filter(request, messenger, store, me)
+      // There are none yet.
+      guard request.contents.isDisjoint(with: [.attachment, .image]), request.limit != 0 else { return }
+      var found: [Int64] = []
+      func take(_ key: Int64) -> Bool {
+        found.append(key)
+        return found.count < request.limit ?? .max
+      }
+      if let query {
+        let among = try filter.conversations.map(store.messageKeys)
+        try store.search(query, request.newestFirst ? .newest : .rank, among: among) { key in
+          try store.passes(key, filter, as: viewer) ? take(key) : true
+        }
+      } else {
+        try store.newest(filter, as: viewer) { take($0) }
+      }
+      keys = found[...]
+    }
+  }
+
+  /// The next of them; empty when there are no more.
+  public func next() throws -> [Found] {
+    while let viewer, !keys.isEmpty {
+      let batch = keys.prefix(Self.batch)
+      keys = keys.dropFirst(Self.batch)
+      let found = try messenger.reading([]) { store, _ -> [Found] in
+        let found = try store.messages(batch, as: viewer)
+        let texts = found.map { (key: $0.key, text: $0.message.text ?? "") }
+        let snippets = try query.map { try store.snippets(of: texts, for: $0) } ?? [:]
+        return found.map { key, message in
+          var message = message
+          message.snippet = snippets[key]?.marked
+          return Found(message: message, snippet: snippets[key])
+        }
+      }
+      if !found.isEmpty { return found }
+    }
+    return []
+  }
+
+  private static func filter(
+    _ request: SearchRequest, _ messenger: Messenger, _ store: Store, _ me: Int64
+  ) throws -> Store.SearchFilter {
+    let rows = try request.conversations.map { try messenger.find($0, store, me) }
+    func time(_ bound: HistoryQuery.Bound) throws -> Timestamp {
+      switch bound {
+      case .time(let time): return time
+      case .message(let reference):
+        guard rows.count == 1 else { return try store.time(of: messenger.find(reference, store, me)) }
+        let seq = try messenger.seq(of: reference, in: rows[0], store, me)
+        return try store.time(of: Store.Place(conversation: rows[0].key, seq: seq))
+      }
+    }
+    let sender = try request.sender.map { handle in
+      guard let key = try store.userKey(handle) else { throw try messenger.unknownUser(handle, store, me) }
+      return key
+    }
+    return Store.SearchFilter(
+      conversations: rows.isEmpty ? nil : rows.map(\.key), sender: sender,
+      since: try request.since.map(time) ?? Timestamp.writable.lowerBound,
+      before: try request.before.map(time) ?? Timestamp(microseconds: .max),
+      hasLink: request.contents.contains(.link), hasMention: request.contents.contains(.mention))
+  }
+}
+
+extension Messenger {
+  /// Searches the messages that the user sees.
+  ///
+  /// No words are an error; what has no word in it finds nothing.
+  ///
+  /// - Throws: `unknown_user`, `unknown_conversation`, `unknown_message` for a bound, `not_allowed`.
+  public func search(_ request: SearchRequest) throws -> SearchResults { try SearchResults(self, request) }
+}

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import DMKit
+
+@Suite struct SearchTests {
+  private func find(_ user: String, _ store: TemporaryStore, _ change: (inout SearchRequest) throws -> Void) throws
+    -> [String]
+  {
+    var request = SearchRequest()
+    try change(&request)
+    let results = try store.messenger(user).search(request)
+    var found: [String] = []
+    while case let batch = try results.next(), !batch.isEmpty {
+      found += batch.map { $0.message.snippet ?? $0.message.text ?? "" }
+    }
+    return found
+  }
+
+  private func find(_ user: String, _ words: String, _ store: TemporaryStore) throws -> [String] {
+    try find(user, store) { $0.words = words }
+  }
+
+  @Test func `a user finds what is said in his conversations and in no others`() throws {
+    let store = try TemporaryStore()
+    try store.messenger("alice").say("lunch with bob", to: "bob")
+    try store.messenger("carol").say("lunch with alice", to: "alice")
+    #expect(try find("alice", "lunch", store) == ["**lunch** with alice", "**lunch** with bob"])
+    #expect(try find("bob", "lunch", store) == ["**lunch** with bob"])
+    #expect(try find("carol", "lunch bob", store).isEmpty)
+    #expect(try find("alice", "", store).isEmpty)
+  }
+
+  @Test func `conversation, sender, time and contents narrow a search, with words or without`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    let bob = try store.messenger("bob")
+    try alice.say("see https://a.example", to: "bob")
+    try bob.say("see @alice", to: "alice")
+    try alice.say("see you", to: "carol")
+    #expect(
+      try find("alice", store) { $0.conversations = [.direct("bob")] } == ["see @alice", "see https://a.example"])
+    #expect(try find("alice", store) { ($0.words, $0.conversations) = ("see", [.direct("carol")]) } == ["**see** you"])
+    #expect(try find("alice", store) { $0.sender = "bob" } == ["see @alice"])
+    #expect(try find("alice", store) { ($0.words, $0.sender) = ("see", "bob") } == ["**see** @alice"])
+    #expect(try find("alice", store) { $0.contents = [.link] } == ["see https://a.example"])
+    #expect(try find("alice", store) { $0.contents = [.mention] } == ["see @alice"])
+    #expect(try find("alice", store) { $0.contents = [.link, .mention] }.isEmpty)
+    #expect(try find("alice", store) { $0.contents = [.image] }.isEmpty)
+    #expect(try find("alice", store) { ($0.words, $0.contents) = ("see", [.link]) } == ["**see** https://a.example"])
+    #expect(
+      try find("alice", store) { $0.since = .message(try MessageReference("bob:2")) } == ["see you", "see @alice"])
+    #expect(
+      try find("alice", store) {
+        $0.conversations = [.direct("bob")]
+        $0.before = .message(try MessageReference("2"))
+      } == ["see https://a.example"])
+    #expect(try find("alice", store) { $0.before = .time(Timestamp(microseconds: 1)) }.isEmpty)
+    #expect(try code { try find("alice", store) { $0.sender = "dave" } } == .unknownUser)
+    #expect(try code { try find("bob", store) { $0.conversations = [.direct("carol")] } } == .unknownConversation)
+  }
+
+  @Test func `at most so many are found, over several batches too`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    for index in 1...250 { try alice.say("lunch \(index)", to: "bob") }
+    #expect(try find("bob", "lunch", store).count == 20)
+    for newest in [true, false] {
+      let found = try find("bob", store) { ($0.words, $0.newestFirst, $0.limit) = ("lunch", newest, nil) }
+      #expect(found == (1...250).reversed().map { "**lunch** \($0)" })
+    }
+    #expect(try find("bob", store) { ($0.words, $0.limit) = ("lunch", 3) }.count == 3)
+    #expect(try find("bob", store) { ($0.conversations, $0.limit) = ([.direct("alice")], 0) }.isEmpty)
+  }
+
+  @Test func `in a store that is not there yet nothing is found`() throws {
+    let store = try TemporaryStore(users: [], isNamed: false)
+    #expect(try find("alice", "lunch", store).isEmpty)
+  }
+}
