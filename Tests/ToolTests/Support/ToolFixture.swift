@@ -35,7 +35,8 @@ final class ToolFixture: Sendable {
   private let extra: Mutex<[String: String]>
 
   static let programs = [
-    "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-read", "dm-send", "dm-tail", "dm-typing",
+    "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-read", "dm-search", "dm-send", "dm-tail",
+    "dm-typing",
     "dm-user",
   ]
 

@@ -1,0 +1,28 @@
+public import DMKit
+
+extension TextFormat {
+  /// What stands before and after what was found: reverse video where that can be seen, else asterisks.
+  public struct HitMarks {
+    let before: String
+    let after: String
+
+    /// A variable that is set has programs print no colour (no-color.org).
+    public init(isTerminal: Bool) throws {
+      let isReversed = try isTerminal && environment("NO_COLOR") == nil
+      before = isReversed ? "\u{1B}[7m" : "**"
+      after = isReversed ? "\u{1B}[27m" : "**"
+    }
+  }
+
+  /// A message that was found: when, where, who, and the part in which it was found.
+  public static func line(_ message: Message, _ snippet: Snippet?, in place: String, _ marks: HitMarks) -> String {
+    let head =
+      "\(day(message.createdAt)) \(clock(message.createdAt))  \(place):\(message.seq) \(visible(message.sender.description)): "
+    guard let snippet else {
+      return head + visible(message.text ?? "", indent: "").split(separator: "\n").joined(separator: " ")
+    }
+    return snippet.parts.reduce(into: head) { line, part in
+      line += part.isHit ? marks.before + visible(part.text) + marks.after : visible(part.text)
+    }
+  }
+}
