@@ -1,0 +1,189 @@
+import Foundation
+import Testing
+
+/// A store in which everybody stands to everybody as the columns of docs/rules.md say.
+///
+/// Users are called like the columns. `extra` is a member, too; `guest` has a direct conversation with each of them,
+/// and `newcomer` with nobody.
+struct RuleScene: Sendable {
+  let store: ToolFixture
+  /// The ids of messages and conversations by what they are called here.
+  private let ids: [String: String]
+  private let numbers: [String: Int]
+  /// Everything that there is, as `RuleVisit.state` says it.
+  let state: String
+
+  static let shared = Result { try RuleScene() }
+
+  private init() throws {
+    let f = try ToolFixture()
+    var ids: [String: String] = [:]
+    var numbers: [String: Int] = [:]
+    func say(_ name: String, _ arguments: [String], as user: String) throws {
+      let record = try f.done("dm-send", arguments, as: user).record
+      ids[name] = record["id"]?.string
+      numbers[name] = record["seq"]?.int
+    }
+    let insiders = ["sender", "member", "former", "blocked", "blocker", "extra"]
+    try f.addUsers("owner", "stranger", "guest", "late", "newcomer")
+    for user in insiders { try f.addUsers(user) }
+
+    let group = try f.done("dm-conversation", ["create", "--title", "club"] + insiders, as: "owner").record
+    ids["group"] = group["id"]?.string
+    let announced = try f.done("dm-tail", ["+club", "1", "--peek"], as: "owner").record
+    (ids["announcement"], numbers["announcement"]) = (announced["id"]?.string, 1)
+    for user in ["owner"] + insiders { try say(user, ["+club", "from-\(user)"], as: user) }
+    for user in ["owner"] + insiders { try f.done("dm-read", ["+club", "2..3", "7"], as: user) }
+    try say("hidden", ["+club", "hidden"], as: "sender")
+    try say("gone", ["+club", "gone"], as: "sender")
+    try say("brief", ["+club", "--expires-in", "1s", "brief"], as: "sender")
+    let gone = ids["gone"] ?? ""
+    try f.done("dm-edit", ["delete", ids["hidden"] ?? ""], as: "sender")
+    try f.done("dm-edit", ["delete", "--for-everyone", gone], as: "sender")
+    try f.done("dm-conversation", ["remove", "+club", "former"], as: "owner")
+    try say("later", ["+club", "later"], as: "sender")
+    try f.done("dm-conversation", ["add", "+club", "late"], as: "owner")
+
+    for (one, other) in [("sender", "member"), ("blocked", "blocker")] {
+      try say("direct-\(one)", [other, "direct-from-\(one)"], as: one)
+      try say("direct-\(other)", [one, "direct-from-\(other)"], as: other)
+      let conversation = try f.done("dm-conversation", ["show", other], as: one).record
+      ids["direct-of-\(one)"] = conversation["id"]?.string
+      ids["direct-of-\(other)"] = conversation["id"]?.string
+      for (from, to) in [(one, other), (other, one)] { try f.done("dm-read", [to, "1..2"], as: from) }
+      for (from, to) in [(one, other), (other, one)] { try say("unread-\(from)", [to, "unread-\(from)"], as: from) }
+    }
+    ids["direct-of-stranger"] = ids["direct-of-sender"]
+    for user in ["owner"] + insiders { try f.done("dm-send", [user, "hello"], as: "guest") }
+    try f.done("dm-user", ["block", "blocked"], as: "blocker")
+    try Torture.wait(until: "a message has expired") {
+      try !f.done("dm-tail", ["+club", "-n", "all", "--peek"], as: "owner").stdout.contains("brief")
+    }
+    (store, self.ids, self.numbers) = (f, ids, numbers)
+    state = try f.sql(".dump")
+  }
+
+  func id(_ name: String) -> String? { ids[name] }
+
+  func number(_ name: String) -> Int? { numbers[name] }
+}
+
+/// One cell of the table while it is tried out in a store of its own.
+struct RuleVisit {
+  let cell: RuleCell
+  let scene: RuleScene
+  let f: ToolFixture
+  /// Who acts.
+  let actor: String
+  /// Whether messages are named by their numbers.
+  var namesNumbers = false
+
+  init(_ cell: RuleCell, _ scene: RuleScene) throws {
+    (self.cell, self.scene) = (cell, scene)
+    f = try ToolFixture(copyOf: scene.store)
+    actor = Self.unseen[cell.column]?.actor ?? cell.column
+  }
+
+  var isDirect: Bool { cell.section == "In a direct conversation" }
+
+  /// What the columns of the last table are about: who looks, at which message.
+  static let unseen: [String: (actor: String, message: String)] = [
+    "deleted for oneself": ("sender", "hidden"), "deleted for everyone": ("sender", "gone"),
+    "expired": ("sender", "brief"), "said after one left": ("former", "later"),
+    "said before one joined": ("late", "sender"), "said by one whom one blocks": ("blocker", "blocked"),
+    "said where one never was": ("stranger", "sender"), "never said": ("sender", "nothing"),
+  ]
+
+  /// Another who notices what the actor does.
+  var witness: String {
+    guard isDirect else { return actor == "owner" ? "extra" : "owner" }
+    return ["sender": "member", "member": "sender", "blocker": "blocked"][actor] ?? actor
+  }
+
+  /// The message that the column is about.
+  private var message: String {
+    if let message = Self.unseen[cell.column]?.message { return message }
+    let sender = ["blocked": "blocker", "blocker": "blocked"][actor] ?? "sender"
+    return isDirect ? "direct-\(sender)" : sender
+  }
+
+  /// A call in which what stands in capitals is named; nil when there is no such thing here.
+  func fill(_ template: String) -> String? {
+    let mine = isDirect ? "direct-\(actor)" : actor
+    let place = scene.id(isDirect ? "direct-of-\(actor)" : "group")
+    let seen = isDirect ? "unread-\(witness == actor ? "blocker" : witness)" : actor == "member" ? "former" : "member"
+    func name(_ message: String) -> String? {
+      // A message that nobody said has a number and an id that nobody knows.
+      let number = scene.number(message) ?? (message == "nothing" ? 99 : nil)
+      guard !namesNumbers else { return number.flatMap { number in place.map { "\($0):\(number)" } } }
+      return scene.id(message) ?? (message == "nothing" ? "01938a00-0000-7000-8000-000000000000" : nil)
+    }
+    var text = template
+    for (word, value) in [
+      ("MESSAGE", name(message)), ("NUMBER", "\(scene.number(message) ?? 99)"), ("MINE", name(mine)),
+      ("ANNOUNCEMENT", name("announcement")), ("SEEN", name(seen)), ("READ", isDirect ? "1..2" : "2..3"),
+      ("PLACE", place), ("ACTOR", actor),
+      ("TARGET", ["blocked": "blocker", "blocker": "blocked", "owner": "member"][actor] ?? "owner"),
+    ] where text.contains(word) {
+      guard let value else { return nil }
+      text = text.replacingOccurrences(of: word, with: value)
+    }
+    return text
+  }
+
+  /// What a call prints, or a statement of SQL.
+  func look(_ call: String, as user: String) throws -> String {
+    call.hasPrefix("SELECT") ? try f.sql(call) : try run(call, as: user).stdout
+  }
+
+  func run(_ call: String, as user: String, line: String? = nil) throws -> Outcome {
+    let words = call.split(separator: " ").map(String.init)
+    return try f.run(
+      words[0], Array(words.dropFirst()), as: user, stdin: line.map { Input(lines: [$0]) } ?? .none)
+  }
+
+  /// Everything that there is.
+  func state() throws -> String {
+    let live = f.store + "/live"
+    let signals =
+      FileManager.default.fileExists(atPath: live) ? try FileManager.default.contentsOfDirectory(atPath: live) : []
+    return try f.sql(".dump") + signals.sorted().joined(separator: "\n")
+  }
+}
+
+extension RuleVisit {
+  /// Who types where the actor watches.
+  var typist: String {
+    ["sender": "member", "member": "sender", "blocked": "blocker", "blocker": "blocked"][actor] ?? "extra"
+  }
+
+  /// Who is shown to be typing in the conversation.
+  ///
+  /// Somebody whom all see types elsewhere at last, so that nothing has to be waited for that may never come.
+  func typing(seenBy user: String) throws -> Set<String> {
+    let watcher = try LiveProcess(f, "dm-typing", ["--watch"], as: user, stdin: .null)
+    let place = fill("PLACE")
+    var seen: Set<String> = []
+    var isSynced = false
+    try f.done("dm-typing", [user, "--on"], as: "guest")
+    while true {
+      let record = try watcher.record()
+      let users = record["users"]?.array.compactMap(\.string) ?? []
+      if record["conversation_id"]?.string == place { seen.formUnion(users) }
+      if users.contains("guest") {
+        isSynced = true
+        try f.done("dm-typing", [user, "--off"], as: "guest")
+      } else if isSynced, users.isEmpty {
+        break
+      }
+    }
+    watcher.process.send(SIGTERM)
+    _ = watcher.finish()
+    return seen
+  }
+}
+
+extension RuleWalk.Proof {
+  /// Whether the actor can look himself, where nobody else may.
+  var isSeenByActor: Bool { if case .types = self { false } else { true } }
+}

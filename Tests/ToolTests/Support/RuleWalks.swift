@@ -1,0 +1,161 @@
+/// How an act of docs/rules.md is done, and how it shows that it was.
+struct RuleWalk: Sendable {
+  enum Proof: Sendable {
+    /// What the call itself prints; what is done changes nothing.
+    case prints(String)
+    /// What another call shows from then on, and not before.
+    case shows(String, call: String, by: By)
+    case hides(String, call: String, by: By)
+    /// Typing of the actor, whom a watcher sees.
+    case types
+    /// A watcher that the actor is himself.
+    case watches
+  }
+
+  enum By: Sendable { case actor, witness }
+
+  let call: String
+  let proof: Proof
+  /// The same as a line of input, for programs that answer lines.
+  let lines: (call: String, line: String)?
+
+  init(_ call: String, _ proof: Proof, lines: String? = nil, _ line: String = #"{"id":"MESSAGE"}"#) {
+    (self.call, self.proof) = (call, proof)
+    self.lines = lines.map { ($0, line) }
+  }
+
+  static func walk(_ cell: RuleCell) -> RuleWalk? {
+    switch cell.section {
+    case "In a group": inGroup[cell.act] ?? anywhere[cell.act]
+    case "In a direct conversation": anywhere[cell.act]
+    case "Elsewhere": elsewhere[cell.act]
+    case "What one does not see": unseen[cell.act]
+    default: nil
+    }
+  }
+
+  /// The acts that each table has to have.
+  static let bySection: [String: Set<String>] = [
+    "In a group": Set(anywhere.keys).union(inGroup.keys),
+    "In a direct conversation": Set(anywhere.keys), "Elsewhere": Set(elsewhere.keys),
+    "What one does not see": Set(unseen.keys),
+  ]
+
+  private static let history = "dm-tail PLACE -n all --peek"
+  private static let show = "dm-conversation show PLACE"
+
+  private static func own(_ call: String, _ shown: String) -> RuleWalk {
+    RuleWalk("dm-conversation \(call)", .shows(shown, call: show, by: .actor))
+  }
+
+  private static func all(_ call: String, _ shown: String) -> RuleWalk {
+    RuleWalk("dm-conversation \(call)", .shows(shown, call: show, by: .witness))
+  }
+
+  /// What is done alike in every conversation.
+  private static let anywhere: [String: RuleWalk] = [
+    "read its history": RuleWalk(history, .prints(#""text":""#)),
+    "read what happened": RuleWalk("dm-tail PLACE --cursor start --peek", .prints(#""text":""#)),
+    "show it": RuleWalk(show, .prints(#""id":"PLACE""#)),
+    "find it in the list": RuleWalk("dm-list --all", .prints(#""id":"PLACE""#)),
+    "send": RuleWalk(
+      "dm-send PLACE news", .shows(#""text":"news""#, call: history, by: .witness), lines: "dm-send",
+      #"{"conversation":"PLACE","text":"news"}"#),
+    "reply to it": RuleWalk(
+      "dm-send PLACE --reply-to MESSAGE news", .shows(#""text":"news""#, call: history, by: .witness),
+      lines: "dm-send", #"{"conversation":"PLACE","text":"news","reply_to":"MESSAGE"}"#),
+    "forward it to oneself": RuleWalk(
+      "dm-send ACTOR --forward MESSAGE", .shows(#""text":""#, call: "dm-tail ACTOR --peek", by: .actor)),
+    "draft": own("draft PLACE unsaid", #""draft_text":"unsaid""#),
+    "mark it read": RuleWalk(
+      "dm-read PLACE --all", .shows(#""user":"ACTOR""#, call: "dm-read --receipts SEEN", by: .witness)),
+    "mark it unread": RuleWalk(
+      "dm-read PLACE READ --unread", .shows(#""text":""#, call: "dm-tail PLACE READ --unread --peek", by: .actor)),
+    "see who has read it": RuleWalk("dm-read --receipts MESSAGE", .prints(#""type":"read_receipt""#)),
+    "react": RuleWalk(
+      "dm-edit react 👍 MESSAGE", .shows(#""reactions":{"👍":["ACTOR"]}"#, call: history, by: .witness),
+      lines: "dm-edit react 👍"),
+    "edit its text": RuleWalk(
+      "dm-edit text MESSAGE news", .shows(#""text":"news""#, call: history, by: .witness), lines: "dm-edit text",
+      #"{"id":"MESSAGE","text":"news"}"#),
+    "edit one's own": RuleWalk(
+      "dm-edit text MINE news", .shows(#""text":"news""#, call: history, by: .witness), lines: "dm-edit text",
+      #"{"id":"MINE","text":"news"}"#),
+    "delete it for oneself": RuleWalk(
+      "dm-edit delete MESSAGE", .hides(#""id":"MESSAGE""#, call: history, by: .actor), lines: "dm-edit delete"),
+    "delete it for everyone": RuleWalk(
+      "dm-edit delete --for-everyone MESSAGE", .hides(#""id":"MESSAGE""#, call: history, by: .witness),
+      lines: "dm-edit delete --for-everyone"),
+    "delete one's own for everyone": RuleWalk(
+      "dm-edit delete --for-everyone MINE", .hides(#""id":"MINE""#, call: history, by: .actor),
+      lines: "dm-edit delete --for-everyone", #"{"id":"MINE"}"#),
+    "report it": RuleWalk(
+      "dm-edit report MESSAGE", .shows("ACTOR", call: reports, by: .actor), lines: "dm-edit report"),
+    "pin it": own("pin PLACE", #""is_pinned":true"#),
+    "mute it": own("mute PLACE", #""is_muted":true"#),
+    "archive it": own("archive PLACE", #""is_archived":true"#),
+    "delete the conversation": RuleWalk(
+      "dm-conversation delete PLACE", .hides(#""text":""#, call: history, by: .actor)),
+    "show typing": RuleWalk("dm-typing PLACE --on", .types),
+    "watch typing": RuleWalk("dm-typing --watch PLACE", .watches),
+    "add somebody": all("add PLACE guest", #""guest""#),
+    "remove somebody": RuleWalk(
+      "dm-conversation remove PLACE extra",
+      .shows(#""system_kind":"user_left","subject":"extra""#, call: history, by: .witness)),
+    "leave": RuleWalk(
+      "dm-conversation leave PLACE",
+      .shows(#""system_kind":"user_left","subject":"ACTOR""#, call: history, by: .witness)
+    ),
+    "change the title": all("title PLACE guild", #""title":"guild""#),
+    "change the picture": all("avatar PLACE https://example.org/a", #""avatar_url":"https://example.org/a""#),
+    "have messages expire": all("expire PLACE 1h", #""expire_after":"#),
+  ]
+
+  /// Only upkeep reads reports.
+  private static let reports = "SELECT handle FROM report JOIN user ON user.id = reporter"
+
+  private static let inGroup: [String: RuleWalk] = [
+    "mention somebody": RuleWalk(
+      "dm-send PLACE hi,@extra", .shows(#""mentions":["extra"]"#, call: history, by: .witness)),
+    "show it by its title": RuleWalk("dm-conversation show +club", .prints(#""id":"PLACE""#)),
+    "forward an announcement": RuleWalk("dm-send ACTOR --forward ANNOUNCEMENT", .prints("")),
+    "react to an announcement": RuleWalk(
+      "dm-edit react 👍 ANNOUNCEMENT", .prints(""), lines: "dm-edit react 👍", #"{"id":"ANNOUNCEMENT"}"#),
+    "edit an announcement": RuleWalk(
+      "dm-edit text ANNOUNCEMENT news", .prints(""), lines: "dm-edit text", #"{"id":"ANNOUNCEMENT","text":"news"}"#),
+    "delete an announcement for everyone": RuleWalk(
+      "dm-edit delete --for-everyone ANNOUNCEMENT", .prints(""), lines: "dm-edit delete --for-everyone",
+      #"{"id":"ANNOUNCEMENT"}"#),
+    "report an announcement": RuleWalk(
+      "dm-edit report ANNOUNCEMENT", .prints(""), lines: "dm-edit report", #"{"id":"ANNOUNCEMENT"}"#),
+    "delete an announcement for oneself": RuleWalk(
+      "dm-edit delete ANNOUNCEMENT", .hides(#""id":"ANNOUNCEMENT""#, call: history, by: .actor),
+      lines: "dm-edit delete", #"{"id":"ANNOUNCEMENT"}"#),
+    "reply to an announcement": RuleWalk(
+      "dm-send PLACE --reply-to ANNOUNCEMENT news", .shows(#""text":"news""#, call: history, by: .witness),
+      lines: "dm-send", #"{"conversation":"PLACE","text":"news","reply_to":"ANNOUNCEMENT"}"#),
+  ]
+
+  private static let elsewhere: [String: RuleWalk] = [
+    "see presence": RuleWalk("dm-user presence TARGET", .prints(#""user":"TARGET""#)),
+    "block somebody": RuleWalk(
+      "dm-user block extra", .shows(#""handle":"extra""#, call: "dm-user blocked", by: .actor)),
+    "begin a direct conversation": RuleWalk(
+      "dm-send newcomer news", .shows(#""text":"news""#, call: "dm-tail newcomer --peek", by: .actor), lines: "dm-send",
+      #"{"conversation":"newcomer","text":"news"}"#),
+  ]
+
+  private static let unseen: [String: RuleWalk] = [
+    "read it": RuleWalk("dm-tail PLACE NUMBER --peek", .prints(#""seq":"#)),
+    "mark it read": RuleWalk("dm-read PLACE NUMBER", .prints("")),
+    "mark it unread": RuleWalk("dm-read PLACE NUMBER --unread", .prints("")),
+    "see who has read it": anywhere["see who has read it"],
+    "reply to it": anywhere["reply to it"],
+    "forward it to oneself": anywhere["forward it to oneself"],
+    "react": anywhere["react"],
+    "edit its text": anywhere["edit its text"],
+    "delete it for oneself": anywhere["delete it for oneself"],
+    "delete it for everyone": anywhere["delete it for everyone"],
+    "report it": anywhere["report it"],
+  ].compactMapValues { $0 }
+}
