@@ -35,7 +35,10 @@ extension Messenger {
   public func directConversation(with handle: String) throws -> Conversation {
     try writing { store, me in
       guard let other = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
-      if let row = try store.directConversation(me, other) { return try asSeen(row, store, me) }
+      if let row = try store.directConversation(me, other) {
+        try bringBack(row, store, me)
+        return try asSeen(row, store, me)
+      }
       try checkMayStart(with: other, as: Viewer(store, me))
       return try asSeen(startDirect(with: other, store, me), store, me)
     }

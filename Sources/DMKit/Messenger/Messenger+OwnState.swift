@@ -36,13 +36,21 @@ extension Messenger {
         try checkMayStart(with: other, as: Viewer(store, me))
         let row = try startDirect(with: other, store, me)
         // Nobody is told of what was only meant to be said.
-        if other != me { try store.set(.deleted, of: other, in: row.key) }
+        if other != me { try store.set(.deleted(true), of: other, in: row.key) }
         found = row
       }
       let row = try found ?? find(reference, store, me)
+      try bringBack(row, store, me)
       _ = try apply(.draft(text), in: row, store, me)
       return try asSeen(row, store, me)
     }
+  }
+
+  /// Lists a conversation again that the user had deleted: he has something to say in it.
+  func bringBack(_ row: Store.ConversationRow, _ store: Store, _ me: Int64) throws {
+    if try asSeen(row, store, me).isListed { return }
+    try store.set(.deleted(false), of: me, in: row.key)
+    try store.append(.ownState, conversation: row.key, user: me, at: .now)
   }
 
   /// - Returns: whether anything changed.
@@ -64,7 +72,7 @@ extension Messenger {
       try store.set(.mutedUntil(nil), of: me, in: row.key)
     case .deleted:
       if row.lastSeq > 0 { try store.hide(1...row.lastSeq, from: me, in: row.key, isDeleted: true) }
-      try store.set(.deleted, of: me, in: row.key)
+      try store.set(.deleted(true), of: me, in: row.key)
       try store.set(.draft(nil), of: me, in: row.key)
     case .draft(let text):
       try check(.draft, in: row)

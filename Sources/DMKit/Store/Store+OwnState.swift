@@ -6,7 +6,7 @@ extension Store {
     case mutedUntil(Timestamp?)
     case draft(String?)
     /// Gone from his lists until something new is said.
-    case deleted
+    case deleted(Bool)
   }
 
   func set(_ state: OwnState, of user: Int64, in conversation: Int64) throws {
@@ -22,10 +22,9 @@ extension Store {
         try connection.prepare("UPDATE participant SET is_deleted = ? WHERE conversation = ? AND user = ?")
       }
     switch state {
-    case .pinned(let value), .archived(let value): statement.bind(value)
+    case .pinned(let value), .archived(let value), .deleted(let value): statement.bind(value)
     case .mutedUntil(let time): statement.bind(time)
     case .draft(let text): statement.bind(text)
-    case .deleted: statement.bind(true)
     }
     statement.bind(conversation)
     statement.bind(user)
