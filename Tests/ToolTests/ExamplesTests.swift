@@ -60,7 +60,7 @@ import Testing
   static let shown: [String] = {
     let escapes = [
       ("\\&", ""), ("\\-", "-"), ("\\(aq", "'"), ("\\(ti", "~"), ("\\(ha", "^"), ("\\(ga", "`"), ("\\(dq", "\""),
-      ("\\e", "\\"),
+      ("\\e", "\\"), ("\\[u1F44D]", "👍"), ("\\[u1F440]", "👀"),
     ]
     var blocks: [String] = []
     for program in ToolFixture.programs {
