@@ -1,0 +1,110 @@
+@testable import DMKit
+
+/// What should be told to those who follow.
+extension EverydayModel {
+  /// Something that happened.
+  struct Entry {
+    enum Kind {
+      case conversation(by: User)
+      /// What is one's own has changed.
+      case own(User)
+      case message(Int)
+      case edited(Int)
+      case deleted(Int)
+      case hidden(Int, by: User)
+      case reaction(Int, by: User)
+      case status(Int, by: User)
+      case read(SeqRange, by: User)
+      case got(SeqRange, by: User)
+    }
+
+    let talk: Int
+    let kind: Kind
+    /// Learned from the store.
+    var at: Timestamp?
+  }
+
+  mutating func log(_ talk: Int, _ kind: Entry.Kind) { entries.append(Entry(talk: talk, kind: kind)) }
+
+  /// Who did it.
+  func actor(_ entry: Entry) -> User {
+    switch entry.kind {
+    case .conversation(let user), .own(let user), .hidden(_, let user), .reaction(_, let user), .status(_, let user),
+      .read(_, let user), .got(_, let user):
+      user
+    case .message(let seq), .edited(let seq), .deleted(let seq): talks[entry.talk].said[seq - 1].sender
+    }
+  }
+
+  static func kind(_ entry: Entry) -> MessagingEvent.Kind {
+    switch entry.kind {
+    case .conversation, .own: .conversation
+    case .message: .message
+    case .edited, .status: .update
+    case .deleted, .hidden: .delete
+    case .reaction: .reaction
+    case .read, .got: .receipt
+    }
+  }
+
+  /// What a user is told of something, if he is told of it now; without a place in the stream.
+  func event(_ entry: Entry, to user: User, _ cursor: Cursor) throws -> MessagingEvent? {
+    let talk = entry.talk
+    guard let id = talks[talk].id, talks[talk].parts[user] != nil, !hasBlocked(user, actor(entry)) else { return nil }
+    let isOwn = actor(entry) == user
+    let at = entry.at ?? Timestamp(microseconds: 0)
+    func messageID(_ seq: Int) throws -> Identifier {
+      guard let id = talks[talk].said[seq - 1].id else { throw Mismatch("a message was not learned") }
+      return id
+    }
+    switch entry.kind {
+    case .message(let seq):
+      return sees(seq, talk, user) ? .message(try message(seq, talk, to: user), cursor) : nil
+    case .edited(let seq), .status(let seq, _):
+      return sees(seq, talk, user) ? .messageUpdated(try message(seq, talk, to: user), cursor) : nil
+    case .deleted(let seq):
+      guard reaches(seq, talk, user) else { return nil }
+      return .messageDeleted(
+        Deletion(id: try messageID(seq), conversationID: id, seq: seq, forEveryone: true), cursor)
+    case .hidden(let seq, _):
+      guard isOwn else { return nil }
+      return .messageDeleted(
+        Deletion(id: try messageID(seq), conversationID: id, seq: seq, forEveryone: false), cursor)
+    case .reaction(let seq, let other):
+      guard sees(seq, talk, user) else { return nil }
+      let emoji = talks[talk].said[seq - 1].reactions.first { $0.user == other }?.emoji
+      return .reaction(
+        Reaction(
+          messageID: try messageID(seq), conversationID: id, seq: seq, user: handle(other), emoji: emoji, at: at),
+        cursor)
+    case .read(let range, let reader):
+      guard isIn(user, talk), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
+      let left = isOwn ? unread(talk, user).count : nil
+      return .readReceipt(
+        Receipt(kind: .read, conversationID: id, user: handle(reader), range: range, at: at, unreadCount: left), cursor)
+    case .got(let range, let getter):
+      guard isIn(user, talk), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
+      return .deliveryReceipt(
+        Receipt(kind: .delivery, conversationID: id, user: handle(getter), range: range, at: at, unreadCount: nil),
+        cursor)
+    case .conversation:
+      guard isIn(user, talk), isOwn || isListed(talk, user) else { return nil }
+      return .conversationUpdated(try conversation(talk, to: user), cursor)
+    case .own:
+      return isOwn ? .conversationUpdated(try conversation(talk, to: user), cursor) : nil
+    }
+  }
+
+  /// The messages of others that a user was, or is to be, told of by some entries: by conversation the last, and
+  /// how many there are in all.
+  func messagesOfOthers(_ entries: some Sequence<Entry>, _ user: User) -> (last: [Int: Int], count: Int) {
+    var last: [Int: Int] = [:]
+    var count = 0
+    for entry in entries {
+      guard case .message(let seq) = entry.kind, actor(entry) != user, reaches(seq, entry.talk, user) else { continue }
+      last[entry.talk] = max(last[entry.talk] ?? 0, seq)
+      count += 1
+    }
+    return (last, count)
+  }
+}

@@ -1,0 +1,100 @@
+@testable import DMKit
+
+/// What users should be shown, as the records that they are shown.
+extension EverydayModel {
+  /// A message as a user should see it, or its tombstone.
+  func message(_ seq: Int, _ talk: Int, to user: User) throws -> Message {
+    let said = talks[talk].said[seq - 1]
+    guard let id = said.id, let conversation = talks[talk].id else { throw Mismatch("a message was not learned") }
+    let isGone = isGone(seq, talk)
+    var message = Message(
+      id: id, conversationID: conversation, seq: seq, sender: handle(said.sender), text: isGone ? nil : said.text,
+      createdAt: said.createdAt, status: status(seq, talk), replyTo: said.replyTo, nonce: said.nonce)
+    message.systemKind = said.kind
+    message.subject = said.subject
+    message.expiresAt = said.expiresAt
+    message.deletedAt = said.deletedAt ?? (said.hasExpired ? said.expiresAt : nil)
+    if isGone { return message }
+    message.editedAt = said.editedAt
+    message.mentions = said.mentions.map(handle)
+    for reaction in said.reactions where !hasBlocked(user, reaction.user) {
+      if let index = message.reactions.firstIndex(where: { $0.emoji == reaction.emoji }) {
+        message.reactions[index].users.append(handle(reaction.user))
+      } else {
+        message.reactions.append(Message.Reactions(emoji: reaction.emoji, users: [handle(reaction.user)]))
+      }
+    }
+    return message
+  }
+
+  func messages(_ seqs: [Int], _ talk: Int, to user: User) throws -> [Message] {
+    try seqs.map { try message($0, talk, to: user) }
+  }
+
+  func lastActivity(_ talk: Int, _ user: User) -> Timestamp {
+    talks[talk].said.prefix(talks[talk].end(for: user)).last { !hasBlocked(user, $0.sender) }?.createdAt
+      ?? talks[talk].createdAt
+  }
+
+  /// A conversation as one sees it who is in it, or was.
+  func conversation(_ talk: Int, to user: User) throws -> Conversation {
+    let this = talks[talk]
+    guard let part = this.parts[user], let id = this.id else { throw Mismatch("a conversation was not learned") }
+    let visible = visible(talk, user)
+    let unread = visible.filter { !countsAsRead($0, talk, by: user) }
+    let activity = lastActivity(talk, user)
+    var seen = Conversation(
+      id: id, isGroup: this.pair == nil, title: this.title, creator: handle(this.creator),
+      participants: names.indices.filter { isIn($0, talk) }.map(handle),
+      lastMessage: try visible.last.map { try message($0, talk, to: user) }, lastActivity: activity,
+      unreadCount: unread.count,
+      lastReadSeq: (0..<this.end(for: user)).last { countsAsRead($0 + 1, talk, by: user) }.map { $0 + 1 },
+      isPinned: part.isPinned, isArchived: part.isArchived,
+      cursor: PageCursor(
+        store: store, isPinned: part.isPinned, lastActivity: activity, conversation: Int64(talk + 1)))
+    seen.unreadMentionsCount = unread.count { this.said[$0 - 1].mentions.contains(user) }
+    seen.firstUnreadSeq = unread.first
+    seen.mutedUntil = part.mutedUntil
+    seen.draftText = part.draft
+    seen.avatarURL = this.avatar
+    seen.expireAfter = this.lifetime
+    seen.isListed = isListed(talk, user)
+    return seen
+  }
+
+  /// The user's list: of those that are archived, of the others, or of all.
+  func list(_ archived: ListQuery.Archived, _ user: User) throws -> [Conversation] {
+    try talks.indices.filter { talk in
+      guard let part = talks[talk].parts[user], isListed(talk, user) else { return false }
+      return archived == .included || part.isArchived == (archived == .only)
+    }
+    .map { (talk: $0, seen: try conversation($0, to: user)) }
+    .sorted {
+      let (a, b) = ($0.seen, $1.seen)
+      if a.isPinned != b.isPinned { return a.isPinned }
+      return a.lastActivity != b.lastActivity ? a.lastActivity > b.lastActivity : $0.talk > $1.talk
+    }
+    .map(\.seen)
+  }
+
+  /// Who has read a message, oldest first, as a user is told.
+  func receipts(_ seq: Int, _ talk: Int, to user: User) throws -> [Receipt] {
+    let this = talks[talk]
+    guard let id = this.id else { throw Mismatch("a conversation was not learned") }
+    return this.receipts.filter {
+      $0.range.contains(seq) && $0.user != this.said[seq - 1].sender && !hasBlocked(user, $0.user)
+    }
+    .map {
+      Receipt(
+        kind: .read, conversationID: id, user: handle($0.user), range: $0.range,
+        at: $0.at ?? Timestamp(microseconds: 0), unreadCount: nil)
+    }
+  }
+}
+
+/// That the store says something else than the model.
+struct Mismatch: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
