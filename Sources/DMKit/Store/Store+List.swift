@@ -25,7 +25,9 @@ extension Store {
   {
     var statement = try connection.prepare(text: Self.listSQL(query, paged: cursor != nil))
     statement.bind(viewer.user)
-    statement.bind(query.limit ?? -1)
+    // What has expired unnoticed still counts in the query, and may empty the page of it.
+    let isLonger = try query.unreadOnly && viewer.hasPending
+    statement.bind(isLonger ? -1 : query.limit ?? -1)
     bindMatch(query, &statement)
     if let only = query.only {
       statement.bind(only)
@@ -34,7 +36,8 @@ extension Store {
       statement.bind(cursor.lastActivity)
       statement.bind(cursor.conversation)
     }
-    return try conversations(&statement, as: viewer).filter { !query.unreadOnly || $0.unreadCount > 0 }
+    let found = try conversations(&statement, as: viewer)
+    return isLonger ? Array(found.filter { $0.unreadCount > 0 }.prefix(query.limit ?? .max)) : found
   }
 
   /// One conversation as a participant sees it, or as one who has left does.

@@ -13,12 +13,18 @@ extension Store {
     let expiresAt = row.optionalTimestamp(first + 10)
     guard try viewer.sees(seq, in: conversation, from: sender, isGone: !row.isNull(first + 11), expiresAt: expiresAt)
     else { return nil }
+    // Nobody has made a tombstone of it yet, but that is what is there to be seen.
+    let isOver = viewer.extras == .tombstones && row.isNull(first + 11) && expiresAt.map { $0 <= viewer.now } == true
     var message = Message(
       id: row.identifier(first), conversationID: try conversationID(conversation), seq: seq,
-      sender: try handle(sender), text: row.optionalText(first + 4), createdAt: row.timestamp(first + 5),
+      sender: try handle(sender), text: isOver ? nil : row.optionalText(first + 4), createdAt: row.timestamp(first + 5),
       status: try viewer.statuses.status(of: seq, in: conversation, from: sender),
       replyTo: row.optionalIdentifier(first + 6), nonce: row.optionalText(first + 7))
     message.expiresAt = expiresAt
+    if isOver {
+      message.deletedAt = expiresAt
+      return message
+    }
     if row.isNull(first + 9), row.isNull(first + 11), row.isNull(first + 12), row.isNull(first + 14),
       row.int64(first + 15) == 0
     {
