@@ -141,6 +141,8 @@ extension EverydayModel {
       isChanged =
         part.isPinned != before.isPinned || part.isArchived != before.isArchived
         || part.mutedUntil != before.mutedUntil || part.draft != before.draft
+      // A length is new each time.
+      if case .muted(.some) = change { isChanged = true }
     }
     talks[talk].parts[user] = part
     if isChanged { log(talk, .own(user)) }

@@ -66,15 +66,14 @@ extension EverydayModel {
     }
     try checkIn(user, talk)
     if let partner = talks[talk].partner(of: user), hasBlocked(user, partner) { throw Refusal(.notAllowed) }
-    var replied: Identifier?
+    var replied: Int?
     if let reference = wish.replyTo {
-      let place = try seen(reference, in: talk, user)
-      replied = talks[talk].said[place.seq - 1].id
+      replied = try seen(reference, in: talk, user).seq
     }
     return (say(wish, by: user, in: talk, replyTo: replied), false)
   }
 
-  private mutating func say(_ wish: Wish, by user: User, in talk: Int, replyTo: Identifier?) -> Place {
+  private mutating func say(_ wish: Wish, by user: User, in talk: Int, replyTo: Int?) -> Place {
     append(
       Said(
         sender: user, text: wish.text, nonce: wish.nonce, replyTo: replyTo, lifetime: wish.lifetime,

@@ -48,8 +48,15 @@ extension EverydayModel {
   }
 
   /// What a user is told of something, if he is told of it now; without a place in the stream.
-  func event(_ entry: Entry, to user: User, _ cursor: Cursor) throws -> MessagingEvent? {
+  func event(
+    _ entry: Entry, to user: User, _ cursor: Cursor, _ known: inout [Int: Conversation]
+  ) throws -> MessagingEvent? {
     let talk = entry.talk
+    func conversation() throws -> Conversation {
+      let seen = try known[talk] ?? self.conversation(talk, to: user)
+      known[talk] = seen
+      return seen
+    }
     guard let id = talks[talk].id, talks[talk].parts[user] != nil, !hasBlocked(user, actor(entry)) else { return nil }
     let isOwn = actor(entry) == user
     let at = entry.at ?? Timestamp(microseconds: 0)
@@ -79,7 +86,7 @@ extension EverydayModel {
         cursor)
     case .read(let range, let reader):
       guard isIn(user, talk), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
-      let left = isOwn ? unread(talk, user).count : nil
+      let left = isOwn ? try conversation().unreadCount : nil
       return .readReceipt(
         Receipt(kind: .read, conversationID: id, user: handle(reader), range: range, at: at, unreadCount: left), cursor)
     case .got(let range, let getter):
@@ -89,9 +96,9 @@ extension EverydayModel {
         cursor)
     case .conversation:
       guard isIn(user, talk), isOwn || isListed(talk, user) else { return nil }
-      return .conversationUpdated(try conversation(talk, to: user), cursor)
+      return .conversationUpdated(try conversation(), cursor)
     case .own:
-      return isOwn ? .conversationUpdated(try conversation(talk, to: user), cursor) : nil
+      return isOwn ? .conversationUpdated(try conversation(), cursor) : nil
     }
   }
 

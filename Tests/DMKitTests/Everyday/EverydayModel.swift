@@ -18,7 +18,8 @@ struct EverydayModel {
     let sender: User
     var text: String?
     var nonce: String?
-    var replyTo: Identifier?
+    /// A message of the same conversation.
+    var replyTo: Int?
     var lifetime: Duration?
     var kind: Message.SystemKind?
     var subject: String?

@@ -1,0 +1,177 @@
+@testable import DMKit
+
+/// What users are shown, held against the model.
+extension EverydayRun {
+  /// One conversation as one user sees it, or that he must not.
+  func compare(_ talk: Int, to user: User) throws {
+    guard let id = model.talks[talk].id else { throw Mismatch("not learned") }
+    let what = "the conversation \(talk) of \(name(user))"
+    guard model.talks[talk].parts[user] != nil else {
+      return try refused(what) { try messengers[user].conversation(.id(id)) }
+    }
+    try same(try messengers[user].conversation(.id(id)), try model.conversation(talk, to: user), what)
+  }
+
+  private func refused<T>(_ what: String, _ body: () throws -> T) throws {
+    do {
+      throw Mismatch("\(what) is not refused: \(try body())")
+    } catch let error as DMError {
+      try same(error.code, .notAllowed, what)
+    }
+  }
+
+  func compareList(of user: User, _ archived: ListQuery.Archived = .excluded) throws {
+    var query = ListQuery()
+    (query.archived, query.limit) = (archived, nil)
+    let expected = try model.list(archived, user)
+    let what = "the list of \(name(user)), archived \(archived)"
+    try same(try messengers[user].conversations(query), expected, what)
+    try same(try messengers[user].unreadCount(query), expected.reduce(0) { $0 + $1.unreadCount }, "the count of \(what)")
+    query.unreadOnly = true
+    try same(try messengers[user].conversations(query), expected.filter { $0.unreadCount > 0 }, "unread of \(what)")
+    query.limit = 3
+    let page = try messengers[user].conversations(query)
+    try same(page, Array(expected.filter { $0.unreadCount > 0 }.prefix(3)), "the first page of \(what)")
+    query.after = page.last?.cursor?.description
+    if query.after != nil {
+      let next = expected.filter { $0.unreadCount > 0 }.dropFirst(3).prefix(3)
+      try same(try messengers[user].conversations(query), Array(next), "the second page of \(what)")
+    }
+  }
+
+  /// What a query of one conversation should show.
+  private func expected(_ query: HistoryQuery, _ talk: Int, to user: User) throws -> [Message] {
+    let end = model.talks[talk].end(for: user)
+    var seqs = (0..<end).map { $0 + 1 }
+    if let ranges = query.ranges {
+      let wanted = ranges.reduce(into: Set<Int>()) { $0.formUnion(numbers($1, upTo: end)) }
+      seqs = seqs.filter(wanted.contains)
+    }
+    if case .message(.number(let number, in: nil))? = query.since { seqs = seqs.filter { $0 >= number } }
+    if case .message(.number(let number, in: nil))? = query.before { seqs = seqs.filter { $0 < number } }
+    seqs = seqs.filter { query.includesDeleted ? model.reaches($0, talk, user) : model.sees($0, talk, user) }
+    if query.unreadOnly { seqs = seqs.filter { !model.countsAsRead($0, talk, by: user) } }
+    return try model.messages(Array(seqs.suffix(query.limit ?? .max)), talk, to: user)
+  }
+
+  func compareHistory(_ talk: Int, to user: User) throws {
+    guard let id = model.talks[talk].id else { throw Mismatch("not learned") }
+    var query = HistoryQuery(.id(id))
+    query.limit = nil
+    let what = "of \(talk) for \(name(user))"
+    if model.talks[talk].parts[user] == nil {
+      return try refused("the history \(what)") { try messengers[user].history(of: query) }
+    }
+    try same(try messengers[user].history(of: query), try expected(query, talk, to: user), "the history \(what)")
+    query.includesDeleted = true
+    try same(try messengers[user].history(of: query), try expected(query, talk, to: user), "the history and tombstones \(what)")
+    query.includesDeleted = false
+    query.unreadOnly = true
+    try same(try messengers[user].history(of: query), try expected(query, talk, to: user), "what is unread \(what)")
+    query.unreadOnly = chance(30)
+    if chance(60) { query.limit = 1 + random.below(8) }
+    if chance(30) { query.ranges = (0...1).map { _ in range(in: talk, for: user) } }
+    let end = model.talks[talk].end(for: user)
+    if end > 0, chance(30) { query.since = .message(.number(1 + random.below(end), in: nil)) }
+    if end > 0, chance(30) { query.before = .message(.number(1 + random.below(end), in: nil)) }
+    try same(try messengers[user].history(of: query), try expected(query, talk, to: user), "\(query) \(what)")
+  }
+
+  /// What was said in all conversations, in one line.
+  func compareTimeline(of user: User) throws {
+    var query = HistoryQuery()
+    query.limit = nil
+    var all: [(message: Message, isUnread: Bool)] = []
+    for talk in model.talks.indices where model.talks[talk].parts[user] != nil {
+      for seq in model.visible(talk, user) {
+        all.append((try model.message(seq, talk, to: user), !model.countsAsRead(seq, talk, by: user)))
+      }
+    }
+    all.sort { $0.message.createdAt < $1.message.createdAt }
+    let what = "of everything for \(name(user))"
+    try same(try messengers[user].history(of: query), all.map(\.message), "the history \(what)")
+    query.limit = 1 + random.below(30)
+    let newest = Array(all.map(\.message).suffix(query.limit ?? 0))
+    try same(try messengers[user].history(of: query), newest, "the newest \(what)")
+    (query.limit, query.unreadOnly) = (nil, true)
+    try same(try messengers[user].history(of: query), all.filter(\.isUnread).map(\.message), "what is unread \(what)")
+  }
+
+  func compareReceipts(for user: User) throws {
+    let reference = message(for: user)
+    let told: Result<[Receipt], any Error> = Result { try messengers[user].receipts(for: reference) }
+    let what = "who has read \(reference), as \(name(user)) is told"
+    switch (told, Result { () throws(Refusal) in try model.seen(reference, user) }) {
+    case (.success(let told), .success(let place)):
+      try same(told, try model.receipts(place.seq, place.talk, to: user), what)
+    case (.failure(let fault as DMError), .failure(let refusal)): try same(fault.code, refusal.code, what)
+    case (_, let right): throw Mismatch("\(what): \(told), not \(right)")
+    }
+  }
+
+  func compareBlocks(of user: User) throws {
+    try same(
+      try messengers[user].blockedUsers().map(\.handle), model.blocks[user].map(model.handle),
+      "whom \(name(user)) blocks")
+  }
+
+  func compareReports() throws {
+    let told = try files.texts(
+      """
+      SELECT m.conversation || ' ' || m.seq || ' ' || r.reporter || ' ' || coalesce(r.reason, '-') || ' ' || coalesce(r.text, '-')
+      FROM report r JOIN message m ON m.id = r.message
+      """)
+    let expected = model.reports.map {
+      "\($0.talk + 1) \($0.seq) \($0.reporter + 1) \($0.reason ?? "-") \($0.text ?? "-")"
+    }
+    try same(told.sorted(), expected.sorted(), "the reports")
+  }
+
+  /// A look at something, for one user.
+  func look(by user: User) throws {
+    note("\(name(user)) looks")
+    guard let talk = model.talks.indices.randomElement(using: &random) else { return }
+    switch random.below(10) {
+    case 0..<4: try compareHistory(talk, to: user)
+    case 4..<7: try compareReceipts(for: user)
+    case 7: try compareList(of: user, chance(50) ? .only : .included)
+    case 8: try compareBlocks(of: user)
+    default: try compareTimeline(of: user)
+    }
+  }
+
+  /// All that anybody can see.
+  func compareEverything() throws {
+    for user in Self.names.indices {
+      for archived in [ListQuery.Archived.excluded, .only, .included] { try compareList(of: user, archived) }
+      for talk in model.talks.indices {
+        try compare(talk, to: user)
+        try compareHistory(talk, to: user)
+      }
+      try compareTimeline(of: user)
+      try compareBlocks(of: user)
+      for _ in 1...10 { try compareReceipts(for: user) }
+    }
+    try compareReports()
+    try compareUpkeep()
+  }
+
+  /// That the store has nothing to say against itself.
+  func compareUpkeep() throws {
+    let result = try Upkeep(files.location).check(deep: true)
+    try same(result.findings, [], "what the store finds in itself")
+  }
+}
+
+extension EverydayRun {
+  /// What an act may have changed, soon after it.
+  func compareNow() throws {
+    guard let talk = model.entries.last?.talk else { return }
+    try compare(talk, to: anybody())
+    if chance(20) { try compareList(of: anybody()) }
+    if chance(12) { try follow() }
+    if chance(1), chance(30) { try replay(anybody()) }
+    if chance(4) { try compareHistory(talk, to: anybody()) }
+    if chance(1), chance(20) { try compareEverything() }
+  }
+}

@@ -1,0 +1,37 @@
+import FoundationEssentials
+import Testing
+
+@testable import DMKit
+
+/// Five users do whatever comes, right and wrong, and see what a plain model says.
+struct EverydayPropertyTests {
+  /// Acts of the long run; `DM_SEED` repeats one that failed.
+  private static let acts = ProcessInfo.processInfo.environment["DM_ACTS"].flatMap { Int($0) } ?? 10_000
+
+  private static let seed =
+    ProcessInfo.processInfo.environment["DM_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...0xFFFF_FFFF)
+
+  private static func play(_ count: Int, seed: UInt64) throws {
+    let run = try EverydayRun(seed: seed)
+    do {
+      while run.act < count {
+        try run.step()
+        try run.compareNow()
+      }
+      run.note("the end")
+      try run.compareEverything()
+    } catch {
+      Issue.record("DM_SEED=\(seed): \(error)\nafter\n\(run.ending)")
+    }
+  }
+
+  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  func `whatever a few hundred acts do, everybody sees what the model says`(_ seed: UInt64) throws {
+    try Self.play(300, seed: seed)
+  }
+
+  @Test
+  func `whatever thousands of acts do, everybody sees what the model says`() throws {
+    try Self.play(Self.acts, seed: Self.seed)
+  }
+}
