@@ -21,11 +21,12 @@ extension Store {
     return gaps(in: near.map { $0.clamped(to: range) }, left: settled)
   }
 
-  /// The messages of a range that never reach a user, so that he cannot have read them.
+  /// The messages of a range that never reach a user, or have expired, so that he cannot read them.
   func unreachable(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
     let hidden = try viewer.hidden(in: range, of: conversation)
-    if try viewer.blockedUsers().isEmpty { return hidden }
-    let blocked = try blockedMessages(by: viewer.user, in: conversation, range)
+    let expired = try expiredMessages(now: viewer.now).filter { $0.conversation == conversation && range ~= $0.seq }
+    if try expired.isEmpty && viewer.blockedUsers().isEmpty { return hidden }
+    let blocked = try blockedMessages(by: viewer.user, in: conversation, range) + expired.map { $0.seq...$0.seq }
     return coalesced((hidden + blocked).sorted { $0.lowerBound < $1.lowerBound })
   }
 
