@@ -71,8 +71,9 @@ extension Messenger {
       if before.mutedUntil == nil { return false }
       try store.set(.mutedUntil(nil), of: me, in: row.key)
     case .deleted:
-      if row.lastSeq > 0 { try store.hide(1...row.lastSeq, from: me, in: row.key, isDeleted: true) }
-      try store.set(.deleted(true), of: me, in: row.key)
+      let hidden = row.lastSeq > 0 ? try store.hide(1...row.lastSeq, from: me, in: row.key, isDeleted: true) : []
+      let isNews = try store.set(.deleted(true), of: me, in: row.key)
+      if !isNews, hidden.isEmpty, before.draftText == nil { return false }
       try store.set(.draft(nil), of: me, in: row.key)
     case .draft(let text):
       try check(.draft, in: row)

@@ -9,7 +9,9 @@ extension Store {
     case deleted(Bool)
   }
 
-  func set(_ state: OwnState, of user: Int64, in conversation: Int64) throws {
+  /// - Returns: whether a conversation is newly gone; otherwise true.
+  @discardableResult
+  func set(_ state: OwnState, of user: Int64, in conversation: Int64) throws -> Bool {
     var statement =
       switch state {
       case .pinned: try connection.prepare("UPDATE participant SET is_pinned = ? WHERE conversation = ? AND user = ?")
@@ -19,7 +21,8 @@ extension Store {
         try connection.prepare("UPDATE participant SET muted_until = ? WHERE conversation = ? AND user = ?")
       case .draft: try connection.prepare("UPDATE participant SET draft_text = ? WHERE conversation = ? AND user = ?")
       case .deleted:
-        try connection.prepare("UPDATE participant SET is_deleted = ? WHERE conversation = ? AND user = ?")
+        try connection.prepare(
+          "UPDATE participant SET is_deleted = ? WHERE conversation = ? AND user = ? AND NOT is_deleted")
       }
     switch state {
     case .pinned(let value), .archived(let value), .deleted(let value): statement.bind(value)
@@ -29,6 +32,7 @@ extension Store {
     statement.bind(conversation)
     statement.bind(user)
     try statement.run()
+    return connection.changes > 0
   }
 
   func draft(of user: Int64, in conversation: Int64) throws -> String? {
