@@ -50,7 +50,8 @@ extension Messenger {
       let message = try session.act(
         on: Outgoing(to: reference, text: text, nonce: nonce, replyTo: replyTo, lifetime: lifetime))
       try session.finish()
-      _ = try apply(.draft(nil), in: row, store, me)
+      // What the nonce named before may be something else by now: then the draft is still to be sent.
+      if !message.isDuplicate || message.bears(text) { _ = try apply(.draft(nil), in: row, store, me) }
       return message
     }
   }
