@@ -12,6 +12,9 @@ public struct Edit: Sendable {
   public let message: MessageReference
   public let act: Act
 
+  /// The most bytes of an emoji: those of two people and a kiss, each of a tone, have 35.
+  static let emojiLimit = 64
+
   /// The most bytes of a reason.
   public static let reasonLimit = 1024
 
@@ -41,7 +44,9 @@ public struct Edit: Sendable {
 
   /// - Throws: `bad_field` unless it is one emoji, as a person sees one (unicode.org/reports/tr51, section 1.4.9).
   static func check(emoji: String) throws {
-    guard emoji.count == 1, let first = emoji.unicodeScalars.first, isEmoji(first, emoji.unicodeScalars) else {
+    guard emoji.utf8.count <= emojiLimit, emoji.count == 1, emoji.unicodeScalars.last != "\u{200D}",
+      let first = emoji.unicodeScalars.first, isEmoji(first, emoji.unicodeScalars)
+    else {
       throw DMError(.badField, "'\(emoji)' is not one emoji; react with one", subject: "emoji")
     }
   }
