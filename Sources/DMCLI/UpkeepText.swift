@@ -35,7 +35,8 @@ public enum UpkeepText {
   }
 
   public static func lines(_ statistics: Statistics) -> String {
-    let fault = statistics.hasLogResetFault ? ", which has the WAL-reset bug: let nothing but dm write to the store" : ""
+    let fault =
+      statistics.hasLogResetFault ? ", which has the WAL-reset bug: let nothing but dm write to the store" : ""
     var lines = [
       "store     \(statistics.storeID), schema \(statistics.schema)",
       "SQLite    \(statistics.sqliteVersion)\(fault)",

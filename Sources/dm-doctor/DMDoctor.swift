@@ -73,7 +73,9 @@ internal import DMKit
     case "purge":
       let purged = try upkeep.purge()
       try print(purged, text: UpkeepText.line)
-      if !purged.isComplete { throw DMError(.busy, "somebody reads from the log, which still has old pages; try again") }
+      if !purged.isComplete {
+        throw DMError(.busy, "somebody reads from the log, which still has old pages; try again")
+      }
     case "repair": try print(try upkeep.repair(), text: UpkeepText.line)
     default:
       var key: Int64 = 0

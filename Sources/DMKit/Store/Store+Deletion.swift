@@ -58,7 +58,9 @@ extension Store {
   }
 
   /// Messages that have expired and that nobody has buried yet, oldest first.
-  func expiredMessages(now: Timestamp, limit: Int = -1) throws -> [(conversation: Int64, seq: Int, sender: Int64, at: Timestamp)] {
+  func expiredMessages(now: Timestamp, limit: Int = -1) throws -> [(
+    conversation: Int64, seq: Int, sender: Int64, at: Timestamp
+  )] {
     var statement = try connection.prepare(
       """
       SELECT conversation, seq, sender, expires_at FROM message

@@ -22,7 +22,7 @@ extension Store {
       case .draft: try connection.prepare("UPDATE participant SET draft_text = ? WHERE conversation = ? AND user = ?")
       case .deleted:
         try connection.prepare(
-          "UPDATE participant SET is_deleted = ? WHERE conversation = ? AND user = ? AND NOT is_deleted")
+          "UPDATE participant SET is_deleted = ?1 WHERE conversation = ?2 AND user = ?3 AND is_deleted <> ?1")
       }
     switch state {
     case .pinned(let value), .archived(let value), .deleted(let value): statement.bind(value)

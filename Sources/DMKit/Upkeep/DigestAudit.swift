@@ -81,7 +81,8 @@ final class DigestAudit {
 
   private func readRow(notBefore key: Int64) throws -> Int64? {
     // Its text, because that may lie on pages of its own.
-    var statement = try store.connection.prepare("SELECT id, length(text) FROM message WHERE id >= ? ORDER BY id LIMIT 1")
+    var statement = try store.connection.prepare(
+      "SELECT id, length(text) FROM message WHERE id >= ? ORDER BY id LIMIT 1")
     statement.bind(key)
     return try statement.step() ? statement.int64(0) : nil
   }

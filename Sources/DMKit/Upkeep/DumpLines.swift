@@ -73,7 +73,8 @@ extension Store {
       if count % 1000 == 0 { try progress("\(count) rows written") }
     }
     throw DMError(
-      .unfinishedLine, "the dump ends after line \(lines.number) without its last line, so more is missing; make it anew")
+      .unfinishedLine,
+      "the dump ends after line \(lines.number) without its last line, so more is missing; make it anew")
   }
 
   private func checkSchema(_ header: JSONObject, _ lines: borrowing DumpLines) throws {
@@ -87,7 +88,8 @@ extension Store {
   }
 
   private func insert(_ line: JSONObject, _ tables: [String: DumpedTable], _ lines: borrowing DumpLines) throws {
-    guard line["type"] == .string("row"), case .string(let name)? = line["table"], case .object(let row)? = line["values"]
+    guard line["type"] == .string("row"), case .string(let name)? = line["table"],
+      case .object(let row)? = line["values"]
     else { throw lines.fault(.malformedLine, "not a row of a dump") }
     guard let table = tables[name] else { throw lines.fault(.badField, "there is no table '\(name)'") }
     for member in row.members where !table.columns.contains(member.name) {

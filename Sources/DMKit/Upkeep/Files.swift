@@ -13,7 +13,10 @@ func folder(of path: String) -> String {
 }
 
 func fileName(of path: String) -> String {
-  String(Substring(path.utf8[(path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.utf8.startIndex)...]))
+  String(
+    Substring(
+      path.utf8[
+        (path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.utf8.startIndex)...]))
 }
 
 /// Has a file or a folder on the disk before going on.

@@ -137,7 +137,8 @@ extension ConversationAudit {
       ]
       for (what, ranges) in news {
         if let first = gaps(in: ranges, left: read).first(where: { $0.lowerBound <= last }) {
-          findings.add(.ranges, "\(id):\(first.lowerBound)", "\(what) '\(row.handle)' has to count as read and does not")
+          findings.add(
+            .ranges, "\(id):\(first.lowerBound)", "\(what) '\(row.handle)' has to count as read and does not")
         }
       }
       for (what, seq) in [("got", row.deliveredSeq), ("seen before he left", row.leftSeq ?? 0)]

@@ -5,7 +5,8 @@ extension ConversationAudit {
     let stored = try marks(findings)
     if stored != expected {
       let place = zip(stored, expected).first { $0 != $1 }.map { min($0.range.lowerBound, $1.range.lowerBound) }
-      let first = place ?? (stored.count < expected.count ? expected : stored)[min(stored.count, expected.count)].range.lowerBound
+      let first =
+        place ?? (stored.count < expected.count ? expected : stored)[min(stored.count, expected.count)].range.lowerBound
       findings.add(.ranges, "\(id):\(first)", "its status is not the one that the receipts give it")
     }
   }
@@ -50,7 +51,8 @@ extension ConversationAudit {
     var place = 1
     for end in ends {
       if end.place > place, !readers.isEmpty {
-        append(ReadMark(range: place...(end.place - 1), reader: readers.count == 1 ? readers.first?.key : nil), to: &marks)
+        append(
+          ReadMark(range: place...(end.place - 1), reader: readers.count == 1 ? readers.first?.key : nil), to: &marks)
       }
       place = end.place
       let count = readers[end.user, default: 0] + (end.isBegin ? 1 : -1)
@@ -69,7 +71,8 @@ extension ConversationAudit {
           """)
       while try strays.step() {
         findings.add(
-          .ranges, strays.identifier(0).description, "'\(table)' has the user \(strays.int64(1)), who is no participant")
+          .ranges, strays.identifier(0).description, "'\(table)' has the user \(strays.int64(1)), who is no participant"
+        )
       }
     }
   }

@@ -60,7 +60,9 @@ extension EverydayRun {
       let after = model
       var places: [Place] = []
       do throws(EverydayModel.Refusal) {
-        for target in targets { places.append(try model.send(EverydayModel.Wish(to: target, text: text), by: user).place) }
+        for target in targets {
+          places.append(try model.send(EverydayModel.Wish(to: target, text: text), by: user).place)
+        }
       } catch {
         model = after
         throw error
@@ -86,7 +88,9 @@ extension EverydayRun {
 
   func sendDraft(by user: User) throws {
     var reference = conversation(for: user)
-    if let talk = model.talks.indices.filter({ model.talks[$0].parts[user]?.draft != nil }).randomElement(using: &random) {
+    if let talk = model.talks.indices.filter({ model.talks[$0].parts[user]?.draft != nil }).randomElement(
+      using: &random)
+    {
       reference = self.reference(talk, user)
     }
     var wish = EverydayModel.Wish(to: reference, text: "", lifetime: lifetime())
@@ -170,7 +174,8 @@ extension EverydayRun {
       try same(told, expected, "the deletion")
     case (.react(let emoji), .reaction(let told)):
       let expected = Reaction(
-        messageID: id, conversationID: conversation, seq: place.seq, user: model.handle(user), emoji: emoji, at: told.at)
+        messageID: id, conversationID: conversation, seq: place.seq, user: model.handle(user), emoji: emoji, at: told.at
+      )
       try same(told, expected, "the reaction")
       try nearNow(told.at)
     case (.report(let reason), .report(let told)):

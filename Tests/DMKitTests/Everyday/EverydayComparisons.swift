@@ -26,7 +26,8 @@ extension EverydayRun {
     let expected = try model.list(archived, user)
     let what = "the list of \(name(user)), archived \(archived)"
     try same(try messengers[user].conversations(query), expected, what)
-    try same(try messengers[user].unreadCount(query), expected.reduce(0) { $0 + $1.unreadCount }, "the count of \(what)")
+    try same(
+      try messengers[user].unreadCount(query), expected.reduce(0) { $0 + $1.unreadCount }, "the count of \(what)")
     query.unreadOnly = true
     try same(try messengers[user].conversations(query), expected.filter { $0.unreadCount > 0 }, "unread of \(what)")
     query.limit = 3
@@ -64,7 +65,9 @@ extension EverydayRun {
     }
     try same(try messengers[user].history(of: query), try expected(query, talk, to: user), "the history \(what)")
     query.includesDeleted = true
-    try same(try messengers[user].history(of: query), try expected(query, talk, to: user), "the history and tombstones \(what)")
+    try same(
+      try messengers[user].history(of: query), try expected(query, talk, to: user), "the history and tombstones \(what)"
+    )
     query.includesDeleted = false
     query.unreadOnly = true
     try same(try messengers[user].history(of: query), try expected(query, talk, to: user), "what is unread \(what)")

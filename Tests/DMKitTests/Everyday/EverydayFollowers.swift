@@ -153,7 +153,9 @@ extension EverydayRun {
       ConsumerLine(try wish.map { .success(try $0.outgoing()) }, acknowledges: cursor.description)
     ]
     try play("\(self.name(user)) acknowledges \(place) with \(wish.map { "\($0)" } ?? "nothing")") {
-      if wish == nil, chance(50) { return .acknowledged(try messengers[user].acknowledge(cursor.description, for: name)) }
+      if wish == nil, chance(50) {
+        return .acknowledged(try messengers[user].acknowledge(cursor.description, for: name))
+      }
       guard let answer = try messengers[user].send(lines, as: name).first else { throw Mismatch("no answer") }
       return try answer.get()
     } _: { model throws(Refusal) -> Place? in

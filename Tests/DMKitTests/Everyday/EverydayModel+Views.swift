@@ -9,7 +9,8 @@ extension EverydayModel {
     let isGone = isGone(seq, talk)
     var message = Message(
       id: id, conversationID: conversation, seq: seq, sender: handle(said.sender), text: isGone ? nil : said.text,
-      createdAt: said.createdAt, status: status(seq, talk), replyTo: said.replyTo.flatMap { talks[talk].said[$0 - 1].id },
+      createdAt: said.createdAt, status: status(seq, talk),
+      replyTo: said.replyTo.flatMap { talks[talk].said[$0 - 1].id },
       nonce: said.nonce)
     message.systemKind = said.kind
     message.subject = said.subject

@@ -143,7 +143,10 @@ struct FollowerKindsTests {
     try bob.say("three", to: "alice")
     try alice.say("four", to: "carol")
     #expect(try alice.told([.message], in: ["bob"]) == ["1 alice: one", "2 bob: three"])
-    #expect(try alice.told([.message], in: ["+ops", "carol"]) == ["1 alice: conversation_created ops", "2 bob: two", "1 alice: four"])
+    #expect(
+      try alice.told([.message], in: ["+ops", "carol"]) == [
+        "1 alice: conversation_created ops", "2 bob: two", "1 alice: four",
+      ])
     #expect(try alice.told([.message], in: ["dm:\(group.id)", "+ops"]).last == "2 bob: two")
     #expect(try alice.told([.message]).count == 5)
   }
