@@ -91,15 +91,7 @@ extension Store {
     while try rows.step() {
       count += 1
       if count % 1000 == 0 { try progress(count) }
-      json.object { json in
-        json.member("type", "row")
-        json.member("table", table.name)
-        json.key("values")
-        json.object { json in
-          for (place, column) in table.columns.enumerated() { json.member(column, rows.value(Int32(place))) }
-        }
-      }
-      json.endLine()
+      json.line(DumpRow(table: table, values: table.columns.indices.map { rows.value(Int32($0)) }))
       try spool.append(json.bytes)
       json.removeAll()
     }

@@ -66,6 +66,7 @@ extension Store {
           throw lines.fault(.badField, "it does not count \(count) rows: lines are missing; make the dump anew")
         }
         guard try lines.next() == nil else { throw lines.fault(.malformedLine, "more after the end of the dump") }
+        try refuseStrays()
         return try reindex()
       }
       try insert(line, tables, lines)
@@ -75,6 +76,14 @@ extension Store {
     throw DMError(
       .unfinishedLine,
       "the dump ends after line \(lines.number) without its last line, so more is missing; make it anew")
+  }
+
+  private func refuseStrays() throws {
+    var check = try connection.prepare("PRAGMA main.foreign_key_check")
+    if try check.step() {
+      throw DMError(
+        .badField, "a row of '\(check.text(0))' refers to one of '\(check.text(2))' that the dump lacks; make it anew")
+    }
   }
 
   private func checkSchema(_ header: JSONObject, _ lines: borrowing DumpLines) throws {

@@ -41,6 +41,21 @@ struct DumpHeader: Record {
   }
 }
 
+/// A row of a table, with the values of all its columns.
+struct DumpRow: Record {
+  let table: DumpedTable
+  let values: [SQLiteValue]
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "row")
+      json.member("table", table.name)
+      json.key("values")
+      json.object { json in for (column, value) in zip(table.columns, values) { json.member(column, value) } }
+    }
+  }
+}
+
 /// The last line of a dump.
 struct DumpEnd: Record {
   let rows: Int
