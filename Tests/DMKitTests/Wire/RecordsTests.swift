@@ -4,8 +4,8 @@ import Testing
 
 /// What is printed and what the schema says are two texts; here they are held together.
 struct RecordsTests {
-  private static let id = Identifier(high: 0x019a_c5f2_0a3b_7c4d, low: 0x8e5f_0123_4567_89ab)
-  private static let time = Timestamp(microseconds: 1_795_271_400_123_456)
+  static let id = Identifier(high: 0x019a_c5f2_0a3b_7c4d, low: 0x8e5f_0123_4567_89ab)
+  static let time = Timestamp(microseconds: 1_795_271_400_123_456)
   /// No message has all of it; what is left out is no matter of the writer's.
   private static let message = Message(
     id: id, conversationID: id, seq: 7, sender: Handle(stored: "bob"), text: "hi", createdAt: time, status: .read,
@@ -13,7 +13,7 @@ struct RecordsTests {
     editedAt: time, expiresAt: time, deletedAt: time, systemKind: .userJoined, subject: "bob", isDuplicate: true,
     snippet: "**hi**")
 
-  private static let bob = Handle(stored: "bob")
+  static let bob = Handle(stored: "bob")
   private static let cursor = Cursor(store: id, Cursor.Position(rev: 4711, seq: 10))
   private static let conversation = Conversation(
     id: id, isGroup: true, title: "ops", creator: bob, participants: [bob], lastMessage: message, lastActivity: time,
@@ -67,7 +67,7 @@ struct RecordsTests {
       MessagingEvent.messageDeleted(deletion, cursor), MessagingEvent.reaction(reaction("👍"), cursor),
       report("r", "t"),
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s")),
-    ] + stream(message, conversation)
+    ] + stream(message, conversation) + upkeepRecords(isFull: true)
   }
 
   private static var minimal: [any Record] {
@@ -77,7 +77,7 @@ struct RecordsTests {
       ),
       bareMessage, bareConversation, receipt(.read), receipt(.delivery), deletion, reaction(nil), report(nil, nil),
       ErrorRecord(line: nil, DMError(.busy, "m")),
-    ] + stream(bareMessage, bareConversation)
+    ] + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false)
   }
 
   private func line(_ record: any Record) throws -> JSONObject {
@@ -134,6 +134,10 @@ struct RecordsTests {
     case (.words(let words), .string(let text)): words.contains(text)
     case (.list(let element), .array(let values)): values.allSatisfy { fits($0, element) }
     case (.map(let element), .object(let object)): object.members.allSatisfy { fits($0.value, element) }
+    case (.members(let fields), .object(let object)):
+      object.members.map(\.name) == fields.map(\.name)
+        && fields.allSatisfy { field in object[field.name].map { fits($0, field.kind) } == true }
+    case (.named, .object): true
     case (.record(let name), .object(let object)): object["type"] == .string(name)
     default: false
     }

@@ -1,0 +1,80 @@
+import FoundationEssentials
+import Testing
+
+@testable import DMKit
+
+struct PurgeTests {
+  /// Leaves a tombstone of a message, as deleting for everyone does.
+  private func bury(_ seq: Int, in store: TemporaryStore) throws {
+    let opened = try #require(try Store.open(store.location))
+    try opened.write {
+      var row = try opened.connection.prepare("SELECT id, text FROM message WHERE conversation = 1 AND seq = ?")
+      row.bind(seq)
+      #expect(try row.step())
+      try opened.unindex(row.text(1), of: row.int64(0))
+      var update = try opened.connection.prepare("UPDATE message SET text = NULL, deleted_at = 1 WHERE id = ?")
+      update.bind(row.int64(0))
+      try update.run()
+      try opened.seal(row.int64(0))
+    }
+  }
+
+  /// Where a word is left, in any of the store's files and as it stands in the text or in the index.
+  private func traces(of word: String, in store: TemporaryStore) throws -> [String] {
+    try ["dm.sqlite", "dm.sqlite-wal", "dm.sqlite-shm"].flatMap { file in
+      let bytes = try store.bytes(file)
+      return [word, word.lowercased(), String(word.dropFirst(2)), String(word.lowercased().dropFirst(4))].flatMap {
+        form in
+        places(of: Array(form.utf8), in: bytes).map { "\(form) in \(file) at \($0)" }
+      }
+    }
+  }
+
+  @Test func `of what was deleted no byte is left in the store's files`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    var words: [String] = []
+    for number in 1...60 {
+      let word = "Xq\(String(UInt64.random(in: 0 ... .max), radix: 36))Zjkpw"
+      words.append(word)
+      try alice.say("keep \(number) \(word) kept", to: "bob")
+    }
+    let deleted = Array(stride(from: 3, through: 60, by: 3))
+    for seq in deleted { try bury(seq, in: store) }
+    #expect(
+      try deleted.contains { try !traces(of: words[$0 - 1], in: store).isEmpty }, "the search finds nothing at all")
+    let purged = try store.upkeep.purge()
+    #expect(purged.isComplete)
+    for seq in deleted { #expect(try traces(of: words[seq - 1], in: store) == []) }
+    #expect(try !traces(of: words[0], in: store).isEmpty)
+    #expect(try store.findings().filter { $0.check != .ranges && $0.check != .counts } == [])
+  }
+
+  @Test func `old changes are forgotten, all of them at once`() throws {
+    let store = try TemporaryStore()
+    try store.messenger("alice").say("hi", to: "bob")
+    let count = try store.integers("SELECT count(*) FROM change")[0][0] ?? 0
+    try store.execute(
+      """
+      UPDATE change SET at = 1; WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
+      INSERT INTO change (at, kind) SELECT 1, 99 FROM n
+      """)
+    let purged = try store.upkeep.purge()
+    #expect(Int64(purged.changesCount) == count + 12_000 - 1)
+    #expect(try store.integers("SELECT count(*) FROM change") == [[1]])
+  }
+
+  @Test func `somebody who reads keeps the log from being cleared, and that is said`() throws {
+    let store = try TemporaryStore.furnished()
+    let reader = try #require(try Store.open(store.location))
+    let transaction = try reader.connection.begin(.read)
+    _ = try reader.uuid()
+    #expect(try !store.upkeep.purge(patience: 10).isComplete)
+    _ = consume transaction
+    let purged = try store.upkeep.purge(patience: 10)
+    #expect(purged.isComplete)
+    #expect(purged.lastUsedAt != nil)
+    #expect(try store.bytes("dm.sqlite-wal").isEmpty)
+    #expect(try store.findings() == [])
+  }
+}

@@ -1,0 +1,25 @@
+@testable import DMKit
+
+extension RecordsTests {
+  /// What dm-doctor(1) prints: full or not.
+  static func upkeepRecords(isFull: Bool) -> [any Record] {
+    let last = isFull ? time : nil
+    let text = isFull ? "text" : nil
+    let table = DumpedTable(name: "user", columns: ["id", "bio"], key: ["id"])
+    let consumer = Statistics.Consumer(user: bob, name: "bot", behindCount: 1, usedAt: time)
+    return [
+      Finding(check: .digests, subject: text, message: "m"),
+      Backup(path: "p", storeID: id, sizeBytes: 1, messageCount: 2, at: time, lastUsedAt: last),
+      DumpHeader(schema: 3, storeID: id, at: time, lastUsedAt: last),
+      DumpRow(table: table, values: [.integer(1), isFull ? .text([0x41]) : .null]),
+      DumpEnd(rows: 1),
+      Restored(storeID: id, messageCount: 1, at: time),
+      Purged(expiredCount: 1, changesCount: 2, freedBytes: 3, isComplete: isFull, lastUsedAt: last),
+      Repaired(indexedCount: 1, conversationsCount: 2, participantsCount: 3, messagesCount: 4, lastUsedAt: last),
+      Statistics(
+        storeID: id, schema: 3, sqliteVersion: "3.40.1", hasLogResetFault: isFull, databaseBytes: 1, logBytes: 2,
+        freeBytes: 3, rows: isFull ? [("user", 1)] : [], oldestChangeAt: last, consumers: isFull ? [consumer] : [],
+        upkeep: isFull ? [Upkeep.Use(tool: "check", at: time)] : []),
+    ]
+  }
+}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# The store's upkeep: checking, copying, carrying, clearing.
+. "$(dirname "$0")/lib.sh"
+people
+seq 1 50 | sed 's/^/number /' | dm-send --as alice -q --lines bob
+dm-read --as bob -q alice 1..10
+
+exits 0 "a sound store" dm-doctor check --deep
+is "$out$err" "" "of which there is nothing to say"
+like "$(dm-doctor check --deep --text)" "no fault found; used last 2*" "but to people, and when it was last checked"
+is "$(dm-doctor stats | jq -c '[.type, .rows.message, .rows.user, (.consumers | length)]')" '["statistics",50,3,0]' \
+  "rows are counted"
+is "$(dm-doctor stats | jq -r '.upkeep[].tool' | tr '\n' ' ')" 'check --deep stats ' "and uses are told"
+like "$(dm-doctor stats --text)" "store *schema*SQLite*rows*message 50*" "as text, too"
+dm-tail --as bob --consumer echo --cursor start >/dev/null
+is "$(dm-doctor stats | jq -c '.consumers[] | [.user, .name, .behind_count]')" '["bob","echo",50]' "a consumer lags behind"
+
+cd "$work" || exit 1
+is "$(dm-doctor backup day | jq -c '[.type, .path, .message_count, has("last_used_at")]')" '["backup","day",50,false]' \
+  "a backup is made"
+is "$(stat -c %a day)" 600 "for its owner alone"
+is "$(dm-doctor backup day | jq 'has("last_used_at")')" true "it may be replaced by another"
+echo text >notes
+exits 73 "another file may not" dm-doctor backup notes
+is "$(cat notes)" text "and stays as it was"
+ok "unless that is asked for" dm-doctor backup --force notes
+exits 73 "the store itself never" dm-doctor backup --force "$DM_STORE/dm.sqlite"
+exits 64 "a backup needs a file" dm-doctor backup
+
+is "$(dm-doctor --store one restore day | jq -c '[.type, .message_count]')" '["restore",50]' "a backup is restored"
+exits 73 "but not over what is there" dm-doctor --store one restore day
+is "$(dm-tail --store one --as bob alice -n 1 --peek | jq -r .text)" "number 50" "what was said is in it"
+dm-doctor dump >dump
+is "$(head -n 1 dump | jq -c '[.type, .schema > 2]')" '["dump",true]' "a dump begins with what it is of"
+is "$(tail -n 1 dump | jq -c '[.type, .rows]')" "[\"dump_end\",$(($(wc -l <dump) - 2))]" "and ends with its rows"
+ok "it is restored" dm-doctor --store two restore dump
+dm-doctor --store two dump | tail -n +2 >again
+is "$(tail -n +2 dump | cmp - again 2>&1)" "" "and dumped again, is the same"
+ok "whole, too" dm-doctor --store two check --deep
+jq -c . dump >through
+ok "a dump that has gone through jq is the same" dm-doctor --store three restore through
+ok "to its digests" dm-doctor --store three check --deep
+exits 65 "half of a dump is refused" sh -c 'head -n 30 dump | dm-doctor --store four restore'
+exits 65 "and a wrong line" sh -c '{ head -n 5 dump; echo nonsense; } | dm-doctor --store four restore'
+like "$err" "dm-doctor: line 6: *" "which is named"
+exits 66 "nothing is left behind" dm-list --store four
+exits 66 "a file that is absent" dm-doctor --store four restore nothing
+
+is "$(dm-doctor purge | jq -c '[.type, .expired_count, .is_complete]')" '["purge",0,true]' "it is purged"
+is "$(dm-doctor repair | jq -c '[.type, .indexed_count, .participants_count]')" '["repair",50,0]' "and repaired"
+is "$(dm-doctor reports)" "" "nothing was reported"
+sqlite3 "$DM_STORE/dm.sqlite" "UPDATE message SET text = 'changed' WHERE seq = 7; UPDATE participant SET read_count = 0"
+exits 0 "what a quick look does not see" dm-doctor check
+exits 78 "a deep one does" dm-doctor check --deep
+is "$(echo "$out" | jq -r 'select(.type == "finding").check' | sort -u | tr '\n' ' ')" 'counts digests search ' "all of it"
+exits 78 "of that there is no backup" dm-doctor backup day
+is "$(dm-doctor repair | jq .participants_count)" 2 "counts can be repaired"
+exits 78 "a text cannot" dm-doctor check --deep
+is "$(echo "$out" | jq -r .check)" digests "as its digest says"
+exits 66 "a store that is absent" dm-doctor --store none check
+exits 64 "a tool that there is not" dm-doctor heal
+done_testing
