@@ -121,7 +121,11 @@ import Testing
     let lines = outcome.stdout.split(separator: "\n")
     #expect(lines.filter { $0 == "4" || $0 == "2" } == ["4", "2"], "the counts that it shows")
     #expect(lines.filter { $0.contains("\"duplicate\":true") }.count == 1)
-    #expect(lines.last == "status 67")
+    #expect(lines.contains("all **green** again") && !lines.contains { $0.contains("lunch**") })
+    #expect(lines.filter { $0 == "user_joined" || $0 == "title_changed" } == ["user_joined", "title_changed"])
+    #expect(lines.contains("-- carol reacted to 2: 👍 --"))
+    #expect(lines.last { $0.hasPrefix("{") }?.hasPrefix("{\"type\":\"backup\"") == true)
+    #expect(lines.contains("status 67"))
     #expect(outcome.stderr == "dm-send: there is no user 'bobb'; did you mean 'bob'?\n")
   }
 
@@ -132,5 +136,7 @@ import Testing
     #expect(outcome.stdout.contains("$ dm-list --as bob --count\n3\n"))
     #expect(outcome.stdout.contains("$ dm-list --as bob --count\n1\n"))
     #expect(outcome.stdout.contains("it is "), "the bot answers")
+    #expect(outcome.stdout.contains("2 bob: all green again  (edited)  👍"))
+    #expect(outcome.stdout.contains("-- clock left --"))
   }
 }

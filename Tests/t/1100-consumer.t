@@ -54,7 +54,7 @@ is "$(dm-tail --consumers | jq -r .name)" new "forgets nothing"
 # The bot.
 cat >"$work/bot" <<'BOT'
 dm-tail --others --consumer echo "$@" |
-  jq -c --unbuffered '(if .type == "message"
+  jq -c --unbuffered '(if .type == "message" and .text
     then {conversation: .conversation_id, text: "echo: \(.text)", nonce: "echo:\(.id)"} else {} end) + {ack: .cursor}' |
   dm-send --consumer echo
 BOT
