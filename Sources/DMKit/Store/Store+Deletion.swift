@@ -119,6 +119,19 @@ extension Store {
       insert.bind(isDeleted)
       try insert.run()
     }
+    if isDeleted {
+      // What was hidden already is deleted, too: being added again with the history does not bring it back.
+      var delete = try connection.prepare(
+        """
+        UPDATE hidden_range SET is_deleted = 1 WHERE conversation = ? AND user = ? AND from_seq >= ? AND to_seq <= ?
+        AND NOT is_deleted
+        """)
+      delete.bind(conversation)
+      delete.bind(user)
+      delete.bind(range.lowerBound)
+      delete.bind(range.upperBound)
+      try delete.run()
+    }
     _ = try cover(range, by: user, in: conversation)
     return added
   }
