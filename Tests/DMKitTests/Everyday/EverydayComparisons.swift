@@ -162,6 +162,9 @@ extension EverydayRun {
   /// That the store has nothing to say against itself.
   func compareUpkeep() throws {
     let result = try Upkeep(files.location).check(deep: true)
+    // When it was used is written down.
+    try observe()
+    try learn()
     try same(result.findings, [], "what the store finds in itself")
   }
 }

@@ -88,7 +88,9 @@ extension EverydayRun {
     var told: [MessagingEvent] = []
     let deadline = stopwatch() + patience
     while try .cursor(follower.cursor.description) != messengers[watcher.user].here(), stopwatch() < deadline {
-      told += try follower.next(within: .milliseconds(5)) ?? []
+      told += (try follower.next(within: .milliseconds(5)) ?? []).filter {
+        if case .caughtUp = $0 { false } else { true }
+      }
     }
     // Whoever follows notices what has expired, after he has read what was before.
     let before = model.entries.count
@@ -123,7 +125,8 @@ extension EverydayRun {
   func replay(_ user: User, fromStart: Bool = false) throws {
     let cursors = watchers.first { $0.user == user }?.cursors ?? []
     let begin = fromStart ? nil : cursors.randomElement(using: &random)
-    let kinds = EverydayWatcher.kinds.filter { _ in fromStart || chance(60) }
+    let kinds = Set(
+      MessagingEvent.Kind.allCases.filter { EverydayWatcher.kinds.contains($0) && (fromStart || chance(60)) })
     let othersOnly = !fromStart && chance(30)
     let own = model.talks.indices.filter { model.talks[$0].parts[user] != nil }
     let talks = fromStart || chance(60) ? [] : Set((0...3).compactMap { _ in own.randomElement(using: &random) })

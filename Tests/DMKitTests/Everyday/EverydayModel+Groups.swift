@@ -182,7 +182,7 @@ extension EverydayModel {
   mutating func markRead(_ wanted: Set<Int>, _ talk: Int, by user: User) -> Set<Int> {
     // What never reaches him he has not read.
     let reached = wanted.filter { reaches($0, talk, user) }
-    let changed = reached.filter { !countsAsRead($0, talk, by: user) }
+    let changed = reached.filter { !isGone($0, talk) && !countsAsRead($0, talk, by: user) }
     guard let lower = changed.min(), let upper = changed.max() else { return [] }
     talks[talk].parts[user]?.read.formUnion(reached)
     let new = reached.filter { (lower...upper).contains($0) && !talks[talk].said[$0 - 1].readers.contains(user) }

@@ -4,7 +4,7 @@
 extension EverydayModel {
   /// Something that happened.
   struct Entry {
-    enum Kind {
+    enum Kind: CustomStringConvertible {
       case conversation(by: User)
       /// What is one's own has changed.
       case own(User)
@@ -16,6 +16,21 @@ extension EverydayModel {
       case status(Int, by: User)
       case read(SeqRange, by: User)
       case got(SeqRange, by: User)
+
+      var description: String {
+        switch self {
+        case .conversation(let user): "changed by \(user)"
+        case .own(let user): "changed for \(user)"
+        case .message(let seq): "\(seq) said"
+        case .edited(let seq): "\(seq) edited"
+        case .deleted(let seq): "\(seq) deleted"
+        case .hidden(let seq, let user): "\(seq) deleted for \(user)"
+        case .reaction(let seq, let user): "\(seq) reacted to by \(user)"
+        case .status(let seq, let user): "\(seq) got further by \(user)"
+        case .read(let range, let user): "\(range) read by \(user)"
+        case .got(let range, let user): "\(range) got by \(user)"
+        }
+      }
     }
 
     let talk: Int

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 @testable import DMKit
 
 /// Five users of one store, and the model of it.
@@ -40,9 +42,12 @@ final class EverydayRun {
     try learn()
   }
 
+  /// How many of the last acts are shown of a run that fails; `DM_SHOWN` asks for more.
+  private static let shown = ProcessInfo.processInfo.environment["DM_SHOWN"].flatMap { Int($0) } ?? 12
+
   /// What was done last, with conversations and messages by their numbers.
   var ending: String {
-    var text = log.suffix(15).joined(separator: "\n")
+    var text = log.suffix(Self.shown).joined(separator: "\n")
     for (number, talk) in model.talks.enumerated() {
       if let id = talk.id { text.replace(id.description, with: "#\(number)") }
       for (index, said) in talk.said.enumerated() {
@@ -81,6 +86,7 @@ final class EverydayRun {
       right = .failure(error)
     }
     try learn()
+    log[log.count - 1] += model.entries[before...].map { "; #\($0.talk) \($0.kind)" }.joined()
     if model.entries.count > before, !model.unnoticed.isEmpty {
       throw Mismatch("something was written, but what had expired was not buried")
     }
@@ -118,7 +124,7 @@ final class EverydayRun {
       learnedMessages.append(0)
       learnedTalks += 1
     }
-    let times = try changeTimes()
+    var times = try changeTimes()
     let news = learnedEntries..<model.entries.count
     learnedEntries = news.upperBound
     for number in news {
@@ -134,7 +140,10 @@ final class EverydayRun {
       case .conversation, .own, .hidden, .status: break
       }
       guard let key else { continue }
-      guard let at = times[[Int64(talk + 1)] + key] else { throw Mismatch("\(kind) of \(talk) was not logged") }
+      // One may react to the same message twice in a transaction.
+      guard let at = times[[Int64(talk + 1)] + key]?.popFirst() else {
+        throw Mismatch("\(kind) of \(talk) was not logged")
+      }
       model.entries[number].at = at
       if case .read = kind, let index = model.talks[talk].receipts.firstIndex(where: { $0.at == nil }) {
         model.talks[talk].receipts[index].at = at
@@ -175,14 +184,14 @@ final class EverydayRun {
   }
 
   /// By conversation, kind, user and first number, when what was logged since was done.
-  private func changeTimes() throws -> [[Int64]: Timestamp] {
+  private func changeTimes() throws -> [[Int64]: ArraySlice<Timestamp>] {
     var statement = try store.connection.prepare(
       "SELECT rev, conversation, kind, user, from_seq, at FROM change WHERE rev > ? ORDER BY rev")
     statement.bind(learnedChanges)
-    var times: [[Int64]: Timestamp] = [:]
+    var times: [[Int64]: ArraySlice<Timestamp>] = [:]
     while try statement.step() {
       learnedChanges = statement.int64(0)
-      times[(1...4).map { statement.int64($0) }] = statement.timestamp(5)
+      times[(1...4).map { statement.int64($0) }, default: []].append(statement.timestamp(5))
     }
     return times
   }
