@@ -18,6 +18,8 @@ public final class Follower {
   private var look: Interval
   /// When the next message expires, on the stopwatch.
   private var expiry: Int64?
+  /// What has expired stays where it cannot be buried, and is not tried again at once.
+  private var noExpiryBefore: Int64 = 0
   private var mustRead = true
   private var hasCaughtUp = false
 
@@ -78,7 +80,7 @@ public final class Follower {
       if mustRead, hasCaughtUp || !query.isCaughtUp {
         let events = try feed.next()
         mustRead = !feed.isDry
-        expiry = try messenger.untilNextExpiry().map { stopwatch() + $0 }
+        expiry = try nextExpiry()
         try lease?.describe(feed.conversations)
         delivery.add(events, besides: messenger.identity.handle)
         if !events.isEmpty { return events }
@@ -95,8 +97,8 @@ public final class Follower {
       if let events = try signals?.next(), !events.isEmpty { return events }
       if let expiry, stopwatch() >= expiry {
         // By the first of all who follow; where it cannot be written, readers hide it nevertheless.
-        let isDone = try messenger.buryExpired()
-        self.expiry = try messenger.untilNextExpiry().map { stopwatch() + (isDone ? $0 : Self.seldom) }
+        if try !messenger.buryExpired() { noExpiryBefore = stopwatch() + Self.seldom }
+        self.expiry = try nextExpiry()
         mustRead = true
         continue
       }
@@ -109,11 +111,15 @@ public final class Follower {
         if bell.descriptor == nil || bell.isLost { listen() }
         if try feed.hasMore() { mustRead = true }
         // The clock may have been set.
-        if expiry != nil { expiry = try messenger.untilNextExpiry().map { stopwatch() + $0 } }
+        if expiry != nil { expiry = try nextExpiry() }
       }
       try delivery.write(messenger)
       if !mustRead, let deadline, stopwatch() >= deadline { return [] }
     }
+  }
+
+  private func nextExpiry() throws -> Int64? {
+    try messenger.untilNextExpiry().map { max(stopwatch() + $0, noExpiryBefore) }
   }
 
   /// Watches the bell again: a writer makes it anew, and others free what was short.
