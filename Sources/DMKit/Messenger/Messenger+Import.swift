@@ -13,7 +13,8 @@ private final class ImportSession: BatchSession {
   private let messenger: Messenger
   private let store: Store
   private let me: Int64
-  private let viewer: Viewer
+  /// For finding what is there already; what is answered is only what the user sees.
+  private let allSeeing: Viewer
   private var users: [Handle: Int64] = [:]
   private var keys: [ImportedMessage.Group: Int64] = [:]
   private var rows: [Int64: Store.ConversationRow] = [:]
@@ -27,7 +28,7 @@ private final class ImportSession: BatchSession {
     self.messenger = messenger
     self.store = store
     self.me = me
-    viewer = Viewer(store, me, extras: .everything)
+    allSeeing = Viewer(store, me, extras: .everything)
   }
 
   func act(on line: Imported) throws -> Imported.Outcome {
@@ -118,7 +119,7 @@ private final class ImportSession: BatchSession {
   }
 
   private func asSeen(_ row: Store.ConversationRow, _ given: ImportedConversation) throws -> Conversation {
-    if let seen = try store.conversation(row.key, as: viewer) { return seen }
+    if let seen = try store.conversation(row.key, as: Viewer(store, me)) { return seen }
     return Conversation(
       id: row.id, isGroup: row.isGroup, title: given.title, creator: given.creator, participants: given.participants,
       lastMessage: nil, lastActivity: row.lastActivity, unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil,
@@ -172,7 +173,7 @@ private final class ImportSession: BatchSession {
     if place == nil, let nonce = message.nonce, let sender = try existingKey(of: message.sender) {
       place = try store.place(of: nonce, from: sender, in: row.key)
     }
-    guard let place, place.conversation == row.key, var found = try store.message(at: place, as: viewer) else {
+    guard let place, place.conversation == row.key, let found = try store.message(at: place, as: allSeeing) else {
       return nil
     }
     let isChanged = found.editedAt != nil || found.deletedAt != nil
@@ -180,8 +181,14 @@ private final class ImportSession: BatchSession {
       let name = message.id.map(\.description) ?? message.nonce ?? ""
       throw DMError(.nonceConflict, "'\(name)' names another text in the store; use a new nonce", subject: name)
     }
-    found.isDuplicate = true
-    return found
+    // Whoever does not see it is told what he said himself.
+    var answer =
+      try store.message(at: place, as: Viewer(store, me))
+      ?? Message(
+        id: found.id, conversationID: row.id, seq: found.seq, sender: message.sender, text: message.text,
+        createdAt: message.createdAt, status: .sent, replyTo: nil, nonce: message.nonce)
+    answer.isDuplicate = true
+    return answer
   }
 
   private func replied(_ reply: ImportedMessage.Reply, in row: Store.ConversationRow?) throws -> Identifier {

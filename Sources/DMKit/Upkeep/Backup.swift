@@ -64,13 +64,14 @@ extension Upkeep {
   }
 
   private func refuse(_ path: String, replacesAny: Bool) throws {
-    if fileName(of: path).hasPrefix("dm.sqlite") {
-      var status = stat()
-      for name in ["/store.lock", "/dm.sqlite"] where stat(folder(of: path) + name, &status) == 0 {
-        throw DMError(.cannotCreate, "'\(path)' is of a store that is in use; name another file", subject: path)
-      }
+    if path == "-" {
+      throw DMError(.cannotCreate, "a backup needs a file; 'dm-doctor dump' prints the store as lines", subject: path)
     }
     var status = stat()
+    // Each file there has a meaning: who replaced the lock would let two write at once.
+    if stat(folder(of: path) + "/dm.sqlite", &status) == 0 {
+      throw DMError(.cannotCreate, "'\(path)' is inside a store; name a file elsewhere", subject: path)
+    }
     guard lstat(path, &status) == 0 else {
       if errno == ENOENT { return }
       throw fileFault(.cannotCreate, "create", path)

@@ -38,14 +38,21 @@ extension Upkeep {
     try store.connection.watched(by: { [progress] in try progress("looking at the pages") }) {
       try findings.attempt(.integrity) { try checkPages(store, deep: deep, findings) }
     }
-    guard deep else { return }
+    if deep {
+      try compute(store, findings)
+      try findings.attempt(.search) { try SearchAudit(store, progress).run(findings) }
+    }
+    // It has written nothing, so there is nothing to commit.
+    _ = consume transaction
+  }
+
+  /// Holds the rows against each other.
+  func compute(_ store: Store, _ findings: Findings) throws {
     try findings.attempt(.foreignKeys) { try checkReferences(store, findings) }
-    try findings.attempt(.search) { try SearchAudit(store, progress).run(findings) }
+    try findings.attempt(.values) { try ValueAudit.run(store, findings) }
     try findings.attempt(.counts) { try ConversationAudit.run(store, progress, findings) }
     try findings.attempt(.counts) { try checkReactions(store, findings) }
     try findings.attempt(.digests) { try DigestAudit(store, progress).run(findings) }
-    // It has written nothing, so there is nothing to commit.
-    _ = consume transaction
   }
 
   /// Whether the files are their owner's alone; by name, because opening them would drop SQLite's locks.

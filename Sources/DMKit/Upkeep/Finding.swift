@@ -8,6 +8,7 @@ public struct Finding: Equatable, Sendable {
     case files
     case integrity
     case foreignKeys = "foreign_keys"
+    case values
     case search
     case counts
     case ranges

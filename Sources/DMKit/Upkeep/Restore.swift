@@ -64,6 +64,14 @@ extension Upkeep {
     do {
       let store = try build(building)
       try store.connection.verify(progress)
+      let findings = Findings()
+      try compute(store, findings)
+      if let first = findings.list.first {
+        throw DMError(
+          .storeDamaged,
+          "what is to be restored does not fit itself: \(first.subject ?? first.check.rawValue): \(first.message)",
+          subject: first.subject)
+      }
       let lock = try store.writeLock(patience: Store.patience)
       guard try store.connection.emptyLog(within: 5000) else {
         throw DMError(.busy, "somebody reads in '\(beside)'; try again")
