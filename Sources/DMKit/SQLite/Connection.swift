@@ -65,6 +65,9 @@ struct Connection: ~Copyable {
   /// The key of the row that was last inserted.
   var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
+  /// Has the function `frequency` of a full-text table.
+  func addRanking() throws(DMError) { try Ranking.register(on: handle) }
+
   func begin(_ kind: Transaction.Kind) throws(DMError) -> Transaction {
     try Transaction(kind, on: handle, statements)
   }

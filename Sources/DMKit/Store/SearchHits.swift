@@ -18,7 +18,7 @@ struct SearchHits {
     isHeap = false
   }
 
-  /// The keys of all the best that are equally good, from the last on.
+  /// The keys of all the best that are equally good, in any order.
   ///
   /// Up to `few` are taken out one by one, of which each puts the heap in order; if there are more, they are sifted out.
   mutating func popEquals(few: Int) -> [Int64] {
@@ -33,7 +33,6 @@ struct SearchHits {
         keys += heap.lazy.filter { $0.rank == rank }.map(\.key)
         heap.removeAll { $0.rank == rank }
         isHeap = false
-        keys.sort(by: >)
         return keys
       }
     }

@@ -71,16 +71,36 @@ extension Store {
   /// Takes all ranks, as FTS5 does to sort them; but a few from the top need no sorting of the others.
   private func searchByRank(_ expression: String, among chosen: KeySet?, _ body: (Int64) throws -> Bool) throws {
     var hits = SearchHits()
-    var statement = try connection.prepare("SELECT rowid, rank FROM search WHERE search MATCH ?")
-    statement.bind(expression)
-    while try statement.step() {
-      let key = statement.int64(0)
-      if chosen?.contains(key) ?? true { hits.append(SearchHits.Hit(rank: statement.double(1), key: key)) }
+    if try !rank(expression, by: "SELECT rowid, rank FROM search WHERE search MATCH ?", Self.many, among: chosen, &hits)
+    {
+      try connection.addRanking()
+      _ = try rank(
+        expression, by: "SELECT rowid, frequency(search) FROM search WHERE search MATCH ?", .max, among: chosen, &hits)
     }
     while case let equals = hits.popEquals(few: Self.few), !equals.isEmpty {
       guard try handOnByTime(equals, body) else { return }
     }
   }
+
+  /// False when there are more than `limit`.
+  private func rank(
+    _ expression: String, by sql: StaticString, _ limit: Int, among chosen: KeySet?, _ hits: inout SearchHits
+  ) throws -> Bool {
+    hits = SearchHits()
+    var count = 0
+    var statement = try connection.prepare(sql)
+    statement.bind(expression)
+    while try statement.step() {
+      count += 1
+      if count > limit { return false }
+      let key = statement.int64(0)
+      if chosen?.contains(key) ?? true { hits.append(SearchHits.Hit(rank: statement.double(1), key: key)) }
+    }
+    return true
+  }
+
+  /// To look up how long so many messages are takes as long as all the rest of a search.
+  private static let many = 500
 
   /// Looking up when so many messages were said costs as much as finding the newest of more by going through all.
   private static let few = 1000
@@ -90,7 +110,7 @@ extension Store {
   /// Keys do not tell which that is: history that is imported arrives later than it was said, and clocks go wrong.
   private func handOnByTime(_ keys: [Int64], _ body: (Int64) throws -> Bool) throws -> Bool {
     if keys.count == 1 { return try body(keys[0]) }
-    if keys.count > Self.few { return try handOnFromTimeline(keys, more: { nil }, body) }
+    if keys.count > Self.few { return try handOnFromTimeline(keys, more: nil, body) }
     var moments: [(time: Int64, key: Int64)] = []
     moments.reserveCapacity(keys.count)
     for key in keys {
@@ -107,17 +127,17 @@ extension Store {
 
   /// The same by going through all messages from the newest on; `more` keys, in falling order, are taken as far as needed.
   private func handOnFromTimeline(
-    _ first: [Int64], more: () throws -> Int64?, _ body: (Int64) throws -> Bool
+    _ first: [Int64], more: (() throws -> Int64?)?, _ body: (Int64) throws -> Bool
   ) throws -> Bool {
     var keys = KeySet(upTo: try lastMessageKey())
     for key in first { keys.insert(key) }
-    var lowest = first.last
+    var lowest = more == nil ? nil : first.last
     var statement = try connection.prepare(
       "SELECT id FROM message INDEXED BY message_created ORDER BY created_at DESC, id DESC")
     while try statement.step() {
       let key = statement.int64(0)
       while let known = lowest, known > key {
-        lowest = try more()
+        lowest = try more?()
         if let lowest { keys.insert(lowest) }
       }
       if keys.remove(key) {

@@ -158,6 +158,14 @@ extension TemporaryStore {
     #expect(try store.find("lunch", .rank, limit: 2) == Array(found.prefix(2)))
   }
 
+  @Test func `of many those come first that say it more often, or say what is rarer`() throws {
+    let store = try SearchStore()
+    try store.add((1...700).map { $0 == 300 ? "tea for tea" : $0 == 200 ? "tea and rum" : "tea for two" })
+    #expect(try store.find("tea", .rank, limit: 3) == [300, 700, 699])
+    #expect(try store.find("tea OR rum", .rank, limit: 3) == [200, 300, 700])
+    #expect(try store.find("tea", .rank).count == 700)
+  }
+
   @Test func `the newest is what was said last, whenever it arrived`() throws {
     let store = try SearchStore()
     // Few are looked up and many are found in the order of all messages; both have to be right.
