@@ -25,6 +25,7 @@ extension Upkeep {
     let changes = try store.pragma("SELECT count(*) FROM change")
     // A deleted row leaves its bytes behind otherwise.
     try store.connection.execute("PRAGMA secure_delete = ON")
+    try buryExpired(in: store)
     try store.write(isBulk: true) {
       try note(.purge, in: store)
       while try store.buryExpired() > 0 { try progress("burying what has expired") }
@@ -42,6 +43,16 @@ extension Upkeep {
     return Purged(
       expiredCount: max(0, Int(expired)), changesCount: max(0, Int(forgotten)), freedBytes: max(0, before - after),
       isComplete: isComplete, lastUsedAt: lastUsedAt)
+  }
+
+  /// Each write buries some of what has expired before it does its own.
+  private func buryExpired(in store: Store) throws {
+    var left = Int64.max
+    while case let due = try store.dueMessages(), due > 0, due < left {
+      left = due
+      try progress("\(due) messages have expired")
+      try store.write(isBulk: true) {}
+    }
   }
 
   /// Writes the index, the pages and the log anew, all under one lock: between them a writer would bring old pages

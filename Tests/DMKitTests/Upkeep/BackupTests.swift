@@ -12,7 +12,7 @@ struct BackupTests {
     let store = try TemporaryStore.furnished()
     let path = store.location.directory + "/backup"
     let backup = try store.upkeep.backUp(to: path)
-    #expect(backup.messageCount == 41)
+    #expect(backup.messageCount == 42)
     #expect(backup.lastUsedAt == nil)
     #expect(try mode(path) == 0o600)
     #expect(fileSize(path) == backup.sizeBytes)

@@ -29,7 +29,7 @@ struct CheckTests {
   /// What breaks one rule, and the checks that say so.
   static let faults: [(sql: String, checks: Set<Finding.Check>)] = [
     ("UPDATE message SET text = 'another' WHERE id = 3", [.digests, .search]),
-    ("UPDATE message SET sender = 2 WHERE id = 1", [.digests, .ranges]),
+    ("UPDATE message SET sender = 2 WHERE id = 2", [.digests, .ranges]),
     ("UPDATE message SET nonce = 'other' WHERE nonce = 'nonce3y'", [.digests]),
     ("UPDATE message SET digest = digest + 1 WHERE id = 4", [.digests]),
     ("UPDATE message SET digest = NULL WHERE id = 4", [.digests]),

@@ -37,7 +37,7 @@ struct DumpTests {
     let lines = try dump(store)
     let other = try TemporaryStore(users: [])
     let restored = try restore(lines, into: other)
-    #expect(restored.messageCount == 41)
+    #expect(restored.messageCount == 42)
     #expect(try dump(other).dropFirst() == lines.dropFirst())
     #expect(try other.findings() == [])
     #expect(try other.texts("SELECT hex(uuid) FROM store") != store.texts("SELECT hex(uuid) FROM store"))

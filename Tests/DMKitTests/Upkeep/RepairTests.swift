@@ -45,10 +45,10 @@ struct RepairTests {
     query.follows = false
     _ = try Follower(bob, query).rest()
     let statistics = try store.upkeep.statistics()
-    #expect(statistics.rows.first { $0.table == "message" }?.count == 41)
+    #expect(statistics.rows.first { $0.table == "message" }?.count == 42)
     #expect(statistics.upkeep.map(\.tool) == ["repair"])
     #expect(statistics.consumers.map(\.name) == ["echo"])
-    #expect(statistics.consumers.first?.behindCount == 20)
+    #expect(statistics.consumers.first?.behindCount == 21)
     #expect(statistics.databaseBytes > 0)
     #expect(statistics.sqliteVersion.hasPrefix("3."))
   }

@@ -9,7 +9,7 @@ struct RestoreTests {
     let path = store.location.directory + "/backup"
     _ = try store.upkeep.backUp(to: path)
     let other = try TemporaryStore(users: [])
-    #expect(try other.upkeep.restore(file: path).messageCount == 41)
+    #expect(try other.upkeep.restore(file: path).messageCount == 42)
     #expect(try other.findings() == [])
     #expect(try other.texts("PRAGMA journal_mode") == ["wal"])
     #expect(try other.messenger("alice").say("on", to: "bob").seq == 21)
@@ -53,7 +53,7 @@ struct RestoreTests {
     let opened = try Store.create(other.location)
     let id = try opened.uuid()
     #expect(try other.upkeep.restore(file: path).storeID == id)
-    #expect(try opened.pragma("SELECT count(*) FROM message") == 41)
+    #expect(try opened.pragma("SELECT count(*) FROM message") == 42)
     try opened.refuseReplaced()
     #expect(try other.findings() == [])
     // An empty file is one that somebody is about to make a store of.
