@@ -78,7 +78,7 @@ struct FollowerKindsTests {
       ])
     #expect(
       try store.messenger("alice").told(all, othersOnly: true) == [
-        "ops changed", "3 bob: thanks", "bob got 1-2", "bob read 2-2",
+        "3 bob: thanks", "bob got 1-2", "bob read 2-2",
       ])
   }
 

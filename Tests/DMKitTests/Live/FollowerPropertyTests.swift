@@ -47,8 +47,8 @@ struct FollowerPropertyTests {
       let some = try bob.createGroup(titled: "some", with: ["carol", "dave"]).id
       ids[try bob.directConversation(with: "alice").id] = 2
       (ids[all], ids[some]) = (0, 1)
-      for number in 0...1 { model.create(number, by: "bob") }
-      model.create(2)
+      for number in 0...1 { model.createGroup(number, by: "bob") }
+      model.create(2, by: "bob")
       for user in users {
         let pairs = [["alice", "bob"], ["carol", "dave"]].map { pair in
           pair.contains(user) ? pair.first { $0 != user }.map(ConversationReference.direct) : nil

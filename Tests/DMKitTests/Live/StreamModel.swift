@@ -3,7 +3,7 @@
 /// What a stream should tell, kept as a plain list of what happened in some conversations.
 struct StreamModel {
   enum Entry {
-    case conversation
+    case conversation(by: String)
     case message(seq: Int)
     case update(seq: Int, by: String)
     case read(user: String, SeqRange)
@@ -33,19 +33,19 @@ struct StreamModel {
 
   func exists(_ conversation: Int) -> Bool { existing.contains(conversation) }
 
-  mutating func create(_ conversation: Int) {
-    if existing.insert(conversation).inserted { entries.append((conversation, .conversation)) }
+  mutating func create(_ conversation: Int, by user: String) {
+    if existing.insert(conversation).inserted { entries.append((conversation, .conversation(by: user))) }
   }
 
   /// Makes a group, which begins with an announcement.
-  mutating func create(_ conversation: Int, by user: String) {
-    create(conversation)
+  mutating func createGroup(_ conversation: Int, by user: String) {
+    create(conversation, by: user)
     conversations[conversation].announce(user, to: participants[conversation])
     entries.append((conversation, .message(seq: conversations[conversation].last)))
   }
 
   mutating func send(_ user: String, in conversation: Int) {
-    create(conversation)
+    create(conversation, by: user)
     conversations[conversation].send(user)
     entries.append((conversation, .message(seq: conversations[conversation].last)))
   }
@@ -99,7 +99,7 @@ struct StreamModel {
     else { return false }
     func isForeign(_ user: String) -> Bool { user != filter.user || !filter.othersOnly }
     switch entry {
-    case .conversation: return filter.kinds.contains(.conversation)
+    case .conversation(let user): return filter.kinds.contains(.conversation) && isForeign(user)
     case .message(let seq): return filter.kinds.contains(.message) && isForeign(sender(seq, conversation))
     case .update(let seq, let user):
       return filter.kinds.contains(.update) && isForeign(sender(seq, conversation)) && isForeign(user)
