@@ -86,6 +86,17 @@ extension EverydayRun {
     }
   }
 
+  func beginDirect(by user: User) throws {
+    let other = chance(3) ? "nobody" : name(anybody())
+    try play("\(name(user)) begins a conversation with \(other)") {
+      try messengers[user].directConversation(with: other)
+    } _: { model throws(EverydayModel.Refusal) in
+      try model.directConversation(with: other, by: user)
+    } _: { told, talk in
+      try same(told, try model.conversation(talk, to: user), "the conversation")
+    }
+  }
+
   func sendDraft(by user: User) throws {
     var reference = conversation(for: user)
     if let talk = model.talks.indices.filter({ model.talks[$0].parts[user]?.draft != nil }).randomElement(
@@ -111,7 +122,10 @@ extension EverydayRun {
       var wish = sent
       wish.text = draft
       let answer = try model.send(wish, by: user)
-      _ = try model.change(.draft(nil), in: talk, by: user)
+      // What the nonce named before may be something else by now: then the draft is still to be sent.
+      if !answer.isDuplicate || model.talks[talk].said[answer.place.seq - 1].text == draft {
+        _ = try model.change(.draft(nil), in: talk, by: user)
+      }
       return answer
     } _: { (told: Message, sent: (place: Place, isDuplicate: Bool)) in
       try check(told, sent.place, sent.isDuplicate, to: user)

@@ -134,7 +134,8 @@ extension EverydayRun {
   func look(by user: User) throws {
     note("\(name(user)) looks")
     guard let talk = model.talks.indices.randomElement(using: &random) else { return }
-    switch random.below(10) {
+    switch random.below(14) {
+    case 10...: try compareSearch(of: user)
     case 0..<4: try compareHistory(talk, to: user)
     case 4..<7: try compareReceipts(for: user)
     case 7: try compareList(of: user, chance(50) ? .only : .included)
@@ -154,18 +155,11 @@ extension EverydayRun {
       try compareTimeline(of: user)
       try compareBlocks(of: user)
       for _ in 1...10 { try compareReceipts(for: user) }
+      for _ in 1...5 { try compareSearch(of: user) }
     }
+    for watcher in watchers { try watcher.consumer == nil ? poll(watcher) : compareConsumer(watcher) }
     try compareReports()
     try compareUpkeep()
-  }
-
-  /// That the store has nothing to say against itself.
-  func compareUpkeep() throws {
-    let result = try Upkeep(files.location).check(deep: true)
-    // When it was used is written down.
-    try observe()
-    try learn()
-    try same(result.findings, [], "what the store finds in itself")
   }
 }
 

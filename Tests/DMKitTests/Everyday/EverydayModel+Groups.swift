@@ -137,7 +137,11 @@ extension EverydayModel {
       guard part.isIn else { throw Refusal(.notAllowed) }
       part.draft = text
     }
-    if change != .deleted {
+    if change == .deleted {
+      // What he does not see changes nothing.
+      let isHidden = (0..<talks[talk].end(for: user)).allSatisfy { self.isHidden($0 + 1, talk, from: user) }
+      isChanged = !before.isGone || before.draft != nil || !isHidden
+    } else {
       isChanged =
         part.isPinned != before.isPinned || part.isArchived != before.isArchived
         || part.mutedUntil != before.mutedUntil || part.draft != before.draft
@@ -158,8 +162,26 @@ extension EverydayModel {
       talk = new
     }
     guard let talk else { throw Refusal(.unknownConversation) }
+    try checkIn(user, talk)
+    bringBack(talk, user)
     _ = try change(.draft(text), in: talk, by: user)
     return talk
+  }
+
+  private mutating func bringBack(_ talk: Int, _ user: User) {
+    if talks[talk].parts[user]?.isGone != true { return }
+    talks[talk].parts[user]?.isGone = false
+    log(talk, .own(user))
+  }
+
+  mutating func directConversation(with name: String, by user: User) throws(Refusal) -> Int {
+    guard let other = self.user(name) else { throw Refusal(.unknownUser) }
+    if let talk = try find(.direct(name), user) {
+      bringBack(talk, user)
+      return talk
+    }
+    if hasBlocked(user, other) { throw Refusal(.notAllowed) }
+    return startDirect(user, with: other)
   }
 
   /// - Returns: those for whom that is new.

@@ -20,6 +20,8 @@ struct EverydayPropertyTests {
       }
       run.note("the end")
       try run.compareEverything()
+      for user in EverydayRun.names.indices { try run.replay(user, fromStart: true) }
+      try run.compareRestored()
     } catch {
       Issue.record("DM_SEED=\(seed): \(error)\nafter\n\(run.ending)")
     }
