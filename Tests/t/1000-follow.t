@@ -23,7 +23,7 @@ dm-send -q --as bob carol elsewhere
 dm-send -q --as alice carol first
 is "$(line .text)" first "and is told of its first message, and of no other conversation"
 leave
-follow dm-tail -f --as carol -n 0
+follow dm-tail -f --as carol -n 0 --events message
 is "$(line .type)" caught_up "without a conversation"
 dm-conversation -q create --as alice --title ops bob carol
 dm-send -q --as alice +ops 'all green'
