@@ -12,8 +12,11 @@ extension EverydayRun {
 
   func createGroup(by user: User) throws {
     // Few enough that something happens in each.
-    if model.talks.count(where: { $0.pair == nil }) > 14, chance(85) { return try add(by: user) }
-    let (title, others) = (Self.titles[random.below(3)], somebody())
+    if model.talks.count(where: { $0.pair == nil }) >= groupLimit, chance(85) { return try add(by: user) }
+    try createGroup(Self.titles[random.below(3)], with: somebody(), by: user)
+  }
+
+  func createGroup(_ title: String, with others: [String], by user: User) throws {
     try play("\(name(user)) creates \(title) with \(others)") {
       try messengers[user].createGroup(titled: title, with: others)
     } _: { model throws(Refusal) in

@@ -8,7 +8,9 @@ extension EverydayRun {
 
   /// Names of some users, some of which may be wrong.
   func somebody() -> [String] {
-    (0...random.below(3)).map { _ in chance(2) ? "nobody" : name(anybody()) }
+    (0...random.below(3)).map { _ in
+      chance(2) ? "nobody" : name(chance(4) ? random.below(model.names.count) : anybody())
+    }
   }
 
   /// A conversation, mostly one that a user is in.

@@ -40,6 +40,40 @@ extension EverydayRun {
     }
   }
 
+  /// The conversations whose title, or another one in them, has a text in it.
+  func compareMatches(of user: User) throws {
+    let text = ["OP", "al", "ice", "Crowd", "海", "%"][random.below(6)]
+    var query = ListQuery()
+    (query.archived, query.limit, query.matching) = (.included, nil, text)
+    func matches(_ words: String?) -> Bool { words?.lowercased().contains(text.lowercased()) == true }
+    let expected = try model.list(.included, user).filter { seen in
+      let isAlone = !seen.isGroup && seen.participants.count == 1
+      return matches(seen.title)
+        || seen.participants.contains { matches($0.description) && (isAlone || $0 != model.handle(user)) }
+    }
+    let what = "what \(name(user)) finds in the list by \(text)"
+    try same(try messengers[user].conversations(query), expected, what)
+    try same(
+      try messengers[user].unreadCount(query), expected.reduce(0) { $0 + $1.unreadCount }, "the count of \(what)")
+  }
+
+  /// Those with whom a user is in a conversation, and whom he does not block, and where he may type.
+  func comparePresence(to user: User) throws {
+    let others = model.names.indices.filter { other in
+      other != user && !model.hasBlocked(user, other)
+        && model.talks.indices.contains { model.isIn(user, $0) && model.isIn(other, $0) }
+    }
+    let told = try messengers[user].presence().map(\.user.description)
+    try same(told.sorted(), others.map { name($0) }.sorted(), "who may be there for \(name(user))")
+    guard let talk = model.talks.indices.randomElement(using: &random), let id = model.talks[talk].id else { return }
+    let what = "the typing of \(name(user)) in \(talk)"
+    if model.isIn(user, talk) {
+      _ = try messengers[user].typing(in: .id(id))
+    } else {
+      try refused(what) { try messengers[user].typing(in: .id(id)) }
+    }
+  }
+
   /// What a query of one conversation should show.
   private func expected(_ query: HistoryQuery, _ talk: Int, to user: User) throws -> [Message] {
     let end = model.talks[talk].end(for: user)
@@ -98,6 +132,17 @@ extension EverydayRun {
     try same(try messengers[user].history(of: query), newest, "the newest \(what)")
     (query.limit, query.unreadOnly) = (nil, true)
     try same(try messengers[user].history(of: query), all.filter(\.isUnread).map(\.message), "what is unread \(what)")
+    let some = Set(
+      (0...1).compactMap { _ in
+        model.talks.indices.filter { model.talks[$0].parts[user] != nil }.randomElement(using: &random)
+      })
+    query.conversations = some.compactMap { model.talks[$0].id.map { .id($0) } }
+    if some.count < 2 { return }
+    let chosen = all.filter { pair in some.contains { model.talks[$0].id == pair.message.conversationID } }
+    try same(
+      try messengers[user].history(of: query), chosen.filter(\.isUnread).map(\.message), "unread of \(some) \(what)")
+    query.unreadOnly = false
+    try same(try messengers[user].history(of: query), chosen.map(\.message), "all of \(some) \(what)")
   }
 
   func compareReceipts(for user: User) throws {
@@ -134,7 +179,9 @@ extension EverydayRun {
   func look(by user: User) throws {
     note("\(name(user)) looks")
     guard let talk = model.talks.indices.randomElement(using: &random) else { return }
-    switch random.below(14) {
+    switch random.below(17) {
+    case 14: try compareMatches(of: user)
+    case 15: try comparePresence(to: user)
     case 10...: try compareSearch(of: user)
     case 0..<4: try compareHistory(talk, to: user)
     case 4..<7: try compareReceipts(for: user)
@@ -154,6 +201,8 @@ extension EverydayRun {
       }
       try compareTimeline(of: user)
       try compareBlocks(of: user)
+      try compareMatches(of: user)
+      try comparePresence(to: user)
       for _ in 1...10 { try compareReceipts(for: user) }
       for _ in 1...5 { try compareSearch(of: user) }
     }

@@ -7,8 +7,10 @@ final class EverydayRun {
   typealias User = EverydayModel.User
   typealias Place = EverydayModel.Place
 
-  /// One name begins another, and one is of a script whose words are not set apart.
+  /// Those who act: one name begins another, and one is of a script whose words are not set apart.
   static let names = ["alice", "al", "bob", "carol", "海"]
+  /// Those who only are in a group, which is just not a large one while none of the others has joined.
+  static let crowd = (1...(Store.smallGroup - 2)).map { "extra\($0)" }
 
   let seed: UInt64
   var random: SplitMix64
@@ -18,7 +20,7 @@ final class EverydayRun {
   let store: Store
   /// Two who follow, and a bot.
   let watchers: [EverydayWatcher]
-  var model = EverydayModel(names: names)
+  var model: EverydayModel
   var act = 0
   private(set) var log: [String] = []
 
@@ -28,10 +30,16 @@ final class EverydayRun {
   private var learnedEntries = 0
   private var learnedChanges: Int64 = 0
 
-  init(seed: UInt64) throws {
+  /// How many groups there are before they become rare, and whether there is one of many.
+  let groupLimit: Int
+
+  init(seed: UInt64, groupLimit: Int, hasCrowd: Bool) throws {
     self.seed = seed
+    self.groupLimit = groupLimit
     random = SplitMix64(seed: seed)
-    files = try TemporaryStore(users: Self.names)
+    let everybody = Self.names + (hasCrowd ? Self.crowd : [])
+    model = EverydayModel(names: everybody)
+    files = try TemporaryStore(users: everybody)
     messengers = try Self.names.map { [files] in try files.messenger($0) }
     guard let store = try Store.open(files.location) else { throw Mismatch("there is no store") }
     self.store = store
@@ -40,6 +48,7 @@ final class EverydayRun {
     }
     model.store = try store.uuid()
     try learn()
+    if hasCrowd { try createGroup("crowd", with: Self.crowd, by: 0) }
   }
 
   /// How many of the last acts are shown of a run that fails; `DM_SHOWN` asks for more.
@@ -59,7 +68,7 @@ final class EverydayRun {
 
   func note(_ what: String) { log.append("\(act) \(what)") }
 
-  func name(_ user: User) -> String { Self.names[user] }
+  func name(_ user: User) -> String { model.names[user] }
 
   // MARK: One act
 
