@@ -217,10 +217,10 @@ extension EverydayRun {
   func compareNow() throws {
     guard let talk = model.entries.last?.talk else { return }
     try compare(talk, to: anybody())
-    if chance(20) { try compareList(of: anybody()) }
+    if chance(12) { try compareList(of: anybody()) }
     if chance(12) { try follow() }
     if chance(1), chance(30) { try replay(anybody()) }
     if chance(4) { try compareHistory(talk, to: anybody()) }
-    if chance(1), chance(20) { try compareEverything() }
+    if chance(1), chance(8) { try compareEverything() }
   }
 }

@@ -33,7 +33,7 @@ final class EverydayRun {
   /// How many groups there are before they become rare, and whether there is one of many.
   let groupLimit: Int
 
-  init(seed: UInt64, groupLimit: Int, hasCrowd: Bool) throws {
+  init(seed: UInt64, groupLimit: Int = 14, hasCrowd: Bool = false) throws {
     self.seed = seed
     self.groupLimit = groupLimit
     random = SplitMix64(seed: seed)
