@@ -1,0 +1,121 @@
+import Foundation
+import Glibc
+import Testing
+
+/// What changes messages and groups, killed at its system calls: each act is done whole or not at all.
+@Suite(.enabled(if: CrashTests.canTrace, "needs strace")) struct EditTortureTests {
+  struct Act: Sendable, CustomTestStringConvertible {
+    let program: String
+    let arguments: [String]
+    let user: String
+
+    init(_ program: String, _ arguments: String..., as user: String = "alice") {
+      (self.program, self.arguments, self.user) = (program, arguments, user)
+    }
+
+    var testDescription: String { "\(program) \(arguments.joined(separator: " "))" }
+  }
+
+  static let acts = [
+    Act("dm-edit", "text", "+all:3", "said @carol and @dave"),
+    Act("dm-edit", "delete", "--for-everyone", "+all", "3..4"),
+    Act("dm-edit", "delete", "+all", "2..5", as: "bob"),
+    Act("dm-edit", "react", "👍", "+all", "2..5", as: "bob"),
+    Act("dm-conversation", "add", "+all", "erin", "fred", "--with-history"),
+    Act("dm-conversation", "remove", "+all", "bob", "carol"),
+    Act("dm-conversation", "leave", "+all"),
+    Act("dm-conversation", "title", "+all", "others"),
+    Act("dm-conversation", "delete", "+all", as: "bob"),
+    Act("dm-conversation", "create", "--title", "new", "bob", "carol"),
+    Act("dm-send", "+all", "--from-draft", "--nonce", "n"),
+    Act("dm-send", "--to", "bob", "--to", "+all", "--nonce", "n", "hi @bob"),
+    Act("dm-user", "block", "alice", as: "bob"),
+  ]
+  static let calls = ["fdatasync"] + (Torture.isLong ? ["pwrite64", "write", "utimensat", "fcntl", "flock"] : [])
+
+  private static let furniture = Result {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bob", "carol", "dave", "erin", "fred")
+    try f.done("dm-conversation", ["create", "--title", "all", "bob", "carol", "dave"], as: "alice")
+    let lines = ["one", "two @bob @dave", "three @dave"].map { JSON.line(["conversation": "+all", "text": $0]) }
+    try f.done("dm-send", as: "alice", stdin: Input(lines: lines))
+    try f.done("dm-send", ["+all", "--draft", "@bob unsaid"], as: "alice")
+    try f.done("dm-edit", ["react", "👀", "+all:3"], as: "dave")
+    return f
+  }
+
+  /// Everything but times and ids, which are another's each time.
+  private func picture(_ f: ToolFixture) throws -> String {
+    try f.sql(
+      """
+      SELECT 'm', conversation, seq, sender, text, system_kind, subject, mentions, nonce, edited_at IS NULL,
+        deleted_at IS NULL, reaction_count FROM message ORDER BY id;
+      SELECT 'c', id, title, direct_low, direct_high, last_seq, last_message FROM conversation ORDER BY id;
+      SELECT 'p', conversation, user, left_seq, is_owner, read_count, blocked_count, mention_count, is_archived, is_deleted,
+        is_blocked, draft_text FROM participant ORDER BY 2, 3;
+      SELECT 'r', * FROM read_range ORDER BY 2, 3, 4;
+      SELECT 'h', * FROM hidden_range ORDER BY 2, 3, 4;
+      SELECT 'n', * FROM mention ORDER BY 2, 3, 4;
+      SELECT 'e', message, user, emoji FROM reaction ORDER BY 2, 3;
+      SELECT 'b', user, blocked FROM block;
+      SELECT 'l', kind, conversation, user, from_seq, to_seq FROM change ORDER BY rev;
+      """)
+  }
+
+  @Test(arguments: acts, calls)
+  func `an act that is killed at any system call is done or not begun`(act: Act, call: String) throws {
+    let old = try picture(Self.furniture.get())
+    let whole = try ToolFixture(copyOf: Self.furniture.get())
+    try whole.done(act.program, act.arguments, as: act.user)
+    let new = try picture(whole)
+    #expect(old != new)
+    var number = 0
+    var wasWhole = false
+    while !wasWhole {
+      number += 1
+      try #require(number < 300, "\(call) has no end")
+      let f = try ToolFixture(copyOf: Self.furniture.get())
+      let words = try f.meddling(call, "signal=SIGKILL:when=\(number)", act.program) + act.arguments
+      let outcome = try f.run("strace", words, as: act.user, validatedAs: act.program)
+      wasWhole = outcome.status == .exit(0)
+      let found = try picture(f)
+      if found != old { #expect(found == new, "\(call) \(number): neither old nor new") }
+      if !outcome.output.isEmpty { #expect(found == new, "\(call) \(number): it was acknowledged") }
+      // Whoever tries again ends where one went who was not killed; what is done already may be refused.
+      if found == old {
+        try f.done(act.program, act.arguments, as: act.user)
+        let again = try picture(f)
+        // A group that was created has another id each time, and nothing else.
+        #expect(again == new, "\(call) \(number): tried again")
+      }
+      try f.checkKept()
+    }
+    print("killed '\(act.testDescription)' at \(number - 1) calls of \(call)")
+  }
+
+  @Test func `lines that are killed midway are each done or not, and again they are all done`() throws {
+    let f = try ToolFixture(copyOf: Self.furniture.get())
+    let count = Torture.size(1500, long: 20_000)
+    let texts = (1...count).map { JSON.line(["conversation": "+all", "text": "\($0)"]) }
+    let sent = try f.done("dm-send", as: "alice", stdin: Input(lines: texts), seconds: 300).records
+    let lines = sent.compactMap { $0["id"]?.string }.map { JSON.line(["id": $0, "text": "edited @bob"]) }
+    let file = f.directory + "/lines"
+    try lines.map { $0 + "\n" }.joined().write(toFile: file, atomically: true, encoding: .utf8)
+    var acknowledged = 0
+    for stop in [1, count / 3, count - 1] {
+      let live = try LiveProcess(f, "sh", ["-c", "exec dm-edit text <'\(file)'"], as: "alice")
+      acknowledged = 0
+      while acknowledged < stop, try live.line(within: 60) != nil { acknowledged += 1 }
+      live.process.send(SIGKILL)
+      _ = live.finish()
+      let edited = try #require(Int(try f.sql("SELECT count(*) FROM message WHERE edited_at IS NOT NULL")))
+      #expect(edited >= acknowledged)
+      try f.checkKept()
+    }
+    try f.done("dm-edit", ["text", "-q"], as: "alice", stdin: .file(file), seconds: 300)
+    #expect(try f.sql("SELECT count(*) FROM message WHERE text = 'edited @bob'") == "\(count)")
+    #expect(
+      try f.done("dm-conversation", ["show", "+all"], as: "bob").record["unread_mentions_count"]?.int == count + 1)
+    try f.checkKept()
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Glibc
+import Testing
+
+/// What expires, where the store cannot be written to and where the clock is set.
+@Suite struct LifetimeTests {
+  private func furnished(_ texts: [String], lifetime: String) throws -> ToolFixture {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bob")
+    try f.done("dm-conversation", ["create", "--title", "all", "bob"], as: "alice")
+    try f.done("dm-send", ["+all", "first"], as: "alice")
+    let lines = texts.map { JSON.line(["conversation": "+all", "text": $0, "expires_in": lifetime]) }
+    try f.done("dm-send", as: "alice", stdin: Input(lines: lines))
+    return f
+  }
+
+  /// The texts that bob sees, and what his list says of them.
+  private struct Sight: Equatable {
+    var texts: [String]
+    var unread: Int
+    var mentions: Int
+    var last: String?
+  }
+
+  private func sight(_ run: (String, [String]) throws -> Outcome) throws -> Sight {
+    let list = try run("dm-list", ["all"])
+    let tail = try run("dm-tail", ["+all", "-n", "all", "--peek"])
+    let count = try run("dm-list", ["--count"])
+    for outcome in [list, tail, count] { #expect(outcome.status == .exit(0), "\(outcome.stderr)") }
+    let record = try list.record
+    #expect(count.stdout == "\(record["unread_count"]?.int ?? -1)\n")
+    return Sight(
+      texts: try tail.records.compactMap { $0["text"]?.string }, unread: record["unread_count"]?.int ?? -1,
+      mentions: record["unread_mentions_count"]?.int ?? -1, last: record["last_message"]?["text"]?.string)
+  }
+
+  @Test(.enabled(if: StoreStateTests.canBecomeNobody, "needs root and setpriv"))
+  func `what has expired is hidden and not counted where the store cannot be written to`() throws {
+    let f = try furnished(["brief @bob", "brief"], lifetime: "1s")
+    try f.done("chmod", ["755", f.directory])
+    // Whoever could write has it open, so that its shared memory is there.
+    let writer = try LiveProcess(f, "dm-send", as: "alice")
+    try writer.send(JSON.line(["conversation": "+all", "text": "last"]))
+    _ = try writer.record()
+    try f.done("chmod", ["-R", "a+rX,a-w", f.store])
+    func nobody(_ program: String, _ arguments: [String]) throws -> Outcome {
+      let copy = "\(f.directory)/\(program)"
+      if !FileManager.default.fileExists(atPath: copy) {
+        try f.done("install", ["-m", "755", "\(ToolFixture.binaries)/\(program)", copy])
+      }
+      return try f.run(
+        "setpriv", ["--reuid", "65534", "--regid", "65534", "--clear-groups", copy] + arguments, as: "bob")
+    }
+    let wanted = Sight(texts: ["first", "last"], unread: 2, mentions: 0, last: "last")
+    try Torture.wait(until: "it has expired") { try nobody("dm-list", ["--count"]).stdout == "2\n" }
+    #expect(try sight(nobody) == wanted)
+    #expect(try f.sql("SELECT count(*) FROM message WHERE deleted_at IS NULL AND text LIKE 'brief%'") == "2")
+    #expect(try nobody("dm-tail", ["+all:3", "--peek"]).output.isEmpty)
+    let tombstones = try nobody("dm-tail", ["+all", "3..4", "--deleted", "--peek"])
+    #expect(try tombstones.records.map { $0["text"] } == [nil, nil])
+    #expect(try nobody("dm-read", ["+all", "--all", "--dry-run"]).record["unread_count"]?.int == 0)
+    #expect(try nobody("dm-read", ["+all", "--all"]).status == .exit(74))
+
+    // A follower lets it be, and does not try again and again.
+    let words = ["--reuid", "65534", "--regid", "65534", "--clear-groups", "\(f.directory)/dm-tail"]
+    let follower = try LiveProcess(
+      f, "setpriv", words + ["-f", "-n", "0", "--invisible", "--heartbeat", "1s"], as: "bob", stdin: .null)
+    for _ in 1...4 { _ = try follower.record() }
+    follower.process.send(SIGTERM)
+    #expect(follower.finish().cpu < 0.5, "it spins")
+    #expect(writer.finish().status == .exit(0))
+  }
+
+  @Test func `a store whose readers are lists alone hides what expires, and the next writer buries it`() throws {
+    let f = try furnished(["brief @bob", "stays"], lifetime: "2s")
+    try f.done("dm-send", ["+all", "last"], as: "alice")
+    func bob(_ program: String, _ arguments: [String]) throws -> Outcome { try f.run(program, arguments, as: "bob") }
+    try Torture.wait(until: "it has expired") { try bob("dm-list", ["--count"]).stdout == "2\n" }
+    let wanted = Sight(texts: ["first", "last"], unread: 2, mentions: 0, last: "last")
+    #expect(try sight(bob) == wanted)
+    #expect(try f.sql("SELECT count(*) FROM message WHERE deleted_at IS NOT NULL") == "0", "lists do not write")
+    try f.done("dm-user", ["set", "--bio", "x"], as: "alice")
+    #expect(try f.sql("SELECT count(*) FROM message WHERE deleted_at = expires_at AND text IS NULL") == "2")
+    #expect(try sight(bob) == wanted)
+    try f.checkKept()
+  }
+
+  @Test func `a hundred that expire at once are told one by one, and counted by nobody`() throws {
+    let f = try furnished(["before"], lifetime: "1h")
+    let follower = try LiveProcess(
+      f, "dm-tail", ["-f", "-n", "0", "--invisible", "--peek", "--events", "delete"], as: "bob", stdin: .null)
+    #expect(try follower.record()["type"]?.string == "caught_up")
+    let lines = (1...100).map { JSON.line(["conversation": "+all", "text": "\($0) @bob", "expires_in": "1s"]) }
+    try f.done("dm-send", ["-q"], as: "alice", stdin: Input(lines: lines))
+    let numbers = try (1...100).map { _ in try follower.record()["seq"]?.int }
+    #expect(numbers == Array(4...103))
+    #expect(try f.done("dm-list", ["--count"], as: "bob").stdout == "2\n")
+    try f.checkKept()
+    follower.process.send(SIGTERM)
+    _ = follower.finish()
+  }
+
+  // MARK: Clocks
+
+  private func at(_ step: String, _ f: ToolFixture, _ user: String, _ program: String, _ arguments: [String]) throws
+    -> Outcome
+  {
+    try f.run("faketime", ["-f", step, program] + arguments, as: user)
+  }
+
+  @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"))
+  func `a reader whose clock is ahead sees what has expired by it no more, and one behind sees it still`() throws {
+    let f = try furnished(["an hour @bob"], lifetime: "1h")
+    let all = Sight(texts: ["first", "an hour @bob"], unread: 2, mentions: 1, last: "an hour @bob")
+    let rest = Sight(texts: ["first"], unread: 1, mentions: 0, last: "first")
+    #expect(try sight { try at("+2h", f, "bob", $0, $1) } == rest)
+    #expect(try sight { try at("+0", f, "bob", $0, $1) } == all, "looking changes nothing")
+    #expect(try sight { try at("-10y", f, "bob", $0, $1) } == all)
+    // Whoever writes by a clock that is ahead buries it for all.
+    #expect(try at("+2h", f, "alice", "dm-user", ["set", "--bio", "x"]).status == .exit(0))
+    #expect(try sight { try at("-10y", f, "bob", $0, $1) } == rest)
+    #expect(try at("+0", f, "bob", "dm-edit", ["react", "👍", "+all:3"]).status == .exit(66))
+    try f.checkKept()
+  }
+
+  @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"))
+  func `what is said after the clock was set back lives as long as was said`() throws {
+    let f = try furnished([], lifetime: "1h")
+    #expect(try at("+10d", f, "alice", "dm-send", ["+all", "ahead"]).status == .exit(0))
+    let sent = try f.done("dm-send", ["+all", "--expires-in", "1h", "back"], as: "alice").record
+    // Its time is that of the one before it, which is days ahead, and its life begins there.
+    let created = try #require(sent["created_at"]?.string)
+    let lifetime = try f.sql("SELECT (expires_at - created_at) / 1000000 FROM message WHERE expires_at IS NOT NULL")
+    #expect(lifetime == "3600", "\(created)")
+    #expect(try at("+9d", f, "bob", "dm-tail", ["+all:4", "--peek"]).stdout.contains("back"))
+    #expect(try at("+11d", f, "bob", "dm-tail", ["+all:4", "--peek"]).output.isEmpty)
+  }
+
+  @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"))
+  func `mute ends by the reader's clock, and what is said brings back what was archived till then`() throws {
+    let f = try furnished([], lifetime: "1h")
+    try f.done("dm-conversation", ["mute", "+all", "--for", "1h"], as: "bob")
+    try f.done("dm-conversation", ["archive", "+all"], as: "bob")
+    func show(_ step: String) throws -> [Bool?] {
+      let record = try at(step, f, "bob", "dm-conversation", ["show", "+all"]).record
+      return [record["is_muted"]?.bool, record["muted_until"] != nil, record["is_archived"]?.bool]
+    }
+    #expect(try show("+0") == [true, true, true])
+    #expect(try show("-10y") == [true, true, true])
+    #expect(try show("+2h") == [false, false, true])
+    #expect(try at("-10y", f, "alice", "dm-send", ["+all", "long ago"]).status == .exit(0))
+    #expect(try show("+0") == [true, true, true], "it is muted by the sender's clock")
+    #expect(try at("+2h", f, "bob", "dm-conversation", ["unmute", "+all"]).output.isEmpty, "there is nothing to undo")
+    #expect(try at("+2h", f, "alice", "dm-send", ["+all", "later"]).status == .exit(0))
+    #expect(try show("+2h") == [false, false, false])
+    try f.checkKept()
+  }
+}
