@@ -11,7 +11,11 @@ public enum UpkeepText {
     "\(visible(backup.path)): \(backup.messageCount) messages, \(size(backup.sizeBytes))\(before(backup.lastUsedAt))"
   }
 
-  public static func line(_ restored: Restored) -> String { "restored \(restored.messageCount) messages" }
+  public static func line(_ restored: Restored) -> String {
+    let faults = restored.faultCount
+    return "restored \(restored.messageCount) messages"
+      + (faults > 0 ? ", with \(faults) faults that do no harm; see dm-doctor check --deep" : "")
+  }
 
   public static func line(_ purged: Purged) -> String {
     "removed \(purged.expiredCount) expired messages and \(purged.changesCount) old changes, freed \(size(purged.freedBytes))"

@@ -42,18 +42,20 @@ internal import DMKit
       let text = operands.joined(separator: " ")
       return try edit([Edit(MessageReference(first), .text(text))], call, messenger)
     }
-    let messages = try references([first] + operands, messenger)
-    try edit(messages.map { try Edit($0, act.act(text: nil)) }, call, messenger)
+    let edit = try act.act(text: nil)
+    let messages = try references([first] + operands, messenger, wordsOnly: Edit.isForWords(edit))
+    try self.edit(messages.map { try Edit($0, edit) }, call, messenger)
   }
 
   /// The messages that operands name, one by one or as ranges of a conversation; of a range those that one sees.
-  static func references(_ operands: [String], _ messenger: Messenger) throws -> [MessageReference] {
+  static func references(_ operands: [String], _ messenger: Messenger, wordsOnly: Bool) throws -> [MessageReference] {
     // `bob 40..57 60`, where the second word is a range.
     let isSpread = operands.count > 1 && RangeReference(operands[1]) != nil
     if isSpread || operands.contains(where: { $0.contains("..") }) {
       let (conversations, ranges) = try conversationsAndRanges(operands, several: false)
       guard let conversation = conversations.first, let ranges else { throw usage("RANGE is missing; see --help") }
-      return try messenger.messages(in: conversation, ranges).map { .id($0.id) }
+      let messages = try messenger.messages(in: conversation, ranges)
+      return messages.filter { !wordsOnly || $0.systemKind == nil }.map { .id($0.id) }
     }
     return try operands.map(MessageReference.init)
   }

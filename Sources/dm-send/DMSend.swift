@@ -69,12 +69,12 @@ internal import DMKit
         return try call.print(conversation) { TextFormat.details($0, for: messenger.identity.handle) }
       }
       let options = try options(arguments)
-      let messages = try messenger.sendToAll(
+      let sent = try messenger.sendToAll(
         conversations.map {
           try Outgoing(
             to: $0, text: text, nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime)
         })
-      for (message, name) in zip(messages, names) { try call.print(message) { answer($0, name) } }
+      for (conversation, message) in sent { try call.print(message) { answer($0, conversation.description) } }
     }
   }
 }

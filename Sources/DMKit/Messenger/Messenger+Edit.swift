@@ -1,7 +1,16 @@
 extension Messenger {
   /// Does things to messages in one transaction, in order, and says what became of each.
   public func edit(_ batch: [Edit]) throws -> [Result<Edit.Outcome, DMError>] {
-    try perform(batch) { EditSession(self, $0, $1) }
+    // So that a mistake makes no store.
+    if try !hasStore() {
+      return batch.map { edit in
+        .failure(
+          DMError(
+            .unknownMessage, "there is no message '\(edit.message)': nothing was said here yet",
+            subject: edit.message.description))
+      }
+    }
+    return try perform(batch) { EditSession(self, $0, $1) }
   }
 
   /// The messages that a conversation's numbers mean, of which the user sees the message.

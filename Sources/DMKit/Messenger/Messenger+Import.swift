@@ -244,6 +244,7 @@ private final class ImportSession: BatchSession {
       try store.update(row, added: new.count, readBy: nil, sender: nil, isSaid: false)
       for user in participants[key] ?? [] { try store.extendReadRanges(by: new, of: user, in: key) }
       for user in joined[key] ?? [] { _ = try store.cover(1...row.lastSeq, by: user, in: key) }
+      for user in try store.blockers(in: key) { try store.applyBlocks(of: user, in: key) }
     }
     for key in created.union(firstAdded.keys).sorted() { try store.append(.conversation, conversation: key, at: .now) }
   }

@@ -15,13 +15,20 @@ extension Messenger {
     try perform(batch) { SendSession(self, $0, $1) }
   }
 
-  /// Sends one message to several conversations, or to none of them when one cannot be sent.
-  public func sendToAll(_ batch: [Outgoing]) throws -> [Message] {
+  /// Sends one message to several conversations, once to each, or to none of them when one cannot be sent.
+  ///
+  /// - Returns: the messages, by the names under which their conversations came first.
+  public func sendToAll(_ batch: [Outgoing]) throws -> [(conversation: ConversationReference, message: Message)] {
     try writing(isBulk: batch.count > 1) { store, me in
       let session = SendSession(self, store, me)
-      let messages = try batch.map(session.act)
+      var reached: Set<Int64> = []
+      let sent = try batch.compactMap { outgoing in
+        // Whoever is named twice, by a handle and a UUID for example, is told once.
+        try reached.insert(session.target(of: outgoing).key).inserted
+          ? (outgoing.conversation, session.act(on: outgoing)) : nil
+      }
       try session.finish()
-      return messages
+      return sent
     }
   }
 

@@ -8,6 +8,7 @@ final class SendSession: BatchSession {
   private let allSeeing: Viewer
   private var keys: [ConversationReference: Int64] = [:]
   private var rows: [Int64: Store.ConversationRow] = [:]
+  private var finders: [Int64: MentionFinder] = [:]
   /// The first number that each conversation got in this transaction; nobody else adds to it meanwhile.
   private var firstAdded: [Int64: Int] = [:]
 
@@ -38,7 +39,7 @@ final class SendSession: BatchSession {
     let replyTo = try outgoing.replyTo.map { reference in
       try messenger.visibleMessage(reference, in: row, store, as: viewer).message.id
     }
-    let mentions = try messenger.mentions(in: outgoing.text, of: row.key, store)
+    let mentions = try mentions(in: outgoing.text, of: row.key)
     let (id, expiresAt) = try store.insert(
       Store.NewMessage(
         sender: me, text: outgoing.text, nonce: outgoing.nonce, replyTo: replyTo,
@@ -51,6 +52,14 @@ final class SendSession: BatchSession {
     message.expiresAt = expiresAt
     message.mentions = try mentions.map(store.handle)
     return message
+  }
+
+  /// Nobody joins or leaves meanwhile.
+  private func mentions(in text: String, of conversation: Int64) throws -> [Int64] {
+    guard MentionFinder.mayMention(text) else { return [] }
+    let finder = try finders[conversation] ?? MentionFinder(store, conversation)
+    finders[conversation] = finder
+    return finder.users(in: text)
   }
 
   /// What the nonce of a message names already.
@@ -68,7 +77,7 @@ final class SendSession: BatchSession {
   }
 
   /// The conversation of a message, created when it is the first to a user.
-  private func target(of outgoing: Outgoing) throws -> Store.ConversationRow {
+  func target(of outgoing: Outgoing) throws -> Store.ConversationRow {
     if let key = keys[outgoing.conversation], let row = rows[key] { return row }
     var found = try messenger.findIfPresent(outgoing.conversation, store, me)
     if found == nil, case .direct(let handle) = outgoing.conversation, let other = try store.userKey(handle) {

@@ -34,6 +34,9 @@ public struct Edit: Sendable {
     self.act = act
   }
 
+  /// Whether it cannot be done to what was announced.
+  public static func isForWords(_ act: Act) -> Bool { act != .delete(forEveryone: false) }
+
   /// What was done.
   public enum Outcome: Equatable, Sendable {
     case message(Message)

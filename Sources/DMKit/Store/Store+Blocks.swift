@@ -11,6 +11,17 @@ extension Store {
     return try keys(&statement)
   }
 
+  /// Those in a conversation who block others in it.
+  func blockers(in conversation: Int64) throws -> [Int64] {
+    var statement = try connection.prepare(
+      """
+      SELECT DISTINCT b.user FROM block b JOIN participant p ON p.conversation = ?1 AND p.user = b.user
+      WHERE EXISTS (SELECT 1 FROM participant o WHERE o.conversation = ?1 AND o.user = b.blocked)
+      """)
+    statement.bind(conversation)
+    return try keys(&statement)
+  }
+
   func hasBlocked(_ other: Int64, by user: Int64) throws -> Bool {
     var statement = try connection.prepare("SELECT 1 FROM block WHERE user = ? AND blocked = ?")
     statement.bind(user)

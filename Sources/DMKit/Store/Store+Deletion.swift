@@ -109,16 +109,7 @@ extension Store {
       ORDER BY from_seq
       """)
     let added = gaps(in: range, left: try ranges(&before, user, conversation, range))
-    for part in added {
-      var insert = try connection.prepare(
-        "INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted) VALUES (?, ?, ?, ?, ?)")
-      insert.bind(conversation)
-      insert.bind(user)
-      insert.bind(part.lowerBound)
-      insert.bind(part.upperBound)
-      insert.bind(isDeleted)
-      try insert.run()
-    }
+    for part in added { try insertHiddenRange(part, from: user, in: conversation, isDeleted: isDeleted) }
     if isDeleted {
       // What was hidden already is deleted, too: being added again with the history does not bring it back.
       var delete = try connection.prepare(
@@ -134,6 +125,35 @@ extension Store {
     }
     _ = try cover(range, by: user, in: conversation)
     return added
+  }
+
+  /// Adds a range, as one with those of its kind that it touches: whoever deletes one message after the other has one range.
+  private func insertHiddenRange(_ range: SeqRange, from user: Int64, in conversation: Int64, isDeleted: Bool) throws {
+    var joined = range
+    do {
+      var near = try connection.prepare(
+        """
+        DELETE FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND is_deleted = ?5
+        AND (from_seq = ?4 OR from_seq = (SELECT max(from_seq) FROM hidden_range
+          WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3) AND to_seq = ?3) RETURNING from_seq, to_seq
+        """)
+      near.bind(conversation)
+      near.bind(user)
+      near.bind(range.lowerBound - 1)
+      near.bind(range.upperBound + 1)
+      near.bind(isDeleted)
+      while try near.step() {
+        joined = min(joined.lowerBound, near.int(0))...max(joined.upperBound, near.int(1))
+      }
+    }
+    var insert = try connection.prepare(
+      "INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted) VALUES (?, ?, ?, ?, ?)")
+    insert.bind(conversation)
+    insert.bind(user)
+    insert.bind(joined.lowerBound)
+    insert.bind(joined.upperBound)
+    insert.bind(isDeleted)
+    try insert.run()
   }
 
   /// Shows a user again what was said before he joined or while he was away.

@@ -96,7 +96,7 @@ extension Store {
       end.bind(row.key)
       try end.run()
     }
-    let blockers = try sender.map(blockers) ?? []
+    let blockers = try sender.map { try self.blockers(of: $0) } ?? []
     var participants = try connection.prepare(
       """
       UPDATE participant SET last_activity = iif(last_activity IS NULL, NULL, ?1),

@@ -69,7 +69,7 @@ extension Upkeep {
     }
     var status = stat()
     // Each file there has a meaning: who replaced the lock would let two write at once.
-    if stat(folder(of: path) + "/dm.sqlite", &status) == 0 {
+    if stat(folder(of: path) + "/store.lock", &status) == 0 {
       throw DMError(.cannotCreate, "'\(path)' is inside a store; name a file elsewhere", subject: path)
     }
     guard lstat(path, &status) == 0 else {

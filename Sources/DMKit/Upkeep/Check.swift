@@ -35,6 +35,7 @@ extension Upkeep {
     try store.connection.execute("PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON")
     let transaction = try store.connection.begin(.read)
     try findings.attempt(.identity) { try checkIdentity(store, findings) }
+    try findings.attempt(.schema) { try SchemaAudit.run(store, findings) }
     try store.connection.watched(by: { [progress] in try progress("looking at the pages") }) {
       try findings.attempt(.integrity) { try checkPages(store, deep: deep, findings) }
     }
@@ -52,6 +53,7 @@ extension Upkeep {
     try findings.attempt(.values) { try ValueAudit.run(store, findings) }
     try findings.attempt(.counts) { try ConversationAudit.run(store, progress, findings) }
     try findings.attempt(.counts) { try checkReactions(store, findings) }
+    try findings.attempt(.counts) { try checkFlags(store, findings) }
     try findings.attempt(.digests) { try DigestAudit(store, progress).run(findings) }
   }
 
@@ -108,6 +110,33 @@ extension Upkeep {
         "its count of reactions is \(statement.int(1)) instead of \(statement.int(2)); dm-doctor repair corrects it")
     }
   }
+
+  /// What is kept so that a list need not look for it, and what a group needs.
+  private func checkFlags(_ store: Store, _ findings: Findings) throws {
+    var flags = try store.connection.prepare(
+      as: "flags", "SELECT c.uuid, u.handle \(Self.wrongFlags)")
+    while try flags.step() {
+      findings.add(
+        .counts, flags.identifier(0).description,
+        "whether '\(flags.text(1))' blocks the other of the two is noted wrongly; dm-doctor repair corrects it")
+    }
+    var members = try store.connection.prepare(
+      """
+      SELECT uuid, iif(direct_low IS NULL, 'nobody owns the group', 'its participants are not the two that it is of')
+      FROM conversation c WHERE iif(direct_low IS NULL,
+        EXISTS (SELECT 1 FROM participant p WHERE p.conversation = c.id AND left_seq IS NULL)
+          AND NOT EXISTS (SELECT 1 FROM participant p WHERE p.conversation = c.id AND left_seq IS NULL AND is_owner),
+        (SELECT count(*) <> 1 + (direct_low <> direct_high) OR sum(user NOT IN (direct_low, direct_high)) > 0
+          FROM participant p WHERE p.conversation = c.id))
+      """)
+    while try members.step() { findings.add(.counts, members.identifier(0).description, members.text(1)) }
+  }
+
+  static let wrongFlags = """
+    FROM participant p JOIN conversation c ON c.id = p.conversation JOIN user u ON u.id = p.user
+    WHERE p.is_blocked <> (c.direct_low IS NOT NULL AND EXISTS (SELECT 1 FROM block b WHERE b.user = p.user
+      AND b.blocked = iif(c.direct_low = p.user, c.direct_high, c.direct_low)))
+    """
 
   static let countedReactions = "(SELECT count(*) FROM reaction r WHERE r.message = m.id)"
 

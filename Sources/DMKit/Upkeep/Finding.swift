@@ -6,6 +6,8 @@ public struct Finding: Equatable, Sendable {
   public enum Check: String, CaseIterable, Sendable {
     case identity
     case files
+    /// Tables, indexes and triggers.
+    case schema
     case integrity
     case foreignKeys = "foreign_keys"
     case values

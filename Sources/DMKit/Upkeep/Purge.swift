@@ -28,7 +28,6 @@ extension Upkeep {
     try buryExpired(in: store)
     try store.write(isBulk: true) {
       try note(.purge, in: store)
-      while try store.buryExpired() > 0 { try progress("burying what has expired") }
       // So many at once, until nothing is left to do.
       var left = Int64.max
       while case let count = try store.pragma("SELECT count(*) FROM change"), count < left {

@@ -19,20 +19,34 @@ extension Upkeep {
     return try store.write(isBulk: true) {
       try progress("indexing the messages")
       try store.reindex()
-      let conversations = try conversations(in: store)
-      let participants = try participants(in: store)
-      try store.connection.execute(
-        """
-        UPDATE message AS m SET reaction_count = \(Self.countedReactions)
-        WHERE id IN (SELECT m.id \(Self.wrongReactions))
-        """)
-      let messages = store.connection.changes
+      let counts = try correctCounts(in: store)
       try note(.repair, in: store)
       return Repaired(
         indexedCount: Int(try store.pragma("SELECT count(*) FROM message WHERE text IS NOT NULL")),
-        conversationsCount: conversations, participantsCount: participants, messagesCount: messages,
-        lastUsedAt: lastUsedAt)
+        conversationsCount: counts.conversations, participantsCount: counts.participants,
+        messagesCount: counts.messages, lastUsedAt: lastUsedAt)
     }
+  }
+
+  /// Corrects what is kept as a count, within a write.
+  ///
+  /// - Returns: how many rows were wrong.
+  @discardableResult
+  func correctCounts(in store: Store) throws -> (conversations: Int, participants: Int, messages: Int) {
+    let conversations = try conversations(in: store)
+    var participants = try participants(in: store)
+    try store.connection.execute(
+      """
+      UPDATE participant SET is_blocked = NOT is_blocked
+      WHERE (conversation, user) IN (SELECT p.conversation, p.user \(Self.wrongFlags))
+      """)
+    participants += store.connection.changes
+    try store.connection.execute(
+      """
+      UPDATE message AS m SET reaction_count = \(Self.countedReactions)
+      WHERE id IN (SELECT m.id \(Self.wrongReactions))
+      """)
+    return (conversations, participants, store.connection.changes)
   }
 
   /// Corrects the ends of conversations.

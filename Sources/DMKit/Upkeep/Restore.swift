@@ -5,6 +5,8 @@ internal import Glibc
 public struct Restored: Equatable, Sendable {
   public let storeID: Identifier
   public let messageCount: Int
+  /// What a check of it finds that does no harm: a repair could not correct it.
+  public let faultCount: Int
   public let at: Timestamp
 }
 
@@ -57,6 +59,7 @@ extension Upkeep {
 
   /// Builds a store beside the place where it is to be, holds it against itself, and puts it there as a whole.
   private func restore(_ build: (StoreLocation) throws -> Store) throws -> Restored {
+    var faultCount = 0
     try refuseFull()
     let beside = try temporaryName(in: nearestFolder(), ".dm-restore-", isFolder: true)
     defer { removeFolder(beside) }
@@ -64,14 +67,18 @@ extension Upkeep {
     do {
       let store = try build(building)
       try store.connection.verify(progress)
+      try store.write(isBulk: true) { _ = try correctCounts(in: store) }
       let findings = Findings()
+      try SchemaAudit.run(store, findings)
       try compute(store, findings)
-      if let first = findings.list.first {
+      // Programs die of these; of a wrong count nobody does, and the backup may be the last that there is.
+      if let first = findings.list.first(where: { ![.counts, .ranges].contains($0.check) }) {
         throw DMError(
           .storeDamaged,
           "what is to be restored does not fit itself: \(first.subject ?? first.check.rawValue): \(first.message)",
           subject: first.subject)
       }
+      faultCount = findings.list.count
       let lock = try store.writeLock(patience: Store.patience)
       guard try store.connection.emptyLog(within: 5000) else {
         throw DMError(.busy, "somebody reads in '\(beside)'; try again")
@@ -83,7 +90,9 @@ extension Upkeep {
     let store = try store()
     try note(.restore)
     return Restored(
-      storeID: try store.uuid(), messageCount: Int(try store.pragma("SELECT count(*) FROM message")), at: .now)
+      storeID: try store.uuid(), messageCount: Int(try store.pragma("SELECT count(*) FROM message")),
+      faultCount: faultCount,
+      at: .now)
   }
 
   /// An empty store has tables or not, and nobody in it.

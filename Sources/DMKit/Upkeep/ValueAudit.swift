@@ -13,7 +13,7 @@ enum ValueAudit {
       UNION ALL SELECT 'participant ' || conversation || ', ' || user FROM participant p WHERE delivered_seq NOT BETWEEN 0
         AND (SELECT last_seq FROM conversation c WHERE c.id = p.conversation)
       UNION ALL SELECT 'conversation ' || id FROM conversation WHERE last_seq NOT BETWEEN 0 AND 1 << 40
-        OR expire_after NOT BETWEEN 1 AND 400 * 86400000000
+        OR expire_after NOT BETWEEN 1 AND 1 << 52
       UNION ALL SELECT 'consumer ' || id FROM consumer WHERE rev NOT BETWEEN 0 AND (SELECT max(rev) FROM change)
       """
     ),

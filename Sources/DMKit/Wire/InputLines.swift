@@ -163,13 +163,15 @@ extension ImportedConversation {
 }
 
 extension Edit {
-  /// Reads a line of `dm-edit`; nil when it is no message.
+  /// Reads a line of `dm-edit`; nil when it is no message that it can be done to: nobody chose an announcement among lines.
   ///
   /// - Parameter act: what to do, given the line's text.
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`.
   public init?(line: ArraySlice<UInt8>, _ act: (String?) throws -> Act) throws {
     let line = try InputLine(line)
     guard try [nil, "message", "message_updated"].contains(line.text("type")) else { return nil }
+    let act = try act(line.text("text"))
+    if try line.text("system_kind") != nil, Edit.isForWords(act) { return nil }
     let message: MessageReference
     if let id = try line.identifier("id") {
       message = .id(id)
@@ -178,7 +180,7 @@ extension Edit {
     } else {
       throw DMError(.missingField, "'id' is missing; add it to the line, or 'conversation_id' and 'seq'", subject: "id")
     }
-    try self.init(message, act(line.text("text")))
+    try self.init(message, act)
   }
 }
 

@@ -27,7 +27,8 @@ extension RecordSchema {
   static let dumpEnd = RecordSchema("dump_end", [Field("rows", .integer)])
 
   static let restore = RecordSchema(
-    "restore", [Field("store_id", .uuid), Field("message_count", .integer), Field("at", .time)])
+    "restore",
+    [Field("store_id", .uuid), Field("message_count", .integer), Field("fault_count", .integer), Field("at", .time)])
 
   static let purge = RecordSchema(
     "purge",

@@ -74,6 +74,7 @@ extension Restored: Record {
       json.member("type", "restore")
       json.member("store_id", storeID)
       json.member("message_count", messageCount)
+      json.member("fault_count", faultCount)
       json.member("at", at)
     }
   }

@@ -13,7 +13,7 @@ extension RecordsTests {
       DumpHeader(schema: 3, storeID: id, at: time, lastUsedAt: last),
       DumpRow(table: table, values: [.integer(1), isFull ? .text([0x41]) : .null]),
       DumpEnd(rows: 1),
-      Restored(storeID: id, messageCount: 1, at: time),
+      Restored(storeID: id, messageCount: 1, faultCount: 0, at: time),
       Purged(expiredCount: 1, changesCount: 2, freedBytes: 3, isComplete: isFull, lastUsedAt: last),
       Repaired(indexedCount: 1, conversationsCount: 2, participantsCount: 3, messagesCount: 4, lastUsedAt: last),
       Statistics(

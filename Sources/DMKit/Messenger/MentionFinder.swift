@@ -1,0 +1,59 @@
+/// Finds those whom texts mention, of the participants that a conversation has now.
+///
+/// An `@` begins a mention where no letter or digit stands before it; of the handles that follow it the longest
+/// counts that no letter or digit follows. Letters of scripts without spaces divide words like spaces do.
+struct MentionFinder {
+  private var users: [ExactString: Int64] = [:]
+  /// The first characters of handles: most that follows an `@` need not be looked at.
+  private var firsts: Set<Unicode.Scalar> = []
+  /// The most characters of a handle.
+  private var longest = 0
+
+  /// Linear in the participants.
+  init(_ store: Store, _ conversation: Int64) throws {
+    for user in try store.participantKeys(of: conversation) {
+      let handle = try store.handle(user).description
+      users[ExactString(handle)] = user
+      if let first = handle.unicodeScalars.first { firsts.insert(first) }
+      longest = max(longest, handle.unicodeScalars.count)
+    }
+  }
+
+  /// Whether a text may mention anybody at all.
+  static func mayMention(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "@")) }
+
+  /// The users whom a text mentions, in its order.
+  func users(in text: String) -> [Int64] {
+    let scalars = Array(text.unicodeScalars)
+    var found: [Int64] = []
+    for place in scalars.indices.dropLast() where scalars[place] == "@" && firsts.contains(scalars[place + 1]) {
+      if place > 0, isWordPart(scalars[place - 1]) { continue }
+      if let user = user(at: place + 1, scalars), !found.contains(user) { found.append(user) }
+    }
+    return found
+  }
+
+  private func user(at start: Int, _ scalars: [Unicode.Scalar]) -> Int64? {
+    var user: Int64?
+    var name = ""
+    for place in start..<min(scalars.count, start + longest) {
+      name.unicodeScalars.append(scalars[place])
+      let isCut = place + 1 < scalars.count && isWordPart(scalars[place]) && isWordPart(scalars[place + 1])
+      if !isCut, let known = users[ExactString(name)] { user = known }
+    }
+    return user
+  }
+
+  /// Whether a character belongs to a word that goes on beside it.
+  private func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
+    (scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "_")
+      && !SearchText.standsAlone(scalar)
+  }
+}
+
+extension Messenger {
+  /// The participants of a conversation whom a text mentions, in the order of the text.
+  func mentions(in text: String, of conversation: Int64, _ store: Store) throws -> [Int64] {
+    MentionFinder.mayMention(text) ? try MentionFinder(store, conversation).users(in: text) : []
+  }
+}
