@@ -67,7 +67,7 @@ import Testing
     try Torture.wait(until: "there is something to look at") {
       try f.run("dm-list", ["--count"], as: "bob").stdout != "0\n"
     }
-    for _ in 0..<Torture.size(5, long: 50) {
+    for _ in 0..<Torture.size(5, long: 20) {
       let check = try f.run("dm-doctor", ["check", "--deep"])
       #expect(check.status == .exit(0), "\(check.stdout)\(check.stderr)")
       let copy = "\(f.directory)/copy"
