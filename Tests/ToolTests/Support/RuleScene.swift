@@ -120,7 +120,7 @@ struct RuleVisit {
     }
     var text = template
     for (word, value) in [
-      ("MESSAGE", name(message)), ("NUMBER", "\(scene.number(message) ?? 99)"), ("MINE", name(mine)),
+      ("MESSAGE", name(message)), ("WORD", message), ("NUMBER", "\(scene.number(message) ?? 99)"), ("MINE", name(mine)),
       ("ANNOUNCEMENT", name("announcement")), ("SEEN", name(seen)), ("READ", isDirect ? "1..2" : "2..3"),
       ("PLACE", place), ("ACTOR", actor),
       ("TARGET", ["blocked": "blocker", "blocker": "blocked", "owner": "member"][actor] ?? "owner"),

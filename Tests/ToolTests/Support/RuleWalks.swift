@@ -57,6 +57,7 @@ struct RuleWalk: Sendable {
     "read its history": RuleWalk(history, .prints(#""text":""#)),
     "read what happened": RuleWalk("dm-tail PLACE --cursor start --peek", .prints(#""text":""#)),
     "show it": RuleWalk(show, .prints(#""id":"PLACE""#)),
+    "search it": RuleWalk("dm-search from --in PLACE", .prints(#""text":""#)),
     "find it in the list": RuleWalk("dm-list --all", .prints(#""id":"PLACE""#)),
     "send": RuleWalk(
       "dm-send PLACE news", .shows(#""text":"news""#, call: history, by: .witness), lines: "dm-send",
@@ -146,6 +147,7 @@ struct RuleWalk: Sendable {
   ]
 
   private static let unseen: [String: RuleWalk] = [
+    "search for it": RuleWalk("dm-search WORD --in PLACE", .prints(#""text":""#)),
     "read it": RuleWalk("dm-tail PLACE NUMBER --peek", .prints(#""seq":"#)),
     "mark it read": RuleWalk("dm-read PLACE NUMBER", .prints("")),
     "mark it unread": RuleWalk("dm-read PLACE NUMBER --unread", .prints("")),
