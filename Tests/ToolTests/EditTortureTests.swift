@@ -33,6 +33,7 @@ import Testing
   ]
   static let calls = ["fdatasync"] + (Torture.isLong ? ["pwrite64", "write", "utimensat", "fcntl", "flock"] : [])
 
+  /// A store that nobody opens any more, and what is in it.
   private static let furniture = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol", "dave", "erin", "fred")
@@ -41,11 +42,11 @@ import Testing
     try f.done("dm-send", as: "alice", stdin: Input(lines: lines))
     try f.done("dm-send", ["+all", "--draft", "@bob unsaid"], as: "alice")
     try f.done("dm-edit", ["react", "👀", "+all:3"], as: "dave")
-    return f
+    return (store: f, picture: try picture(f))
   }
 
   /// Everything but times and ids, which are another's each time.
-  private func picture(_ f: ToolFixture) throws -> String {
+  private static func picture(_ f: ToolFixture) throws -> String {
     try f.sql(
       """
       SELECT 'm', conversation, seq, sender, text, system_kind, subject, mentions, nonce, edited_at IS NULL,
@@ -64,27 +65,27 @@ import Testing
 
   @Test(arguments: acts, calls)
   func `an act that is killed at any system call is done or not begun`(act: Act, call: String) throws {
-    let old = try picture(Self.furniture.get())
-    let whole = try ToolFixture(copyOf: Self.furniture.get())
+    let (store, old) = try Self.furniture.get()
+    let whole = try ToolFixture(copyOf: store)
     try whole.done(act.program, act.arguments, as: act.user)
-    let new = try picture(whole)
+    let new = try Self.picture(whole)
     #expect(old != new)
     var number = 0
     var wasWhole = false
     while !wasWhole {
       number += 1
       try #require(number < 300, "\(call) has no end")
-      let f = try ToolFixture(copyOf: Self.furniture.get())
+      let f = try ToolFixture(copyOf: store)
       let words = try f.meddling(call, "signal=SIGKILL:when=\(number)", act.program) + act.arguments
       let outcome = try f.run("strace", words, as: act.user, validatedAs: act.program)
       wasWhole = outcome.status == .exit(0)
-      let found = try picture(f)
+      let found = try Self.picture(f)
       if found != old { #expect(found == new, "\(call) \(number): neither old nor new") }
       if !outcome.output.isEmpty { #expect(found == new, "\(call) \(number): it was acknowledged") }
       // Whoever tries again ends where one went who was not killed; what is done already may be refused.
       if found == old {
         try f.done(act.program, act.arguments, as: act.user)
-        let again = try picture(f)
+        let again = try Self.picture(f)
         // A group that was created has another id each time, and nothing else.
         #expect(again == new, "\(call) \(number): tried again")
       }
@@ -94,7 +95,7 @@ import Testing
   }
 
   @Test func `lines that are killed midway are each done or not, and again they are all done`() throws {
-    let f = try ToolFixture(copyOf: Self.furniture.get())
+    let f = try ToolFixture(copyOf: Self.furniture.get().store)
     let count = Torture.size(1500, long: 20_000)
     let texts = (1...count).map { JSON.line(["conversation": "+all", "text": "\($0)"]) }
     let sent = try f.done("dm-send", as: "alice", stdin: Input(lines: texts), seconds: 300).records
