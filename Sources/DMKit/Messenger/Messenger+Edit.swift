@@ -29,15 +29,17 @@ private final class EditSession: BatchSession {
   private let messenger: Messenger
   private let store: Store
   private let me: Int64
+  /// One for all: what is hidden from a user may be as much as what he edits.
+  private let viewer: Viewer
 
   init(_ messenger: Messenger, _ store: Store, _ me: Int64) {
     self.messenger = messenger
     self.store = store
     self.me = me
+    viewer = Viewer(store, me)
   }
 
   func act(on edit: Edit) throws -> Edit.Outcome {
-    let viewer = Viewer(store, me)
     let (row, message) = try messenger.visibleMessage(edit.message, store, as: viewer)
     let place = Store.Place(conversation: row.key, seq: message.seq)
     guard let stored = try store.storedMessage(at: place) else {
@@ -50,7 +52,7 @@ private final class EditSession: BatchSession {
       if message.bears(text) { return .message(message) }
       let mentions = try messenger.mentions(in: text, of: row.key, store)
       try store.edit(stored, to: text, mentioning: mentions, at: viewer.now)
-      return .message(try store.message(at: place, as: Viewer(store, me)) ?? message)
+      return .message(try store.message(at: place, as: viewer) ?? message)
     case .delete(let forEveryone):
       if forEveryone {
         try messenger.check(.edit, in: row)
@@ -58,6 +60,7 @@ private final class EditSession: BatchSession {
         try store.bury(stored, at: viewer.now)
       } else {
         try store.hide(message.seq...message.seq, from: me, in: row.key, isDeleted: true)
+        viewer.hides(message.seq, in: row.key)
         try store.append(
           .deletedForMe, conversation: row.key, user: me, seqs: message.seq...message.seq, at: viewer.now)
       }

@@ -106,6 +106,8 @@ extension Store {
     var before = try connection.prepare(
       """
       SELECT from_seq, to_seq FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND to_seq >= ?3 AND from_seq <= ?4
+      AND from_seq >= coalesce((SELECT max(from_seq) FROM hidden_range
+        WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3), 0)
       ORDER BY from_seq
       """)
     let added = gaps(in: range, left: try ranges(&before, user, conversation, range))
@@ -154,6 +156,30 @@ extension Store {
     insert.bind(joined.upperBound)
     insert.bind(isDeleted)
     try insert.run()
+  }
+
+  /// A range together with those that it touches, which are taken away: whoever deletes message after message leaves
+  /// one.
+  private func takeNeighbors(of range: SeqRange, _ user: Int64, _ conversation: Int64, isDeleted: Bool) throws
+    -> SeqRange
+  {
+    var take = try connection.prepare(
+      """
+      DELETE FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND is_deleted = ?5
+      AND (from_seq = ?4 + 1 OR to_seq = ?3 - 1 AND from_seq = (SELECT max(from_seq) FROM hidden_range
+        WHERE conversation = ?1 AND user = ?2 AND from_seq < ?3))
+      RETURNING from_seq, to_seq
+      """)
+    take.bind(conversation)
+    take.bind(user)
+    take.bind(range.lowerBound)
+    take.bind(range.upperBound)
+    take.bind(isDeleted)
+    var all = range
+    while try take.step() {
+      all = min(all.lowerBound, take.int(0))...max(all.upperBound, take.int(1))
+    }
+    return all
   }
 
   /// Shows a user again what was said before he joined or while he was away.

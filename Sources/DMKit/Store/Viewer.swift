@@ -6,7 +6,7 @@ final class Viewer {
   private struct Sight {
     /// The last message before he left; nil for one who is in.
     let end: Int?
-    let hidden: [SeqRange]
+    var hidden: [SeqRange]
   }
 
   /// What has expired by the reader's clock before any writer has noticed.
@@ -63,14 +63,28 @@ final class Viewer {
   func stretch(of seq: Int, in conversation: Int64) throws -> SeqRange? {
     let sight = try sight(of: conversation)
     if let end = sight.end, seq > end { return (end + 1)...Int.max }
-    // Ascending, and there may be one for each message that was deleted.
-    var (lower, upper) = (0, sight.hidden.count)
+    let place = place(of: seq, in: sight.hidden)
+    guard place < sight.hidden.count, sight.hidden[place].contains(seq) else { return nil }
+    return sight.hidden[place]
+  }
+
+  /// The first of ascending ranges that does not end before a number: there may be one for each message that was
+  /// deleted.
+  private func place(of seq: Int, in ranges: [SeqRange]) -> Int {
+    var (lower, upper) = (0, ranges.count)
     while lower < upper {
       let middle = (lower + upper) / 2
-      if sight.hidden[middle].upperBound < seq { lower = middle + 1 } else { upper = middle }
+      if ranges[middle].upperBound < seq { lower = middle + 1 } else { upper = middle }
     }
-    guard lower < sight.hidden.count, sight.hidden[lower].contains(seq) else { return nil }
-    return sight.hidden[lower]
+    return lower
+  }
+
+  /// Notes that a message which was seen is hidden from now on.
+  func hides(_ seq: Int, in conversation: Int64) {
+    lastSight = nil
+    guard var sight = sights.removeValue(forKey: conversation) else { return }
+    sight.hidden.insert(seq...seq, at: place(of: seq, in: sight.hidden))
+    sights[conversation] = sight
   }
 
   /// The messages of a range that are hidden from the user, whoever sent them.
