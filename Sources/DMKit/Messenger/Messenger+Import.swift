@@ -186,7 +186,8 @@ private final class ImportSession: BatchSession {
       try store.message(at: place, as: Viewer(store, me))
       ?? Message(
         id: found.id, conversationID: row.id, seq: found.seq, sender: message.sender, text: message.text,
-        createdAt: message.createdAt, status: .sent, replyTo: nil, nonce: message.nonce)
+        createdAt: message.createdAt, status: .sent, replyTo: message.replyTo == nil ? nil : found.replyTo,
+        nonce: message.nonce)
     answer.isDuplicate = true
     return answer
   }
