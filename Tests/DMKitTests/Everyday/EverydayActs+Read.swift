@@ -51,7 +51,9 @@ extension EverydayRun {
     let bound = talk.map { message(in: $0, for: user, isAlone: true) } ?? .number(1, in: nil)
     if kind >= 7, options.act == .delivered { options.act = .read }
     let target: ReadTarget =
-      kind < 7 ? .ranges(ranges) : kind == 7 ? .all : kind == 8 ? .upTo(bound) : .before(.message(bound))
+      kind < 7
+      ? .ranges(ranges)
+      : kind == 7 ? .all : kind == 8 ? .upTo(bound) : .before(moment(in: talk, for: user) ?? .message(bound))
     try play("\(name(user)) marks \(target) of \(reference) \(options)") {
       try messengers[user].markRead(target, in: reference, options)
     } _: { model throws(Refusal) in
@@ -64,13 +66,19 @@ extension EverydayRun {
       case .all: wanted.formUnion(0..<end)
       case .upTo(let reference): wanted.formUnion(0..<(try model.place(reference, in: talk, user).seq))
       case .before(.message(let reference)): wanted.formUnion(0..<(try model.place(reference, in: talk, user).seq - 1))
-      case .before(.time): break
+      case .before(.time(let time)):
+        wanted.formUnion((0..<end).filter { model.talks[talk].said[$0].createdAt < time })
       }
       if case .ranges = target {} else { wanted = Set(wanted.map { $0 + 1 }) }
       return (talk, mark(wanted, talk, options, by: user, &model))
     } _: { told, marked in
       try check(told, marked.0, options, by: user, marked.1)
     }
+  }
+
+  private func moment(in talk: Int?, for user: User) -> HistoryQuery.Bound? {
+    guard let talk, chance(50), model.talks[talk].end(for: user) > 0 else { return nil }
+    return bound(in: talk, upTo: model.talks[talk].end(for: user))
   }
 
   func range(in talk: Int?, for user: User) -> RangeReference {

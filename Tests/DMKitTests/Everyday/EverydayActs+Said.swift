@@ -61,6 +61,8 @@ extension EverydayRun {
       var places: [Place] = []
       do throws(EverydayModel.Refusal) {
         for target in targets {
+          // Once to each, however often it is named.
+          if let talk = try model.find(target, user), places.contains(where: { $0.talk == talk }) { continue }
           places.append(try model.send(EverydayModel.Wish(to: target, text: text), by: user).place)
         }
       } catch {
@@ -70,7 +72,7 @@ extension EverydayRun {
       return places
     } _: { told, places in
       try same(told.count, places.count, "messages")
-      for (told, place) in zip(told, places) { try check(told, place, false, to: user) }
+      for (told, place) in zip(told, places) { try check(told.message, place, false, to: user) }
     }
   }
 

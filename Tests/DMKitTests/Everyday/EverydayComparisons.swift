@@ -82,6 +82,8 @@ extension EverydayRun {
       let wanted = ranges.reduce(into: Set<Int>()) { $0.formUnion(numbers($1, upTo: end)) }
       seqs = seqs.filter(wanted.contains)
     }
+    if case .time(let time)? = query.since { seqs = seqs.filter { model.talks[talk].said[$0 - 1].createdAt >= time } }
+    if case .time(let time)? = query.before { seqs = seqs.filter { model.talks[talk].said[$0 - 1].createdAt < time } }
     if case .message(.number(let number, in: nil))? = query.since { seqs = seqs.filter { $0 >= number } }
     if case .message(.number(let number, in: nil))? = query.before { seqs = seqs.filter { $0 < number } }
     seqs = seqs.filter { query.includesDeleted ? model.reaches($0, talk, user) : model.sees($0, talk, user) }
@@ -109,9 +111,15 @@ extension EverydayRun {
     if chance(60) { query.limit = 1 + random.below(8) }
     if chance(30) { query.ranges = (0...1).map { _ in range(in: talk, for: user) } }
     let end = model.talks[talk].end(for: user)
-    if end > 0, chance(30) { query.since = .message(.number(1 + random.below(end), in: nil)) }
-    if end > 0, chance(30) { query.before = .message(.number(1 + random.below(end), in: nil)) }
+    if end > 0, chance(30) { query.since = bound(in: talk, upTo: end) }
+    if end > 0, chance(30) { query.before = bound(in: talk, upTo: end) }
     try same(try messengers[user].history(of: query), try expected(query, talk, to: user), "\(query) \(what)")
+  }
+
+  /// A message, or the moment of one.
+  func bound(in talk: Int, upTo end: Int) -> HistoryQuery.Bound {
+    let seq = 1 + random.below(end)
+    return chance(50) ? .message(.number(seq, in: nil)) : .time(model.talks[talk].said[seq - 1].createdAt)
   }
 
   /// What was said in all conversations, in one line.
@@ -130,6 +138,12 @@ extension EverydayRun {
     query.limit = 1 + random.below(30)
     let newest = Array(all.map(\.message).suffix(query.limit ?? 0))
     try same(try messengers[user].history(of: query), newest, "the newest \(what)")
+    if let (from, to) = two(of: all.map(\.message)) {
+      (query.limit, query.since, query.before) = (nil, .time(from.createdAt), .message(.id(to.id)))
+      let between = all.map(\.message).filter { $0.createdAt >= from.createdAt && $0.createdAt < to.createdAt }
+      try same(try messengers[user].history(of: query), between, "from \(from.seq) to \(to.seq) \(what)")
+      (query.since, query.before) = (nil, nil)
+    }
     (query.limit, query.unreadOnly) = (nil, true)
     try same(try messengers[user].history(of: query), all.filter(\.isUnread).map(\.message), "what is unread \(what)")
     let some = Set(
@@ -143,6 +157,13 @@ extension EverydayRun {
       try messengers[user].history(of: query), chosen.filter(\.isUnread).map(\.message), "unread of \(some) \(what)")
     query.unreadOnly = false
     try same(try messengers[user].history(of: query), chosen.map(\.message), "all of \(some) \(what)")
+  }
+
+  private func two(of messages: [Message]) -> (Message, Message)? {
+    guard let one = messages.randomElement(using: &random), let other = messages.randomElement(using: &random) else {
+      return nil
+    }
+    return (one, other)
   }
 
   func compareReceipts(for user: User) throws {
