@@ -6,6 +6,9 @@ extension DMConversation {
   static func act(_ arguments: Arguments, _ messenger: Messenger) throws -> [Conversation] {
     if let change = try ownChange(arguments) {
       _ = try arguments.operand(0, "CONVERSATION")
+      if case .muted = change, let last = arguments.operands.dropFirst().last, microseconds(of: last) != nil {
+        throw usage("'\(last)' is a time; write --for \(last)")
+      }
       return try messenger.change(change, in: arguments.operands.map(ConversationReference.init))
     }
     if arguments.subcommand == "create" { return [try create(arguments, messenger)] }

@@ -2,10 +2,13 @@ internal import DMCLI
 internal import DMKit
 
 @main struct DMDoctor: Program {
+  private static let damaged = Option("damaged", "take along messages that are not as they were written")
+
   static let command = Command(
     "dm-doctor", "check, back up, restore, purge and repair a store",
     synopsis: [
-      "check [--deep]", "stats", "backup [--force] FILE", "dump", "restore [FILE]", "purge", "repair", "reports",
+      "check [--deep]", "stats", "backup [--force] [--damaged] FILE", "dump", "restore [--damaged] [FILE]", "purge",
+      "repair", "reports",
     ],
     subcommands: [
       Command.Subcommand(
@@ -14,10 +17,11 @@ internal import DMKit
       Command.Subcommand("stats", "print sizes, rows, consumers, and when each of these tools was used last"),
       Command.Subcommand(
         "backup", operands: "FILE", "copy the store as it is now into a file, while others write",
-        options: [Option("force", "replace a file that is no backup")]),
+        options: [Option("force", "replace a file that is no backup"), damaged]),
       Command.Subcommand("dump", "print the whole store as lines"),
       Command.Subcommand(
-        "restore", operands: "[FILE]", "make a store of a dump on standard input, or of a dump or backup in a file"),
+        "restore", operands: "[FILE]", "make a store of a dump on standard input, or of a dump or backup in a file",
+        options: [damaged]),
       Command.Subcommand("purge", "remove what has expired, every trace of what was deleted, and old changes"),
       Command.Subcommand("repair", "make the search index and the counts anew"),
       Command.Subcommand("reports", "print the messages that were reported"),
@@ -60,7 +64,9 @@ internal import DMKit
     case "stats": try print(try upkeep.statistics(), text: UpkeepText.lines)
     case "backup":
       let file = try arguments.operand(0, "FILE")
-      try print(try upkeep.backUp(to: file, replacesAny: arguments.has("force")), text: UpkeepText.line)
+      try print(
+        try upkeep.backUp(to: file, replacesAny: arguments.has("force"), takesDamaged: arguments.has("damaged")),
+        text: UpkeepText.line)
     case "dump":
       let dump = try upkeep.dump()
       done()
@@ -68,8 +74,11 @@ internal import DMKit
     case "restore":
       let file = arguments.operands.first
       if file == nil, isTerminal(.input) { throw usage("pipe a dump into it, or name a FILE") }
-      try print(
-        try file.map(upkeep.restore) ?? upkeep.restore(lines: Stream.input.rawValue), text: UpkeepText.line)
+      let takesDamaged = arguments.has("damaged")
+      let restored =
+        try file.map { try upkeep.restore(file: $0, takesDamaged: takesDamaged) }
+        ?? upkeep.restore(lines: Stream.input.rawValue, takesDamaged: takesDamaged)
+      try print(restored, text: UpkeepText.line)
     case "purge":
       let purged = try upkeep.purge()
       try print(purged, text: UpkeepText.line)
@@ -84,14 +93,5 @@ internal import DMKit
         key = last
       }
     }
-  }
-
-  private static func check(_ call: Invocation, _ upkeep: Upkeep, _ done: () -> Void) throws {
-    let result = try upkeep.check(deep: call.arguments.has("deep"))
-    done()
-    for finding in result.findings { try call.print(finding, text: UpkeepText.line) }
-    let count = result.findings.count
-    guard count == 0 else { throw DMError(.storeDamaged, "\(count) \(count == 1 ? "fault" : "faults") found") }
-    if !call.isJSON, !call.isQuiet { try call.output.write("no fault found\(UpkeepText.before(result.lastUsedAt))\n") }
   }
 }

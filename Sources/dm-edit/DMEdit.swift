@@ -55,6 +55,12 @@ internal import DMKit
       let (conversations, ranges) = try conversationsAndRanges(operands, several: false)
       guard let conversation = conversations.first, let ranges else { throw usage("RANGE is missing; see --help") }
       let messages = try messenger.messages(in: conversation, ranges)
+      if messages.isEmpty {
+        throw DMError(
+          .unknownMessage,
+          "there is no message '\(operands.joined(separator: " "))' that you can see; dm-tail prints those",
+          subject: operands.joined(separator: " "))
+      }
       return messages.filter { !wordsOnly || $0.systemKind == nil }.map { .id($0.id) }
     }
     return try operands.map(MessageReference.init)

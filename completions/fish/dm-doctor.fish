@@ -1,6 +1,7 @@
 # fish completion for dm-doctor; made by 'make generate'
 complete -c dm-doctor -l deep -d 'compute everything again: pages, references, index, counts, ranges and digests'
 complete -c dm-doctor -l force -d 'replace a file that is no backup'
+complete -c dm-doctor -l damaged -d 'take along messages that are not as they were written'
 complete -c dm-doctor -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
 complete -c dm-doctor -l as -x -d 'who acts [$DM_USER, else the login name]'
 complete -c dm-doctor -l json -d 'print JSON lines, also on a terminal'

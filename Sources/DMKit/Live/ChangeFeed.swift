@@ -59,6 +59,7 @@ final class ChangeFeed {
     return try messenger.reading([]) { store, me in
       try resolve(store, me)
       guard let known = try store.knownChanges() else { return [] }
+      try store.refuseReplaced(uuid)
       var events: [MessagingEvent] = []
       if position.rev + 1 < known.lowerBound {
         let before = cursor

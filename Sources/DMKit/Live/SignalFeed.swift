@@ -7,8 +7,9 @@ final class SignalFeed {
   private let folder: LiveFolder
   private var watch: Watch
   private var freshness = Freshness()
-  /// Whether the user is told of a signal, asked once for as long as it lasts.
+  /// Whether the user is told of a signal, asked once for as long as it lasts and nothing is written.
   private var isTold: [LiveFolder.Signal: Bool] = [:]
+  private var version: Int64?
   private var typing: [Identifier: [Handle]] = [:]
   private var online: Set<Handle> = []
   private var lastLook: Int64?
@@ -53,6 +54,10 @@ final class SignalFeed {
     isTouched = false
     let (fresh, next) = freshness.look(at: signals)
     nextEnd = next
+    // Somebody may have blocked somebody, or left.
+    let now = try fresh.isEmpty ? nil : messenger.existingStore()?.dataVersion()
+    if now != version { isTold = [:] }
+    version = now
     isTold = try Dictionary(uniqueKeysWithValues: fresh.map { ($0, try isTold[$0] ?? tells(of: $0)) })
     let told = fresh.filter { isTold[$0] == true }
     return typingEvents(told) + (try presenceEvents(told))

@@ -55,7 +55,7 @@ extension Messenger {
     return try writing { store, me in
       let others = try keys(handles, store, me).filter { $0 != me }
       var row = try store.insertConversation(.group(title: title), creator: me, participants: [me] + others, at: .now)
-      try store.announce(.conversationCreated, title, by: me, in: &row)
+      try store.announce(.conversationCreated, [title], by: me, in: &row)
       for user in try store.blockers(of: me) where others.contains(user) { try putAside(row.key, of: user, store) }
       return try asSeen(row, store, me)
     }

@@ -8,26 +8,34 @@ extension Messenger {
     -> Conversation?
   {
     try changeGroup(reference, .add) { row, store, me in
-      var isChanged = false
-      for user in try keys(handles, store, me) {
-        let before = try store.membership(of: user, in: row.key)
-        if let before, before.leftSeq == nil { continue }
-        isChanged = true
-        let now = Timestamp.now
-        let old = row.lastSeq
-        if let left = before?.leftSeq {
-          try store.rejoin(row, user, after: left, at: now)
-        } else {
-          try store.join(row.key, user, at: now)
-          if old > 0 { try store.hide(1...old, from: user, in: row.key, isDeleted: false) }
-        }
-        if withHistory { try store.showHistory(to: user, in: row.key) }
-        try store.announce(.userJoined, try store.handle(user).description, by: me, in: &row)
-        try store.applyBlocks(toThoseWhoJoined: [user], row.key)
+      let joining = try keys(handles, store, me).filter { try !store.isParticipant($0, of: row.key) }
+      if joining.isEmpty { return false }
+      let old = row.lastSeq
+      // First to those who are in it, all at once, however many come.
+      try store.announce(.userJoined, joining.map { try store.handle($0).description }, by: me, in: &row)
+      for (index, user) in joining.enumerated() {
+        try admit(user, to: row, announcedIn: old + 1 + index, withHistory: withHistory, store)
         if try store.hasBlocked(me, by: user) { try putAside(row.key, of: user, store) }
       }
-      return isChanged
+      try store.applyBlocks(toThoseWhoJoined: joining, row.key)
+      return true
     }
+  }
+
+  /// Has a user take part from the message on that announced him.
+  private func admit(
+    _ user: Int64, to row: Store.ConversationRow, announcedIn seq: Int, withHistory: Bool, _ store: Store
+  ) throws {
+    var missed = 1
+    if let left = try store.membership(of: user, in: row.key)?.leftSeq {
+      missed = left + 1
+      try store.rejoin(row, user, at: .now)
+    } else {
+      try store.join(row.key, user, at: .now)
+    }
+    if missed < seq { try store.hide(missed...(seq - 1), from: user, in: row.key, isDeleted: false) }
+    if withHistory { try store.showHistory(to: user, in: row.key) }
+    _ = try store.cover(seq...row.lastSeq, by: user, in: row.key)
   }
 
   /// What somebody does to one who blocks him must not come before him.
@@ -59,7 +67,7 @@ extension Messenger {
   }
 
   private func end(_ user: Int64, by me: Int64, _ row: inout Store.ConversationRow, _ store: Store) throws {
-    try store.announce(.userLeft, try store.handle(user).description, by: me, in: &row)
+    try store.announce(.userLeft, [store.handle(user).description], by: me, in: &row)
     try store.leave(row, user)
     if try !store.blockedUsers(by: user).isEmpty { try store.applyBlocks(of: user, in: row.key) }
     // Whoever is out of it is told by a change of his own.
@@ -74,7 +82,7 @@ extension Messenger {
     return try changeGroup(reference, .retitle) { row, store, me in
       if try asSeen(row, store, me).title.map(ExactString.init) == ExactString(title) { return false }
       try store.set(.title(title), of: row.key)
-      try store.announce(.titleChanged, title, by: me, in: &row)
+      try store.announce(.titleChanged, [title], by: me, in: &row)
       return true
     }
   }

@@ -40,6 +40,7 @@ extension Messenger {
         found = row
       }
       let row = try found ?? find(reference, store, me)
+      try checkNotBlocked(row, as: Viewer(store, me))
       try bringBack(row, store, me)
       _ = try apply(.draft(text), in: row, store, me)
       return try asSeen(row, store, me)

@@ -50,7 +50,7 @@ public struct Edit: Sendable {
     guard emoji.utf8.count <= emojiLimit, emoji.count == 1, emoji.unicodeScalars.last != "\u{200D}",
       let first = emoji.unicodeScalars.first, isEmoji(first, emoji.unicodeScalars)
     else {
-      throw DMError(.badField, "'\(emoji)' is not one emoji; react with one", subject: "emoji")
+      throw DMError(.badField, "'\(emoji)' is not one emoji; react with one, such as 👍", subject: "emoji")
     }
   }
 

@@ -30,11 +30,16 @@ public struct ImportedMessage: Equatable, Sendable {
   public let replyTo: Reply?
   public let systemKind: Message.SystemKind?
   public let subject: String?
+  public let expiresAt: Timestamp?
+
+  /// Microseconds that it lives.
+  var lifetime: Int64? { expiresAt.map { max(0, $0.microseconds - createdAt.microseconds) } }
 
   /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce or the title.
   public init(
     group: Group, id: Identifier? = nil, sender: Handle, text: String?, createdAt: Timestamp, nonce: String? = nil,
-    replyTo: Reply? = nil, systemKind: Message.SystemKind? = nil, subject: String? = nil
+    replyTo: Reply? = nil, systemKind: Message.SystemKind? = nil, subject: String? = nil,
+    expiresAt: Timestamp? = nil
   ) throws {
     if systemKind == nil || text != nil { try Outgoing.check(text: text ?? "") }
     if let subject { try checkTitle(subject) }
@@ -50,6 +55,7 @@ public struct ImportedMessage: Equatable, Sendable {
     self.replyTo = replyTo
     self.systemKind = systemKind
     self.subject = subject
+    self.expiresAt = expiresAt
   }
 }
 

@@ -25,12 +25,10 @@ extension Store {
 
   /// Leaves of a message a tombstone: its text is overwritten, and nobody counts it any more.
   ///
-  /// Linear in the participants.
+  /// Linear in the participants, most of all in those who have not read it.
   func bury(_ message: StoredMessage, at time: Timestamp) throws {
     let (conversation, seq) = (message.place.conversation, message.place.seq)
-    for user in try everParticipantKeys(of: conversation, upTo: seq) {
-      _ = try cover(seq...seq, by: user, in: conversation)
-    }
+    for user in try unreadBy(seq, in: conversation) { _ = try cover(seq...seq, by: user, in: conversation) }
     if !message.mentions.isEmpty { try setMentions([], of: message) }
     if let text = message.text { try unindex(text, of: message.key) }
     do {
@@ -82,20 +80,23 @@ extension Store {
     return try statement.step() ? statement.timestamp(0) : nil
   }
 
-  /// How many expired messages a write buries at the most, besides what it is for: others wait for it.
-  static let burials = 500
+  /// How many expired messages a write buries at the most besides what it is for, and for how many microseconds it goes
+  /// on doing so: others wait for it.
+  private static let burials = (count: 500, time: 20_000 as Int64)
 
-  /// Buries what has expired, the oldest first.
+  /// Buries what has expired, the oldest first; the rest is left for the next write.
   ///
   /// - Returns: how many messages.
   @discardableResult
-  func buryExpired(now: Timestamp = .now, limit: Int = Store.burials) throws -> Int {
-    let expired = try expiredMessages(now: now, limit: limit)
-    for message in expired {
+  func buryExpired(now: Timestamp = .now) throws -> Int {
+    let end = stopwatch() + Self.burials.time
+    var count = 0
+    for message in try expiredMessages(now: now, limit: Self.burials.count) where count == 0 || stopwatch() < end {
       let place = Place(conversation: message.conversation, seq: message.seq)
       if let stored = try storedMessage(at: place) { try bury(stored, at: message.at) }
+      count += 1
     }
-    return expired.count
+    return count
   }
 
   /// Hides a range from a user; what is hidden counts as read.
@@ -111,7 +112,17 @@ extension Store {
       ORDER BY from_seq
       """)
     let added = gaps(in: range, left: try ranges(&before, user, conversation, range))
-    for part in added { try insertHiddenRange(part, from: user, in: conversation, isDeleted: isDeleted) }
+    for part in added {
+      let joined = try takeNeighbors(of: part, user, conversation, isDeleted: isDeleted)
+      var insert = try connection.prepare(
+        "INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted) VALUES (?, ?, ?, ?, ?)")
+      insert.bind(conversation)
+      insert.bind(user)
+      insert.bind(joined.lowerBound)
+      insert.bind(joined.upperBound)
+      insert.bind(isDeleted)
+      try insert.run()
+    }
     if isDeleted {
       // What was hidden already is deleted, too: being added again with the history does not bring it back.
       var delete = try connection.prepare(
@@ -127,35 +138,6 @@ extension Store {
     }
     _ = try cover(range, by: user, in: conversation)
     return added
-  }
-
-  /// Adds a range, as one with those of its kind that it touches: whoever deletes one message after the other has one range.
-  private func insertHiddenRange(_ range: SeqRange, from user: Int64, in conversation: Int64, isDeleted: Bool) throws {
-    var joined = range
-    do {
-      var near = try connection.prepare(
-        """
-        DELETE FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND is_deleted = ?5
-        AND (from_seq = ?4 OR from_seq = (SELECT max(from_seq) FROM hidden_range
-          WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3) AND to_seq = ?3) RETURNING from_seq, to_seq
-        """)
-      near.bind(conversation)
-      near.bind(user)
-      near.bind(range.lowerBound - 1)
-      near.bind(range.upperBound + 1)
-      near.bind(isDeleted)
-      while try near.step() {
-        joined = min(joined.lowerBound, near.int(0))...max(joined.upperBound, near.int(1))
-      }
-    }
-    var insert = try connection.prepare(
-      "INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted) VALUES (?, ?, ?, ?, ?)")
-    insert.bind(conversation)
-    insert.bind(user)
-    insert.bind(joined.lowerBound)
-    insert.bind(joined.upperBound)
-    insert.bind(isDeleted)
-    try insert.run()
   }
 
   /// A range together with those that it touches, which are taken away: whoever deletes message after message leaves

@@ -147,13 +147,17 @@ extension Store {
     try insertReadRange(range, of: user, in: conversation)
   }
 
-  /// Says in a conversation what was done to it; it counts as read by all.
+  /// Says in a conversation what was done to it, a message for each subject; all of them count as read by all.
   ///
   /// Linear in the participants.
-  func announce(_ kind: Message.SystemKind, _ subject: String, by user: Int64, in row: inout ConversationRow) throws {
-    _ = try insert(NewMessage(sender: user, systemKind: kind, subject: subject), into: &row)
-    let seqs = row.lastSeq...row.lastSeq
-    try update(row, added: 1, readBy: nil, sender: user, isSaid: false)
+  func announce(
+    _ kind: Message.SystemKind, _ subjects: [String], by user: Int64, in row: inout ConversationRow
+  ) throws {
+    let seqs = (row.lastSeq + 1)...(row.lastSeq + subjects.count)
+    for subject in subjects {
+      _ = try insert(NewMessage(sender: user, systemKind: kind, subject: subject), into: &row)
+    }
+    try update(row, added: subjects.count, readBy: nil, sender: user, isSaid: false)
     for participant in try participantKeys(of: row.key) { try extendReadRanges(by: seqs, of: participant, in: row.key) }
   }
 }

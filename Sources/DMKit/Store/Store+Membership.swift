@@ -31,10 +31,14 @@ extension Store {
     return try keys(&statement)
   }
 
-  /// Those who are in a conversation and those who left it after a message.
-  func everParticipantKeys(of conversation: Int64, upTo seq: Int) throws -> [Int64] {
+  /// Those in a conversation, or who left it later, with whom a message does not count as read.
+  func unreadBy(_ seq: Int, in conversation: Int64) throws -> [Int64] {
     var statement = try connection.prepare(
-      "SELECT user FROM participant WHERE conversation = ? AND (left_seq IS NULL OR left_seq >= ?)")
+      """
+      SELECT user FROM participant p WHERE conversation = ?1 AND (left_seq IS NULL OR left_seq >= ?2)
+      AND coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = ?1 AND r.user = p.user AND r.from_seq <= ?2
+        ORDER BY r.from_seq DESC LIMIT 1), 0) < ?2
+      """)
     statement.bind(conversation)
     statement.bind(seq)
     return try keys(&statement)
@@ -74,22 +78,19 @@ extension Store {
   }
 
   /// Has one who had left take part again.
-  ///
-  /// What he missed is hidden, and what follows is not.
-  func rejoin(_ row: ConversationRow, _ user: Int64, after leftSeq: Int, at time: Timestamp) throws {
+  func rejoin(_ row: ConversationRow, _ user: Int64, at time: Timestamp) throws {
     do {
       var statement = try connection.prepare(
         """
-        UPDATE participant SET left_seq = NULL, joined_at = ?1, is_owner = 0, is_deleted = 0
+        UPDATE participant SET left_seq = NULL, joined_at = ?1, is_owner = 0, is_deleted = 0,
+          last_activity = iif(last_activity IS NULL, NULL, ?4)
         WHERE conversation = ?2 AND user = ?3
         """)
       statement.bind(time)
       statement.bind(row.key)
       statement.bind(user)
+      statement.bind(row.lastActivity)
       try statement.run()
-    }
-    if leftSeq < row.lastSeq {
-      try hide((leftSeq + 1)...row.lastSeq, from: user, in: row.key, isDeleted: false)
     }
   }
 

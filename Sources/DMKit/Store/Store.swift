@@ -141,10 +141,17 @@ final class Store {
         .noStore, "the store at '\(location.directory)' was removed; start again when it is back",
         subject: location.directory)
     }
-    guard now == file else {
-      throw DMError(
-        .storeReplaced, "another store was put at '\(location.directory)'; start again to follow it",
-        subject: location.directory)
-    }
+    guard now == file else { throw replaced }
+  }
+
+  /// The same when what is in the place was restored into the file that is open.
+  func refuseReplaced(_ uuid: Identifier) throws {
+    guard try self.uuid() == uuid else { throw replaced }
+  }
+
+  private var replaced: DMError {
+    DMError(
+      .storeReplaced, "another store was put at '\(location.directory)'; start again to follow it",
+      subject: location.directory)
   }
 }

@@ -16,9 +16,11 @@ extension Upkeep {
   /// Copies the store as it is at one moment, while others write, into a file that is whole and on the disk before
   /// it takes its name.
   ///
-  /// - Parameter replacesAny: whether a file may be replaced that is no backup.
+  /// - Parameters:
+  ///   - replacesAny: whether a file may be replaced that is no backup.
+  ///   - takesDamaged: whether messages are taken along that are not as they were written.
   /// - Throws: `cannot_create`, `store_damaged` when the copy is not sound; then there is none.
-  public func backUp(to path: String, replacesAny: Bool = false) throws -> Backup {
+  public func backUp(to path: String, replacesAny: Bool = false, takesDamaged: Bool = false) throws -> Backup {
     let store = try store()
     try refuse(path, replacesAny: replacesAny)
     let lastUsedAt = try lastUse(of: .backup)
@@ -32,7 +34,7 @@ extension Upkeep {
         try store.connection.vacuum(into: temporary)
       }
       let id = Identifier(at: .now)
-      let count = try finish(temporary, as: id)
+      let count = try finish(temporary, as: id, takesDamaged: takesDamaged)
       try syncToDisk(temporary)
       try progress("putting it in place")
       guard rename(temporary, path) == 0 else { throw fileFault(.cannotCreate, "create", path) }
@@ -49,7 +51,7 @@ extension Upkeep {
   /// Gives a copy its own id and holds it against itself.
   ///
   /// - Returns: how many messages it has.
-  private func finish(_ path: String, as id: Identifier) throws -> Int {
+  private func finish(_ path: String, as id: Identifier, takesDamaged: Bool) throws -> Int {
     let copy = try Connection(path: path)
     // It is made durable as a whole, and nobody else knows of it yet.
     try copy.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
@@ -58,7 +60,9 @@ extension Upkeep {
       change.bind(id)
       try change.run()
     }
-    try copy.watched(by: { [progress] in try progress("looking at the copy") }) { try copy.verify(progress) }
+    try copy.watched(by: { [progress] in try progress("looking at the copy") }) {
+      try copy.verify(takesDamaged: takesDamaged, progress)
+    }
     var count = try copy.prepare("SELECT count(*) FROM message")
     return try count.step() ? count.int(0) : 0
   }
@@ -126,9 +130,11 @@ extension Connection {
   /// Holds the pages, the references and the messages against themselves.
   ///
   /// - Throws: `store_damaged`.
-  borrowing func verify(_ progress: (String) throws -> Void) throws {
+  borrowing func verify(takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
     func fault(_ what: String) -> DMError {
-      DMError(.storeDamaged, "the copy is not sound (\(what)); see 'dm-doctor check --deep'")
+      DMError(
+        .storeDamaged,
+        "the copy is not sound (\(what)); see 'dm-doctor check --deep', or say --damaged to take it along")
     }
     do {
       var check = try prepare("PRAGMA main.integrity_check(1)")
@@ -138,6 +144,7 @@ extension Connection {
       var check = try prepare("PRAGMA main.foreign_key_check")
       if try check.step() { throw fault("a row of '\(check.text(0))' refers to one that is not there") }
     }
+    if takesDamaged { return }
     var messages = try prepare(as: "verify", "SELECT m.id, m.digest, \(Store.digestColumns) FROM message m")
     var count = 0
     while try messages.step() {

@@ -15,8 +15,8 @@ extension Upkeep {
   ///
   /// - Throws: `cannot_create` when it is neither, `malformed_line` and the like, which name the line, and
   ///   `store_damaged`; then nothing is left behind.
-  public func restore(lines descriptor: Int32) throws -> Restored {
-    try restore { building in
+  public func restore(lines descriptor: Int32, takesDamaged: Bool = false) throws -> Restored {
+    try restore(takesDamaged) { building in
       let store = try Store.create(building)
       var lines = DumpLines(descriptor: descriptor, progress)
       try store.write(isBulk: true) { try store.fill(from: &lines, progress) }
@@ -25,18 +25,18 @@ extension Upkeep {
   }
 
   /// The same of a file, which is a dump or a backup.
-  public func restore(file path: String) throws -> Restored {
+  public func restore(file path: String, takesDamaged: Bool = false) throws -> Restored {
     let header = try header(of: path)
     guard header.isDatabase else {
       let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw fileFault(.inputOutput, "read", path) }
       defer { close(descriptor) }
-      return try restore(lines: descriptor)
+      return try restore(lines: descriptor, takesDamaged: takesDamaged)
     }
     guard header.isBackup else {
       throw DMError(.storeForeign, "'\(path)' is another program's database and no backup", subject: path)
     }
-    return try restore { building in
+    return try restore(takesDamaged) { building in
       do {
         let backup = try Connection(path: path)
         try building.create()
@@ -58,7 +58,7 @@ extension Upkeep {
   }
 
   /// Builds a store beside the place where it is to be, holds it against itself, and puts it there as a whole.
-  private func restore(_ build: (StoreLocation) throws -> Store) throws -> Restored {
+  private func restore(_ takesDamaged: Bool, _ build: (StoreLocation) throws -> Store) throws -> Restored {
     var faultCount = 0
     try refuseFull()
     let beside = try temporaryName(in: nearestFolder(), ".dm-restore-", isFolder: true)
@@ -66,18 +66,16 @@ extension Upkeep {
     let building = StoreLocation(directory: beside, isNamed: true)
     do {
       let store = try build(building)
-      try store.connection.verify(progress)
-      try store.write(isBulk: true) { _ = try correctCounts(in: store) }
+      try store.connection.verify(takesDamaged: takesDamaged, progress)
       let findings = Findings()
       try SchemaAudit.run(store, findings)
+      try ValueAudit.run(store, findings)
+      // Programs die of these.
+      try refuse(findings, but: [])
+      try store.write(isBulk: true) { _ = try correctCounts(in: store) }
       try compute(store, findings)
-      // Programs die of these; of a wrong count nobody does, and the backup may be the last that there is.
-      if let first = findings.list.first(where: { ![.counts, .ranges].contains($0.check) }) {
-        throw DMError(
-          .storeDamaged,
-          "what is to be restored does not fit itself: \(first.subject ?? first.check.rawValue): \(first.message)",
-          subject: first.subject)
-      }
+      // Of a wrong count nobody dies, and the backup may be the last that there is.
+      try refuse(findings, but: takesDamaged ? [.counts, .ranges, .digests] : [.counts, .ranges])
       faultCount = findings.list.count
       let lock = try store.writeLock(patience: Store.patience)
       guard try store.connection.emptyLog(within: 5000) else {
@@ -93,6 +91,14 @@ extension Upkeep {
       storeID: try store.uuid(), messageCount: Int(try store.pragma("SELECT count(*) FROM message")),
       faultCount: faultCount,
       at: .now)
+  }
+
+  private func refuse(_ findings: Findings, but harmless: Set<Finding.Check>) throws {
+    guard let first = findings.list.first(where: { !harmless.contains($0.check) }) else { return }
+    throw DMError(
+      .storeDamaged,
+      "what is to be restored does not fit itself: \(first.subject ?? first.check.rawValue): \(first.message)",
+      subject: first.subject)
   }
 
   /// An empty store has tables or not, and nobody in it.
@@ -143,6 +149,10 @@ extension Upkeep {
         try store.connection.execute("INSERT INTO main.\(name) (\(columns)) SELECT \(columns) FROM built.\(name)")
       }
       try store.reindex()
+      // Whoever follows the empty one must not take years of history for news.
+      var change = try store.connection.prepare("UPDATE store SET uuid = ?")
+      change.bind(Identifier(at: .now))
+      try change.run()
     }
     try store.connection.execute("DETACH built")
     EmptyFile.touch(location.bell)

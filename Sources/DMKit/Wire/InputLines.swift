@@ -136,7 +136,8 @@ extension ImportedMessage {
     try self.init(
       group: group, id: line.identifier("id"), sender: Handle(line.required("sender")),
       text: kind == nil ? line.required("text") : line.text("text"), createdAt: line.time("created_at"),
-      nonce: line.text("nonce"), replyTo: reply, systemKind: kind, subject: line.text("subject"))
+      nonce: line.text("nonce"), replyTo: reply, systemKind: kind, subject: line.text("subject"),
+      expiresAt: line.text("expires_at") == nil ? nil : line.time("expires_at"))
   }
 }
 

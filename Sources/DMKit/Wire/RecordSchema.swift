@@ -166,7 +166,7 @@ public struct RecordSchema: Sendable {
       Field("created_at", .time, optional: true), Field("nonce", .string, optional: true),
       Field("reply_to", .uuid, optional: true), Field("reply_to_nonce", .string, optional: true),
       Field("system_kind", .words(Message.SystemKind.allCases.map(\.rawValue)), optional: true),
-      Field("subject", .string, optional: true),
+      Field("subject", .string, optional: true), Field("expires_at", .time, optional: true),
       Field("is_group", .boolean, optional: true), Field("title", .string, optional: true),
       Field("creator", .handle, optional: true), Field("participants", .list(.handle), optional: true),
       Field("last_activity", .time, optional: true),

@@ -19,7 +19,7 @@ struct EverydayUpkeepTests {
       #expect([repaired.conversationsCount, repaired.participantsCount, repaired.messagesCount] == [0, 0, 0])
       _ = try run.files.upkeep.purge()
       #expect(try run.files.findings() == [])
-      let path = run.files.location.directory + "/backup"
+      let path = try run.files.elsewhere("backup")
       _ = try run.files.upkeep.backUp(to: path)
       let copy = try TemporaryStore(users: [])
       _ = try copy.upkeep.restore(file: path)

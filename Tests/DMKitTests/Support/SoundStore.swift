@@ -57,6 +57,17 @@ extension TemporaryStore {
   var names: [String] {
     get throws { try FileManager.default.contentsOfDirectory(atPath: location.directory).sorted() }
   }
+
+  /// A path in a folder that is no store, and goes away with this one.
+  func elsewhere(_ name: String) throws -> String {
+    let folder = location.directory + "/out"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    return "\(folder)/\(name)"
+  }
+
+  var namesElsewhere: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: location.directory + "/out").sorted() }
+  }
 }
 
 /// Where `part` stands in `whole`, each time.

@@ -10,31 +10,31 @@ struct BackupTests {
 
   @Test func `a backup holds everything, under an id of its own, for its owner alone`() throws {
     let store = try TemporaryStore.furnished()
-    let path = store.location.directory + "/backup"
+    let path = try store.elsewhere("backup")
     let backup = try store.upkeep.backUp(to: path)
     #expect(backup.messageCount == 42)
     #expect(backup.lastUsedAt == nil)
     #expect(try mode(path) == 0o600)
     #expect(fileSize(path) == backup.sizeBytes)
-    let other = try TemporaryStore(bytes: store.bytes("backup"))
+    let other = try TemporaryStore(bytes: store.bytes("out/backup"))
     #expect(try other.findings() == [])
     #expect(try other.texts("SELECT hex(uuid) FROM store") != store.texts("SELECT hex(uuid) FROM store"))
     let texts = "SELECT coalesce(text, '') || seq || digest FROM message ORDER BY id"
     #expect(try other.texts(texts) == store.texts(texts))
     #expect(try store.upkeep.backUp(to: path).lastUsedAt != nil)
-    #expect(try store.names.filter { $0.contains("backup") } == ["backup"])
+    #expect(try store.namesElsewhere == ["backup"])
   }
 
   @Test func `a file that is no backup is replaced only when that is asked for`() throws {
     let store = try TemporaryStore.furnished()
-    let path = store.location.directory + "/notes"
+    let path = try store.elsewhere("notes")
     try Data("something else that took long to write, longer than a header, which has a hundred bytes".utf8).write(
       to: URL(filePath: path))
-    let before = try store.bytes("notes")
+    let before = try store.bytes("out/notes")
     #expect(try code { try store.upkeep.backUp(to: path) } == .cannotCreate)
-    #expect(try store.bytes("notes") == before)
+    #expect(try store.bytes("out/notes") == before)
     _ = try store.upkeep.backUp(to: path, replacesAny: true)
-    #expect(try store.bytes("notes").starts(with: Array("SQLite format 3".utf8)))
+    #expect(try store.bytes("out/notes").starts(with: Array("SQLite format 3".utf8)))
   }
 
   @Test func `a store that is in use is not replaced, whatever is asked for`() throws {
@@ -52,27 +52,41 @@ struct BackupTests {
 
   @Test func `of a damaged store there is no backup, and the one of yesterday stays`() throws {
     let store = try TemporaryStore.furnished()
-    let path = store.location.directory + "/backup"
+    let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
-    let before = try store.bytes("backup")
+    let before = try store.bytes("out/backup")
     try store.execute("UPDATE message SET text = 'another' WHERE id = 3")
     #expect(try code { try store.upkeep.backUp(to: path) } == .storeDamaged)
-    #expect(try store.bytes("backup") == before)
-    #expect(try store.names.filter { $0.contains("backup") } == ["backup"])
+    #expect(try store.bytes("out/backup") == before)
+    #expect(try store.namesElsewhere == ["backup"])
+    // What is left can be saved nevertheless, when that is asked for.
+    #expect(try store.upkeep.backUp(to: path, takesDamaged: true).messageCount == 42)
+    let saved = try TemporaryStore(users: [])
+    #expect(try code { try saved.upkeep.restore(file: path) } == .storeDamaged)
+    #expect(try saved.upkeep.restore(file: path, takesDamaged: true).messageCount == 42)
+    #expect(try saved.findings().map(\.check) == [.digests, .search])
+  }
+
+  @Test func `a file in the folder of a store is never replaced`() throws {
+    let store = try TemporaryStore.furnished()
+    for name in ["store.lock", "bell", "another"] {
+      let path = "\(store.location.directory)/\(name)"
+      #expect(try code { try store.upkeep.backUp(to: path, replacesAny: true) } == .cannotCreate, "\(name)")
+    }
   }
 
   @Test func `who is interrupted leaves nothing behind`() throws {
     struct Enough: Error {}
     let store = try TemporaryStore.furnished(messages: 500)
-    let names = try store.names
+    let path = try store.elsewhere("backup")
     for after in 0..<5 {
       var left = after
       let upkeep = Upkeep(store.location) { _ in
         left -= 1
         if left < 0 { throw Enough() }
       }
-      #expect(throws: Enough.self) { try upkeep.backUp(to: store.location.directory + "/backup") }
-      #expect(try store.names == names)
+      #expect(throws: Enough.self) { try upkeep.backUp(to: path) }
+      #expect(try store.namesElsewhere.isEmpty)
     }
   }
 

@@ -6,7 +6,7 @@ import Testing
 struct RestoreTests {
   @Test func `a backup is restored as a store that goes on`() throws {
     let store = try TemporaryStore.furnished()
-    let path = store.location.directory + "/backup"
+    let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
     let other = try TemporaryStore(users: [])
     #expect(try other.upkeep.restore(file: path).messageCount == 42)
@@ -38,7 +38,7 @@ struct RestoreTests {
 
   @Test func `a store with anybody in it is not restored into`() throws {
     let store = try TemporaryStore.furnished()
-    let path = store.location.directory + "/backup"
+    let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
     let other = try TemporaryStore(users: ["dave"])
     #expect(try code { try other.upkeep.restore(file: path) } == .cannotCreate)
@@ -47,7 +47,7 @@ struct RestoreTests {
 
   @Test func `an empty store that somebody has open is filled, not replaced`() throws {
     let store = try TemporaryStore.furnished()
-    let path = store.location.directory + "/backup"
+    let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
     let other = try TemporaryStore(users: [])
     let opened = try Store.create(other.location)
@@ -65,7 +65,7 @@ struct RestoreTests {
 
   @Test func `the folders in which the store is to be are made`() throws {
     let store = try TemporaryStore.furnished()
-    let path = store.location.directory + "/backup"
+    let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
     let deep = StoreLocation(directory: store.location.directory + "/a/b/c", isNamed: true)
     _ = try Upkeep(deep).restore(file: path)

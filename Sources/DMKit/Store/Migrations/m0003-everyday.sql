@@ -84,5 +84,7 @@ CREATE TABLE upkeep (
 CREATE VIRTUAL TABLE search USING fts5(text, content = '', tokenize = "unicode61 remove_diacritics 2");
 
 UPDATE participant SET is_owner = 1 WHERE (conversation, user) IN (
-  SELECT id, coalesce(creator, (SELECT min(user) FROM participant WHERE conversation = conversation.id))
+  SELECT id, coalesce(
+    (SELECT user FROM participant WHERE conversation = conversation.id AND user = creator),
+    (SELECT min(user) FROM participant WHERE conversation = conversation.id))
   FROM conversation WHERE direct_low IS NULL);
