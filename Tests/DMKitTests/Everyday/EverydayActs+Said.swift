@@ -77,7 +77,7 @@ extension EverydayRun {
   }
 
   func saveDraft(by user: User) throws {
-    let reference = conversation(for: user)
+    let reference = chance(25) ? .direct(name(anybody())) : conversation(for: user)
     let text = chance(30) ? "the same draft" : text()
     try play("\(name(user)) drafts for \(reference)") {
       try messengers[user].saveDraft(text, in: reference)
@@ -144,8 +144,17 @@ extension EverydayRun {
     case 28..<45: try Edit(message(for: user, isOwn: chance(85)), .delete(forEveryone: true))
     case 45..<60: try Edit(message(for: user), .delete(forEveryone: false))
     case 60..<92: try Edit(message(for: user), .react(chance(75) ? Self.emoji[random.below(4)] : nil))
-    default: try Edit(message(for: user), .report(reason: chance(50) ? "rude \(act)" : nil))
+    default:
+      try Edit(
+        chance(40) ? reported(by: user) : message(for: user), .report(reason: chance(50) ? "rude \(act)" : nil))
     }
+  }
+
+  /// What he has reported before.
+  private func reported(by user: User) -> MessageReference {
+    let report = model.reports.filter { $0.reporter == user }.randomElement(using: &random)
+    let id = report.flatMap { model.talks[$0.talk].said[$0.seq - 1].id }
+    return id.map { .id($0) } ?? message(for: user)
   }
 
   func edit(by user: User) throws {

@@ -240,7 +240,7 @@ extension EverydayRun {
     try compare(talk, to: anybody())
     if chance(12) { try compareList(of: anybody()) }
     if chance(12) { try follow() }
-    if chance(1), chance(30) { try replay(anybody()) }
+    if chance(2), chance(60) { try replay(anybody()) }
     if chance(4) { try compareHistory(talk, to: anybody()) }
     if chance(1), chance(8) { try compareEverything() }
   }

@@ -128,7 +128,7 @@ extension EverydayRun {
   /// Begins again from any place, with any wishes, and reads to the end.
   func replay(_ user: User, fromStart: Bool = false) throws {
     let cursors = watchers.first { $0.user == user }?.cursors ?? []
-    let begin = fromStart ? nil : cursors.randomElement(using: &random)
+    let begin = fromStart ? nil : place(among: cursors)
     let kinds = Set(
       MessagingEvent.Kind.allCases.filter { EverydayWatcher.kinds.contains($0) && (fromStart || chance(60)) })
     let othersOnly = !fromStart && chance(30)
@@ -145,13 +145,19 @@ extension EverydayRun {
     try compare(told, right, "what \(name(user)) is told again from \(begin?.place ?? 0) on")
   }
 
+  /// A place that was told, rather a late one, or one between the messages that one receipt has changed.
+  private func place(among cursors: [(cursor: Cursor, place: Int)]) -> (cursor: Cursor, place: Int)? {
+    let within = cursors.filter { $0.cursor.position.seq > 0 }
+    if chance(40), !within.isEmpty { return within.randomElement(using: &random) }
+    return cursors.suffix(chance(70) ? 80 : .max).randomElement(using: &random)
+  }
+
   // MARK: The consumer
 
   /// Acknowledges a cursor that was told, perhaps one of long ago, alone or with an answer.
   func acknowledge(_ watcher: EverydayWatcher) throws {
     guard let name = watcher.consumer else { return }
-    let recent = watcher.cursors.suffix(chance(80) ? 20 : 400)
-    guard let (cursor, place) = recent.randomElement(using: &random) else { return }
+    guard let (cursor, place) = place(among: Array(watcher.cursors.suffix(chance(80) ? 20 : 400))) else { return }
     let user = watcher.user
     let news = place > watcher.acknowledged
     var wish = chance(40) ? wish(by: user) : nil

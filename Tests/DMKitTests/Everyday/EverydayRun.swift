@@ -9,8 +9,8 @@ final class EverydayRun {
 
   /// Those who act: one name begins another, and one is of a script whose words are not set apart.
   static let names = ["alice", "al", "bob", "carol", "海"]
-  /// Those who only are in a group, which is just not a large one while none of the others has joined.
-  static let crowd = (1...(Store.smallGroup - 2)).map { "extra\($0)" }
+  /// Those who only are in a group, which becomes a large one by the last of those who act, or the one before.
+  static let crowd = (1...(Store.smallGroup - 3)).map { "extra\($0)" }
 
   let seed: UInt64
   var random: SplitMix64
@@ -48,7 +48,7 @@ final class EverydayRun {
     }
     model.store = try store.uuid()
     try learn()
-    if hasCrowd { try createGroup("crowd", with: Self.crowd, by: 0) }
+    if hasCrowd { try createGroup("crowd", with: Self.crowd.dropLast(Int(seed % 2)), by: 0) }
   }
 
   /// How many of the last acts are shown of a run that fails; `DM_SHOWN` asks for more.
