@@ -162,6 +162,7 @@ extension EverydayModel {
       talk = new
     }
     guard let talk else { throw Refusal(.unknownConversation) }
+    if let pair = talks[talk].pair, hasBlocked(user, pair.0) || hasBlocked(user, pair.1) { throw Refusal(.notAllowed) }
     try checkIn(user, talk)
     bringBack(talk, user)
     _ = try change(.draft(text), in: talk, by: user)
