@@ -27,7 +27,10 @@ extension EverydayRun {
   }
 
   func add(by user: User) throws {
-    let (reference, others, withHistory) = (group(for: user), somebody(), chance(35))
+    let isOfCrowd = hasCrowd && chance(15)
+    let user = isOfCrowd ? Self.names.count : user
+    let reference = isOfCrowd ? reference(0, user) : group(for: user)
+    let (others, withHistory) = (somebody(), chance(35))
     try play("\(name(user)) adds \(others) to \(reference)\(withHistory ? " with history" : "")") {
       try messengers[user].add(others, to: reference, withHistory: withHistory)
     } _: { model throws(Refusal) in

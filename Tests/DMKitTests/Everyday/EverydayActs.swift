@@ -4,6 +4,8 @@
 extension EverydayRun {
   func anybody() -> User { random.below(Self.names.count) }
 
+  var hasCrowd: Bool { model.names.count > Self.names.count }
+
   func chance(_ percent: Int) -> Bool { random.chance(percent) }
 
   /// Names of some users, some of which may be wrong.
@@ -23,6 +25,7 @@ extension EverydayRun {
     case 8..<13: return reference(model.talks.indices.randomElement(using: &random), user)
     case 13..<20: return reference(model.talks.indices.filter { model.talks[$0].has(user) }.last, user)
     default:
+      if hasCrowd, chance(15), model.isIn(user, 0) { return reference(0, user) }
       let own = model.talks.indices.filter { model.talks[$0].parts[user] != nil }
       return reference(own.randomElement(using: &random), user)
     }

@@ -10,6 +10,8 @@ final class EverydayRun {
   /// Those who act: one name begins another, and one is of a script whose words are not set apart.
   static let names = ["alice", "al", "bob", "carol", "海"]
   /// Those who only are in a group, which becomes a large one by the last of those who act, or the one before.
+  ///
+  /// The first of them brings back who has left.
   static let crowd = (1...(Store.smallGroup - 3)).map { "extra\($0)" }
 
   let seed: UInt64
@@ -40,7 +42,7 @@ final class EverydayRun {
     let everybody = Self.names + (hasCrowd ? Self.crowd : [])
     model = EverydayModel(names: everybody)
     files = try TemporaryStore(users: everybody)
-    messengers = try Self.names.map { [files] in try files.messenger($0) }
+    messengers = try everybody.prefix(Self.names.count + 1).map { [files] in try files.messenger($0) }
     guard let store = try Store.open(files.location) else { throw Mismatch("there is no store") }
     self.store = store
     watchers = try [(0, nil), (2, nil), (3, "bot")].map { [files] user, consumer in
@@ -48,7 +50,7 @@ final class EverydayRun {
     }
     model.store = try store.uuid()
     try learn()
-    if hasCrowd { try createGroup("crowd", with: Self.crowd.dropLast(Int(seed % 2)), by: 0) }
+    if hasCrowd { try createGroup("crowd", with: Self.names[1...2] + Self.crowd.dropLast(Int(seed % 2)), by: 0) }
   }
 
   /// How many of the last acts are shown of a run that fails; `DM_SHOWN` asks for more.
