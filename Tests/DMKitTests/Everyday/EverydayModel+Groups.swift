@@ -164,6 +164,7 @@ extension EverydayModel {
     guard let talk else { throw Refusal(.unknownConversation) }
     if let pair = talks[talk].pair, hasBlocked(user, pair.0) || hasBlocked(user, pair.1) { throw Refusal(.notAllowed) }
     try checkIn(user, talk)
+    if let partner = talks[talk].partner(of: user), hasBlocked(user, partner) { throw Refusal(.notAllowed) }
     bringBack(talk, user)
     _ = try change(.draft(text), in: talk, by: user)
     return talk

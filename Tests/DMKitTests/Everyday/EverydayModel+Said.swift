@@ -153,10 +153,12 @@ extension EverydayModel {
     unnoticed.append((time, place.talk, place.seq))
   }
 
-  /// Somebody writes, and so makes tombstones of what has expired.
-  mutating func notice() {
-    for (time, talk, seq) in unnoticed.sorted(by: { $0.at < $1.at }) { bury((talk, seq), at: time) }
-    unnoticed = []
+  /// Somebody writes, and so makes tombstones of what has expired, the oldest first: of all but some that are left
+  /// for the next.
+  mutating func notice(leaving count: Int) {
+    let ordered = unnoticed.sorted { $0.at < $1.at }
+    for (time, talk, seq) in ordered.dropLast(count) { bury((talk, seq), at: time) }
+    unnoticed = ordered.suffix(count)
   }
 
   // MARK: Mentions

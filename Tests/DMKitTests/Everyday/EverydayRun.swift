@@ -50,7 +50,11 @@ final class EverydayRun {
     }
     model.store = try store.uuid()
     try learn()
-    if hasCrowd { try createGroup("crowd", with: Self.names[1...2] + Self.crowd.dropLast(Int(seed % 2)), by: 0) }
+    if hasCrowd {
+      try createGroup("crowd", with: Self.names[1...2] + Self.crowd.dropLast(Int(seed % 2)), by: 0)
+      // So that somebody blocks another when the group grows large.
+      try setBlocked(true, [Self.names[1]], by: 0)
+    }
   }
 
   /// How many of the last acts are shown of a run that fails; `DM_SHOWN` asks for more.
@@ -82,6 +86,7 @@ final class EverydayRun {
   ) throws {
     act += 1
     note(what)
+    let unnoticed = model.unnoticed.count
     let answer: Result<Told, DMError>
     do {
       answer = .success(try told())
@@ -98,7 +103,7 @@ final class EverydayRun {
     }
     try learn()
     log[log.count - 1] += model.entries[before...].map { "; #\($0.talk) \($0.kind)" }.joined()
-    if model.entries.count > before, !model.unnoticed.isEmpty {
+    if model.entries.count > before, unnoticed > 0, model.unnoticed.count == unnoticed {
       throw Mismatch("something was written, but what had expired was not buried")
     }
     switch (answer, right) {
@@ -120,8 +125,9 @@ final class EverydayRun {
       "SELECT count(*) FROM message WHERE deleted_at IS NULL AND expires_at <= ?")
     statement.bind(Timestamp.now)
     guard try statement.step() else { return }
-    if statement.int(0) == 0 { return model.notice() }
-    try same(statement.int(0), model.unnoticed.count, "expired and not buried")
+    let left = statement.int(0)
+    if left > model.unnoticed.count { throw Mismatch("\(left) have expired, not \(model.unnoticed.count)") }
+    model.notice(leaving: left)
   }
 
   /// Learns ids and times of what is new.
