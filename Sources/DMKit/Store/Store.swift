@@ -89,12 +89,16 @@ final class Store {
       isReady = true
     }
     let transaction = try connection.begin(.write)
+    var isCommitted = false
+    // Keys that were given in vain are given again.
+    defer { if !isCommitted { (handles, conversationIDs) = ([:], [:]) } }
     try refuseNewer(version())
     logged = nil
     try buryExpired()
     let result = try body()
     if let logged { try pruneChanges(after: logged) }
     try transaction.commit()
+    isCommitted = true
     writeCount += 1
     // Only now: whoever wakes earlier sees nothing yet, and is not woken again.
     if logged != nil { EmptyFile.touch(location.bell) }

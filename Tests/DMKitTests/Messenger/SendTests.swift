@@ -152,4 +152,16 @@ struct SendTests {
     let conversations = try results.map { try $0.get().conversationID }
     #expect(conversations[0] != conversations[1])
   }
+
+  @Test func `a conversation whose beginning was undone leaves no id behind`() throws {
+    let store = try TemporaryStore(users: ["alice", "bob", "carol", "dave"])
+    let bob = try store.messenger("bob")
+    _ = try bob.setBlocked(true, ["carol"])
+    let refused = try code {
+      try bob.sendToAll([Outgoing(to: .direct("alice"), text: "1"), Outgoing(to: .direct("carol"), text: "2")])
+    }
+    #expect(refused == .notAllowed)
+    let sent = try store.messenger("dave").say("hello", to: "bob")
+    #expect(try bob.history(of: HistoryQuery()).map(\.conversationID) == [sent.conversationID])
+  }
 }
