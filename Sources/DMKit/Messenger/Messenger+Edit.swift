@@ -31,12 +31,14 @@ private final class EditSession: BatchSession {
   private let me: Int64
   /// One for all: what is hidden from a user may be as much as what he edits.
   private let viewer: Viewer
+  private let mentions: Mentions
 
   init(_ messenger: Messenger, _ store: Store, _ me: Int64) {
     self.messenger = messenger
     self.store = store
     self.me = me
     viewer = Viewer(store, me)
+    mentions = Mentions(store)
   }
 
   func act(on edit: Edit) throws -> Edit.Outcome {
@@ -50,8 +52,7 @@ private final class EditSession: BatchSession {
       try messenger.check(.edit, in: row)
       try messenger.checkOwn(message)
       if message.bears(text) { return .message(message) }
-      let mentions = try messenger.mentions(in: text, of: row.key, store)
-      try store.edit(stored, to: text, mentioning: mentions, at: viewer.now)
+      try store.edit(stored, to: text, mentioning: mentions.users(in: text, of: row.key), at: viewer.now)
       return .message(try store.message(at: place, as: viewer) ?? message)
     case .delete(let forEveryone):
       if forEveryone {

@@ -19,8 +19,7 @@ private final class ImportSession: BatchSession {
   private var keys: [ImportedMessage.Group: Int64] = [:]
   private var rows: [Int64: Store.ConversationRow] = [:]
   private var participants: [Int64: Set<Int64>] = [:]
-  /// Until somebody joins.
-  private var finders: [Int64: MentionFinder] = [:]
+  private let mentions: Mentions
   /// The first number that each conversation got in this transaction.
   private var firstAdded: [Int64: Int] = [:]
   private var joined: [Int64: [Int64]] = [:]
@@ -30,6 +29,7 @@ private final class ImportSession: BatchSession {
     self.messenger = messenger
     self.store = store
     self.me = me
+    mentions = Mentions(store)
     allSeeing = Viewer(store, me, extras: .everything)
   }
 
@@ -59,12 +59,12 @@ private final class ImportSession: BatchSession {
     let sender = try key(of: message.sender)
     // Whoever announced something need not have been there when it was said.
     if message.systemKind == nil { try admit(sender, to: row) }
-    let mentions = try message.text.map { try self.mentions(in: $0, of: row.key) } ?? []
+    let mentioned = try message.text.map { try mentions.users(in: $0, of: row.key) } ?? []
     let (id, _) = try store.insert(
       Store.NewMessage(
         id: message.id, sender: sender, text: message.text, nonce: message.nonce, replyTo: replyTo,
         at: message.createdAt, lifetime: message.lifetime, systemKind: message.systemKind, subject: message.subject,
-        mentions: mentions), into: &row
+        mentions: mentioned), into: &row
     )
     rows[row.key] = row
     if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq }
@@ -74,7 +74,7 @@ private final class ImportSession: BatchSession {
     added.expiresAt = message.expiresAt
     added.systemKind = message.systemKind
     added.subject = message.subject
-    added.mentions = try mentions.map(store.handle)
+    added.mentions = try mentioned.map(store.handle)
     return added
   }
 
@@ -229,20 +229,13 @@ private final class ImportSession: BatchSession {
     return key
   }
 
-  private func mentions(in text: String, of conversation: Int64) throws -> [Int64] {
-    guard MentionFinder.mayMention(text) else { return [] }
-    let finder = try finders[conversation] ?? MentionFinder(store, conversation)
-    finders[conversation] = finder
-    return finder.users(in: text)
-  }
-
   private func admit(_ user: Int64, to row: Store.ConversationRow) throws {
     if participants[row.key] == nil { participants[row.key] = Set(try store.participantKeys(of: row.key)) }
     guard participants[row.key]?.contains(user) == false else { return }
     // Who has left stays away.
     if try store.participates(user, in: row.key) { return }
     participants[row.key]?.insert(user)
-    finders[row.key] = nil
+    mentions.forgetParticipants(of: row.key)
     try store.join(row.key, user)
     if participants[row.key]?.count == 1, row.isGroup { try store.setOwner(user, of: row.key) }
     try store.applyBlocks(toThoseWhoJoined: [user], row.key)

@@ -8,7 +8,7 @@ final class SendSession: BatchSession {
   private let allSeeing: Viewer
   private var keys: [ConversationReference: Int64] = [:]
   private var rows: [Int64: Store.ConversationRow] = [:]
-  private var finders: [Int64: MentionFinder] = [:]
+  private let mentions: Mentions
   /// The first number that each conversation got in this transaction; nobody else adds to it meanwhile.
   private var firstAdded: [Int64: Int] = [:]
 
@@ -20,6 +20,7 @@ final class SendSession: BatchSession {
     self.store = store
     self.me = me
     self.allowsOtherText = allowsOtherText
+    mentions = Mentions(store)
     viewer = Viewer(store, me)
     allSeeing = Viewer(store, me, extras: .everything)
   }
@@ -39,27 +40,19 @@ final class SendSession: BatchSession {
     let replyTo = try outgoing.replyTo.map { reference in
       try messenger.visibleMessage(reference, in: row, store, as: viewer).message.id
     }
-    let mentions = try mentions(in: outgoing.text, of: row.key)
+    let mentioned = try mentions.users(in: outgoing.text, of: row.key)
     let (id, expiresAt) = try store.insert(
       Store.NewMessage(
         sender: me, text: outgoing.text, nonce: outgoing.nonce, replyTo: replyTo,
-        lifetime: outgoing.lifetime?.microseconds, mentions: mentions), into: &row)
+        lifetime: outgoing.lifetime?.microseconds, mentions: mentioned), into: &row)
     rows[row.key] = row
     if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq }
     var message = Message(
       id: id, conversationID: row.id, seq: row.lastSeq, sender: messenger.identity.handle, text: outgoing.text,
       createdAt: row.lastActivity, status: .sent, replyTo: replyTo, nonce: outgoing.nonce)
     message.expiresAt = expiresAt
-    message.mentions = try mentions.map(store.handle)
+    message.mentions = try mentioned.map(store.handle)
     return message
-  }
-
-  /// Nobody joins or leaves meanwhile.
-  private func mentions(in text: String, of conversation: Int64) throws -> [Int64] {
-    guard MentionFinder.mayMention(text) else { return [] }
-    let finder = try finders[conversation] ?? MentionFinder(store, conversation)
-    finders[conversation] = finder
-    return finder.users(in: text)
   }
 
   /// What the nonce of a message names already.

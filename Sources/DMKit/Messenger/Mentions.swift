@@ -2,7 +2,7 @@
 ///
 /// An `@` begins a mention where no letter or digit stands before it; of the handles that follow it the longest
 /// counts that no letter or digit follows. Letters of scripts without spaces divide words like spaces do.
-struct MentionFinder {
+private struct MentionFinder {
   private var users: [ExactString: Int64] = [:]
   /// The first characters of handles: most that follows an `@` need not be looked at.
   private var firsts: Set<Unicode.Scalar> = []
@@ -18,9 +18,6 @@ struct MentionFinder {
       longest = max(longest, handle.unicodeScalars.count)
     }
   }
-
-  /// Whether a text may mention anybody at all.
-  static func mayMention(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "@")) }
 
   /// The users whom a text mentions, in its order.
   func users(in text: String) -> [Int64] {
@@ -51,9 +48,21 @@ struct MentionFinder {
   }
 }
 
-extension Messenger {
+/// Finds mentions in texts of several conversations, whose participants it looks up once.
+final class Mentions {
+  private let store: Store
+  private var finders: [Int64: MentionFinder] = [:]
+
+  init(_ store: Store) { self.store = store }
+
   /// The participants of a conversation whom a text mentions, in the order of the text.
-  func mentions(in text: String, of conversation: Int64, _ store: Store) throws -> [Int64] {
-    MentionFinder.mayMention(text) ? try MentionFinder(store, conversation).users(in: text) : []
+  func users(in text: String, of conversation: Int64) throws -> [Int64] {
+    guard text.utf8.contains(UInt8(ascii: "@")) else { return [] }
+    let finder = try finders[conversation] ?? MentionFinder(store, conversation)
+    finders[conversation] = finder
+    return finder.users(in: text)
   }
+
+  /// Somebody has joined or left.
+  func forgetParticipants(of conversation: Int64) { finders[conversation] = nil }
 }
