@@ -238,10 +238,10 @@ extension EverydayRun {
   func compareNow() throws {
     guard let talk = model.entries.last?.talk else { return }
     try compare(talk, to: anybody())
-    if chance(12) { try compareList(of: anybody()) }
-    if chance(12) { try follow() }
+    if chance(8) { try compareList(of: anybody()) }
+    if chance(10) { try follow() }
     if chance(2), chance(60) { try replay(anybody()) }
-    if chance(4) { try compareHistory(talk, to: anybody()) }
-    if chance(1), chance(8) { try compareEverything() }
+    if chance(3) { try compareHistory(talk, to: anybody()) }
+    if chance(1), chance(5) { try compareEverything() }
   }
 }
