@@ -18,6 +18,12 @@ import Testing
     #expect(plan.contains("USING INDEX message_nonce (conversation=? AND nonce=?)"), "\(plan)")
   }
 
+  @Test func `a group is found by the index of titles`() throws {
+    let plan = try plan(of: "\(Store.ownGroups)")
+    #expect(plan.contains("SEARCH c USING INDEX conversation_title (title=?"), "\(plan)")
+    #expect(plan.contains("SEARCH p USING PRIMARY KEY (conversation=? AND user=?"), "\(plan)")
+  }
+
   @Test func `a page of the list is read in the order of an index`() throws {
     let plan = try plan(of: Store.listSQL(ListQuery(), paged: true))
     #expect(plan.contains("SEARCH p USING INDEX participant_activity (user=?"), "\(plan)")
