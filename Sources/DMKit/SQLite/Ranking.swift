@@ -1,10 +1,10 @@
 internal import CSQLite
 internal import Glibc
 
-/// A function for FTS5 that says how well a row answers: bm25 without regard to how long the texts are.
-///
-/// `rank` looks up the length of each row, which is most of its time; this is for rows that are too many for that
+/// A function for FTS5 that says how well a row answers: bm25 without regard to how long the texts are
 /// (sqlite.org/fts5.html, section 7).
+///
+/// `rank` looks up the length of each row, which is most of its time, and messages are all short.
 enum Ranking {
   static func register(on database: OpaquePointer) throws(DMError) {
     var api: UnsafeMutablePointer<fts5_api>?
@@ -23,8 +23,9 @@ enum Ranking {
 
   /// What each phrase of a query weighs, the rarer the more.
   private final class Weights {
-    var weights: [Double] = []
-    var counts: [Double] = []
+    let weights: [Double]
+
+    init(_ weights: [Double]) { self.weights = weights }
   }
 
   private static let rank: fts5_extension_function = { api, row, context, _, _ in
@@ -33,32 +34,33 @@ enum Ranking {
     if let kept = api.xGetAuxdata?(row, 0) {
       weights = Unmanaged<Weights>.fromOpaque(kept).takeUnretainedValue()
     } else {
-      weights = Ranking.weights(api, row)
+      weights = Weights(Ranking.weights(api, row))
       _ = api.xSetAuxdata?(row, Unmanaged.passRetained(weights).toOpaque()) { kept in
         if let kept { Unmanaged<Weights>.fromOpaque(kept).release() }
       }
     }
-    var count: Int32 = 0
-    _ = api.xInstCount?(row, &count)
-    if weights.weights.count == 1 {
-      let count = Double(count)
-      return sqlite3_result_double(context, -weights.weights[0] * count * 2.2 / (count + 1.2))
-    }
-    for index in weights.counts.indices { weights.counts[index] = 0 }
-    for index in 0..<count {
-      var (phrase, column, offset): (Int32, Int32, Int32) = (0, 0, 0)
-      if api.xInst?(row, index, &phrase, &column, &offset) == SQLITE_OK { weights.counts[Int(phrase)] += 1 }
-    }
     var score = 0.0
-    for (weight, count) in zip(weights.weights, weights.counts) { score += weight * count * 2.2 / (count + 1.2) }
+    var phrase: Int32 = 0
+    for weight in weights.weights {
+      // Not xInst, which sorts the places of all phrases.
+      var iterator = Fts5PhraseIter()
+      var (column, offset): (Int32, Int32) = (-1, 0)
+      var count = 0.0
+      _ = api.xPhraseFirst?(row, phrase, &iterator, &column, &offset)
+      while column >= 0 {
+        count += 1
+        api.xPhraseNext?(row, &iterator, &column, &offset)
+      }
+      score += weight * count * 2.2 / (count + 1.2)
+      phrase += 1
+    }
     sqlite3_result_double(context, -score)
   }
 
-  private static func weights(_ api: Fts5ExtensionApi, _ row: OpaquePointer) -> Weights {
-    let result = Weights()
+  private static func weights(_ api: Fts5ExtensionApi, _ row: OpaquePointer) -> [Double] {
     var rows: Int64 = 0
     _ = api.xRowCount?(row, &rows)
-    for phrase in 0..<(api.xPhraseCount?(row) ?? 0) {
+    return (0..<(api.xPhraseCount?(row) ?? 0)).map { phrase in
       var hits = 0.0
       _ = withUnsafeMutablePointer(to: &hits) {
         api.xQueryPhrase?(row, phrase, $0) { _, _, hits in
@@ -67,9 +69,7 @@ enum Ranking {
         }
       }
       // As bm25 has it, where what stands in more than half of all is worth next to nothing.
-      result.weights.append(max(log((Double(rows) - hits + 0.5) / (hits + 0.5)), 1e-6))
-      result.counts.append(0)
+      return max(log((Double(rows) - hits + 0.5) / (hits + 0.5)), 1e-6)
     }
-    return result
   }
 }

@@ -71,36 +71,19 @@ extension Store {
   /// Takes all ranks, as FTS5 does to sort them; but a few from the top need no sorting of the others.
   private func searchByRank(_ expression: String, among chosen: KeySet?, _ body: (Int64) throws -> Bool) throws {
     var hits = SearchHits()
-    if try !rank(expression, by: "SELECT rowid, rank FROM search WHERE search MATCH ?", Self.many, among: chosen, &hits)
-    {
-      try connection.addRanking()
-      _ = try rank(
-        expression, by: "SELECT rowid, frequency(search) FROM search WHERE search MATCH ?", .max, among: chosen, &hits)
+    try connection.addRanking()
+    do {
+      var statement = try connection.prepare("SELECT rowid, frequency(search) FROM search WHERE search MATCH ?")
+      statement.bind(expression)
+      while try statement.step() {
+        let key = statement.int64(0)
+        if chosen?.contains(key) ?? true { hits.append(SearchHits.Hit(rank: statement.double(1), key: key)) }
+      }
     }
     while case let equals = hits.popEquals(few: Self.few), !equals.isEmpty {
       guard try handOnByTime(equals, body) else { return }
     }
   }
-
-  /// False when there are more than `limit`.
-  private func rank(
-    _ expression: String, by sql: StaticString, _ limit: Int, among chosen: KeySet?, _ hits: inout SearchHits
-  ) throws -> Bool {
-    hits = SearchHits()
-    var count = 0
-    var statement = try connection.prepare(sql)
-    statement.bind(expression)
-    while try statement.step() {
-      count += 1
-      if count > limit { return false }
-      let key = statement.int64(0)
-      if chosen?.contains(key) ?? true { hits.append(SearchHits.Hit(rank: statement.double(1), key: key)) }
-    }
-    return true
-  }
-
-  /// To look up how long so many messages are takes as long as all the rest of a search.
-  private static let many = 500
 
   /// Looking up when so many messages were said costs as much as finding the newest of more by going through all.
   private static let few = 1000

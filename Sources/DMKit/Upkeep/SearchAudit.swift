@@ -18,13 +18,11 @@ final class SearchAudit {
     try store.connection.execute(
       "CREATE VIRTUAL TABLE temp.stored_words USING fts5vocab('main', 'search', 'instance')")
     try add(words: "SELECT doc, term, offset FROM temp.stored_words", sign: 1)
-    try add(sizes: "SELECT id, sz FROM main.search_docsize", sign: 1)
     try makeIndex()
     var after: Int64 = .min
     var count = 0
     while let last = try fill(after: after) {
       try add(words: "SELECT doc, term, offset FROM temp.fresh_words", sign: .max)
-      try add(sizes: "SELECT id, sz FROM temp.fresh_docsize", sign: .max)
       try store.connection.execute("INSERT INTO temp.fresh (fresh) VALUES ('delete-all')")
       after = last
       count += Self.stretch
@@ -78,15 +76,6 @@ final class SearchAudit {
       words.withBytes(1) { digest.add($0 ?? UnsafeRawBufferPointer(start: nil, count: 0)) }
       digest.add(words.int64(2))
       add(digest.value &* sign, to: words.int64(0))
-    }
-  }
-
-  private func add(sizes sql: String, sign: UInt64) throws {
-    var sizes = try store.connection.prepare(text: sql)
-    while try sizes.step() {
-      var digest = Digest()
-      sizes.withBytes(1) { digest.add(text: $0.map { Array($0) }) }
-      add(digest.value &* sign, to: sizes.int64(0))
     }
   }
 

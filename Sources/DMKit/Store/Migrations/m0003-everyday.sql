@@ -80,8 +80,8 @@ CREATE TABLE upkeep (
   at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The words of each message, found by its id; the text itself stands in `message`.
-CREATE VIRTUAL TABLE search USING fts5(text, content = '', tokenize = "unicode61 remove_diacritics 2");
+-- The words of each message, found by its id; the text itself stands in `message`, and how long it is is no matter.
+CREATE VIRTUAL TABLE search USING fts5(text, content = '', columnsize = 0, tokenize = "unicode61 remove_diacritics 2");
 
 UPDATE participant SET is_owner = 1 WHERE (conversation, user) IN (
   SELECT id, coalesce(
