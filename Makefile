@@ -39,10 +39,11 @@ lint:
 	swift format lint --strict --recursive Sources Tests Package.swift
 	sh .ci/lint
 
-bench: TOOLS += hyperfine sqlite3 time gcc
+bench: TOOLS += hyperfine sqlite3 time gcc notmuch
 bench: build
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/run
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/live
+	PATH="$(CURDIR)/bin:$$PATH" sh bench/search
 
 # What is generated and committed: the completions.
 generate: setup
