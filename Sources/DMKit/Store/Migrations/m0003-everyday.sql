@@ -1,4 +1,5 @@
 ALTER TABLE conversation ADD COLUMN avatar_url TEXT;
+-- From here on `last_message` is the newest that is no tombstone.
 -- Microseconds that what is said from now on lives; NULL for ever.
 ALTER TABLE conversation ADD COLUMN expire_after INTEGER CHECK (expire_after > 0);
 
