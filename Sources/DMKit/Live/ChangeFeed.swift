@@ -141,7 +141,7 @@ final class ChangeFeed {
       let receipt = Receipt(
         kind: isRead ? .read : .delivery, conversationID: try store.conversationID(row.conversation),
         user: try store.handle(user), range: seqs, at: row.at,
-        unreadCount: isRead && isOwn ? try left(in: row.conversation, viewer) : nil)
+        unreadCount: isRead && isOwn ? try store.unreadCount(in: row.conversation, as: viewer) : nil)
       events.append(isRead ? .readReceipt(receipt, cursor) : .deliveryReceipt(receipt, cursor))
     case .conversation, .ownState:
       // What one marks for oneself is nobody else's business, and who is out of it is told by a change of his own.
@@ -152,11 +152,6 @@ final class ChangeFeed {
     case .user:
       break
     }
-  }
-
-  /// How many messages are unread for the user.
-  private func left(in conversation: Int64, _ viewer: Viewer) throws -> Int {
-    try store.unreadCount(of: viewer.user, in: conversation) - viewer.pending(in: conversation).unread
   }
 
   /// That a message is gone which had reached the user.

@@ -17,10 +17,7 @@ extension Messenger {
   public func messages(in conversation: ConversationReference, _ ranges: [RangeReference]) throws -> [Message] {
     var query = HistoryQuery(conversation)
     (query.ranges, query.limit) = (ranges, nil)
-    let history = try history(query)
-    var messages: [Message] = []
-    while case let batch = try history.next(), !batch.isEmpty { messages += batch }
-    return messages
+    return try history(query).rest()
   }
 }
 

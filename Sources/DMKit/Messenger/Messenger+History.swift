@@ -81,6 +81,13 @@ public final class History {
     return []
   }
 
+  /// All that are left, at once.
+  func rest() throws -> [Message] {
+    var messages: [Message] = []
+    while case let batch = try next(), !batch.isEmpty { messages += batch }
+    return messages
+  }
+
   private func nextStretch() throws -> [Message] {
     guard let plan, let viewer else { return [] }
     let limit = min(Self.batch, left ?? Self.batch)
@@ -181,9 +188,6 @@ extension Messenger {
     var query = HistoryQuery(conversation)
     query.before = seq.map { .message(.number($0, in: nil)) }
     query.limit = limit
-    let history = try history(query)
-    var messages: [Message] = []
-    while case let batch = try history.next(), !batch.isEmpty { messages += batch }
-    return messages
+    return try history(query).rest()
   }
 }

@@ -152,11 +152,10 @@ extension Messenger {
     let now = Timestamp.now
     let looked: [Receipt]? = try reading(nil) { store, me in
       try find(store, me).compactMap { mark in
-        let changed = try wouldChange(mark.ranges, options.act, store, Viewer(store, me), mark.conversation)
-        let count = changed.reduce(0) { $0 + $1.count } * (options.act == .unread ? 1 : -1)
         let viewer = Viewer(store, me)
-        let pending = try viewer.pending(in: mark.conversation).unread
-        let unread = try store.unreadCount(of: me, in: mark.conversation) - pending + count
+        let changed = try wouldChange(mark.ranges, options.act, store, viewer, mark.conversation)
+        let count = changed.reduce(0) { $0 + $1.count } * (options.act == .unread ? 1 : -1)
+        let unread = try store.unreadCount(in: mark.conversation, as: viewer) + count
         return try receipt(changed, options.act, in: mark.conversation, at: now, store, unread: unread)
       }
     }
@@ -168,8 +167,7 @@ extension Messenger {
     return try writing(isBulk: true) { store, me in
       try find(store, me).compactMap { mark in
         let changed = try change(mark.ranges, options.act, store, Viewer(store, me), mark.conversation, at: now)
-        let pending = try Viewer(store, me).pending(in: mark.conversation).unread
-        let unread = try store.unreadCount(of: me, in: mark.conversation) - pending
+        let unread = try store.unreadCount(in: mark.conversation, as: Viewer(store, me))
         return try receipt(changed, options.act, in: mark.conversation, at: now, store, unread: unread)
       }
     }

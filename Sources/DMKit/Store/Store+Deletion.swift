@@ -2,25 +2,21 @@ extension Store {
   /// A message as its row says, whoever sees it.
   struct StoredMessage {
     let key: Int64
-    let id: Identifier
     let place: Place
     let sender: Int64
     let text: String?
     let mentions: [String]
-    let systemKind: Message.SystemKind?
   }
 
   func storedMessage(at place: Place) throws -> StoredMessage? {
     var statement = try connection.prepare(
-      "SELECT id, uuid, sender, text, mentions, system_kind FROM message WHERE conversation = ? AND seq = ?")
+      "SELECT id, sender, text, mentions FROM message WHERE conversation = ? AND seq = ?")
     statement.bind(place.conversation)
     statement.bind(place.seq)
     guard try statement.step() else { return nil }
     return StoredMessage(
-      key: statement.int64(0), id: statement.identifier(1), place: place, sender: statement.int64(2),
-      text: statement.optionalText(3),
-      mentions: statement.text(4).utf8.split(separator: 0x20).map { String(Substring($0)) },
-      systemKind: statement.optionalInt64(5).flatMap(Message.SystemKind.init(number:)))
+      key: statement.int64(0), place: place, sender: statement.int64(1), text: statement.optionalText(2),
+      mentions: statement.text(3).utf8.split(separator: 0x20).map { String(Substring($0)) })
   }
 
   /// Leaves of a message a tombstone: its text is overwritten, and nobody counts it any more.

@@ -144,16 +144,16 @@ extension Store {
     try statement.run()
   }
 
-  /// Without what has expired meanwhile, which only a viewer knows.
-  func unreadCount(of user: Int64, in conversation: Int64) throws -> Int {
+  /// How many messages are unread for a user, without what has expired meanwhile.
+  func unreadCount(in conversation: Int64, as viewer: Viewer) throws -> Int {
     var statement = try connection.prepare(
       """
       SELECT coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count FROM participant p
       JOIN conversation c ON c.id = p.conversation WHERE p.conversation = ? AND p.user = ?
       """)
     statement.bind(conversation)
-    statement.bind(user)
-    return try statement.step() ? statement.int(0) : 0
+    statement.bind(viewer.user)
+    return try statement.step() ? statement.int(0) - viewer.pending(in: conversation).unread : 0
   }
 
   /// Notes how far messages were delivered to a user; it never goes back.

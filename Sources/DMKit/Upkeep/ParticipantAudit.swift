@@ -43,7 +43,7 @@ extension ConversationAudit {
   /// - Parameter read: his read ranges, ascending and disjoint.
   func counts(of row: ParticipantRow, read: [SeqRange], participants: Int) throws -> ParticipantCounts {
     let last = row.leftSeq ?? end.lastSeq
-    let blocked = try blockedUsers(of: row.user)
+    let blocked = try store.blockedUsers(by: row.user)
     var hidden = 0
     for user in blocked {
       let news = gaps(in: said[user] ?? [], left: read)
@@ -55,14 +55,6 @@ extension ConversationAudit {
     return ParticipantCounts(
       read: read.reduce(0) { $0 + $1.count }, blocked: hidden, mentions: try mentionCount(of: row.user),
       lastActivity: activity)
-  }
-
-  private func blockedUsers(of user: Int64) throws -> [Int64] {
-    var rows = try store.connection.prepare("SELECT blocked FROM block WHERE user = ?")
-    rows.bind(user)
-    var result: [Int64] = []
-    while try rows.step() { result.append(rows.int64(0)) }
-    return result
   }
 
   private func lastActivity(of user: Int64, upTo seq: Int) throws -> Timestamp {

@@ -23,8 +23,6 @@ extension Upkeep {
     try progress("forgetting what is old")
     let due = try store.dueMessages()
     let changes = try store.pragma("SELECT count(*) FROM change")
-    // A deleted row leaves its bytes behind otherwise.
-    try store.connection.execute("PRAGMA secure_delete = ON")
     try buryExpired(in: store)
     try store.write(isBulk: true) {
       try note(.purge, in: store)

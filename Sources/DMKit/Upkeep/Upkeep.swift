@@ -60,14 +60,7 @@ public final class Upkeep {
 
   /// Notes that a tool was used; not where the store cannot be written to now.
   func note(_ tool: Tool) throws {
-    do {
-      try store().write(patience: 500) { try note(tool, in: store()) }
-    } catch let error as DMError {
-      switch error.code {
-      case .readOnlyStore, .busy, .inputOutput: return
-      default: throw error
-      }
-    }
+    _ = try attempt { try store().write(patience: 500) { try note(tool, in: store()) } }
   }
 
   /// The same within a write transaction.
