@@ -21,9 +21,10 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
       switch code {
       case .usage: .usage
       case .malformedLine, .invalidUTF8, .lineTooLong, .unfinishedLine, .missingField, .badField, .badReference,
-        .badHandle, .badTime, .badCursor, .emptyText, .textTooLong, .nonceConflict, .outOfOrder:
+        .badHandle, .badTime, .badCursor, .emptyText, .textTooLong, .badAttachment, .nonceConflict, .outOfOrder:
         .badData
-      case .unknownConversation, .ambiguousTitle, .unknownMessage, .unknownConsumer, .unknownFile, .noDraft, .noStore:
+      case .unknownConversation, .ambiguousTitle, .unknownMessage, .unknownAttachment, .unknownConsumer, .unknownFile,
+        .noDraft, .noStore:
         .notFound
       case .unknownUser: .unknownUser
       case .internal: .bug

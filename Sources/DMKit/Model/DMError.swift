@@ -18,6 +18,7 @@ public struct DMError: Error, Equatable, Sendable {
     case badCursor = "bad_cursor"
     case emptyText = "empty_text"
     case textTooLong = "text_too_long"
+    case badAttachment = "bad_attachment"
     // A value that is right in itself and does not go with what the store holds.
     case nonceConflict = "nonce_conflict"
     case outOfOrder = "out_of_order"
@@ -25,6 +26,7 @@ public struct DMError: Error, Equatable, Sendable {
     case unknownConversation = "unknown_conversation"
     case ambiguousTitle = "ambiguous_title"
     case unknownMessage = "unknown_message"
+    case unknownAttachment = "unknown_attachment"
     case unknownUser = "unknown_user"
     case noDraft = "no_draft"
     case unknownConsumer = "unknown_consumer"

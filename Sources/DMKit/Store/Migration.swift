@@ -7,6 +7,7 @@ enum Migration {
 
   static let steps: [[UInt8]] = [
     PackageResources.m0001_initial_sql, PackageResources.m0002_live_sql, PackageResources.m0003_everyday_sql,
+    PackageResources.m0004_attachments_sql,
   ]
 }
 

@@ -160,11 +160,11 @@ extension SQLiteValue {
   }
 }
 
-private func hexadecimal(_ bytes: [UInt8]) -> String {
+func hexadecimal(_ bytes: [UInt8]) -> String {
   String(decoding: bytes.flatMap { [hexDigit(UInt64($0 >> 4)), hexDigit(UInt64($0))] }, as: UTF8.self)
 }
 
-private func bytes(hexadecimal text: String) -> [UInt8]? {
+func bytes(hexadecimal text: String) -> [UInt8]? {
   let digits = Array(text.utf8)
   guard digits.count % 2 == 0 else { return nil }
   var bytes: [UInt8] = []

@@ -12,10 +12,11 @@ struct MigrationTests {
   }
 
   @Test func `a released step is never edited`() throws {
-    #expect(Migration.steps.count == 3)
+    #expect(Migration.steps.count == 4)
     #expect(try Migration.steps[0] == fixture("m0001-initial.sql"))
     #expect(try Migration.steps[1] == fixture("m0002-live.sql"))
     #expect(try Migration.steps[2] == fixture("m0003-everyday.sql"))
+    #expect(try Migration.steps[3] == fixture("m0004-attachments.sql"))
   }
 
   @Test func `a new store bears the mark of dm and the version of its schema`() throws {

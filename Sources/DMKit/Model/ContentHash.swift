@@ -1,0 +1,21 @@
+/// The SHA-256 of a content, by which it is stored and found.
+public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
+  let bytes: [UInt8]
+
+  static let count = 32
+
+  /// - Returns: nil unless there are 32 bytes.
+  init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.count else { return nil }
+    self.bytes = Array(bytes)
+  }
+
+  /// Reads 64 hexadecimal digits; nil when it is anything else.
+  public init?(_ text: String) {
+    guard text.utf8.count == 2 * Self.count, let bytes = DMKit.bytes(hexadecimal: text) else { return nil }
+    self.init(bytes)
+  }
+
+  /// 64 lower-case hexadecimal digits.
+  public var description: String { hexadecimal(bytes) }
+}
