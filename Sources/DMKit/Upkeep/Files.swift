@@ -42,6 +42,17 @@ func temporaryName(in folder: String, _ prefix: String, isFolder: Bool = false) 
   return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
+/// Writes all of it, to what is called `path` where it fails.
+func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: String) throws(DMError) {
+  var done = 0
+  while done < bytes.count {
+    let count = write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+    if count < 0, errno == EINTR { continue }
+    guard count > 0 else { throw fileFault(.inputOutput, "write", path) }
+    done += count
+  }
+}
+
 /// Bytes of lines that wait in a file without a name until the transaction is over in which they were read.
 final class Spool {
   private let descriptor: Int32
@@ -71,12 +82,8 @@ final class Spool {
   }
 
   private func flush() throws(DMError) {
-    var done = 0
-    while done < buffer.count {
-      let count = buffer.withUnsafeBytes { write(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw fileFault(.inputOutput, "write", "a temporary file") }
-      done += count
+    try buffer.withUnsafeBufferPointer { (buffer) throws(DMError) in
+      try writeAll(UnsafeRawBufferPointer(buffer), to: descriptor, "a temporary file")
     }
     buffer.removeAll(keepingCapacity: true)
   }

@@ -1,0 +1,75 @@
+internal import Glibc
+
+/// Reads bytes that nobody vouches for, from their beginning on and never beyond their end.
+struct ByteReader {
+  /// There are fewer bytes than were asked for, or a number is larger than an `Int`.
+  struct Ended: Error {}
+
+  private let bytes: UnsafeRawBufferPointer
+  /// What was not read yet, as places among all the bytes there are.
+  private(set) var rest: Range<Int>
+  var isLittleEndian: Bool
+
+  init(_ bytes: UnsafeRawBufferPointer, isLittleEndian: Bool = false) {
+    self.bytes = bytes
+    rest = 0..<bytes.count
+    self.isLittleEndian = isLittleEndian
+  }
+
+  var place: Int { rest.lowerBound }
+
+  /// The next byte, which stays the next one.
+  var next: UInt8? { rest.isEmpty ? nil : bytes[place] }
+
+  /// Reads a number of one to eight bytes.
+  mutating func number(_ count: Int) throws(Ended) -> Int {
+    var number: UInt64 = 0
+    let part = try part(count).rest
+    for offset in 0..<count {
+      let place = isLittleEndian ? part.upperBound &- 1 &- offset : part.lowerBound &+ offset
+      number = number << 8 | UInt64(bytes[place])
+    }
+    guard let number = Int(exactly: number) else { throw Ended() }
+    return number
+  }
+
+  /// Reads four letters that name a part of a file.
+  mutating func name() throws(Ended) -> String {
+    String(decoding: bytes[try part(4).rest], as: UTF8.self)
+  }
+
+  /// Goes beyond as many bytes, which are read on their own.
+  mutating func part(_ count: Int) throws(Ended) -> ByteReader {
+    guard count >= 0, count <= rest.count else { throw Ended() }
+    return part(upTo: count)
+  }
+
+  /// Goes beyond as many bytes, or all that are left when these are fewer.
+  mutating func part(upTo count: Int) -> ByteReader {
+    var part = self
+    part.rest = place..<place &+ min(max(count, 0), rest.count)
+    rest = part.rest.upperBound..<rest.upperBound
+    return part
+  }
+
+  mutating func skip(_ count: Int) throws(Ended) { _ = try part(count) }
+
+  /// Whether what is next is this text.
+  func has(_ text: StaticString) -> Bool {
+    text.withUTF8Buffer { rest.count >= $0.count && bytes[place..<place &+ $0.count].elementsEqual($0) }
+  }
+
+  /// Goes on to the next of such bytes; to the end when there is none.
+  ///
+  /// - Returns: whether there is one.
+  mutating func seek(_ byte: UInt8) -> Bool {
+    let left = UnsafeRawBufferPointer(rebasing: bytes[rest])
+    let found = left.baseAddress.flatMap { memchr($0, Int32(byte), left.count) }.map { UnsafeRawPointer($0) }
+    let distance = found.flatMap { found in left.baseAddress.map { found - $0 } } ?? left.count
+    rest = place &+ distance..<rest.upperBound
+    return found != nil
+  }
+
+  /// A copy of the first of what is left.
+  func prefix(_ count: Int) -> [UInt8] { Array(bytes[rest].prefix(count)) }
+}

@@ -1,0 +1,90 @@
+/// HEIC and AVIF, as far as they are made of boxes (ISO/IEC 23008-12).
+enum HEIF {
+  static func header(of bytes: UnsafeRawBufferPointer) throws -> ImageHeader? {
+    var meta = try Boxes.content(of: "meta", in: ByteReader(bytes))
+    try meta.skip(fullBox)
+    let container = try Boxes.content(of: "iprp", in: meta)
+    // An index has 15 bits at most (ISO/IEC 23008-12, section 9.3.1).
+    let properties = Array(Boxes(try Boxes.content(of: "ipco", in: container)).prefix(0x7FFF))
+    let own = try primaryIndices(meta, container)
+      .compactMap { properties.indices.contains($0 - 1) ? properties[$0 - 1] : nil }
+    guard var header = try largest(own) ?? largest(properties) else { return nil }
+    var turn = Turn()
+    for property in own { try apply(property, to: &header, &turn) }
+    header.orientation = turn.orientation
+    header.hasAlpha = properties.contains(where: isAlpha)
+    return header
+  }
+
+  /// A version and flags (ISO/IEC 14496-12, section 4.2).
+  private static let fullBox = 4
+
+  /// Which properties the primary item has, counted from 1, in the order in which they apply.
+  private static func primaryIndices(_ meta: ByteReader, _ container: ByteReader) throws -> [Int] {
+    guard var primary = Boxes(meta).first(where: { $0.name == "pitm" })?.content else { return [] }
+    let isShort = try primary.number(1) == 0
+    try primary.skip(3)
+    let item = try primary.number(isShort ? 2 : 4)
+    for box in Boxes(container) where box.name == "ipma" {
+      var associations = box.content
+      let hasShortItems = try associations.number(1) == 0
+      let indexSize = try associations.number(3) & 1 + 1
+      for _ in 0..<(try associations.number(4)) {
+        let isPrimary = try associations.number(hasShortItems ? 2 : 4) == item
+        var indices = try associations.part(try associations.number(1) * indexSize)
+        guard isPrimary else { continue }
+        var own: [Int] = []
+        // The first bit says whether it may be passed over.
+        while indices.next != nil { own.append(try indices.number(indexSize) & (indexSize == 1 ? 0x7F : 0x7FFF)) }
+        return own
+      }
+    }
+    return []
+  }
+
+  /// The largest extent among properties (section 6.5.3).
+  private static func largest(_ properties: [Boxes.Box]) throws -> ImageHeader? {
+    var found: ImageHeader?
+    for var property in properties where property.name == "ispe" {
+      try property.content.skip(fullBox)
+      let header = ImageHeader(width: try property.content.number(4), height: try property.content.number(4))
+      let area = header.width.multipliedFullWidth(by: header.height)
+      if let found, found.width.multipliedFullWidth(by: found.height) >= area { continue }
+      found = header
+    }
+    return found
+  }
+
+  private static func apply(
+    _ property: Boxes.Box, to header: inout ImageHeader, _ turn: inout Turn
+  ) throws {
+    var content = property.content
+    switch property.name {
+    // Quarters against the clock (section 6.5.10).
+    case "irot": turn.turn(clockwise: -(try content.number(1) & 3))
+    // What is exchanged: above and below, or left and right (section 6.5.12, as ISO/IEC 23000-22 and decoders read it).
+    case "imir":
+      turn.mirror()
+      if try content.number(1) & 1 == 0 { turn.turn(clockwise: 2) }
+    // What is left of it, as fractions (ISO/IEC 14496-12, section 12.1.4).
+    case "clap":
+      header.width = try fraction(&content) ?? header.width
+      header.height = try fraction(&content) ?? header.height
+    default: break
+    }
+  }
+
+  private static func fraction(_ reader: inout ByteReader) throws -> Int? {
+    let numerator = try reader.number(4)
+    let denominator = try reader.number(4)
+    return denominator == 0 ? nil : numerator / denominator
+  }
+
+  /// The kind of an auxiliary image is a text (section 6.5.8; of AVIF, section 4.1).
+  private static func isAlpha(_ property: Boxes.Box) -> Bool {
+    var content = property.content
+    guard property.name == "auxC" else { return false }
+    _ = content.part(upTo: fullBox)
+    return content.has("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0") || content.has("urn:mpeg:hevc:2015:auxid:1\0")
+  }
+}

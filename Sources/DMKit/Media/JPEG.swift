@@ -1,0 +1,134 @@
+/// JPEG, as far as it is made of segments (ITU-T T.81, annex B).
+enum JPEG {
+  /// A marker and what belongs to it.
+  struct Segment {
+    let marker: UInt8
+    /// All of it, of a scan with its entropy-coded data.
+    let range: Range<Int>
+    let content: ByteReader
+
+    /// A header of a frame: SOF0 to SOF15 without DHT, JPG and DAC among them (table B.1).
+    var isFrame: Bool { 0xC0...0xCF ~= marker && ![0xC4, 0xC8, 0xCC].contains(marker) }
+    /// Of the marker itself, the tables, DNL, DRI, DHP and EXP (table B.1).
+    var isNeeded: Bool { 0xC0...0xCF ~= marker && marker != 0xC8 || 0xD8...0xDF ~= marker }
+  }
+
+  /// The segments, as far as they are whole, each without the fill bytes and whatever else is before it.
+  struct Segments: Sequence, IteratorProtocol {
+    private var reader: ByteReader
+
+    init(_ bytes: UnsafeRawBufferPointer) { reader = ByteReader(bytes) }
+
+    mutating func next() -> Segment? {
+      guard let marker = nextMarker() else { return nil }
+      let start = reader.place - 2
+      do {
+        // TEM, RSTm, SOI and EOI stand alone.
+        let isAlone = marker == 0x01 || 0xD0...0xD9 ~= marker
+        let content = try reader.part(isAlone ? 0 : try reader.number(2) - 2)
+        if marker == JPEG.scan { skipScan() }
+        return Segment(marker: marker, range: start..<reader.place, content: content)
+      } catch {
+        return nil
+      }
+    }
+
+    /// Goes beyond the next marker, which is what follows 0xFF and is neither 0 nor 0xFF (section B.1.1.2).
+    private mutating func nextMarker() -> UInt8? {
+      while reader.seek(0xFF) {
+        while reader.next == 0xFF { _ = reader.part(upTo: 1) }
+        guard let marker = reader.next else { return nil }
+        _ = reader.part(upTo: 1)
+        if marker != 0 { return marker }
+      }
+      return nil
+    }
+
+    /// Goes on to the next marker but RSTm, or to the end.
+    private mutating func skipScan() {
+      while true {
+        let data = reader
+        guard let marker = nextMarker() else { return }
+        if 0xD0...0xD7 ~= marker { continue }
+        let count = reader.place - 2 - data.place
+        reader = data
+        _ = reader.part(upTo: count)
+        return
+      }
+    }
+  }
+
+  static func header(of bytes: UnsafeRawBufferPointer) -> ImageHeader? {
+    var header: ImageHeader?
+    var orientation: Int?
+    guard bytes.starts(with: [0xFF, start]) else { return nil }
+    for segment in Segments(bytes) {
+      if segment.marker == scan || segment.marker == end { break }
+      if segment.isFrame, header == nil { header = frame(segment.content) }
+      if segment.marker == exif, segment.content.has("Exif\0\0"), orientation == nil {
+        orientation = Exif.orientation(in: segment.content)
+      }
+    }
+    header?.orientation = orientation ?? 1
+    return header
+  }
+
+  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?) -> ImageCut {
+    var cut = ImageCut()
+    var orientation = orientation
+    var isEnded = false
+    for segment in Segments(bytes) {
+      guard let piece = kept(segment) else { continue }
+      if let turned = orientation, segment.marker != start, segment.marker != jfif {
+        let block = Array("Exif\0\0".utf8) + Exif.block(orientation: turned)
+        cut.add(.bytes(self.segment(exif, block)))
+        orientation = nil
+      }
+      cut.add(piece)
+      isEnded = segment.marker == end
+      if isEnded { break }
+    }
+    if !isEnded { cut.add(.bytes([0xFF, end])) }
+    return cut
+  }
+
+  static let scan: UInt8 = 0xDA
+  private static let start: UInt8 = 0xD8
+  private static let end: UInt8 = 0xD9
+  private static let jfif: UInt8 = 0xE0
+  private static let exif: UInt8 = 0xE1
+  private static let profile: UInt8 = 0xE2
+  private static let adobe: UInt8 = 0xEE
+
+  private static func frame(_ content: ByteReader) -> ImageHeader? {
+    do {
+      var content = content
+      try content.skip(1)
+      let height = try content.number(2)
+      let width = try content.number(2)
+      return ImageHeader(width: width, height: height, isCMYK: try content.number(1) == 4)
+    } catch {
+      return nil
+    }
+  }
+
+  /// What is left of a segment: of those for applications the three without which colours are others.
+  private static func kept(_ segment: Segment) -> ImageCut.Piece? {
+    let content = segment.content
+    switch segment.marker {
+    // All before the thumbnail and the size of none (ITU-T T.871, section 10.1).
+    case jfif where content.has("JFIF\0") && content.rest.count >= 14:
+      return content.rest.count == 14
+        ? .range(segment.range) : .bytes(self.segment(jfif, content.prefix(12) + [0, 0]))
+    // How components become colours (ITU-T T.872, section 6.5.3).
+    case adobe where content.has("Adobe") && content.rest.count >= 12:
+      return content.rest.count == 12 ? .range(segment.range) : .bytes(self.segment(adobe, content.prefix(12)))
+    case profile where content.has("ICC_PROFILE\0"): return .range(segment.range)
+    default: return segment.isNeeded ? .range(segment.range) : nil
+    }
+  }
+
+  private static func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
+    [0xFF, marker, UInt8((content.count + 2) >> 8 & 0xFF), UInt8((content.count + 2) & 0xFF)] + content
+  }
+}

@@ -1,0 +1,128 @@
+/// WebP (RFC 9649).
+enum WebP {
+  private static func chunks(of bytes: UnsafeRawBufferPointer) throws -> RIFFChunks {
+    var file = ByteReader(bytes, isLittleEndian: true)
+    guard file.has("RIFF") else { throw ByteReader.Ended() }
+    try file.skip(4)
+    var content = file.part(upTo: try file.number(4))
+    guard try content.name() == "WEBP" else { throw ByteReader.Ended() }
+    return RIFFChunks(content)
+  }
+
+  /// What VP8X says there is (section 2.7.1).
+  private enum Flag {
+    static let alpha = 0x10
+    static let exif = 0x08
+    static let xmp = 0x04
+  }
+
+  static func header(of bytes: UnsafeRawBufferPointer) throws -> ImageHeader? {
+    var header: ImageHeader?
+    var flags: Int?
+    var frameCount = 0
+    for var chunk in try chunks(of: bytes) {
+      switch chunk.name {
+      case "VP8X" where header == nil:
+        flags = try chunk.content.number(1)
+        header = try canvas(chunk.content)
+        header?.hasAlpha = flags.map { $0 & Flag.alpha != 0 } ?? false
+      case "VP8 " where header == nil: header = try lossy(chunk.content)
+      case "VP8L" where header == nil: header = try lossless(chunk.content)
+      case "ANMF": frameCount += 1
+      // Who reads a file looks for it only where it is announced.
+      case "EXIF" where flags.map { $0 & Flag.exif != 0 } == true:
+        header?.orientation = Exif.orientation(in: chunk.content) ?? 1
+      default: break
+      }
+    }
+    header?.frameCount = max(1, frameCount)
+    return header
+  }
+
+  private static func canvas(_ content: ByteReader) throws -> ImageHeader {
+    var content = content
+    try content.skip(3)
+    return ImageHeader(width: try content.number(3) + 1, height: try content.number(3) + 1)
+  }
+
+  /// RFC 6386, section 9.1: a key frame, whose sides have two bits for scaling each.
+  private static func lossy(_ content: ByteReader) throws -> ImageHeader? {
+    var content = content
+    try content.skip(3)
+    guard try content.number(3) == 0x2A_019D else { return nil }
+    return ImageHeader(width: try content.number(2) & 0x3FFF, height: try content.number(2) & 0x3FFF)
+  }
+
+  /// Section 3.4.
+  private static func lossless(_ content: ByteReader) throws -> ImageHeader? {
+    var content = content
+    guard try content.number(1) == 0x2F else { return nil }
+    let bits = try content.number(4)
+    return ImageHeader(
+      width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1, hasAlpha: bits >> 28 & 1 != 0)
+  }
+
+  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?) throws -> ImageCut {
+    var body = ImageCut()
+    for chunk in try chunks(of: bytes) {
+      switch chunk.name {
+      case "VP8X": extend(chunk, isTurned: orientation != nil, &body)
+      case "ANMF": try appendFrame(chunk.content, to: &body, of: bytes)
+      case "VP8 ", "VP8L", "ALPH", "ANIM", "ICCP": body.keep(chunk.range)
+      default: break
+      }
+    }
+    if let orientation {
+      body.makeEven()
+      let block = Exif.block(orientation: orientation)
+      body.add(.bytes(head("EXIF", block.count) + block))
+    }
+    var cut = ImageCut()
+    try append("RIFF", 8..<12, body, to: &cut, of: bytes)
+    return cut
+  }
+
+  /// A frame of an animation, without what is neither its alpha nor its picture (section 2.7.1.1).
+  private static func appendFrame(
+    _ content: ByteReader, to cut: inout ImageCut, of bytes: UnsafeRawBufferPointer
+  ) throws {
+    var content = content
+    let start = try content.part(16).rest
+    var parts = ImageCut()
+    for part in RIFFChunks(content) where ["ALPH", "VP8 ", "VP8L"].contains(part.name) { parts.keep(part.range) }
+    try append("ANMF", start, parts, to: &cut, of: bytes)
+  }
+
+  /// A chunk whose content starts as it did, and then has these parts; of the size that it then has.
+  private static func append(
+    _ name: String, _ start: Range<Int>, _ parts: ImageCut, to cut: inout ImageCut, of bytes: UnsafeRawBufferPointer
+  ) throws {
+    var parts = parts
+    parts.makeEven()
+    let count = start.count + parts.count
+    var size = ByteReader(bytes, isLittleEndian: true)
+    try size.skip(start.lowerBound - 4)
+    if try size.number(4) == count {
+      cut.keep(start.lowerBound - 8..<start.upperBound)
+    } else {
+      cut.add(.bytes(head(name, count)))
+      cut.keep(start)
+    }
+    for piece in parts.pieces { cut.add(piece) }
+  }
+
+  /// What VP8X announces is what there is.
+  private static func extend(_ chunk: RIFFChunks.Chunk, isTurned: Bool, _ cut: inout ImageCut) {
+    guard let old = chunk.content.next.map(Int.init) else { return }
+    let new = old & ~(Flag.exif | Flag.xmp) | (isTurned ? Flag.exif : 0)
+    let start = chunk.range.lowerBound
+    guard new != old else { return cut.keep(chunk.range) }
+    cut.keep(start..<start + 8)
+    cut.add(.bytes([UInt8(truncatingIfNeeded: new)]))
+    cut.keep(start + 9..<chunk.range.upperBound)
+  }
+
+  private static func head(_ name: String, _ count: Int) -> [UInt8] {
+    Array(name.utf8) + withUnsafeBytes(of: UInt32(truncatingIfNeeded: count).littleEndian) { Array($0) }
+  }
+}
