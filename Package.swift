@@ -3,7 +3,8 @@ import PackageDescription
 
 /// Adding a program is adding its name here and a folder of that name under `Sources`.
 let programs = [
-  "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-read", "dm-search", "dm-send", "dm-tail",
+  "dm-attach", "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-read", "dm-search", "dm-send",
+  "dm-tail",
   "dm-typing",
   "dm-user",
 ]

@@ -36,7 +36,7 @@ public struct Arguments: Sendable {
     }
     operands.removeFirst()
     subcommand = name
-    let allowed = Set((command.options + chosen.options + Command.common).map(\.name))
+    let allowed = Set((command.options + chosen.options + command.common).map(\.name))
     if let stray = flags.union(values.keys).subtracting(allowed).sorted().first {
       throw usage("'--\(stray)' does not go with '\(command.name) \(name)'")
     }
@@ -99,6 +99,8 @@ public struct Arguments: Sendable {
 
   /// Whether an option was given, flag or not.
   public func isGiven(_ name: String) -> Bool { has(name) || value(name) != nil }
+
+  public func isGiven(_ option: Option) -> Bool { isGiven(option.name) }
 
   /// A count, or nil for `all`.
   ///

@@ -73,8 +73,10 @@ public struct Command: Sendable {
     self.writes = writes
   }
 
-  /// The options that every program has; dm(7) explains them.
-  public static let common = [
+  /// The options that every program has, but for those whose name one has for something else; dm(7) explains them.
+  var common: [Option] { Self.shared.filter { shared in !options.contains { $0.name == shared.name } } }
+
+  private static let shared = [
     Option(
       "store", value: "DIR", values: .folders,
       "the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]"),
@@ -88,5 +90,5 @@ public struct Command: Sendable {
   ]
 
   /// Every option that may stand on the command line.
-  var allOptions: [Option] { options + subcommands.flatMap(\.options) + Self.common }
+  var allOptions: [Option] { options + subcommands.flatMap(\.options) + common }
 }

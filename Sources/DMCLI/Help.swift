@@ -14,7 +14,7 @@ func help(of command: Command) -> String {
     for option in command.options { text += row(left(of: option), option.help) }
   }
   text += "\nCommon options, explained in dm(7):\n"
-  for option in Command.common { text += row(left(of: option), option.help) }
+  for option in command.common { text += row(left(of: option), option.help) }
   text += "\nExamples:\n"
   for example in command.examples { text += "  # \(example.meaning)\n  \(example.call)\n" }
   return text

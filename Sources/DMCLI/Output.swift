@@ -37,6 +37,12 @@ public final class Output {
     if json.bytes.count >= Self.capacity { try flush() }
   }
 
+  /// Bytes of a content, which are written at once.
+  public func write(content bytes: UnsafeRawBufferPointer) throws {
+    try flush()
+    try write(bytes[...])
+  }
+
   func write(_ document: JSONWriter) throws {
     try flush()
     json = document

@@ -56,7 +56,8 @@ extension Program {
       try call.output.write(
         RecordSchema.document(for: command.name, reads: command.reads, writes: command.writes))
     } else {
-      try call.arguments.exclude("json", "text")
+      // Where a program has a --text of its own, that is no format.
+      if call.arguments.has("json"), call.arguments.has("text") { try call.arguments.exclude("json", "text") }
       try run(call)
     }
   }

@@ -19,10 +19,16 @@ extension TextFormat {
     let head =
       "\(day(message.createdAt)) \(clock(message.createdAt))  \(place):\(message.seq) \(visible(message.sender.description)): "
     guard let snippet else {
-      return head + visible(message.text ?? "", indent: "").split(separator: "\n").joined(separator: " ")
+      return head + words(of: message)
     }
     return snippet.parts.reduce(into: head) { line, part in
       line += part.isHit ? marks.before + visible(part.text) + marks.after : visible(part.text)
     }
+  }
+
+  /// What a message says and carries, on one line.
+  private static func words(of message: Message) -> String {
+    let words = visible(message.text ?? "", indent: "").split(separator: "\n").map(String.init)
+    return (words + message.attachments.map(brief)).joined(separator: " ")
   }
 }

@@ -35,8 +35,9 @@ public enum TextFormat {
     var line = "\(flag)\(right(unread, 5))  \(left(name(conversation, for: me), 24))  "
     line += left(short(conversation.lastActivity), 10)
     if let last = conversation.lastMessage {
-      let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init) ?? ""
-      line += "  " + (announcement(last) ?? "\(visible(last.sender.description)): \(cut(text, 60))")
+      let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init)
+      let said = ([text].compactMap { $0 } + last.attachments.map(brief)).joined(separator: " ")
+      line += "  " + (announcement(last) ?? "\(visible(last.sender.description)): \(cut(said, 60))")
     }
     if conversation.unreadMentionsCount > 0 { line += "  [@\(conversation.unreadMentionsCount)]" }
     return line + (conversation.draftText == nil ? "" : "  [draft]")
@@ -51,7 +52,8 @@ public enum TextFormat {
     }
     let head =
       "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(message.seq) \(visible(message.sender.description)): "
-    let text = (reply.map { "(to \($0)) " } ?? "") + visible(message.text ?? "", indent: "       ")
+    let said = [message.text.map { visible($0, indent: "       ") }].compactMap { $0 } + message.attachments.map(brief)
+    let text = (reply.map { "(to \($0)) " } ?? "") + said.joined(separator: "  ")
     var marks = message.editedAt == nil ? "" : "  (edited)"
     for reaction in message.reactions {
       marks += "  \(visible(reaction.emoji))\(reaction.users.count > 1 ? String(reaction.users.count) : "")"
@@ -149,7 +151,7 @@ public enum TextFormat {
     return lines.joined(separator: "\n")
   }
 
-  private static func left(_ text: String, _ width: Int) -> String {
+  static func left(_ text: String, _ width: Int) -> String {
     let cut = cut(text, width)
     return cut + String(repeating: " ", count: max(0, width - cut.count))
   }

@@ -8,7 +8,7 @@ public enum UpkeepText {
   }
 
   public static func line(_ backup: Backup) -> String {
-    "\(visible(backup.path)): \(backup.messageCount) messages, \(size(backup.sizeBytes))\(before(backup.lastUsedAt))"
+    "\(visible(backup.path)): \(backup.messageCount) messages, \(TextFormat.size(backup.sizeBytes))\(before(backup.lastUsedAt))"
   }
 
   public static func line(_ restored: Restored) -> String {
@@ -18,7 +18,7 @@ public enum UpkeepText {
   }
 
   public static func line(_ purged: Purged) -> String {
-    "removed \(purged.expiredCount) expired messages and \(purged.changesCount) old changes, freed \(size(purged.freedBytes))"
+    "removed \(purged.expiredCount) expired messages and \(purged.changesCount) old changes, freed \(TextFormat.size(purged.freedBytes))"
       + before(purged.lastUsedAt)
   }
 
@@ -44,8 +44,8 @@ public enum UpkeepText {
     var lines = [
       "store     \(statistics.storeID), schema \(statistics.schema)",
       "SQLite    \(statistics.sqliteVersion)\(fault)",
-      "database  \(size(statistics.databaseBytes)), of which \(size(statistics.freeBytes)) free",
-      "log       \(size(statistics.logBytes))",
+      "database  \(TextFormat.size(statistics.databaseBytes)), of which \(TextFormat.size(statistics.freeBytes)) free",
+      "log       \(TextFormat.size(statistics.logBytes))",
     ]
     if let oldest = statistics.oldestChangeAt { lines.append("changes   since \(moment(oldest))") }
     for (table, count) in statistics.rows where count > 0 { lines.append("rows      \(visible(table)) \(count)") }
@@ -61,8 +61,4 @@ public enum UpkeepText {
   public static func before(_ time: Timestamp?) -> String { time.map { "; used last \(moment($0))" } ?? "" }
 
   private static func moment(_ time: Timestamp) -> String { "\(TextFormat.day(time)) \(TextFormat.clock(time))" }
-
-  private static func size(_ bytes: Int) -> String {
-    bytes < 10_240 ? "\(bytes) bytes" : bytes < 10 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
-  }
 }

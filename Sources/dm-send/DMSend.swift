@@ -19,9 +19,10 @@ internal import DMKit
       Option("edit", "write the text in $VISUAL or $EDITOR"),
       Option("draft", "keep the text as the draft of the conversation instead of sending it"),
       Option("from-draft", "send the draft, and clear it"),
-      Option("forward", value: "MESSAGE", "send the text of this message"),
+      Option("forward", value: "MESSAGE", "send the text of this message, and what it carries"),
       Option("expires-in", value: "TIME", "have it gone after that long"),
-    ],
+      Option("attach", value: "FILE", "send a file with it, prepared as by dm-attach(1); may stand several times"),
+    ] + PreparationArguments.options,
     examples: [
       ("dm-send bob 'lunch?'", "send"),
       ("make 2>&1 | tail -n 20 | dm-send +ops", "standard input as one message"),
@@ -29,6 +30,7 @@ internal import DMKit
       ("dm-send bob --nonce \"backup-$(date +%F)\" 'backup done'", "at most once a day, however often it runs"),
       ("dm-send --to bob --to +ops 'back at five'", "the same to several, or to none if one of them fails"),
       ("dm-send bob --forward +ops:12", "pass a message on"),
+      ("dm-send bob --attach photo.jpg 'as promised'", "send a photo"),
       (
         "jq -c '{conversation: .to, text: .body, nonce: .id}' queue.json | dm-send",
         "many, each answered by a line"
@@ -63,7 +65,7 @@ internal import DMKit
         in: conversations[0], nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime)
       return try call.print(message) { answer($0, name) }
     }
-    try withText(Array(words), call, messenger) { text in
+    try withContent(Array(words), call, messenger) { text, attachments in
       if arguments.has("draft") {
         let conversation = try messenger.saveDraft(text, in: conversations[0])
         return try call.print(conversation) { TextFormat.details($0, for: messenger.identity.handle) }
@@ -72,7 +74,8 @@ internal import DMKit
       let sent = try messenger.sendToAll(
         conversations.map {
           try Outgoing(
-            to: $0, text: text, nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime)
+            to: $0, text: text, nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime,
+            attachments: attachments)
         })
       for (conversation, message) in sent { try call.print(message) { answer($0, conversation.description) } }
     }

@@ -13,24 +13,36 @@ extension DMSend {
   }
 
   static func excludeOdd(_ arguments: Arguments) throws {
-    try arguments.exclude("lines", beside: "nonce", "reply-to", "edit", "draft", "from-draft", "forward")
-    try arguments.exclude("draft", beside: "from-draft", "forward", "nonce", "reply-to", "expires-in")
-    try arguments.exclude("from-draft", beside: "forward", "edit")
-    try arguments.exclude("forward", beside: "edit")
+    try arguments.exclude("lines", beside: "nonce", "reply-to", "edit", "draft", "from-draft", "forward", "attach")
+    try arguments.exclude("draft", beside: "from-draft", "forward", "nonce", "reply-to", "expires-in", "attach")
+    try arguments.exclude("from-draft", beside: "forward", "edit", "attach")
+    try arguments.exclude("forward", beside: "edit", "attach")
+    for option in PreparationArguments.options where arguments.isGiven(option) && !arguments.isGiven("attach") {
+      throw usage("'--\(option.long ?? "")' needs --attach FILE")
+    }
   }
 
-  /// The text: of a message that is forwarded, of an editor, of the words, or of standard input.
-  static func withText(
-    _ words: [String], _ call: Invocation, _ messenger: Messenger, _ body: (String) throws -> Void
+  /// The text of a message that is forwarded, of an editor, of the words, or of standard input; and what goes with it.
+  ///
+  /// Where something is attached, standard input is not read for a text.
+  static func withContent(
+    _ words: [String], _ call: Invocation, _ messenger: Messenger, _ body: (String, [Identifier]) throws -> Void
   ) throws {
     let text = words.joined(separator: " ")
-    if let message = call.arguments.value("forward") {
-      try body(messenger.textToForward(MessageReference(message)))
-    } else if call.arguments.has("edit") {
-      try EditedText(text).keeping(body)
+    if let reference = call.arguments.value("forward") {
+      let message = try messenger.messageToForward(MessageReference(reference))
+      return try body(message.text ?? "", message.attachments.map(\.id))
+    }
+    let files = call.arguments.all("attach")
+    var attachments: [Identifier] = []
+    if !files.isEmpty {
+      try PreparationArguments(call).prepareAll(files, messenger) { attachments.append(try $0.get().id) }
+    }
+    if call.arguments.has("edit") {
+      try EditedText(text).keeping { try body($0, attachments) }
     } else {
       var input = LineInput()
-      try body(words.isEmpty ? input.text(limit: Outgoing.textLimit) : text)
+      try body(words.isEmpty && files.isEmpty ? input.text(limit: Outgoing.textLimit) : text, attachments)
     }
   }
 
@@ -46,7 +58,7 @@ extension DMSend {
   }
 
   static func sendLines(_ call: Invocation, _ messenger: Messenger) throws {
-    for name in ["lines", "nonce", "reply-to", "edit", "draft", "from-draft", "forward", "expires-in"]
+    for name in ["lines", "nonce", "reply-to", "edit", "draft", "from-draft", "forward", "expires-in", "attach"]
     where call.arguments.isGiven(name) {
       throw usage("--\(name) needs a conversation; see --help")
     }

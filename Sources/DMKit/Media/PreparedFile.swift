@@ -33,3 +33,21 @@ public struct PreparationOptions: Sendable {
 
   public init() {}
 }
+
+extension PreparedFile {
+  /// A file that is sent as it is.
+  init(asIs path: String) throws {
+    let file = try MappedFile(path: path)
+    self.init(path: path, kind: .file, format: MediaFormat.of(file.bytes))
+  }
+
+  /// What it is called: safe for a file, and with the extension of what it is.
+  ///
+  /// - Parameter keeps: whether an extension stays that does not fit the content.
+  func name(_ wanted: String?, keeps: Bool) -> String {
+    let name = Attachment.safeName(wanted ?? "file")
+    guard let usual = format.fileExtensions.first, !keeps || wanted == nil else { return name }
+    let fits = Attachment.fileExtension(of: name).map { format.fileExtensions.contains($0.lowercased()) } == true
+    return fits ? name : Attachment.name(name, withExtension: usual)
+  }
+}

@@ -60,7 +60,7 @@ private final class ImportSession: BatchSession {
     // Whoever announced something need not have been there when it was said.
     if message.systemKind == nil { try admit(sender, to: row) }
     let mentioned = try message.text.map { try mentions.users(in: $0, of: row.key) } ?? []
-    let (id, _) = try store.insert(
+    let (id, _, _) = try store.insert(
       Store.NewMessage(
         id: message.id, sender: sender, text: message.text, nonce: message.nonce, replyTo: replyTo,
         at: message.createdAt, lifetime: message.lifetime, systemKind: message.systemKind, subject: message.subject,

@@ -47,8 +47,7 @@ public final class SearchResults {
       let viewer = Viewer(store, me)
       self.viewer = viewer
       let filter = try Self.filter(request, messenger, store, me)
-      // There are none yet.
-      guard request.contents.isDisjoint(with: [.attachment, .image]), request.limit != 0 else { return }
+      if request.limit == 0 { return }
       var found: [Int64] = []
       func take(_ key: Int64) -> Bool {
         found.append(key)
@@ -107,7 +106,7 @@ public final class SearchResults {
       conversations: rows.isEmpty ? nil : rows.map(\.key), sender: sender,
       since: try request.since.map(time) ?? Timestamp.writable.lowerBound,
       before: try request.before.map(time) ?? Timestamp(microseconds: .max),
-      hasLink: request.contents.contains(.link), hasMention: request.contents.contains(.mention))
+      contents: request.contents)
   }
 }
 

@@ -63,10 +63,10 @@ extension Messenger {
     }
   }
 
-  /// The text of a message that the user sees, to be sent elsewhere.
+  /// A message that the user sees, to be sent elsewhere.
   ///
   /// - Throws: `not_allowed` of an announcement.
-  public func textToForward(_ reference: MessageReference) throws -> String {
+  public func messageToForward(_ reference: MessageReference) throws -> Message {
     let message = try reading(nil as Message?) { store, me in
       try visibleMessage(reference, store, as: Viewer(store, me)).message
     }
@@ -74,6 +74,6 @@ extension Messenger {
       throw DMError(.unknownMessage, "there is no message '\(reference)' yet", subject: reference.description)
     }
     try checkSaid(message)
-    return message.text ?? ""
+    return message
   }
 }

@@ -29,9 +29,10 @@ final class SendSession: BatchSession {
     var row = try target(of: outgoing)
     if let nonce = outgoing.nonce, let message = try sent(nonce, in: row.key) {
       let isChanged = message.editedAt != nil || message.deletedAt != nil
-      guard allowsOtherText || isChanged || message.bears(outgoing.text) else {
+      guard try allowsOtherText || isChanged || message.bears(outgoing.text) && carries(message, outgoing.attachments)
+      else {
         throw DMError(
-          .nonceConflict, "the nonce '\(nonce)' named another text before; use a new one", subject: nonce)
+          .nonceConflict, "the nonce '\(nonce)' named something else before; use a new one", subject: nonce)
       }
       return message
     }
@@ -41,18 +42,28 @@ final class SendSession: BatchSession {
       try messenger.visibleMessage(reference, in: row, store, as: viewer).message.id
     }
     let mentioned = try mentions.users(in: outgoing.text, of: row.key)
-    let (id, expiresAt) = try store.insert(
+    let attached = try outgoing.attachments.map { try messenger.usableAttachment($0, store, as: viewer) }
+    let text = outgoing.text.isEmpty ? nil : outgoing.text
+    let (id, expiresAt, attachments) = try store.insert(
       Store.NewMessage(
-        sender: me, text: outgoing.text, nonce: outgoing.nonce, replyTo: replyTo,
-        lifetime: outgoing.lifetime?.microseconds, mentions: mentioned), into: &row)
+        sender: me, text: text, nonce: outgoing.nonce, replyTo: replyTo, lifetime: outgoing.lifetime?.microseconds,
+        mentions: mentioned, attachments: attached), into: &row)
     rows[row.key] = row
     if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq }
     var message = Message(
-      id: id, conversationID: row.id, seq: row.lastSeq, sender: messenger.identity.handle, text: outgoing.text,
+      id: id, conversationID: row.id, seq: row.lastSeq, sender: messenger.identity.handle, text: text,
       createdAt: row.lastActivity, status: .sent, replyTo: replyTo, nonce: outgoing.nonce)
     message.expiresAt = expiresAt
+    message.attachments = attachments
     message.mentions = try mentioned.map(store.handle)
     return message
+  }
+
+  /// Whether a message that was sent carries that: the same, or the same contents.
+  private func carries(_ message: Message, _ attachments: [Identifier]) throws -> Bool {
+    if message.attachments.map(\.id) == attachments { return true }
+    let hashes = try attachments.map { try store.storedAttachment($0)?.attachment.sha256 }
+    return message.attachments.map(\.sha256) == hashes
   }
 
   /// What the nonce of a message names already.

@@ -34,7 +34,7 @@ public struct Attachment: Equatable, Sendable {
     public let height: Int
   }
 
-  public let id: Identifier
+  public internal(set) var id: Identifier
   public let kind: Kind
   /// A name for a file: never a path, and safe to make a file of.
   public let name: String
@@ -48,6 +48,11 @@ public struct Attachment: Equatable, Sendable {
   public var thumbnail: Thumbnail?
   /// How loud each of 64 equal parts is, from 0 to 255.
   public var waveform: [UInt8]?
+
+  /// The files that it needs: its own, and its thumbnail's.
+  var contents: [(hash: ContentHash, size: Int)] {
+    [(sha256, sizeBytes)] + (thumbnail.map { [($0.sha256, $0.sizeBytes)] } ?? [])
+  }
 
   /// Parts of a waveform.
   public static let waveformCount = 64

@@ -77,10 +77,14 @@ public struct DMError: Error, Equatable, Sendable {
   }
 }
 
-/// The first bytes of a text, whole characters of it: an error must not be longer than what it is about.
+/// The same, whole, or its beginning: an error must not be longer than what it is about.
 private func cut(_ text: String, _ limit: Int) -> String {
-  if text.utf8.count <= limit { return text }
-  var end = text.utf8.index(text.startIndex, offsetBy: limit)
+  text.utf8.count <= limit ? text : beginning(of: text, bytes: limit) + "…"
+}
+
+/// The first bytes of a text, whole characters of it.
+func beginning(of text: String, bytes limit: Int) -> String {
+  guard var end = text.utf8.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex) else { return text }
   while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
-  return text[..<end] + "…"
+  return String(text[..<end])
 }

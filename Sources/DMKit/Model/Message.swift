@@ -51,6 +51,8 @@ public struct Message: Equatable, Sendable {
   public var status: Status
   public let replyTo: Identifier?
   public let nonce: String?
+  /// What it carries besides a text, or instead of one.
+  public var attachments: [Attachment] = []
   /// Participants whom the text mentions.
   public var mentions: [Handle] = []
   /// Those of users whom the reader does not block.
@@ -68,6 +70,6 @@ public struct Message: Equatable, Sendable {
   /// The part of the text that a search found, each hit between `**`.
   public var snippet: String?
 
-  /// Whether that is its text, byte for byte.
-  func bears(_ other: String) -> Bool { text.map(ExactString.init) == ExactString(other) }
+  /// Whether that is its text, byte for byte; an empty one is none.
+  func bears(_ other: String) -> Bool { ExactString(text ?? "") == ExactString(other) }
 }

@@ -1,22 +1,30 @@
 /// A message to be sent.
 public struct Outgoing: Equatable, Sendable {
   public let conversation: ConversationReference
+  /// Empty only where something is attached.
   public let text: String
   public let nonce: String?
   public let replyTo: MessageReference?
   /// How long it lives; nil for as long as the conversation says.
   public let lifetime: Duration?
+  /// What was prepared by the user, or is in a message that he sees.
+  public let attachments: [Identifier]
 
   /// The most bytes of a text, and of a nonce.
   public static let textLimit = 64 * 1024
   public static let nonceLimit = 128
 
-  /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce.
+  /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce, the lifetime or too many attachments.
   public init(
     to conversation: ConversationReference, text: String, nonce: String? = nil,
-    replyTo: MessageReference? = nil, lifetime: Duration? = nil
+    replyTo: MessageReference? = nil, lifetime: Duration? = nil, attachments: [Identifier] = []
   ) throws {
-    try Self.check(text: text)
+    if attachments.isEmpty || !text.isEmpty { try Self.check(text: text) }
+    guard attachments.count <= Attachment.limit else {
+      throw DMError(
+        .badField, "a message carries \(Attachment.limit) attachments at the most; send several", subject: "attachments"
+      )
+    }
     try Self.check(nonce: nonce)
     if let lifetime { try checkLifetime(lifetime) }
     self.conversation = conversation
@@ -24,6 +32,7 @@ public struct Outgoing: Equatable, Sendable {
     self.nonce = nonce
     self.replyTo = replyTo
     self.lifetime = lifetime
+    self.attachments = attachments
   }
 
   static func check(text: String) throws {

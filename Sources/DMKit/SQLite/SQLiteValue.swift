@@ -21,6 +21,8 @@ extension Statement {
     }
   }
 
+  mutating func bind(blob: [UInt8]?) { bind(blob.map(SQLiteValue.blob) ?? .null) }
+
   mutating func bind(_ value: SQLiteValue) {
     let parameter = nextParameter()
     switch value {

@@ -34,9 +34,13 @@ extension Store {
   ///
   /// Reads bytes, not characters: what is no UTF-8 any more must not be repaired on the way.
   static func digest(_ row: borrowing Statement, from first: Int32) -> Int64 {
+    digest(row, numbers: first..<first + 8, texts: first + 8..<first + 14)
+  }
+
+  static func digest(_ row: borrowing Statement, numbers: Range<Int32>, texts: Range<Int32>) -> Int64 {
     var digest = Digest()
-    for column in first..<first + 8 { digest.add(row.optionalInt64(column)) }
-    for column in first + 8..<first + 14 { row.withBytes(column) { digest.add(text: $0) } }
+    for column in numbers { digest.add(row.optionalInt64(column)) }
+    for column in texts { row.withBytes(column) { digest.add(text: $0) } }
     return digest.stored
   }
 

@@ -27,6 +27,7 @@ extension Store {
     for user in try unreadBy(seq, in: conversation) { _ = try cover(seq...seq, by: user, in: conversation) }
     if !message.mentions.isEmpty { try setMentions([], of: message) }
     if let text = message.text { try unindex(text, of: message.key) }
+    try removeAttachments(of: message.key)
     do {
       var reactions = try connection.prepare("DELETE FROM reaction WHERE message = ?")
       reactions.bind(message.key)
@@ -34,7 +35,10 @@ extension Store {
     }
     do {
       var update = try connection.prepare(
-        "UPDATE message SET text = NULL, edited_at = NULL, reaction_count = 0, deleted_at = ? WHERE id = ?")
+        """
+        UPDATE message SET text = NULL, edited_at = NULL, reaction_count = 0, attachment_count = 0, deleted_at = ?
+        WHERE id = ?
+        """)
       update.bind(time)
       update.bind(message.key)
       try update.run()

@@ -7,8 +7,7 @@ extension Store {
     let since: Timestamp
     /// Not included.
     let before: Timestamp
-    let hasLink: Bool
-    let hasMention: Bool
+    let contents: Set<SearchRequest.Content>
   }
 
   private static let filtered = """
@@ -17,11 +16,13 @@ extension Store {
   private static let passes = """
     m.created_at >= ?1 AND m.created_at < ?2 AND m.system_kind IS NULL AND (?3 IS NULL OR m.sender = ?3)
     AND (NOT ?4 OR m.text LIKE '%http://%' OR m.text LIKE '%https://%') AND (NOT ?5 OR m.mentions IS NOT NULL)
+    AND (NOT ?6 OR m.attachment_count > 0)
+    AND (NOT ?7 OR m.attachment_count > 0 AND EXISTS (SELECT 1 FROM attachment a WHERE a.message = m.id AND a.kind = 1))
     """
 
   /// Whether a message passes a filter, and the user sees it.
   func passes(_ key: Int64, _ filter: SearchFilter, as viewer: Viewer) throws -> Bool {
-    var statement = try connection.prepare(as: "passes", "\(Self.filtered) WHERE m.id = ?6 AND \(Self.passes)")
+    var statement = try connection.prepare(as: "passes", "\(Self.filtered) WHERE m.id = ?8 AND \(Self.passes)")
     Self.bind(filter, to: &statement)
     statement.bind(key)
     return try statement.step() && sees(statement, filter, as: viewer)
@@ -33,7 +34,7 @@ extension Store {
     var statement =
       isOne
       ? try connection.prepare(
-        as: "newest of one", "\(Self.filtered) WHERE m.conversation = ?6 AND \(Self.passes) ORDER BY m.seq DESC")
+        as: "newest of one", "\(Self.filtered) WHERE m.conversation = ?8 AND \(Self.passes) ORDER BY m.seq DESC")
       : try connection.prepare(
         as: "newest of all",
         "\(Self.filtered) INDEXED BY message_created WHERE \(Self.passes) ORDER BY m.created_at DESC, m.id DESC")
@@ -48,8 +49,9 @@ extension Store {
     statement.bind(filter.since)
     statement.bind(filter.before)
     statement.bind(filter.sender)
-    statement.bind(filter.hasLink)
-    statement.bind(filter.hasMention)
+    for content in [SearchRequest.Content.link, .mention, .attachment, .image] {
+      statement.bind(filter.contents.contains(content))
+    }
   }
 
   private func sees(_ row: borrowing Statement, _ filter: SearchFilter, as viewer: Viewer) throws -> Bool {

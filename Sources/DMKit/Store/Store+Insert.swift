@@ -12,6 +12,7 @@ extension Store {
     var systemKind: Message.SystemKind? = nil
     var subject: String? = nil
     var mentions: [Int64] = []
+    var attachments: [StoredAttachment] = []
   }
 
   /// Adds a message at the end of a conversation, of which it brings `row` up to date, and logs it
@@ -19,9 +20,10 @@ extension Store {
   ///
   /// The time is never earlier than a microsecond after the message before, whatever the clock says.
   ///
-  /// - Returns: its id, and when it expires.
-  func insert(_ message: NewMessage, into row: inout ConversationRow) throws -> (id: Identifier, expiresAt: Timestamp?)
-  {
+  /// - Returns: its id, when it expires, and what it carries.
+  func insert(_ message: NewMessage, into row: inout ConversationRow) throws -> (
+    id: Identifier, expiresAt: Timestamp?, attachments: [Attachment]
+  ) {
     let seq = row.lastSeq + 1
     let earliest = Timestamp(microseconds: row.lastActivity.microseconds + 1)
     let time = message.at ?? max(.now, earliest)
@@ -48,7 +50,7 @@ extension Store {
       var insert = try connection.prepare(
         """
         INSERT INTO message (uuid, conversation, seq, sender, created_at, text, nonce, reply_to, expires_at, system_kind,
-          subject, mentions, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          subject, mentions, attachment_count, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
       insert.bind(id)
       insert.bind(row.key)
@@ -62,6 +64,7 @@ extension Store {
       insert.bind(message.systemKind?.number)
       insert.bind(message.subject)
       insert.bind(names)
+      insert.bind(message.attachments.count)
       insert.bind(digest.stored)
       try insert.run()
     }
@@ -77,7 +80,8 @@ extension Store {
     if message.at == nil {
       try append(.message, conversation: row.key, user: message.sender, seqs: seq...seq, at: time)
     }
-    return (id, expiresAt)
+    if message.attachments.isEmpty { return (id, expiresAt, []) }
+    return (id, expiresAt, try attach(message.attachments, to: key, by: message.sender, at: time))
   }
 
   /// Writes the end of a conversation into its row and those of its participants, and that the last `added`

@@ -2,7 +2,7 @@ extension Store {
   /// What `message(_:from:as:)` reads, in its order.
   static let messageColumns = """
     m.uuid, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce, m.id, m.edited_at, m.expires_at,
-    m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count
+    m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count, m.attachment_count
     """
 
   /// A message as a user sees it; nil of one that he does not see.
@@ -26,7 +26,7 @@ extension Store {
       return message
     }
     if row.isNull(first + 9), row.isNull(first + 11), row.isNull(first + 12), row.isNull(first + 14),
-      row.int64(first + 15) == 0
+      row.int64(first + 15) == 0, row.int64(first + 16) == 0
     {
       return message
     }
@@ -35,6 +35,7 @@ extension Store {
     message.systemKind = row.optionalInt64(first + 12).flatMap(Message.SystemKind.init(number:))
     message.subject = row.optionalText(first + 13)
     message.mentions = row.text(first + 14).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) }
+    if row.int64(first + 16) > 0 { message.attachments = try attachments(of: row.int64(first + 8)) }
     if row.int64(first + 15) > 0 { message.reactions = try reactions(to: row.int64(first + 8), as: viewer) }
     return message
   }

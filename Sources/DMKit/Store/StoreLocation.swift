@@ -16,6 +16,7 @@ public struct StoreLocation: Hashable, Sendable {
   var lock: String { directory + "/store.lock" }
   var bell: String { directory + "/bell" }
   var live: String { directory + "/live" }
+  var contents: ContentFolder { ContentFolder(directory + "/attachments") }
 
   enum State { case absent, present }
 

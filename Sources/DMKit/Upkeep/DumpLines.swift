@@ -33,9 +33,7 @@ struct DumpLines: ~Copyable {
         try progress("waiting for line \(number + 1)")
         continue
       }
-      let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw fileFault(.inputOutput, "read", "the dump") }
+      let count = try chunk.withUnsafeMutableBytes { try readSome(descriptor, into: $0, "the dump") }
       if count == 0 {
         guard splitter.isUnfinished else { return nil }
         number += 1

@@ -168,16 +168,3 @@ extension Store {
     }
   }
 }
-
-/// Removes a folder of files.
-private func removeFolder(_ path: String) {
-  guard let folder = opendir(path) else { return }
-  while let entry = readdir(folder) {
-    let name = withUnsafeBytes(of: entry.pointee.d_name) {
-      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-    }
-    if name != ".", name != ".." { unlink("\(path)/\(name)") }
-  }
-  closedir(folder)
-  rmdir(path)
-}

@@ -32,6 +32,26 @@ struct InputLine {
     }
   }
 
+  /// What is attached: a list of ids, or of attachments that have one.
+  func attachments() throws -> [Identifier] {
+    switch object["attachments"] {
+    case nil, .null: return []
+    case .array(let values):
+      return try values.map { value in
+        var value = value
+        if case .object(let attachment) = value { value = attachment["id"] ?? .null }
+        guard case .string(let text) = value, let id = Identifier(text) else {
+          throw DMError(
+            .badField, "'attachments' has what is no attachment; write the lines of dm-attach, or their ids",
+            subject: "attachments")
+        }
+        return id
+      }
+    case let other?:
+      throw DMError(.badField, "'attachments' is \(other.kind); write an array", subject: "attachments")
+    }
+  }
+
   /// The number of a message.
   func seq() throws -> Int {
     guard let value = object["seq"] else {
@@ -67,13 +87,12 @@ extension Outgoing {
   }
 
   fileprivate init(_ line: InputLine) throws {
-    if line.object["attachments"] ?? .null != .null {
-      throw DMError(
-        .badField, "'attachments' is not known to this version; leave it out or update dm", subject: "attachments")
-    }
+    let attachments = try line.attachments()
     try self.init(
-      to: ConversationReference(line.required("conversation")), text: line.required("text"), nonce: line.text("nonce"),
-      replyTo: line.text("reply_to").map(MessageReference.init), lifetime: line.text("expires_in").map(duration))
+      to: ConversationReference(line.required("conversation")),
+      text: attachments.isEmpty ? line.required("text") : line.text("text") ?? "", nonce: line.text("nonce"),
+      replyTo: line.text("reply_to").map(MessageReference.init), lifetime: line.text("expires_in").map(duration),
+      attachments: attachments)
   }
 }
 
@@ -87,7 +106,9 @@ extension ConsumerLine {
     let line = try InputLine(line)
     let ack = try line.text("ack")
     // An ack that is null answers an event that has no cursor: there is nothing to acknowledge.
-    if line.object["ack"] != nil, ["conversation", "text"].allSatisfy({ line.object[$0] ?? .null == .null }) {
+    if line.object["ack"] != nil,
+      ["conversation", "text", "attachments"].allSatisfy({ line.object[$0] ?? .null == .null })
+    {
       self.init(nil, acknowledges: ack)
       return
     }

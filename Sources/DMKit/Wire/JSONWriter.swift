@@ -85,6 +85,18 @@ public struct JSONWriter: Sendable {
     }
   }
 
+  /// Seconds, with up to three decimals.
+  mutating func value(seconds duration: Duration) {
+    let milliseconds = duration / .milliseconds(1)
+    let rounded = Int(milliseconds.rounded())
+    value(rounded / 1000)
+    if rounded % 1000 == 0 { return }
+    bytes.append(UInt8(ascii: "."))
+    var digits = [rounded / 100 % 10, rounded / 10 % 10, rounded % 10]
+    while digits.last == 0 { digits.removeLast() }
+    for digit in digits { bytes.append(UInt8(48 + digit)) }
+  }
+
   public mutating func value(_ flag: Bool) {
     separate()
     bytes.append(contentsOf: flag ? "true".utf8 : "false".utf8)

@@ -6,6 +6,11 @@ extension RecordSchema {
     var names = writes
     // A conversation holds a message.
     if writes.contains(where: { $0.hasPrefix("conversation") }), !writes.contains("message") { names.append("message") }
+    // And a message what it carries.
+    if names.contains(where: { $0.hasPrefix("message") || $0.hasPrefix("conversation") }), !names.contains("attachment")
+    {
+      names.append("attachment")
+    }
     if let reads { names.append(reads) }
     var json = JSONWriter()
     json.object { json in
@@ -55,6 +60,7 @@ extension RecordSchema {
       switch kind {
       case .string: json.member("type", "string")
       case .integer: json.member("type", "integer")
+      case .number: json.member("type", "number")
       case .boolean: json.member("type", "boolean")
       case .time:
         json.member("type", "string")
@@ -78,6 +84,10 @@ extension RecordSchema {
         json.key("additionalProperties")
         write(element, to: &json)
       case .members(let fields): write(fields, isOpen: false, to: &json)
+      case .having(let fields): write(fields, isOpen: true, to: &json)
+      case .anyOf(let kinds):
+        json.key("anyOf")
+        json.array { json in for kind in kinds { write(kind, to: &json) } }
       case .named: json.member("type", "object")
       case .record: break
       }

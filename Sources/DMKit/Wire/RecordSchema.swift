@@ -4,6 +4,7 @@ public struct RecordSchema: Sendable {
   public indirect enum Kind: Sendable {
     case string
     case integer
+    case number
     case boolean
     case time
     case uuid
@@ -14,8 +15,11 @@ public struct RecordSchema: Sendable {
     /// An object of values of that kind, by names that the data have.
     case map(Kind)
     case record(String)
+    case anyOf([Kind])
     /// An object of one's own, with these members.
     case members([Field])
+    /// One that has these members and may have others.
+    case having([Field])
     /// An object whose members have names that are data.
     case named
   }
@@ -46,7 +50,7 @@ public struct RecordSchema: Sendable {
 
   public static let outputs =
     [
-      user, conversation, message, messageDeleted, reaction, readReceipt, deliveryReceipt, messageUpdated,
+      user, conversation, message, attachment, messageDeleted, reaction, readReceipt, deliveryReceipt, messageUpdated,
       conversationUpdated, typing, presence,
       caughtUp, heartbeat, gap, ack, consumer, error,
     ] + upkeep
@@ -82,12 +86,32 @@ public struct RecordSchema: Sendable {
       Field("id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("sender", .handle),
       Field("text", .string, optional: true), Field("created_at", .time),
       Field("status", .words(Message.Status.allCases.map(\.rawValue))), Field("reply_to", .uuid, optional: true),
-      Field("nonce", .string, optional: true), Field("mentions", .list(.handle), optional: true),
-      Field("reactions", .map(.list(.handle)), optional: true), Field("edited_at", .time, optional: true),
+      Field("nonce", .string, optional: true), Field("attachments", .list(.record("attachment")), optional: true),
+      Field("mentions", .list(.handle), optional: true), Field("reactions", .map(.list(.handle)), optional: true),
+      Field("edited_at", .time, optional: true),
       Field("expires_at", .time, optional: true), Field("deleted_at", .time, optional: true),
       Field("system_kind", .words(Message.SystemKind.allCases.map(\.rawValue)), optional: true),
       Field("subject", .string, optional: true), Field("duplicate", .boolean, optional: true),
       Field("snippet", .string, optional: true), Field("cursor", .string, optional: true),
+    ])
+
+  static let attachment = RecordSchema(
+    "attachment",
+    [
+      Field("id", .uuid), Field("kind", .words(Attachment.Kind.allCases.map(\.rawValue))), Field("name", .string),
+      Field("mime_type", .string), Field("size_bytes", .integer), Field("sha256", .string),
+      Field("width", .integer, optional: true), Field("height", .integer, optional: true),
+      Field("duration", .number, optional: true),
+      Field(
+        "thumbnail",
+        .members([
+          Field("sha256", .string), Field("mime_type", .string), Field("size_bytes", .integer),
+          Field("width", .integer), Field("height", .integer),
+        ]), optional: true),
+      Field("waveform", .list(.integer), optional: true), Field("message_id", .uuid, optional: true),
+      Field("conversation_id", .uuid, optional: true), Field("seq", .integer, optional: true),
+      Field("sender", .handle, optional: true), Field("created_at", .time, optional: true),
+      Field("path", .string, optional: true),
     ])
 
   static let messageDeleted = RecordSchema(
@@ -146,6 +170,7 @@ public struct RecordSchema: Sendable {
     [
       Field("conversation", .string, optional: true), Field("text", .string, optional: true),
       Field("nonce", .string, optional: true), Field("reply_to", .string, optional: true),
+      Field("attachments", .list(.anyOf([.uuid, .having([Field("id", .uuid)])])), optional: true),
       Field("expires_in", .string, optional: true), Field("ack", .string, optional: true),
     ], isInput: true)
 

@@ -42,6 +42,10 @@ extension Message: Record {
       json.member("status", status.rawValue)
       json.member("reply_to", replyTo)
       json.member("nonce", nonce)
+      if !attachments.isEmpty {
+        json.key("attachments")
+        json.array { json in for attachment in attachments { attachment.write(to: &json) } }
+      }
       if !mentions.isEmpty {
         json.key("mentions")
         json.array { json in for user in mentions { json.value(user.description) } }

@@ -50,7 +50,7 @@ extension EverydayRun {
     let reference = message(for: user)
     let targets = (0...random.below(3)).map { _ in conversation(for: user) }
     try play("\(name(user)) forwards \(reference) to \(targets)") {
-      let text = try messengers[user].textToForward(reference)
+      let text = try messengers[user].messageToForward(reference).text ?? ""
       return try messengers[user].sendToAll(try targets.map { try Outgoing(to: $0, text: text) })
     } _: { model throws(EverydayModel.Refusal) in
       let place = try model.seen(reference, user)

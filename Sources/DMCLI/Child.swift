@@ -27,6 +27,15 @@ struct Child: ~Copyable {
 
   func send(_ signal: Int32) { kill(process, signal) }
 
+  /// Waits for its end.
+  ///
+  /// - Returns: as waitpid(2) tells.
+  func wait() -> Int32 {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return status
+  }
+
   /// How it ended, as waitpid(2) tells; nil while it runs.
   func ending() -> Int32? {
     var status: Int32 = 0

@@ -1,0 +1,73 @@
+public import DMKit
+
+/// How files are to be prepared, as options say it.
+public struct PreparationArguments {
+  public static let options = [
+    Option("as-file", "change nothing at all"),
+    Option("keep-metadata", "keep what cameras and programs have written into the file, a place for example"),
+    Option("transcode", value: "RATE", "make H.264 and AAC of a video, at so many bits per second: 800k, 2M"),
+    Option("voice", "make a voice message of a recording"),
+  ]
+
+  private let options: PreparationOptions
+  private let call: Invocation
+
+  /// - Throws: `usage`.
+  public init(_ call: Invocation) throws {
+    let arguments = call.arguments
+    try arguments.exclude("as-file", beside: "keep-metadata", "transcode", "voice")
+    try arguments.exclude("voice", "transcode")
+    var options = PreparationOptions()
+    options.asFile = arguments.has("as-file")
+    options.keepsMetadata = arguments.has("keep-metadata")
+    options.isVoice = arguments.has("voice")
+    options.videoBitrate = try arguments.value("transcode").map(kilobits)
+    self.options = options
+    self.call = call
+  }
+
+  /// Prepares files, `-` being standard input, and hands each on as soon as it is ready.
+  ///
+  /// What was left undone is said once on standard error, however many files there are.
+  ///
+  /// - Parameters:
+  ///   - name: what a file is to be called; nil for what it is called now.
+  ///   - body: given what became of each, in order.
+  public func prepareAll(
+    _ files: [String], name: String? = nil, _ messenger: Messenger, _ body: (Result<Attachment, DMError>) throws -> Void
+  ) throws {
+    if files.filter({ $0 == "-" }).count > 1 { throw usage("'-' stands more than once; standard input is one file") }
+    let (interruption, progress) = (Interruption(), Progress(call))
+    defer {
+      progress.clear()
+      interruption.end()
+    }
+    var said: Set<String> = []
+    do {
+      for file in files {
+        let source = file == "-" ? AttachmentSource.descriptor(Stream.input.rawValue) : .file(file)
+        do {
+          let prepared = try messenger.prepare(source, name: name, options) { doing in
+            progress.show(doing)
+            try interruption.check()
+          }
+          progress.clear()
+          for advice in prepared.advice where said.insert(advice).inserted { complain(call.command.name, advice) }
+          try body(.success(prepared.attachment))
+        } catch let error as DMError {
+          progress.clear()
+          try body(.failure(error))
+        }
+      }
+    } catch is Interruption.Ended {}
+  }
+}
+
+/// Kilobits per second, of `800k` or `2M`.
+private func kilobits(_ text: String) throws -> Int {
+  let units = ["k": 1, "M": 1000]
+  guard let unit = text.last.flatMap({ units[String($0)] }), let count = Int(text.dropLast()),
+    (50...100_000).contains(count.multipliedReportingOverflow(by: unit).partialValue)
+  else { throw usage("'\(text)' is no rate for --transcode; write 800k or 2M, from 50k to 100M") }
+  return count * unit
+}

@@ -1,0 +1,42 @@
+public import DMKit
+
+extension TextFormat {
+  /// An attachment: kind, name, what is known of it, and the id by which it is fetched.
+  public static func line(_ attachment: Attachment) -> String {
+    "\(left(attachment.kind.rawValue, 5))  \(details(attachment))  \(attachment.id)"
+  }
+
+  /// The same with when and by whom it was sent, and the message.
+  public static func line(_ sent: SentAttachment, in place: String) -> String {
+    let message = sent.message
+    return
+      "\(left(sent.attachment.kind.rawValue, 5))  \(day(message.createdAt)) \(clock(message.createdAt))  \(visible(place)):\(message.seq) \(visible(message.sender.description))  \(details(sent.attachment))  \(sent.attachment.id)"
+  }
+
+  public static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }
+
+  /// What stands after the text of a message: `[image photo.jpg 1.2 MB]`.
+  static func brief(_ attachment: Attachment) -> String {
+    "[\(attachment.kind.rawValue) \(visible(attachment.name)) \(size(attachment.sizeBytes))]"
+  }
+
+  private static func details(_ attachment: Attachment) -> String {
+    var parts = [visible(attachment.name), size(attachment.sizeBytes)]
+    if let width = attachment.width, let height = attachment.height { parts.append("\(width)×\(height)") }
+    if let duration = attachment.duration { parts.append(length(duration)) }
+    return parts.joined(separator: "  ")
+  }
+
+  /// Bytes as people count them.
+  static func size(_ bytes: Int) -> String {
+    bytes < 10_240 ? "\(bytes) bytes" : bytes < 10 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
+  }
+
+  /// `1:05`, or `1:01:05`.
+  private static func length(_ duration: Duration) -> String {
+    let seconds = Int((duration / .seconds(1)).rounded())
+    func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
+    return (hours > 0 ? "\(hours):\(padded(minutes))" : "\(minutes)") + ":\(padded(seconds % 60))"
+  }
+}

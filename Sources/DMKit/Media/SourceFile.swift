@@ -1,0 +1,66 @@
+internal import Glibc
+
+/// What is to be sent: a file, or what comes by a descriptor.
+public enum AttachmentSource: Sendable {
+  case file(String)
+  case descriptor(Int32)
+
+  /// What it is called when nobody says otherwise.
+  var name: String? {
+    switch self {
+    case .file(let path): fileName(of: path)
+    case .descriptor: nil
+    }
+  }
+
+  /// Copies it to a new file: what is prepared must not change meanwhile.
+  ///
+  /// - Parameter hashes: whether the hash is wanted, which costs more than the copy.
+  /// - Throws: `unknown_file`, `bad_attachment` of what is no file, `busy` of one that changed meanwhile.
+  func copy(to path: String, hashes: Bool, _ progress: (String) throws -> Void) throws -> ContentHash? {
+    switch self {
+    case .descriptor(let descriptor):
+      return try Self.copy(descriptor, "standard input", to: path, hashes: hashes, of: nil, progress)
+    case .file(let source):
+      // What would wait for a writer is none that can be sent.
+      let descriptor = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+      guard descriptor >= 0 else {
+        throw fileFault(errno == ENOENT || errno == ENOTDIR ? .unknownFile : .inputOutput, "read", source)
+      }
+      defer { close(descriptor) }
+      let before = try Self.status(descriptor, source)
+      guard before.st_mode & S_IFMT == S_IFREG else {
+        throw DMError(.badAttachment, "'\(source)' is no regular file; pipe it in and name '-'", subject: source)
+      }
+      let hash = try Self.copy(descriptor, source, to: path, hashes: hashes, of: Int(before.st_size), progress)
+      let after = try Self.status(descriptor, source)
+      guard before.st_size == after.st_size, before.st_mtim.tv_sec == after.st_mtim.tv_sec,
+        before.st_mtim.tv_nsec == after.st_mtim.tv_nsec, fileSize(path) == Int(before.st_size)
+      else { throw DMError(.busy, "'\(source)' changed while it was read; try again", subject: source) }
+      return hash
+    }
+  }
+
+  private static func status(_ descriptor: Int32, _ name: String) throws -> stat {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw fileFault(.inputOutput, "read", name) }
+    return status
+  }
+
+  private static func copy(
+    _ source: Int32, _ name: String, to path: String, hashes: Bool, of total: Int?, _ progress: (String) throws -> Void
+  ) throws -> ContentHash? {
+    let target = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard target >= 0 else { throw fileFault(.cannotCreate, "create", path) }
+    defer { close(target) }
+    var done = 0
+    let write: (UnsafeRawBufferPointer) throws -> Void = { chunk in
+      try writeAll(chunk, to: target, path)
+      done += chunk.count
+      try progress("\(done >> 20)\(total.map { " of \($0 >> 20)" } ?? "") MiB of '\(name)' read")
+    }
+    if hashes { return try hashed(source, name, write) }
+    try chunks(source, name, write)
+    return nil
+  }
+}

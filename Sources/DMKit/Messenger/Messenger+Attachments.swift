@@ -1,0 +1,126 @@
+extension Messenger {
+  /// A file that is ready to be sent.
+  public struct Prepared: Sendable {
+    public let attachment: Attachment
+    /// What a person should know, a clause each: what was left undone, and what to install.
+    public let advice: [String]
+  }
+
+  /// Prepares a file to be sent, and keeps it for the user; a message may carry it from now on.
+  ///
+  /// It is durable on return. What no message carries is removed by a purge when it is a day old. Other programs are run,
+  /// but not while the store is locked.
+  ///
+  /// - Parameters:
+  ///   - name: what it is to be called, made safe; nil for what it is called now.
+  ///   - progress: told what is being done, often; what it throws ends the work, of which nothing is left.
+  /// - Throws: `unknown_file`, `bad_attachment`, `unknown_user`, `busy`, or a fault of the store or the disk.
+  public func prepare(
+    _ source: AttachmentSource, name: String? = nil, _ options: PreparationOptions = PreparationOptions(),
+    progress: @escaping (String) throws -> Void = { _ in }
+  ) throws -> Prepared {
+    // Before the work is done, whether he may.
+    try reading(()) { _, _ in }
+    let contents = try createdStore().location.contents
+    try contents.create()
+    let folder = try WorkFolder(in: contents.path)
+    let copy = "\(folder.path)/source"
+    let copied = try source.copy(to: copy, hashes: options.asFile, progress)
+    let file =
+      options.asFile
+      ? try PreparedFile(asIs: copy)
+      : try Preparer(folder: folder.path, options: options, progress: progress).prepare(copy)
+    let size = fileSize(file.path)
+    let hash = try copied ?? hash(ofFile: file.path)
+    var attachment = Attachment(
+      id: Identifier(at: .now), kind: file.kind, name: file.name(name ?? source.name, keeps: options.asFile),
+      mimeType: file.format.rawValue, sizeBytes: size, sha256: hash)
+    (attachment.width, attachment.height) = (file.width, file.height)
+    (attachment.duration, attachment.waveform) = (file.duration, file.waveform)
+    attachment.thumbnail = try file.thumbnail.map { thumbnail in
+      Attachment.Thumbnail(
+        sha256: try DMKit.hash(ofFile: thumbnail.path), mimeType: thumbnail.format.rawValue,
+        sizeBytes: fileSize(thumbnail.path), width: thumbnail.width, height: thumbnail.height)
+    }
+    try contents.place(file.path, as: hash)
+    if let file = file.thumbnail, let thumbnail = attachment.thumbnail {
+      try contents.place(file.path, as: thumbnail.sha256)
+    }
+    try writing { store, me in
+      // From here on a purge knows of them; one may have come before.
+      for content in attachment.contents where contents.size(of: content.hash) != content.size {
+        throw DMError(.busy, "what was prepared was removed meanwhile; try again")
+      }
+      try store.insert(attachment, by: me, at: .now)
+    }
+    return Prepared(attachment: attachment, advice: file.advice)
+  }
+
+  /// An attachment that the user may have: of a message that he sees, or one that he prepared.
+  ///
+  /// - Throws: `unknown_attachment`.
+  public func attachment(_ id: Identifier) throws -> Attachment {
+    let found = try reading(nil as Attachment?) { store, me in
+      try usableAttachment(id, store, as: Viewer(store, me)).attachment
+    }
+    guard let found else { throw unknownAttachment(id) }
+    return found
+  }
+
+  /// Those of a message that the user sees; not empty.
+  ///
+  /// - Throws: what finding the message throws, and `unknown_attachment`.
+  public func attachments(of reference: MessageReference) throws -> [Attachment] {
+    let found = try reading([] as [Attachment]) { store, me in
+      try visibleMessage(reference, store, as: Viewer(store, me)).message.attachments
+    }
+    guard !found.isEmpty else {
+      throw DMError(
+        .unknownAttachment, "the message '\(reference)' carries nothing; 'dm-attach --list' names what is there",
+        subject: reference.description)
+    }
+    return found
+  }
+
+  /// All that the messages of a conversation carry and the user sees: by kind, of each the newest first.
+  public func attachments(in reference: ConversationReference) throws -> [SentAttachment] {
+    try expectStore(with: reference)
+    return try reading([]) { store, me in
+      let row = try find(reference, store, me)
+      let viewer = Viewer(store, me)
+      let sent = try store.placesOfAttachments(in: row.key).flatMap { seq in
+        try store.messages(in: row.key, seq...seq, as: viewer).flatMap { message in
+          message.attachments.map { SentAttachment(attachment: $0, message: message) }
+        }
+      }
+      return Attachment.Kind.allCases.flatMap { kind in sent.filter { $0.attachment.kind == kind } }
+    }
+  }
+
+  /// What is to be sent again, or to be fetched.
+  ///
+  /// - Throws: `unknown_attachment`, whether it is not there or not for the user.
+  func usableAttachment(_ id: Identifier, _ store: Store, as viewer: Viewer) throws -> Store.StoredAttachment {
+    guard let stored = try store.storedAttachment(id) else { throw unknownAttachment(id) }
+    if let key = stored.message {
+      guard let place = try store.place(ofMessage: key), try store.participates(viewer.user, in: place.conversation),
+        try store.message(at: place, as: viewer) != nil
+      else { throw unknownAttachment(id) }
+    } else if stored.user != viewer.user {
+      throw unknownAttachment(id)
+    }
+    return stored
+  }
+
+  private func unknownAttachment(_ id: Identifier) -> DMError {
+    DMError(
+      .unknownAttachment, "there is no attachment '\(id)' for you; 'dm-attach --list' names what a conversation has",
+      subject: id.description)
+  }
+}
+
+/// An attachment and the message that carries it.
+public struct SentAttachment: Equatable, Sendable {
+  public let attachment: Attachment
+  public let message: Message
+}

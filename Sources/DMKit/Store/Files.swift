@@ -1,0 +1,80 @@
+internal import CSystem
+internal import Glibc
+
+/// A fault of the system about a file, with what it says itself.
+func fileFault(_ code: DMError.Code, _ act: String, _ path: String, _ reason: Int32 = errno) -> DMError {
+  DMError(code, "cannot \(act) '\(path)': \(String(cString: strerror(reason)))", subject: path)
+}
+
+/// The folder that a path stands in.
+func folder(of path: String) -> String {
+  guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+  return slash == path.utf8.startIndex ? "/" : String(Substring(path.utf8[..<slash]))
+}
+
+func fileName(of path: String) -> String {
+  String(
+    Substring(
+      path.utf8[
+        (path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.utf8.startIndex)...]))
+}
+
+/// Has a file or a folder on the disk before going on.
+///
+/// Never one that this process has as a database: closing it would drop SQLite's locks.
+func syncToDisk(_ path: String) throws(DMError) {
+  let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", path) }
+  defer { close(descriptor) }
+  guard fsync(descriptor) == 0 else { throw fileFault(.inputOutput, "make durable", path) }
+}
+
+/// A new name in a folder, for its owner alone: an empty file, or a folder.
+func temporaryName(in folder: String, _ prefix: String, isFolder: Bool = false) throws(DMError) -> String {
+  var template = Array("\(folder)/\(prefix)XXXXXX".utf8CString)
+  if isFolder {
+    guard mkdtemp(&template) != nil else { throw fileFault(.cannotCreate, "create a folder in", folder) }
+  } else {
+    let descriptor = dm_temporary_file(&template)
+    guard descriptor >= 0 else { throw fileFault(.cannotCreate, "create a file in", folder) }
+    close(descriptor)
+  }
+  return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+/// The names in a folder, in no order; none where it cannot be read.
+func names(in path: String) -> [String] {
+  guard let folder = opendir(path) else { return [] }
+  defer { closedir(folder) }
+  var names: [String] = []
+  while let entry = readdir(folder) {
+    let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    if name != ".", name != ".." { names.append(name) }
+  }
+  return names
+}
+
+/// Removes a folder of files and of folders of files, as far as it can.
+func removeFolder(_ path: String) {
+  for name in names(in: path) where unlink("\(path)/\(name)") != 0 { removeFolder("\(path)/\(name)") }
+  rmdir(path)
+}
+
+/// The next bytes of a descriptor, as many as there are and fit; 0 at the end.
+func readSome(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, _ name: String) throws -> Int {
+  while true {
+    let count = read(descriptor, buffer.baseAddress, buffer.count)
+    if count >= 0 { return count }
+    guard errno == EINTR else { throw fileFault(.inputOutput, "read", name) }
+  }
+}
+
+func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ name: String) throws(DMError) {
+  var rest = bytes
+  while !rest.isEmpty {
+    let count = write(descriptor, rest.baseAddress, rest.count)
+    if count < 0, errno == EINTR { continue }
+    guard count > 0 else { throw fileFault(.inputOutput, "write", name) }
+    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+  }
+}

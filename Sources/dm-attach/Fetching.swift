@@ -1,0 +1,43 @@
+internal import DMCLI
+internal import DMKit
+
+extension DMAttach {
+  static func get(_ call: Invocation) throws {
+    let arguments = call.arguments
+    try arguments.allowOnly("get", "output", "thumbnail", "force", "open")
+    try arguments.exclude("open", beside: "output", "force")
+    try arguments.atMost(0)
+    let messenger = try call.messenger()
+    let part = arguments.has("thumbnail") ? AttachmentPart.thumbnail : .content
+    let output = arguments.value("output")
+    let attachments = try named(arguments.value("get") ?? "", messenger)
+    if output == "-" {
+      guard attachments.count == 1 else {
+        throw usage("that message carries \(attachments.count) attachments; name one by its id to print it")
+      }
+      return try messenger.read(part, of: attachments[0]) { try call.output.write(content: $0) }
+    }
+    for attachment in attachments {
+      // Whoever opens it may write to it, and must not write to the store.
+      let place = arguments.has("open") ? try temporaryFolder() : output ?? "."
+      let saved = try messenger.save(part, of: attachment, to: place, replacesAny: arguments.has("force"))
+      if arguments.has("open") { try openByDesktop(saved.path) }
+      try call.print(saved, text: TextFormat.line)
+    }
+  }
+
+  /// The attachment of an id, or all of a message.
+  private static func named(_ text: String, _ messenger: Messenger) throws -> [Attachment] {
+    guard let id = Identifier(text) else { return try messenger.attachments(of: MessageReference(text)) }
+    do {
+      return [try messenger.attachment(id)]
+    } catch let error as DMError where error.code == .unknownAttachment {
+      // It may be a message's.
+      do {
+        return try messenger.attachments(of: .id(id))
+      } catch let other as DMError where other.code == .unknownMessage || other.code == .notAllowed {
+        throw error
+      }
+    }
+  }
+}
