@@ -20,7 +20,7 @@ extension Messenger {
     progress: @escaping (String) throws -> Void = { _ in }
   ) throws -> Prepared {
     // Before the work is done, whether he may.
-    try reading(()) { _, _ in }
+    if try location.state() == .present { try reading(()) { _, _ in } }
     let contents = try createdStore().location.contents
     try contents.create()
     let folder = try WorkFolder(in: contents.path)
