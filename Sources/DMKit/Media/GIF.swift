@@ -116,7 +116,6 @@ enum GIF {
         return cut
       }
     }
-    cut.add(.bytes([0x3B]))
     return cut
   }
 

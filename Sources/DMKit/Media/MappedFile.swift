@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// Of a private copy only, which nobody shortens: to look at what is gone ends the process.
 struct MappedFile: ~Copyable {
-  /// Not to be looked at when the file is no more.
+  /// To be looked at while the file lives: it has to be in a variable, for `MappedFile(path: path).bytes` is gone already.
   let bytes: UnsafeRawBufferPointer
 
   init(path: String) throws(DMError) {
