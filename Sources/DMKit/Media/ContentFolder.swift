@@ -23,6 +23,8 @@ struct ContentFolder {
   ///
   /// - Parameter file: in a `WorkFolder`, so of the same file system.
   func place(_ file: String, as hash: ContentHash) throws {
+    // A tool that wrote it knows nothing of privacy.
+    guard chmod(file, 0o600) == 0 else { throw fileFault(.cannotCreate, "protect", file) }
     try syncToDisk(file)
     let target = path(of: hash)
     try makeFolder(folder(of: target))

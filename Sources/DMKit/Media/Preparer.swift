@@ -1,6 +1,54 @@
-/// Until images and films are looked at, everything is sent as it is.
+/// Makes of a private copy what is to be sent.
 struct Preparer {
-  init(folder: String, options: PreparationOptions, progress: @escaping (String) throws -> Void) {}
+  let options: PreparationOptions
+  let bench: Workbench
+  /// What the file is called in what is said about it.
+  let subject: String
 
-  func prepare(_ source: String) throws -> PreparedFile { try PreparedFile(asIs: source) }
+  /// - Parameters:
+  ///   - folder: what is made is put there.
+  ///   - progress: called about five times a second with what is being done, while a tool works; what it throws ends
+  ///     that.
+  ///   - name: what the sender calls the file.
+  ///   - searchPath: where tools are, as in the environment's PATH.
+  init(
+    folder: String, options: PreparationOptions, progress: @escaping (String) throws -> Void, name: String? = nil,
+    searchPath: String = Tool.environmentPath
+  ) {
+    self.options = options
+    bench = Workbench(folder: folder, searchPath: searchPath, progress: progress)
+    subject = name.map { "'\($0)'" } ?? "the file"
+  }
+
+  /// Prepares a private copy, which is a file in the folder.
+  ///
+  /// - Throws: `bad_attachment` when it cannot be sent as what it is; what `progress` throws.
+  func prepare(_ source: String) throws -> PreparedFile {
+    let file = try PreparedFile(asIs: source)
+    if options.asFile { return file }
+    switch file.format.kind {
+    case .image: return try image(file)
+    case .video, .audio, .voice, .file: return file
+    }
+  }
+
+  /// What a person should know when a tool has not done its work.
+  ///
+  /// - Parameters:
+  ///   - general: what is not done of any file without the tool; equal for all files, so that it is said once.
+  ///   - lack: what was not done of this one.
+  func advice(_ outcome: Tool.Outcome, of package: String, general: String, lack: String) -> [String] {
+    switch outcome {
+    case .ok: []
+    case .missing: ["\(general); install \(package)"]
+    case .failed(let reason): ["\(subject) \(lack): \(reason)"]
+    case .tooLong: ["\(subject) \(lack): it took too long"]
+    case .tooLarge: ["\(subject) \(lack): it became too large"]
+    }
+  }
+
+  /// What cannot be sent as what it is, but as a file.
+  func refusal(_ reason: String) -> DMError {
+    DMError(.badAttachment, "\(subject) \(reason); --as-file sends it as it is", subject: subject)
+  }
 }

@@ -29,7 +29,7 @@ extension Messenger {
     let file =
       options.asFile
       ? try PreparedFile(asIs: copy)
-      : try Preparer(folder: folder.path, options: options, progress: progress).prepare(copy)
+      : try Preparer(folder: folder.path, options: options, progress: progress, name: name ?? source.name).prepare(copy)
     let size = fileSize(file.path)
     let hash = try copied ?? hash(ofFile: file.path)
     var attachment = Attachment(

@@ -21,7 +21,7 @@ struct HostileMediaTests {
 
   @Test(arguments: ["moving.mp4", "moving.mov", "sound.m4a", "sound.wav"])
   func `films may be damaged, too`(_ name: String) throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try folder.makeFilm(name)
     // Content is of no matter here, where the header stands behind it.
     var bytes = try folder.bytes(name)
@@ -35,7 +35,7 @@ struct HostileMediaTests {
 
   /// The beginning of what a tool makes: the parts that say what follows stand there.
   private func small(_ sample: MediaSample) throws -> [UInt8] {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try sample.make(in: folder)
     if sample.format == .jpeg || sample.format == .png || sample.format == .webp { try sample.soil(in: folder) }
     return Array(try folder.bytes(sample.name).prefix(3000))

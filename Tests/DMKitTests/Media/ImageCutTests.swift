@@ -5,7 +5,7 @@ import Testing
 struct ImageCutTests {
   @Test(arguments: MediaSample.editable)
   func `nothing but structure and colours is left, and every pixel`(_ sample: MediaSample) throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     let clean = "clean-\(sample.name)"
     try sample.make(in: folder)
     let pixels = try folder.pixels(sample.name)
@@ -20,7 +20,7 @@ struct ImageCutTests {
     #expect(try folder.header(clean)?.orientation == 1)
   }
 
-  private func profile(_ name: String, _ folder: MediaFolder) throws -> [UInt8] {
+  private func profile(_ name: String, _ folder: SampleFolder) throws -> [UInt8] {
     try folder.run("exiftool", "-b", "-ICC_Profile", name)
   }
 
@@ -39,7 +39,7 @@ struct ImageCutTests {
 
   @Test(arguments: ["profile.jpg", "cmyk.jpg", "interlaced.png", "lossless.webp"])
   func `profiles are there to be kept`(_ name: String) throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     let sample = try #require(MediaSample.editable.first { $0.name == name })
     try sample.make(in: folder)
     #expect(try profile(name, folder).count > 400)
@@ -47,7 +47,7 @@ struct ImageCutTests {
 
   @Test(arguments: MediaSample.editable)
   func `what is clean is one piece`(_ sample: MediaSample) throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try sample.make(in: folder)
     try folder.cut(sample.name, to: "clean")
     #expect(try folder.cut("clean", to: "again") == [.range(0..<folder.bytes("clean").count)])
@@ -56,7 +56,7 @@ struct ImageCutTests {
 
   @Test(arguments: MediaSample.editable)
   func `what is behind the end is gone`(_ sample: MediaSample) throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try sample.make(in: folder)
     let bytes = try folder.bytes(sample.name)
     let clean = try #require(ImageCut.result(of: bytes, as: sample.format))
@@ -70,7 +70,7 @@ struct ImageCutTests {
     "baseline.jpg", "ffmpeg.jpg", "alpha.png", "lossy.webp", "lossless.webp", "moving.webp",
   ])
   func `the orientation is kept and nothing else`(_ name: String) throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     let sample = try #require(MediaSample.editable.first { $0.name == name })
     try sample.make(in: folder)
     try sample.soil(in: folder)
@@ -94,7 +94,7 @@ struct ImageCutTests {
   }
 
   @Test func `more pieces than can be held are refused`() throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try folder.makeAnimation()
     let bytes = try folder.bytes("animation.gif")
     // An extension that is kept and one that is not.
@@ -107,7 +107,7 @@ struct ImageCutTests {
   }
 
   @Test func `a file is written once, for its owner`() throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try folder.write(Array("0123456789".utf8), "source")
     let file = try MappedFile(path: folder.path("source"))
     try ImageCut.write([.range(2..<4), .bytes([0x61]), .range(9..<10)], of: file, to: folder.path("new"))

@@ -5,7 +5,7 @@ import Testing
 struct ImageHeaderTests {
   @Test(arguments: MediaSample.editable + MediaSample.boxed)
   func `it says what vips says`(_ sample: MediaSample) throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try sample.make(in: folder)
     #expect(try folder.format(of: sample.name) == sample.format)
     let width = try #require(try folder.field("width", of: sample.name))
@@ -22,7 +22,7 @@ struct ImageHeaderTests {
     ("moving.webp", "MM"),
   ])
   func `it knows each orientation`(_ name: String, _ order: String) throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try #require(MediaSample.editable.first { $0.name == name }).make(in: folder)
     for (orientation, turned) in try folder.turn(name, ["-all=", "-ExifByteOrder=\(order)"]) {
       let header = try #require(try folder.header(turned))
@@ -35,7 +35,7 @@ struct ImageHeaderTests {
   /// Where the boxes of a picture say how it is turned: what vips makes of it is what it looks like.
   @Test(arguments: [("irot", 0), ("irot", 1), ("irot", 2), ("irot", 3), ("imir", 0), ("imir", 1)])
   func `it knows how a HEIC is turned`(_ name: String, _ value: Int) throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     let sample = MediaSample.boxed[0]
     try sample.make(in: folder)
     let bytes = try withProperty(Array(name.utf8), UInt8(value), try folder.bytes(sample.name))
@@ -69,7 +69,7 @@ struct ImageHeaderTests {
   }
 
   @Test func `a size that is none is not read`() throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try folder.makePicture()
     var bytes = try folder.bytes("picture.png")
     #expect(ImageHeader.read(bytes, as: .png) != nil)

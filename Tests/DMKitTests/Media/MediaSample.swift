@@ -33,7 +33,7 @@ struct MediaSample: CustomTestStringConvertible, Sendable {
   /// How vips is to save it.
   let option: String
 
-  func make(in folder: MediaFolder) throws {
+  func make(in folder: SampleFolder) throws {
     if command.contains("animation.gif[n=-1]") { try folder.makeAnimation() }
     if command.contains("picture.png") { try folder.makePicture() }
     if command.isEmpty { return try folder.makeAnimation(name) }
@@ -41,7 +41,7 @@ struct MediaSample: CustomTestStringConvertible, Sendable {
   }
 
   /// Writes into it who made it where.
-  func soil(in folder: MediaFolder) throws {
+  func soil(in folder: SampleFolder) throws {
     let common = ["-m", "-overwrite_original", "-XMP:Creator=Eve", "-Comment=hello"]
     let others = ["-GPSLatitude=48.1", "-GPSLatitudeRef=N", "-IPTC:City=Wien", "-Make=Cam", "-Orientation#=6"]
     try folder.run(["exiftool"] + common + (format == .gif ? [] : others) + [name])

@@ -5,7 +5,7 @@ import Testing
 struct MovieHeaderTests {
   @Test(arguments: ["moving.mp4", "moving.mov", "sound.m4a", "sound.wav"])
   func `it says what ffprobe says`(_ name: String) throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try folder.makeFilm(name)
     let header = try #require(try folder.film(name))
     let isMoving = name.hasPrefix("moving")
@@ -20,7 +20,7 @@ struct MovieHeaderTests {
 
   @Test(arguments: ["90", "180", "270"])
   func `a film that is turned is as it is looked at`(_ degrees: String) throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try folder.makeFilm("moving.mp4")
     try folder.run(
       "ffmpeg", "-v", "error", "-i", "moving.mp4", "-c", "copy", "-metadata:s:v:0", "rotate=\(degrees)", "turned.mp4")
@@ -30,7 +30,7 @@ struct MovieHeaderTests {
   }
 
   @Test func `sound that is written without an end is as long as what is there`() throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try folder.makeFilm("sound.wav")
     var bytes = try folder.bytes("sound.wav")
     let expected = try #require(try folder.film("sound.wav")).duration
@@ -45,7 +45,7 @@ struct MovieHeaderTests {
   }
 
   @Test func `a duration that cannot be is none`() throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try folder.makeFilm("moving.mp4")
     let bytes = try folder.bytes("moving.mp4")
     // Behind the name: a version and flags, two times, and then parts of a second and how many there are.

@@ -27,7 +27,7 @@ struct SHA256Tests {
   }
 
   @Test func `every length and every split is what sha256sum says`() throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     var random = SplitMix64(seed: 0x5EED)
     let lengths = Array(0...200) + (0..<20).map { _ in random.below(100_000) }
     let contents = lengths.map { count in (0..<count).map { _ in UInt8(random.below(256)) } }

@@ -1,0 +1,129 @@
+extension Preparer {
+  /// Makes an image upright, not too large and free of metadata, and adds a small one of it.
+  ///
+  /// It is decoded and encoded anew only when it has to be.
+  func image(_ source: PreparedFile) throws -> PreparedFile {
+    var file = source
+    file.kind = .image
+    let header: ImageHeader?
+    let hasDeepChannels: Bool
+    do {
+      let mapped = try MappedFile(path: file.path)
+      header = ImageHeader.read(mapped.bytes, as: file.format)
+      // ISO/IEC 15948, section 11.2.2.
+      hasDeepChannels = file.format == .png && mapped.bytes.count > 24 && mapped.bytes[24] == 16
+    }
+    if let header {
+      try refuse(header.width * header.height, "pixels")
+      (file.width, file.height) = header.displayedSize
+    }
+    let tool = ImageTool(bench, pixels: header.map { $0.width * $0.height })
+    let needsEncoding = header.map { Self.needsEncoding($0, file.format) } ?? true
+    if try needsEncoding || !(options.keepsMetadata || cut(&file)) {
+      try refuse(header?.pixelCount ?? 0, "pixels in all frames")
+      guard try scale(&file, header, hasDeepChannels, tool) else {
+        guard header != nil else { throw refusal("cannot be read as an image") }
+        if !options.keepsMetadata, try !cut(&file) {
+          file.advice.append("\(subject) keeps its metadata, which may tell where it was taken")
+        }
+        return file
+      }
+    }
+    try addThumbnail(to: &file, tool)
+    return file
+  }
+
+  private func refuse(_ count: Int, _ what: String) throws(DMError) {
+    if count > ImageTool.pixelLimit { throw refusal("has \(count) \(what), more than \(ImageTool.pixelLimit)") }
+  }
+
+  private static func needsEncoding(_ header: ImageHeader, _ format: MediaFormat) -> Bool {
+    max(header.width, header.height) > ImageTool.longestSide || header.orientation != 1 || header.isCMYK
+      || format == .heic || format == .avif
+  }
+
+  /// What few can show becomes what all can.
+  private static func scaledFormat(_ header: ImageHeader?, _ format: MediaFormat) -> MediaFormat {
+    switch format {
+    case .heic, .avif: header?.hasAlpha ?? false ? .webp : .jpeg
+    default: format
+    }
+  }
+
+  /// - Returns: whether that could be done.
+  private func scale(
+    _ file: inout PreparedFile, _ header: ImageHeader?, _ hasDeepChannels: Bool, _ tool: ImageTool
+  ) throws -> Bool {
+    let format = Self.scaledFormat(header, file.format)
+    let (name, output) = (fileName(of: file.path), "scaled.\(format.fileExtensions[0])")
+    var outcome: Tool.Outcome
+    if let header, hasDeepChannels, !header.hasAlpha, header.orientation == 1 {
+      outcome = try tool.scaleDeep(name, header, to: output)
+    } else {
+      outcome = try tool.scale(name, header, to: output)
+    }
+    let scaled = try made(output, format, &outcome, cuts: !options.keepsMetadata)
+    file.advice += imageAdvice(outcome, "was not scaled and has no thumbnail")
+    guard let scaled else { return false }
+    (file.path, file.format, file.width, file.height) = (scaled.path, scaled.format, scaled.width, scaled.height)
+    return true
+  }
+
+  private func addThumbnail(to file: inout PreparedFile, _ tool: ImageTool) throws {
+    let format = file.format == .jpeg ? MediaFormat.jpeg : .webp
+    let output = "thumbnail.\(format.fileExtensions[0])"
+    var outcome = try tool.thumbnail(fileName(of: file.path), to: output)
+    file.thumbnail = try made(output, format, &outcome)
+    file.advice += imageAdvice(outcome, "has no thumbnail")
+  }
+
+  private func imageAdvice(_ outcome: Tool.Outcome, _ lack: String) -> [String] {
+    advice(
+      outcome, of: "libvips-tools", general: "without vips images are not scaled and have no thumbnails", lack: lack)
+  }
+
+  /// An image that a tool has made.
+  ///
+  /// - Parameter outcome: becomes a failure when it made none that can be read.
+  func made(
+    _ name: String, _ format: MediaFormat, _ outcome: inout Tool.Outcome, cuts: Bool = true
+  ) throws -> PreparedFile.Thumbnail? {
+    guard case .ok = outcome else { return nil }
+    let path = bench.path(name)
+    guard fileSize(path) > 0,
+      let size = try ImageHeader.read(path, as: format)?.displayedSize
+    else {
+      outcome = .failed("what was made cannot be read")
+      return nil
+    }
+    // Whatever the tool that is installed has left in it.
+    let cleanPath = cuts ? try cut(path, format) ?? path : path
+    return PreparedFile.Thumbnail(path: cleanPath, format: format, width: size.width, height: size.height)
+  }
+
+  /// Cuts the metadata out of an image.
+  ///
+  /// - Returns: whether that could be done.
+  private func cut(_ file: inout PreparedFile) throws -> Bool {
+    guard let path = try cut(file.path, file.format) else { return false }
+    file.path = path
+    return true
+  }
+
+  /// - Returns: where an image without metadata is: the same file when that has none; nil when it cannot be cut.
+  private func cut(_ path: String, _ format: MediaFormat) throws -> String? {
+    let file = try MappedFile(path: path)
+    guard let pieces = ImageCut.pieces(of: file.bytes, as: format, keepsOrientation: true) else { return nil }
+    if pieces == [.range(0..<file.bytes.count)] { return path }
+    let clean = "\(path)-clean"
+    try ImageCut.write(pieces, of: file, to: clean)
+    return clean
+  }
+}
+
+extension ImageHeader {
+  static func read(_ path: String, as format: MediaFormat) throws(DMError) -> ImageHeader? {
+    let file = try MappedFile(path: path)
+    return read(file.bytes, as: format)
+  }
+}
