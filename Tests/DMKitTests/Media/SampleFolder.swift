@@ -36,7 +36,7 @@ final class SampleFolder {
     process.currentDirectoryURL = url
     process.standardInput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
-    let output = Pipe()
+    let output = Foundation.Pipe()
     process.standardOutput = output
     try process.run()
     let printed = try output.fileHandleForReading.readToEnd() ?? Data()
