@@ -3,7 +3,7 @@ DESTDIR ?=
 PROGRAMS := $(notdir $(wildcard Sources/dm-*))
 RELEASE := swift build -c release --static-swift-stdlib
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
-# Commands that a target needs besides what a build needs; each is also the name of its Debian package.
+# Commands that a target needs besides what a build needs; a Debian package of another name stands behind a colon.
 TOOLS := pkg-config jq
 
 .PHONY: demo test torture build install lint bench generate setup
@@ -11,7 +11,7 @@ TOOLS := pkg-config jq
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
 
-test torture: TOOLS += sqlite3 strace groff faketime
+test torture: TOOLS += sqlite3 strace groff faketime ffmpeg vips:libvips-tools exiftool:libimage-exiftool-perl
 test: setup
 	swift build --build-tests
 	swift test --skip-build
@@ -55,7 +55,7 @@ generate: setup
 
 # Installs what is missing with apt, and asks for nothing when nothing is.
 setup:
-	@missing="$$(for t in $(TOOLS); do command -v $$t >/dev/null || echo $$t; done)"; \
+	@missing="$$(for t in $(TOOLS); do command -v $${t%:*} >/dev/null || echo $${t#*:}; done)"; \
 	test -e /usr/include/sqlite3.h || missing="$$missing libsqlite3-dev"; \
 	test -z "$$missing" || { $(SUDO) apt-get update -qq && \
 	  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing; }

@@ -16,8 +16,13 @@ enum JPEG {
   /// The segments, as far as they are whole, each without the fill bytes and whatever else is before it.
   struct Segments: Sequence, IteratorProtocol {
     private var reader: ByteReader
+    /// Before the fill bytes of the last marker.
+    private var fill: ByteReader
 
-    init(_ bytes: UnsafeRawBufferPointer) { reader = ByteReader(bytes) }
+    init(_ bytes: UnsafeRawBufferPointer) {
+      reader = ByteReader(bytes)
+      fill = reader
+    }
 
     mutating func next() -> Segment? {
       guard let marker = nextMarker() else { return nil }
@@ -36,23 +41,23 @@ enum JPEG {
     /// Goes beyond the next marker, which is what follows 0xFF and is neither 0 nor 0xFF (section B.1.1.2).
     private mutating func nextMarker() -> UInt8? {
       while reader.seek(0xFF) {
+        fill = reader
         while reader.next == 0xFF { _ = reader.part(upTo: 1) }
-        guard let marker = reader.next else { return nil }
+        guard let marker = reader.next else {
+          reader = fill
+          return nil
+        }
         _ = reader.part(upTo: 1)
         if marker != 0 { return marker }
       }
       return nil
     }
 
-    /// Goes on to the next marker but RSTm, or to the end.
+    /// Goes on to the next marker but RSTm, with its fill bytes; or to the end.
     private mutating func skipScan() {
-      while true {
-        let data = reader
-        guard let marker = nextMarker() else { return }
+      while let marker = nextMarker() {
         if 0xD0...0xD7 ~= marker { continue }
-        let count = reader.place - 2 - data.place
-        reader = data
-        _ = reader.part(upTo: count)
+        reader = fill
         return
       }
     }

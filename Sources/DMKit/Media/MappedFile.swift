@@ -8,7 +8,7 @@ struct MappedFile: ~Copyable {
   let bytes: UnsafeRawBufferPointer
 
   init(path: String) throws(DMError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", path) }
     defer { close(descriptor) }
     var status = stat()

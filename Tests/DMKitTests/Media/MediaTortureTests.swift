@@ -3,7 +3,10 @@ import Testing
 @testable import DMKit
 
 /// Bytes that are no file of the format that they say they are.
-struct HostileMediaTests {
+struct MediaTortureTests {
+  private static let rounds = FlipTortureTests.isLong ? 20_000 : 500
+  private static let seed: UInt64 = 0x5EED
+
   @Test(arguments: MediaSample.editable + MediaSample.boxed)
   func `a file may end anywhere`(_ sample: MediaSample) throws {
     let bytes = try small(sample)
@@ -13,8 +16,8 @@ struct HostileMediaTests {
   @Test(arguments: MediaSample.editable + MediaSample.boxed)
   func `bytes may be any`(_ sample: MediaSample) throws {
     let bytes = try small(sample)
-    var random = SplitMix64(seed: 0x5EED)
-    for round in 0..<20_000 {
+    var random = SplitMix64(seed: Self.seed)
+    for round in 0..<Self.rounds {
       try look(at: random.mutated(bytes), as: sample.format, "round \(round)")
     }
   }
@@ -29,8 +32,8 @@ struct HostileMediaTests {
     bytes = Array(bytes.prefix(4000))
     let format: MediaFormat = name.hasSuffix("wav") ? .wav : .mp4
     for count in 0...bytes.count { look(atFilm: Array(bytes.prefix(count)), as: format) }
-    var random = SplitMix64(seed: 0x5EED)
-    for _ in 0..<20_000 { look(atFilm: random.mutated(bytes), as: format) }
+    var random = SplitMix64(seed: Self.seed)
+    for _ in 0..<Self.rounds { look(atFilm: random.mutated(bytes), as: format) }
   }
 
   /// The beginning of what a tool makes: the parts that say what follows stand there.
