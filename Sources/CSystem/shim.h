@@ -1,7 +1,9 @@
 /* What the Glibc module of Swift leaves out. */
 #include <fcntl.h>
 #include <semaphore.h>
-#include <spawn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/statfs.h>
@@ -29,22 +31,50 @@ static inline int dm_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 extern int mkostemp(char *template, int flags);
 static inline int dm_temporary_file(char *template) { return mkostemp(template, O_CLOEXEC); }
 
-/* prlimit(2) of another process, whose soft and hard limit it sets. Declared by glibc only with _GNU_SOURCE. */
-extern int prlimit(pid_t process, int resource, const struct rlimit *new_limit, struct rlimit *old_limit);
-static inline int dm_limit(pid_t process, int resource, unsigned long most) {
-  struct rlimit limit = {most, most};
-  return prlimit(process, resource, &limit, 0);
-}
-
 /* pidfd_open(2): a descriptor that is readable once the process has ended, closed on exec. glibc has it since 2.36. */
 extern long syscall(long number, ...);
 static inline int dm_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
-/* A child works in this folder, and has nothing open but its standard streams; see posix_spawn(3). Declared by glibc
-   only with _DEFAULT_SOURCE, the latter since 2.34. */
-extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *, const char *path);
-extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int from);
-static inline int dm_confine(posix_spawn_file_actions_t *actions, const char *folder) {
-  int fault = posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
-  return fault ? fault : posix_spawn_file_actions_addchdir_np(actions, folder);
+/* setrlimit(2) of the soft and the hard limit. */
+static inline void dm_limit(int resource, unsigned long most) {
+  struct rlimit limit = {most, most};
+  /* Fails only where the limit is lower already, which is as well. */
+  setrlimit(resource, &limit);
+}
+
+/* Starts a program in a process group of its own, as a fresh shell would, with limits. A child by posix_spawn(3) could
+   have no limits before it runs, and would outlive a parent who is killed. -1: errno(3) says why; when the program
+   cannot be run, the child says so on its standard error. */
+extern void closefrom(int first);
+static inline pid_t dm_start(const char *program, char *const arguments[], char *const environment[],
+                             const char *folder, int output, int errors, unsigned long processor_seconds,
+                             unsigned long memory, unsigned long file_size) {
+  pid_t parent = getpid();
+  pid_t process = fork();
+  if (process != 0) {
+    /* By both of them: whoever comes first. */
+    if (process > 0) setpgid(process, process);
+    return process;
+  }
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, 0);
+  dm_limit(RLIMIT_CPU, processor_seconds);
+  /* Not RLIMIT_AS: libraries, and what malloc(3) sets aside for each thread, take more of that than any picture.
+     Private mappings count since Linux 4.7; see setrlimit(2). */
+  dm_limit(RLIMIT_DATA, memory);
+  dm_limit(RLIMIT_FSIZE, file_size);
+  dm_limit(RLIMIT_CORE, 0);
+  int input = open("/dev/null", O_RDONLY);
+  if (dup2(input, 0) == 0 && dup2(output, 1) == 1 && dup2(errors, 2) == 2 && chdir(folder) == 0) {
+    /* Also what whoever started this process has left open. */
+    closefrom(3);
+    execve(program, arguments, environment);
+  }
+  perror("cannot be run");
+  _exit(127);
 }

@@ -27,8 +27,10 @@ struct Preparer {
     let file = try PreparedFile(asIs: source)
     if options.asFile { return file }
     switch file.format.kind {
-    case .image: return try image(file)
-    case .video, .audio, .voice, .file: return file
+    case .video, .audio: return try options.isVoice ? voice(file) : movie(file)
+    case .image, .voice, .file:
+      if options.isVoice { throw refusal("cannot be made a voice message: nothing of it can be heard") }
+      return file.format.kind == .image ? try image(file) : file
     }
   }
 
@@ -38,13 +40,8 @@ struct Preparer {
   ///   - general: what is not done of any file without the tool; equal for all files, so that it is said once.
   ///   - lack: what was not done of this one.
   func advice(_ outcome: Tool.Outcome, of package: String, general: String, lack: String) -> [String] {
-    switch outcome {
-    case .ok: []
-    case .missing: ["\(general); install \(package)"]
-    case .failed(let reason): ["\(subject) \(lack): \(reason)"]
-    case .tooLong: ["\(subject) \(lack): it took too long"]
-    case .tooLarge: ["\(subject) \(lack): it became too large"]
-    }
+    if case .missing = outcome { return ["\(general); install \(package)"] }
+    return outcome.reason.map { ["\(subject) \(lack): \($0)"] } ?? []
   }
 
   /// What cannot be sent as what it is, but as a file.

@@ -15,6 +15,17 @@ struct Tool {
     case failed(String)
     case tooLong
     case tooLarge
+
+    /// Why it has not done its work; nil when it has.
+    var reason: String? {
+      switch self {
+      case .ok: nil
+      case .missing: "the program for it is missing"
+      case .failed(let reason): reason
+      case .tooLong: "it took too long"
+      case .tooLarge: "it became too large"
+      }
+    }
   }
 
   /// What it may use at most.
@@ -53,12 +64,10 @@ struct Tool {
   func run(_ arguments: [String], receive: ((UnsafeRawBufferPointer) throws -> Void)? = nil) throws -> Outcome {
     guard let program = find() else { return .missing }
     guard var output = Pipe(), var errors = Pipe() else { return failure("make a pipe") }
-    var process = pid_t()
-    let fault = spawn(program, arguments, writing: output.writing, errors.writing, as: &process)
-    guard fault == 0 else { return failure("run it", fault) }
+    let process = start(program, arguments, writing: output.writing, errors.writing)
+    guard process > 0 else { return failure("start it") }
     output.closeWriting()
     errors.closeWriting()
-    limit(process)
     var (written, said): ([UInt8], [UInt8]) = ([], [])
     let cutShort = Result {
       try watch(process, output.reading, errors.reading) { bytes in
@@ -81,8 +90,8 @@ struct Tool {
     return .failed(lastLine(of: said) ?? (number == 0 ? "exit status \(status >> 8)" : "signal \(number)"))
   }
 
-  private func failure(_ act: String, _ reason: Int32 = errno) -> Outcome {
-    .failed("cannot \(act): \(String(cString: strerror(reason)))")
+  private func failure(_ act: String) -> Outcome {
+    .failed("cannot \(act): \(String(cString: strerror(errno)))")
   }
 
   /// Takes what a process writes until it has ended.
