@@ -54,7 +54,7 @@ struct ByteReaderTests {
   }
 
   @Test func `a file is in memory, and what is none is said`() throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try folder.write([1, 2, 3], "file")
     try folder.write([], "empty")
     let file = try MappedFile(path: folder.path("file"))

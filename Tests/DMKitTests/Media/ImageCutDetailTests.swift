@@ -5,7 +5,7 @@ import Testing
 /// What tools write seldom or never, made by hand.
 struct ImageCutDetailTests {
   private func sample(_ name: String) throws -> [UInt8] {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try #require(MediaSample.editable.first { $0.name == name }).make(in: folder)
     return try folder.bytes(name)
   }
@@ -30,7 +30,7 @@ struct ImageCutDetailTests {
   }
 
   @Test func `the thumbnail of JFIF goes`() throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try folder.makePicture()
     try folder.run("ffmpeg", "-v", "error", "-i", "picture.png", "plain.jpg")
     let bytes = try folder.bytes("plain.jpg")
@@ -104,7 +104,7 @@ struct ImageCutDetailTests {
   }
 
   @Test func `an odd WebP is made even before more is added`() throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     let sample = try #require(MediaSample.editable.first { $0.name == "lossy.webp" })
     try sample.make(in: folder)
     let turned = try folder.turn(sample.name)[5].name

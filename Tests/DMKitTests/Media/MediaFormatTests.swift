@@ -10,7 +10,7 @@ struct MediaFormatTests {
     ("sound.ogg", .ogg), ("sound.opus", .ogg), ("sound.flac", .flac), ("sound.wav", .wav),
   ])
   func `films and sounds are known by their content`(_ name: String, _ format: MediaFormat) throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try folder.makeFilm(name)
     #expect(try folder.format(of: name) == format)
     #expect(format.fileExtensions.contains(name.split(separator: ".").last.map(String.init) ?? ""))
@@ -18,14 +18,14 @@ struct MediaFormatTests {
 
   @Test(arguments: ["8000", "22050", "44100"])
   func `an MP3 needs no tag to be known`(_ frequency: String) throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try folder.makeFilm("sound.mp3", ["-id3v2_version", "0", "-write_xing", "0", "-ar", frequency])
     #expect(try folder.bytes("sound.mp3").first == 0xFF)
     #expect(try folder.format(of: "sound.mp3") == .mp3)
   }
 
   @Test func `a tag says nothing of what follows it`() throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     let tag = Array("ID3\u{4}\0\0\0\0\0\u{5}hello".utf8)
     for (name, format) in [("sound.flac", MediaFormat.flac), ("sound.aac", .aac)] {
       try folder.makeFilm(name)
@@ -50,7 +50,7 @@ struct MediaFormatTests {
   }
 
   @Test func `gzip is known`() throws {
-    let folder = try MediaFolder()
+    let folder = try SampleFolder()
     try folder.write(Array("text".utf8), "text")
     #expect(MediaFormat.of(try folder.run("gzip", "-c", "text")) == .gzip)
     #expect(MediaFormat.of([0x1F, 0x8B, 0x07]) == .binary)

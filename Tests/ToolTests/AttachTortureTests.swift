@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+/// Preparations that are killed at their system calls: no half file is ever seen, the same command succeeds afterwards,
+/// and a purge leaves nothing.
+@Suite(.enabled(if: CrashTests.canTrace && ToolFixture.has("faketime"), "needs strace and faketime"))
+struct AttachTortureTests {
+  static let calls = ["write", "fsync", "rename"] + (Torture.isLong ? ["mkdir", "pwrite64", "unlink", "flock"] : [])
+
+  /// A store that nobody opens any more, with files to be sent beside it.
+  private static let furniture = Result {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bob")
+    try f.done(
+      "sh",
+      [
+        "-c",
+        """
+        cd "$0" && ffmpeg -v error -f lavfi -i testsrc=size=2400x1600 -frames:v 1 photo.jpg &&
+          ffmpeg -v error -f lavfi -i testsrc=size=96x64:rate=10 -t 1 film.mp4 && head -c 600000 /dev/urandom >data
+        """, f.directory,
+      ])
+    return f
+  }
+
+  @Test(arguments: [["photo.jpg"], ["film.mp4"], ["--as-file", "data"]], calls)
+  func `a preparation that is killed at any system call leaves no half file`(arguments: [String], call: String) throws {
+    let furniture = try Self.furniture.get()
+    let words = arguments.dropLast() + ["\(furniture.directory)/\(arguments.last ?? "")"]
+    var number = 0
+    var wasWhole = false
+    while !wasWhole {
+      number += 1
+      try #require(number < 300, "\(call) has no end")
+      let f = try ToolFixture(copyOf: furniture)
+      let killed = try f.run(
+        "strace", try f.meddling(call, "signal=SIGKILL:when=\(number)", "dm-attach") + words, as: "alice",
+        validatedAs: "dm-attach")
+      wasWhole = killed.status == .exit(0)
+      try checkWhole(f)
+      if !killed.output.isEmpty { try fetch(try killed.record["id"]?.string, f) }
+      let again = try f.done("dm-attach", Array(words), as: "alice").record
+      try fetch(again["id"]?.string, f)
+      try f.done("dm-doctor", ["check", "--deep"])
+      // Days later, nobody having sent any of it.
+      let purge = try f.run("faketime", ["-f", "+3d", "env", "NO_FAKE_STAT=1", "dm-doctor", "purge"], as: "alice")
+      #expect(purge.status == .exit(0), "\(purge.stderr)")
+      #expect(try contents(f) == [], "\(call) \(number): after the purge")
+      #expect(try workFolders(f) == [], "\(call) \(number): after the purge")
+      try f.done("dm-doctor", ["check", "--deep"])
+    }
+    print("killed 'dm-attach \(arguments.joined(separator: " "))' at \(number - 1) calls of \(call)")
+  }
+
+  /// What is under its final name is what the name says.
+  private func checkWhole(_ f: ToolFixture) throws {
+    for path in try contents(f) {
+      let hash = try f.done("sha256sum", [path]).stdout.prefix(64)
+      #expect(path.hasSuffix("/\(hash.prefix(2))/\(hash)"), "\(path) has the hash \(hash)")
+    }
+  }
+
+  private func fetch(_ id: String?, _ f: ToolFixture) throws {
+    try f.done("dm-attach", ["--get", try #require(id), "-o", f.directory + "/fetched", "--force"], as: "alice")
+  }
+
+  private func contents(_ f: ToolFixture) throws -> [String] {
+    try found(f, ["-type", "f", "-not", "-path", "*/.work-*"])
+  }
+
+  private func workFolders(_ f: ToolFixture) throws -> [String] {
+    try found(f, ["-name", ".*"])
+  }
+
+  private func found(_ f: ToolFixture, _ what: [String]) throws -> [String] {
+    let folder = f.store + "/attachments"
+    guard FileManager.default.fileExists(atPath: folder) else { return [] }
+    return try f.done("find", [folder] + what).stdout.split(separator: "\n").map(String.init)
+  }
+}
