@@ -17,7 +17,7 @@ extension RecordSchema {
       json.member("$schema", "https://json-schema.org/draft/2020-12/schema")
       json.member("title", program)
       json.key("oneOf")
-      json.array { json in for name in writes { reference(to: name, in: &json) } }
+      json.array { json in for name in writes { line(of: name, in: &json) } }
       json.key("$defs")
       json.object { json in
         if let reads {
@@ -33,6 +33,15 @@ extension RecordSchema {
 
   private static func reference(to name: String, in json: inout JSONWriter) {
     json.object { $0.member("$ref", "#/$defs/\(name)") }
+  }
+
+  /// What a line is that a program prints: a record, or one that another reads, which then says so.
+  private static func line(of name: String, in json: inout JSONWriter) {
+    guard named(name)?.isInput == true else { return reference(to: name, in: &json) }
+    json.object { json in
+      json.member("$ref", "#/$defs/\(name)")
+      write([Field("type", .constant(name))], isOpen: true, to: &json)
+    }
   }
 
   private func write(to json: inout JSONWriter) {

@@ -168,8 +168,9 @@ public struct RecordSchema: Sendable {
   static let sendLine = RecordSchema(
     "send_line",
     [
-      Field("conversation", .string, optional: true), Field("text", .string, optional: true),
-      Field("nonce", .string, optional: true), Field("reply_to", .string, optional: true),
+      Field("type", .string, optional: true), Field("conversation", .string, optional: true),
+      Field("text", .string, optional: true), Field("nonce", .string, optional: true),
+      Field("reply_to", .string, optional: true),
       Field("attachments", .list(.anyOf([.uuid, .having([Field("id", .uuid)])])), optional: true),
       Field("expires_in", .string, optional: true), Field("ack", .string, optional: true),
     ], isInput: true)

@@ -69,6 +69,7 @@ public struct SendLine: Record {
 
   public func write(to json: inout JSONWriter) {
     json.object { json in
+      json.member("type", RecordSchema.sendLine.name)
       json.member("conversation", conversation.description)
       json.member("text", text)
       json.member("nonce", attachments.first?.id.description)

@@ -19,6 +19,46 @@ struct InputLinesTests {
     #expect(try outgoing(#"{"conversation":"bob","text":"hi","nonce":null}"#).nonce == nil)
   }
 
+  @Test func `what is attached is named by ids, or by attachments that have one`() throws {
+    let id = try #require(Identifier(Self.uuid))
+    let to = try ConversationReference("bob")
+    let attached = #""attachments":["\#(Self.uuid)",{"type":"attachment","id":"\#(Self.uuid)","name":"x"}]"#
+    #expect(
+      try outgoing(#"{"conversation":"bob","text":"hi",\#(attached)}"#)
+        == Outgoing(to: to, text: "hi", attachments: [id, id]))
+    for text in ["", #""text":null,"#, #""text":"","#] {
+      #expect(
+        try outgoing(#"{"conversation":"bob",\#(text)\#(attached)}"#)
+          == Outgoing(to: to, text: "", attachments: [id, id]))
+    }
+    for none in ["[]", "null"] {
+      #expect(
+        try outgoing(#"{"conversation":"bob","text":"hi","attachments":\#(none)}"#) == Outgoing(to: to, text: "hi"))
+    }
+  }
+
+  @Test func `a message carries 32 attachments at the most`() throws {
+    func line(_ count: Int) -> String {
+      let ids = Array(repeating: "\"\(Self.uuid)\"", count: count).joined(separator: ",")
+      return #"{"conversation":"bob","attachments":[\#(ids)]}"#
+    }
+    #expect(try outgoing(line(32)).attachments.count == 32)
+    #expect(try fault { try outgoing(line(33)) }?.subject == "attachments")
+  }
+
+  @Test func `a printed line for dm-send is read by it`() throws {
+    let attachment = RecordsTests.fullAttachment
+    for text in [nil, "hi"] {
+      var json = JSONWriter()
+      json.line(try SendLine(to: .title("ops"), text: text, attachments: [attachment, attachment]))
+      #expect(
+        try Outgoing(line: json.bytes.dropLast()[...])
+          == Outgoing(
+            to: .title("ops"), text: text ?? "", nonce: attachment.id.description,
+            attachments: [attachment.id, attachment.id]))
+    }
+  }
+
   @Test(arguments: [
     (#"{"text":"hi"}"#, DMError.Code.missingField), (#"{"conversation":"bob"}"#, .missingField),
     (#"{"conversation":null,"text":"hi"}"#, .missingField), (#"{"conversation":1,"text":"hi"}"#, .badField),
@@ -27,7 +67,18 @@ struct InputLinesTests {
     (#"{"conversation":"bob","text":"hi","nonce":""}"#, .badField),
     (#"{"conversation":"bob","text":"hi","nonce":7}"#, .badField),
     (#"{"conversation":"bob","text":"hi","reply_to":"x"}"#, .badReference),
-    (#"{"conversation":"bob","text":"hi","attachments":[]}"#, .badField),
+    (#"{"conversation":"bob","attachments":[]}"#, .missingField),
+    (#"{"conversation":"bob","attachments":null}"#, .missingField),
+    (#"{"conversation":"bob","text":"","attachments":[]}"#, .emptyText),
+    (#"{"conversation":"bob","text":"hi","attachments":{}}"#, .badField),
+    (#"{"conversation":"bob","text":"hi","attachments":"\#(Self.uuid)"}"#, .badField),
+    (#"{"conversation":"bob","text":"hi","attachments":[null]}"#, .badField),
+    (#"{"conversation":"bob","text":"hi","attachments":["x"]}"#, .badField),
+    (#"{"conversation":"bob","text":"hi","attachments":[{}]}"#, .badField),
+    (#"{"conversation":"bob","text":"hi","attachments":[{"id":null}]}"#, .badField),
+    (#"{"conversation":"bob","text":"hi","attachments":[{"id":7}]}"#, .badField),
+    (#"{"conversation":"bob","text":"hi","attachments":[["\#(Self.uuid)"]]}"#, .badField),
+    (#"{"conversation":"bob","text":7,"attachments":["\#(Self.uuid)"]}"#, .badField),
     (#"{"conversation":"bob","text":"hi","ack":"c"}"#, .badField),
     (#"{"conversation":"bob","text":"hi""#, .malformedLine), ("hi", .malformedLine), ("", .malformedLine),
   ])

@@ -9,7 +9,8 @@ struct RecordsTests {
   /// No message has all of it; what is left out is no matter of the writer's.
   private static let message = Message(
     id: id, conversationID: id, seq: 7, sender: Handle(stored: "bob"), text: "hi", createdAt: time, status: .read,
-    replyTo: id, nonce: "n", mentions: [bob], reactions: [Message.Reactions(emoji: "👍", users: [bob])],
+    replyTo: id, nonce: "n", attachments: [bareAttachment], mentions: [bob],
+    reactions: [Message.Reactions(emoji: "👍", users: [bob])],
     editedAt: time, expiresAt: time, deletedAt: time, systemKind: .userJoined, subject: "bob", isDuplicate: true,
     snippet: "**hi**")
 
@@ -20,7 +21,7 @@ struct RecordsTests {
     unreadCount: 1, unreadMentionsCount: 1, lastReadSeq: 6, firstUnreadSeq: 7, isPinned: true, isArchived: false,
     mutedUntil: time, draftText: "d", avatarURL: "u", expireAfter: .seconds(60),
     cursor: PageCursor(store: id, isPinned: true, lastActivity: time, conversation: 1))
-  private static let bareMessage = Message(
+  static let bareMessage = Message(
     id: id, conversationID: id, seq: 1, sender: bob, text: nil, createdAt: time, status: .sent, replyTo: nil, nonce: nil
   )
   private static let bareConversation = Conversation(
@@ -61,6 +62,7 @@ struct RecordsTests {
         handle: Handle(stored: "bob"), displayName: "Bob", bio: "b", avatarURL: "u", showsPresence: true,
         createdAt: time),
       MessagingEvent.message(message, cursor),
+      FullAttachment(),
       conversation,
       MessagingEvent.readReceipt(receipt(.read, unread: 0), cursor),
       MessagingEvent.deliveryReceipt(receipt(.delivery, unread: 0), cursor),
@@ -75,7 +77,8 @@ struct RecordsTests {
       User(
         handle: Handle(stored: "bob"), displayName: nil, bio: nil, avatarURL: nil, showsPresence: false, createdAt: time
       ),
-      bareMessage, bareConversation, receipt(.read), receipt(.delivery), deletion, reaction(nil), report(nil, nil),
+      bareMessage, bareAttachment, bareConversation, receipt(.read), receipt(.delivery), deletion, reaction(nil),
+      report(nil, nil),
       ErrorRecord(line: nil, DMError(.busy, "m")),
     ] + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false)
   }
@@ -126,7 +129,7 @@ struct RecordsTests {
 
   private func fits(_ value: JSONValue, _ kind: RecordSchema.Kind) -> Bool {
     switch (kind, value) {
-    case (.integer, .integer), (.boolean, .bool), (.string, .string): true
+    case (.integer, .integer), (.number, .integer), (.number, .number), (.boolean, .bool), (.string, .string): true
     case (.time, .string(let text)): Timestamp(rfc3339: text)?.description == text
     case (.uuid, .string(let text)): Identifier(text)?.description == text
     case (.handle, .string(let text)): !text.isEmpty
@@ -158,7 +161,8 @@ struct RecordsTests {
         == #"{"type":"message","id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","#
         + #""conversation_id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","seq":7,"sender":"bob","text":"hi","#
         + #""created_at":"2026-11-21T14:30:00.123456Z","status":"read","#
-        + #""reply_to":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","nonce":"n","mentions":["bob"],"#
+        + #""reply_to":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","nonce":"n","#
+        + #""attachments":[\#(Self.bareAttachmentLine)],"mentions":["bob"],"#
         + #""reactions":{"👍":["bob"]},"edited_at":"2026-11-21T14:30:00.123456Z","#
         + #""expires_at":"2026-11-21T14:30:00.123456Z","deleted_at":"2026-11-21T14:30:00.123456Z","#
         + #""system_kind":"user_joined","subject":"bob","duplicate":true,"snippet":"**hi**"}"# + "\n")
@@ -204,7 +208,13 @@ struct RecordsTests {
       Issue.record("no $defs")
       return
     }
-    #expect(definitions.members.map(\.name) == ["input", "conversation", "error", "message", "send_line"])
+    #expect(
+      definitions.members.map(\.name) == ["input", "conversation", "error", "message", "attachment", "send_line"])
+  }
+
+  @Test func `a line that is printed for another program says of which kind it is`() throws {
+    let object = try line(SendLine(to: .direct("bob"), text: "hi", attachments: [Self.bareAttachment]))
+    #expect(object.members.map(\.name) == ["type", "conversation", "text", "nonce", "attachments"])
   }
 
   @Test func `codes of errors are snake case and none stands twice`() {

@@ -10,7 +10,13 @@ enum Contract {
   static func isJSON(_ program: String, _ arguments: [String]) -> Bool {
     // Whatever passes through it.
     if program == "dm-typing", !arguments.contains("--watch") { return false }
-    let others = ["--text", "--help", "-h", "--version", "--schema", "--count", "--generate-completion"]
+    // The content that is fetched.
+    if zip(arguments, arguments.dropFirst()).contains(where: { ["-o", "--output"].contains($0) && $1 == "-" }) {
+      return false
+    }
+    var others = ["--help", "-h", "--version", "--schema", "--count", "--generate-completion"]
+    // There it is what is said with a file.
+    if program != "dm-attach" { others.append("--text") }
     return ToolFixture.programs.contains(program) && !arguments.contains { others.contains($0) }
   }
 

@@ -24,6 +24,10 @@ struct SchemaValidator: Sendable {
       case "$schema", "title", "description", "$defs": break
       case "$ref": found += reference(value, rule, at: path)
       case "oneOf": found += oneOf(value, rule, at: path)
+      case "anyOf":
+        if rule.array.allSatisfy({ !faults(in: value, $0, at: path).isEmpty }) {
+          found.append("\(path): is nothing of what it may be: \(value)")
+        }
       case "type":
         if !isType(value, rule.string ?? "") { found.append("\(path): is not of the type \(rule.string ?? "?")") }
       case "const": if value != rule { found.append("\(path): is not \(rule)") }
@@ -62,7 +66,7 @@ struct SchemaValidator: Sendable {
     // A record whose type is another cannot be the one, and is not gone through.
     let candidates = rule.array.filter { candidate in
       let name = candidate["$ref"]?.string?.split(separator: "/").last.map(String.init) ?? ""
-      let type = root["$defs"]?[name]?["properties"]?["type"]?["const"]
+      let type = (candidate["properties"] ?? root["$defs"]?[name]?["properties"])?["type"]?["const"]
       return type == nil || type == value["type"]
     }
     let results = candidates.map { faults(in: value, $0, at: path) }
@@ -89,6 +93,7 @@ struct SchemaValidator: Sendable {
     switch (type, value) {
     case ("string", .string), ("boolean", .bool), ("array", .array), ("object", .object): true
     case ("integer", .number): value.int != nil
+    case ("number", .number): true
     default: false
     }
   }

@@ -35,9 +35,8 @@ final class ToolFixture: Sendable {
   private let extra: Mutex<[String: String]>
 
   static let programs = [
-    "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-read", "dm-search", "dm-send", "dm-tail",
-    "dm-typing",
-    "dm-user",
+    "dm-attach", "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-read", "dm-search", "dm-send",
+    "dm-tail", "dm-typing", "dm-user",
   ]
 
   /// Where the programs were built: beside the bundle of the tests.
