@@ -35,7 +35,7 @@ extension DMAttach {
       // It may be a message's.
       do {
         return try messenger.attachments(of: .id(id))
-      } catch let other as DMError where other.code == .unknownMessage || other.code == .notAllowed {
+      } catch let other as DMError where other.code == .unknownMessage {
         throw error
       }
     }

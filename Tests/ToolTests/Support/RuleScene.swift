@@ -20,8 +20,11 @@ struct RuleScene: Sendable {
     var ids: [String: String] = [:]
     var numbers: [String: Int] = [:]
     func say(_ name: String, _ arguments: [String], as user: String) throws {
-      let record = try f.done("dm-send", arguments, as: user).record
+      let file = "\(f.directory)/carried"
+      try "carried by \(name)".write(toFile: file, atomically: true, encoding: .utf8)
+      let record = try f.done("dm-send", arguments + ["--as-file", "--attach", file], as: user).record
       ids[name] = record["id"]?.string
+      ids["attachment of \(name)"] = record["attachments"]?.array.first?["id"]?.string
       numbers[name] = record["seq"]?.int
     }
     let insiders = ["sender", "member", "former", "blocked", "blocker", "extra"]
@@ -112,15 +115,17 @@ struct RuleVisit {
     let mine = isDirect ? "direct-\(actor)" : actor
     let place = scene.id(isDirect ? "direct-of-\(actor)" : "group")
     let seen = isDirect ? "unread-\(witness == actor ? "blocker" : witness)" : actor == "member" ? "former" : "member"
+    let unknown = "01938a00-0000-7000-8000-000000000000"
     func name(_ message: String) -> String? {
       // A message that nobody said has a number and an id that nobody knows.
       let number = scene.number(message) ?? (message == "nothing" ? 99 : nil)
       guard !namesNumbers else { return number.flatMap { number in place.map { "\($0):\(number)" } } }
-      return scene.id(message) ?? (message == "nothing" ? "01938a00-0000-7000-8000-000000000000" : nil)
+      return scene.id(message) ?? (message == "nothing" ? unknown : nil)
     }
     var text = template
     for (word, value) in [
-      ("MESSAGE", name(message)), ("WORD", message), ("NUMBER", "\(scene.number(message) ?? 99)"), ("MINE", name(mine)),
+      ("CARRIED", message == "nothing" ? unknown : scene.id("attachment of \(message)")), ("MESSAGE", name(message)),
+      ("WORD", message), ("NUMBER", "\(scene.number(message) ?? 99)"), ("MINE", name(mine)),
       ("ANNOUNCEMENT", name("announcement")), ("SEEN", name(seen)), ("READ", isDirect ? "1..2" : "2..3"),
       ("PLACE", place), ("ACTOR", actor),
       ("TARGET", ["blocked": "blocker", "blocker": "blocked", "owner": "member"][actor] ?? "owner"),

@@ -67,6 +67,11 @@ struct RuleWalk: Sendable {
       lines: "dm-send", #"{"conversation":"PLACE","text":"news","reply_to":"MESSAGE"}"#),
     "forward it to oneself": RuleWalk(
       "dm-send ACTOR --forward MESSAGE", .shows(#""text":""#, call: "dm-tail ACTOR --peek", by: .actor)),
+    "fetch what it carries": RuleWalk("dm-attach --get MESSAGE -o -", .prints("carried by WORD")),
+    "fetch its attachment by id": RuleWalk(
+      "dm-attach --get CARRIED -o -", .prints("carried by WORD"), lines: "dm-send",
+      #"{"conversation":"ACTOR","attachments":["CARRIED"]}"#),
+    "list what it carries": RuleWalk("dm-attach --list PLACE", .prints(#""message_id":"MESSAGE""#)),
     "draft": own("draft PLACE unsaid", #""draft_text":"unsaid""#),
     "mark it read": RuleWalk(
       "dm-read PLACE --all", .shows(#""user":"ACTOR""#, call: "dm-read --receipts SEEN", by: .witness)),
@@ -154,6 +159,9 @@ struct RuleWalk: Sendable {
     "see who has read it": anywhere["see who has read it"],
     "reply to it": anywhere["reply to it"],
     "forward it to oneself": anywhere["forward it to oneself"],
+    "fetch what it carries": anywhere["fetch what it carries"],
+    "fetch its attachment by id": anywhere["fetch its attachment by id"],
+    "list what it carries": anywhere["list what it carries"],
     "react": anywhere["react"],
     "edit its text": anywhere["edit its text"],
     "delete it for oneself": anywhere["delete it for oneself"],
