@@ -20,7 +20,7 @@ p.is_archived, coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count
 p.blocked_count, p.mention_count, p.muted_until, p.draft_text, c.avatar_url, c.expire_after,
 coalesce(p.left_seq, c.last_seq), p.is_deleted + p.is_blocked,
 m.uuid, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce, m.id, m.edited_at, m.expires_at,
-m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count
+m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count, m.attachment_count
 FROM p JOIN conversation c ON c.id = p.conversation
 LEFT JOIN message m ON m.id = c.last_message
 ORDER BY p.is_pinned DESC, coalesce(p.last_activity, c.last_activity) DESC, c.id DESC LIMIT ?2;

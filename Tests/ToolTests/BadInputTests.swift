@@ -77,7 +77,17 @@ private func send(_ text: [UInt8]) -> [UInt8] {
     BadLine("a reply to nothing", send(#""text":"x","reply_to":"99""#), "unknown_message"),
     BadLine("a reply to zero", send(#""text":"x","reply_to":"0""#), "bad_reference"),
     BadLine("a reply elsewhere by number", send(#""text":"x","reply_to":"carol:1""#), "unknown_message"),
-    BadLine("attachments", send(#""text":"x","attachments":[]"#), "bad_field"),
+    BadLine("attachments that are no list", send(#""text":"x","attachments":"photo.jpg""#), "bad_field"),
+    BadLine("an attachment that is a path", send(#""text":"x","attachments":["photo.jpg"]"#), "bad_field"),
+    BadLine("an attachment without an id", send(#""text":"x","attachments":[{"name":"photo.jpg"}]"#), "bad_field"),
+    BadLine("an empty list and no text", send(#""attachments":[]"#), "missing_field"),
+    BadLine(
+      "an attachment that is not there", send(#""attachments":["01938a00-0000-7000-8000-000000000000"]"#),
+      "unknown_attachment"),
+    BadLine("an attachment that another prepared", send(#""attachments":["PREPARED"]"#), "unknown_attachment"),
+    BadLine(
+      "33 attachments",
+      send(#""attachments":[\#(Array(repeating: #""PREPARED""#, count: 33).joined(separator: ","))]"#), "bad_field"),
   ]
 
   /// alice, bob and carol; two groups of one title; a nonce that is taken; a message to carol.
@@ -96,8 +106,13 @@ private func send(_ text: [UInt8]) -> [UInt8] {
   func `does the lines around a bad one, and says which it was`(bad: BadLine) throws {
     let f = try furnished()
     let good = { (text: String) in Array(send("\"text\":\"\(text)\"").utf8) + [0x0A] }
+    var line = bad.bytes
+    if let text = String(bytes: line, encoding: .utf8), text.contains("PREPARED") {
+      let prepared = try #require(try f.done("dm-attach", ["-"], as: "bob", stdin: "a file").record["id"]?.string)
+      line = Array(text.replacingOccurrences(of: "PREPARED", with: prepared).utf8)
+    }
     let outcome = try f.run(
-      "dm-send", as: "alice", stdin: .bytes(good("before") + bad.bytes + [0x0A] + good("after")))
+      "dm-send", as: "alice", stdin: .bytes(good("before") + line + [0x0A] + good("after")))
     #expect(outcome.status == .exit(1))
     let records = try outcome.records
     try #require(records.count == 3, "\(outcome.stdout.prefix(2000)) \(outcome.stderr.prefix(500))")

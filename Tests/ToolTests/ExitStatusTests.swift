@@ -57,6 +57,20 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
     StatusRow(64, "dm-typing", []),
     StatusRow(64, "dm-typing", ["bob", "--", "no-such-command"]),
     StatusRow(64, "dm-read", ["bob", "--all", "--unread", "--delivered"]),
+    StatusRow(64, "dm-attach", []),
+    StatusRow(64, "dm-attach", ["-", "-"]),
+    StatusRow(64, "dm-attach", ["--text", "hi", "-"]),
+    StatusRow(64, "dm-attach", ["--name", "a", "FILE", "FILE"]),
+    StatusRow(64, "dm-attach", ["--as-file", "--voice", "-"]),
+    StatusRow(64, "dm-attach", ["--transcode", "fast", "-"]),
+    StatusRow(64, "dm-attach", ["-o", "x", "-"]),
+    StatusRow(64, "dm-attach", ["--get", "UUID", "FILE"]),
+    StatusRow(64, "dm-attach", ["--get", "UUID", "--list", "bob"]),
+    StatusRow(64, "dm-attach", ["--get", "bob:1", "--open", "-o", "x"]),
+    StatusRow(64, "dm-attach", ["--list", "bob", "--as-file"]),
+    StatusRow(64, "dm-send", ["--attach", "FILE"]),
+    StatusRow(64, "dm-send", ["bob", "--as-file", "text"]),
+    StatusRow(64, "dm-send", ["bob", "--attach", "FILE", "--draft"]),
     StatusRow(64, "dm-doctor", []),
     StatusRow(64, "dm-doctor", ["heal"]),
     StatusRow(64, "dm-doctor", ["check", "now"]),
@@ -75,6 +89,23 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
     StatusRow(65, "dm-tail", ["--consumer", "", "--cursor", "now"]),
     StatusRow(65, "dm-tail", ["-f", "--heartbeat", "soon"]),
     StatusRow(65, "dm-read", ["--everywhere", "--before", "nonsense"]),
+    StatusRow(65, "dm-attach", ["--get", "nothing"]),
+    StatusRow(65, "dm-attach", ["--to", "", "FILE"]),
+    StatusRow(65, "dm-attach", ["/dev/null"]),
+    StatusRow(65, "dm-attach", ["/"]),
+    StatusRow(65, "dm-send", ["bob", "--attach", "/dev/null"]),
+    StatusRow(66, "dm-attach", ["/nonexistent/file"]),
+    StatusRow(66, "dm-attach", ["--to", "bob", "FILE", "/nonexistent/file"]),
+    StatusRow(1, "dm-attach", ["FILE", "/nonexistent/file"]),
+    StatusRow(66, "dm-send", ["bob", "--attach", "/nonexistent/file", "text"]),
+    StatusRow(66, "dm-attach", ["--get", "01938a00-0000-7000-8000-000000000000"]),
+    StatusRow(66, "dm-attach", ["--get", "UUID"]),
+    StatusRow(66, "dm-attach", ["--get", "bob:1"]),
+    StatusRow(66, "dm-attach", ["--get", "bob:99"]),
+    StatusRow(66, "dm-attach", ["--list", "+nowhere"]),
+    StatusRow(67, "dm-attach", ["--list", "bobo"]),
+    StatusRow(67, "dm-attach", ["FILE"], as: "stranger"),
+    StatusRow(77, "dm-attach", ["--list", "UUID"], as: "carol"),
     StatusRow(66, "dm-doctor", ["check", "--store", "/nonexistent/store"]),
     StatusRow(66, "dm-doctor", ["restore", "--store", "/tmp/nonexistent/store", "/nonexistent/file"]),
     StatusRow(73, "dm-doctor", ["restore"], #"{"type":"dump","schema":3}"# + "\n"),
@@ -126,7 +157,11 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
   func `ends with the status of the table`(row: StatusRow) throws {
     let f = try ToolFixture(copyOf: Self.furniture.get())
     let id = try f.done("dm-conversation", ["show", "bob"], as: "alice").record["id"]?.string ?? ""
-    let arguments = row.arguments.map { $0.replacingOccurrences(of: "UUID", with: id) }
+    let file = f.directory + "/file"
+    try "a file".write(toFile: file, atomically: true, encoding: .utf8)
+    let arguments = row.arguments.map {
+      $0.replacingOccurrences(of: "UUID", with: id).replacingOccurrences(of: "FILE", with: file)
+    }
     let before = try f.sql("SELECT count(*), (SELECT max(rev) FROM change) FROM message")
     let outcome = try f.run(row.program, arguments, as: row.user, stdin: row.input.isEmpty ? .none : Input(row.input))
     #expect(outcome.status == .exit(row.status), "\(outcome.stderr)")

@@ -59,7 +59,9 @@ import Testing
       let outcome = try run.finish()
       #expect(outcome.status == .exit(0), "\(outcome.stderr)")
     }
-    #expect(try f.sql("PRAGMA user_version") == "3")
+    let new = try ToolFixture()
+    try new.addUsers("alice")
+    #expect(try f.sql("PRAGMA user_version") == new.sql("PRAGMA user_version"))
     #expect(try f.sql("SELECT group_concat(hex(uuid) || text, ' ') FROM message WHERE text NOT LIKE 'new%'") == said)
     #expect(try f.sql("SELECT count(*), max(seq) FROM message WHERE conversation = 1") == "8|8")
     #expect(try f.sql("SELECT count(*) FROM change") == "\(try #require(Int(log)) + 5)")
