@@ -41,7 +41,8 @@ struct MediaFormatTests {
     ("\0\0\0\u{14}ftypmif1\0\0\0\0avif", .avif), ("\0\0\0\u{14}ftypmif1\0\0\0\0heic", .heic),
     ("\0\0\0\u{10}ftypavis\0\0\0\0", .avif), ("\0\0\0\u{10}ftypqt  \0\0\0\0", .quickTime),
     ("\0\0\0\u{10}ftypM4A \0\0\0\0", .m4a), ("\0\0\0\u{10}ftypisom\0\0\0\0", .mp4),
-    ("\0\0\0\u{8}wide\0\0\0\u{8}moov", .quickTime), ("\0\0\0\u{8}wide\0\0\0\u{8}mdat", .binary),
+    ("\0\0\0\u{8}wide\0\0\0\u{8}moov", .quickTime), ("\0\0\0\u{8}wide\0\0\0\0moov", .quickTime),
+    ("\0\0\0\u{8}wide\0\0\0\u{8}mdat", .binary),
     ("Get free wide skip", .text), ("The free lunch", .text),
   ])
   func `the first bytes decide`(_ text: String, _ format: MediaFormat) {

@@ -56,6 +56,7 @@ struct MovieHeaderTests {
       return bytes.withUnsafeBytes { MovieHeader.read($0, as: .mp4) }?.duration
     }
     #expect(duration([0, 0, 0, 4], [0, 0, 0, 5], at: scale) == .milliseconds(1250))
+    #expect(duration([0, 0, 0, 4], [0, 0, 0, 0], at: scale) == nil)
     #expect(duration([0, 0, 0, 0], [0, 0, 0, 5], at: scale) == nil)
     #expect(duration([0, 0, 0, 1], [0x7F, 0xFF, 0xFF, 0xFF], at: scale) == nil)
     #expect(duration([0, 0, 0, 9], [0xFF, 0xFF, 0xFF, 0xFF], at: scale) == nil)
