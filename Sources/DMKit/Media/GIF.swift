@@ -63,10 +63,10 @@ enum GIF {
     private mutating func nextExtension() throws -> Block.Kind {
       let label = try reader.number(1)
       var first = reader
-      try first.skip(1)
+      first = first.part(upTo: try first.number(1))
       skipData()
       switch label {
-      case 0xF9: return .control(hasTransparency: try first.number(1) & 1 != 0)
+      case 0xF9: return .control(hasTransparency: first.next.map { $0 & 1 != 0 } ?? false)
       case 0x01: return .plainText
       case 0xFF: return .application(String(decoding: first.prefix(11), as: UTF8.self))
       default: return .other

@@ -130,5 +130,9 @@ struct ImageCutDetailTests {
     for gone in [application("XMP DataXMP"), application("MGK8BIM0000"), [0x21, 0xFE, 1, 65, 0], [0x21, 0x42, 0]] {
       #expect(try cut(extended(gone), .gif) == bytes)
     }
+    // An empty one says nothing, and what is behind it nothing of it.
+    let empty: [UInt8] = [0x21, 0xF9, 0]
+    #expect(try cut(extended(empty + [0x21, 0xFE, 1, 65, 0]), .gif) == extended(empty))
+    #expect(try cut(Array(bytes[..<end]) + empty, .gif) == Array(bytes[..<end]) + empty)
   }
 }
