@@ -11,7 +11,7 @@ TOOLS := pkg-config jq
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
 
-test torture: TOOLS += sqlite3 strace groff faketime ffmpeg vips:libvips-tools exiftool:libimage-exiftool-perl
+test torture: TOOLS += sqlite3 strace groff faketime time ffmpeg vips:libvips-tools exiftool:libimage-exiftool-perl
 test: setup
 	swift build --build-tests
 	swift test --skip-build

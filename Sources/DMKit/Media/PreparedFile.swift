@@ -46,7 +46,9 @@ extension PreparedFile {
   /// - Parameter keeps: whether an extension stays that does not fit the content.
   func name(_ wanted: String?, keeps: Bool) -> String {
     let name = Attachment.safeName(wanted ?? "file")
-    guard let usual = format.fileExtensions.first, !keeps || wanted == nil else { return name }
+    // What is called .docx is a ZIP and not to be called one.
+    let isLeft = keeps || kind == .file
+    guard let usual = format.fileExtensions.first, !isLeft || wanted == nil else { return name }
     let fits = Attachment.fileExtension(of: name).map { format.fileExtensions.contains($0.lowercased()) } == true
     return fits ? name : Attachment.name(name, withExtension: usual)
   }
