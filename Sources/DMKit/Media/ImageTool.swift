@@ -6,6 +6,8 @@ struct ImageTool {
   private let bench: Workbench
   private let memory: Int
 
+  /// The package of Debian that has it.
+  static let package = "libvips-tools"
   /// Pixels of the longest side of what is sent, and of a thumbnail.
   static let longestSide = 2048
   static let thumbnailSide = 320
@@ -21,8 +23,8 @@ struct ImageTool {
 
   private func tool(_ name: String, _ act: String) -> Tool {
     Tool(
-      name: name, package: "libvips-tools", folder: bench.folder, searchPath: bench.searchPath,
-      limits: Tool.Limits(memory: memory),
+      name: name, folder: bench.folder, searchPath: bench.searchPath,
+      limits: Tool.Limits(memory: memory, fileSize: 4 * Self.pixelLimit),
       environment: [
         // Threads beyond two cost memory for each processor and save little.
         "VIPS_CONCURRENCY": "2",

@@ -4,13 +4,14 @@
 struct MovieTool {
   let bench: Workbench
 
+  /// The package of Debian that has it.
   static let package = "ffmpeg"
   /// Pixels of the longest side of what is encoded anew.
   private static let longestSide = 1920
 
   private func tool(_ name: String, _ limits: Tool.Limits, waiting: @escaping () throws -> Void) -> Tool {
     Tool(
-      name: name, package: Self.package, folder: bench.folder, searchPath: bench.searchPath, limits: limits,
+      name: name, folder: bench.folder, searchPath: bench.searchPath, limits: limits,
       waiting: waiting)
   }
 

@@ -79,7 +79,7 @@ extension Preparer {
 
   private func imageAdvice(_ outcome: Tool.Outcome, _ lack: String) -> [String] {
     advice(
-      outcome, of: "libvips-tools", general: "without vips images are not scaled and have no thumbnails", lack: lack)
+      outcome, of: ImageTool.package, general: "without vips images are not scaled and have no thumbnails", lack: lack)
   }
 
   /// An image that a tool has made.
@@ -90,15 +90,14 @@ extension Preparer {
   ) throws -> PreparedFile.Thumbnail? {
     guard case .ok = outcome else { return nil }
     let path = bench.path(name)
-    guard fileSize(path) > 0,
-      let size = try ImageHeader.read(path, as: format)?.displayedSize
+    // Cut, whatever the tool that is installed has left in it.
+    guard fileSize(path) > 0, let size = try ImageHeader.read(path, as: format)?.displayedSize,
+      let final = try cuts ? cut(path, format) : path
     else {
       outcome = .failed("what was made cannot be read")
       return nil
     }
-    // Whatever the tool that is installed has left in it.
-    let cleanPath = cuts ? try cut(path, format) ?? path : path
-    return PreparedFile.Thumbnail(path: cleanPath, format: format, width: size.width, height: size.height)
+    return PreparedFile.Thumbnail(path: final, format: format, width: size.width, height: size.height)
   }
 
   /// Cuts the metadata out of an image.

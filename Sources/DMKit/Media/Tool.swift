@@ -43,8 +43,6 @@ struct Tool {
   }
 
   let name: String
-  /// The package of Debian that has it.
-  let package: String
   /// Where it works: files are named as they are called there, so that no path is taken for an option or a pattern.
   let folder: String
   /// As in the environment's PATH.

@@ -84,11 +84,10 @@ struct ImageFallbackTests {
   /// What cannot be decoded line by line, of a size that no camera makes.
   @Test(arguments: ["source.png[interlace]", "source.jpg[interlace]", "source.webp[lossless,effort=0]"])
   func `an honest image that needs too much memory is sent as it is`(_ output: String) throws {
-    try folder.run("vips", "black", "black.v", "16000", "16000", "--bands", "3")
-    try folder.run("vips", "copy", "black.v", output, "--interpretation", "srgb")
+    try folder.run("vips", "black", output, "10000", "10000", "--bands", "3")
     let file = try folder.prepare(String(output.prefix { $0 != "[" }))
     #expect(file.kind == .image)
-    #expect([file.width, file.height] == [16000, 16000])
+    #expect([file.width, file.height] == [10000, 10000])
     #expect(file.advice.count == 1)
     #expect(file.advice.first?.hasPrefix("'it' was not scaled and has no thumbnail: ") == true)
   }

@@ -32,7 +32,7 @@ final class MediaFolder {
 
   func tool(_ name: String, _ limits: Tool.Limits = Tool.Limits(), waiting: @escaping () throws -> Void = {}) -> Tool {
     Tool(
-      name: name, package: name, folder: path, searchPath: "\(path):\(Tool.environmentPath)", limits: limits,
+      name: name, folder: path, searchPath: "\(path):\(Tool.environmentPath)", limits: limits,
       waiting: waiting)
   }
 

@@ -30,7 +30,7 @@ struct ToolTests {
 
   @Test func `a relative folder on the path is not searched`() throws {
     _ = try folder.script("exit 0")
-    let tool = Tool(name: "script", package: "", folder: folder.path, searchPath: ".::bin", waiting: {})
+    let tool = Tool(name: "script", folder: folder.path, searchPath: ".::bin", waiting: {})
     #expect(try tool.run([]) == .missing)
   }
 
