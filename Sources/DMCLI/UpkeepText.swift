@@ -18,8 +18,11 @@ public enum UpkeepText {
   }
 
   public static func line(_ purged: Purged) -> String {
-    "removed \(purged.expiredCount) expired messages and \(purged.changesCount) old changes, freed \(TextFormat.size(purged.freedBytes))"
-      + before(purged.lastUsedAt)
+    """
+    removed \(purged.expiredCount) expired messages, \(purged.changesCount) old changes, \(purged.attachmentsCount) \
+    attachments that were not sent and \(purged.contentsCount) contents, freed \
+    \(TextFormat.size(purged.freedBytes))\(before(purged.lastUsedAt))
+    """
   }
 
   public static func line(_ repaired: Repaired) -> String {

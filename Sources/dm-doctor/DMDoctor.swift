@@ -82,9 +82,7 @@ internal import DMKit
     case "purge":
       let purged = try upkeep.purge()
       try print(purged, text: UpkeepText.line)
-      if !purged.isComplete {
-        throw DMError(.busy, "somebody reads from the log, which still has old pages; try again")
-      }
+      if let hindrance = purged.hindrance { throw DMError(.busy, hindrance) }
     case "repair": try print(try upkeep.repair(), text: UpkeepText.line)
     default:
       var key: Int64 = 0

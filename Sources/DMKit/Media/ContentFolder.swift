@@ -38,9 +38,11 @@ struct ContentFolder {
   }
 
   /// The size of a content; nil when it is not there.
-  func size(of hash: ContentHash) -> Int? {
+  func size(of hash: ContentHash) -> Int? { status(of: hash).map { Int($0.st_size) } }
+
+  private func status(of hash: ContentHash) -> stat? {
     var status = stat()
-    return lstat(path(of: hash), &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    return lstat(path(of: hash), &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
   }
 
   /// Hands on a content chunk by chunk, and holds it against its hash at the end.
@@ -61,38 +63,46 @@ struct ContentFolder {
     DMError(.storeDamaged, "the content '\(path)' \(what); restore a backup", subject: path)
   }
 
-  /// Removes contents that nothing refers to, once they are old enough that nobody is about to refer to them.
+  /// Removes a content, unless it was put there since a moment.
   ///
-  /// - Returns: how many, and how many bytes they had.
-  func removeAll(
-    but kept: Set<ContentHash>, olderThan time: Timestamp, _ progress: (String) throws -> Void
-  ) throws -> (count: Int, bytes: Int) {
-    var (count, bytes) = (0, 0)
-    for (hash, path) in try all() where !kept.contains(hash) {
-      var status = stat()
-      guard lstat(path, &status) == 0, status.st_mtim.tv_sec < time.microseconds / 1_000_000, unlink(path) == 0
-      else { continue }
-      (count, bytes) = (count + 1, bytes + Int(status.st_size))
-      try progress("\(count) contents removed that nothing refers to")
-    }
-    return (count, bytes)
+  /// - Returns: how many bytes it had; nil when it stays.
+  func remove(_ hash: ContentHash, before time: Timestamp) -> Int? {
+    // An equal one that was put there meanwhile is another file, and fresh.
+    guard let status = status(of: hash), isOlder(status, than: time), unlink(path(of: hash)) == 0 else { return nil }
+    return Int(status.st_size)
   }
 
-  /// Every content that is there, and its path.
-  func all() throws -> [(hash: ContentHash, path: String)] {
-    names(in: path).filter { $0.utf8.count == 2 }.sorted().flatMap { first in
-      names(in: "\(path)/\(first)").sorted().compactMap { name in
-        ContentHash(name).map { ($0, "\(path)/\(first)/\(name)") }
-      }
-    }
+  /// The contents that have been there since before a moment.
+  func all(before time: Timestamp) -> [ContentHash] {
+    all.filter { hash in status(of: hash).map { isOlder($0, than: time) } == true }
+  }
+
+  private func isOlder(_ status: stat, than time: Timestamp) -> Bool {
+    Int64(status.st_mtim.tv_sec) < time.microseconds / 1_000_000
+  }
+
+  /// Every content that is there.
+  var all: [ContentHash] { folders.flatMap { names(in: $0).sorted().compactMap { ContentHash($0) } } }
+
+  /// The folders of contents that are there.
+  var folders: [String] {
+    names(in: path).filter { $0.utf8.count == 2 }.sorted().map { "\(path)/\($0)" }
+  }
+
+  /// Keeps others from removing contents, of which somebody reads what the rows of a moment name, as long as it lives.
+  ///
+  /// - Returns: nil when there are none at all.
+  /// - Throws: `busy` when somebody removes some for 5 seconds.
+  func share() throws(DMError) -> FileLock? {
+    try FileLock(sharing: path, milliseconds: 5000, busy: "contents of attachments are being removed; try again")
   }
 }
 
-/// Reads a descriptor to its end by chunks, and hands each on.
+/// Reads a descriptor to its end by chunks, and hands each on; what is empty is one empty chunk.
 func chunks(_ descriptor: Int32, _ name: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ContentFolder.chunkBytes, alignment: 64)
   defer { buffer.deallocate() }
-  var isAtEnd = false
+  var (isFirst, isAtEnd) = (true, false)
   while !isAtEnd {
     var filled = 0
     while filled < buffer.count, !isAtEnd {
@@ -101,7 +111,8 @@ func chunks(_ descriptor: Int32, _ name: String, _ body: (UnsafeRawBufferPointer
       filled += count
       isAtEnd = count == 0
     }
-    if filled > 0 { try body(UnsafeRawBufferPointer(rebasing: buffer[..<filled])) }
+    if filled > 0 || isFirst { try body(UnsafeRawBufferPointer(rebasing: buffer[..<filled])) }
+    isFirst = false
   }
 }
 

@@ -58,3 +58,40 @@ extension Store {
     }
   }
 }
+
+extension Store {
+  /// A table whose rows bear digests of what they have.
+  struct SealedTable: Sendable {
+    let name: String
+    /// What its columns are named by.
+    let alias: String
+    let columns: String
+    /// The column that may be long.
+    let text: String
+    let digest: @Sendable (borrowing Statement, Int32) -> Int64
+    /// What a row is called.
+    let reference: @Sendable (Int64, Store) throws -> String
+
+    static let all = [
+      SealedTable(
+        name: "message", alias: "m", columns: digestColumns, text: "text", digest: { Store.digest($0, from: $1) },
+        reference: { try $1.reference(to: $0) }),
+      SealedTable(
+        name: "attachment", alias: "a", columns: attachmentDigestColumns, text: "name",
+        digest: { attachmentDigest($0, from: $1) }, reference: { try $1.reference(toAttachment: $0) }),
+    ]
+
+    /// Its rows, from a key on.
+    func rows(from key: Int64, of connection: borrowing Connection) throws -> Statement {
+      var rows = try connection.prepare(
+        text: """
+          SELECT \(alias).id, \(alias).digest, \(columns) FROM \(name) \(alias) WHERE \(alias).id >= ? ORDER BY \(alias).id
+          """)
+      rows.bind(key)
+      return rows
+    }
+
+    /// Whether one of them is as it was written.
+    func isSound(_ row: borrowing Statement) -> Bool { row.optionalInt64(1) == digest(row, 2) }
+  }
+}

@@ -24,7 +24,7 @@ struct FileLock: ~Copyable {
         errno != EWOULDBLOCK
         ? errno
         : isShort
-          ? Self.ask(for: descriptor, milliseconds: milliseconds)
+          ? Self.ask(for: descriptor, LOCK_EX, milliseconds: milliseconds)
           : Self.wait(for: descriptor, milliseconds: milliseconds)
       // Else the thread that waits has it, and closes it.
       if isShort || reason != ETIMEDOUT, reason != 0 { close(descriptor) }
@@ -38,11 +38,29 @@ struct FileLock: ~Copyable {
 
   /// The same without waiting; nil when another holds it, or it cannot be had.
   init?(ifFree path: String) {
-    let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       close(descriptor)
       return nil
+    }
+    self.descriptor = descriptor
+  }
+
+  /// A share in the right, of which there are many at a time: as long as one lives, nobody has it alone.
+  ///
+  /// - Parameter path: of a file or a folder; nil is returned when it is not there.
+  /// - Throws: `busy` after so long.
+  init?(sharing path: String, milliseconds: Int, busy: @autoclosure () -> String) throws(DMError) {
+    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw fileFault(.inputOutput, "open", path)
+    }
+    let reason = Self.ask(for: descriptor, LOCK_SH, milliseconds: milliseconds)
+    guard reason == 0 else {
+      close(descriptor)
+      throw reason == ETIMEDOUT ? DMError(.busy, busy()) : fileFault(.inputOutput, "lock", path, reason)
     }
     self.descriptor = descriptor
   }
@@ -91,11 +109,11 @@ struct FileLock: ~Copyable {
   /// Asks for the lock every few milliseconds.
   ///
   /// - Returns: as `wait`.
-  private static func ask(for descriptor: Int32, milliseconds: Int) -> Int32 {
-    for _ in 0..<(milliseconds / 5) {
-      usleep(5000)
-      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return 0 }
+  private static func ask(for descriptor: Int32, _ operation: Int32, milliseconds: Int) -> Int32 {
+    for left in (0...milliseconds / 5).reversed() {
+      if flock(descriptor, operation | LOCK_NB) == 0 { return 0 }
       if errno != EWOULDBLOCK, errno != EINTR { return errno }
+      if left > 0 { usleep(5000) }
     }
     return ETIMEDOUT
   }

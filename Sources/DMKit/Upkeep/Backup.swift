@@ -145,13 +145,13 @@ extension Connection {
       if try check.step() { throw fault("a row of '\(check.text(0))' refers to one that is not there") }
     }
     if takesDamaged { return }
-    var messages = try prepare(as: "verify", "SELECT m.id, m.digest, \(Store.digestColumns) FROM message m")
-    var count = 0
-    while try messages.step() {
-      count += 1
-      if count % 1000 == 0 { try progress("\(count) messages held against their digests") }
-      if messages.optionalInt64(1) != Store.digest(messages, from: 2) {
-        throw fault("the message of row \(messages.int64(0)) is not as it was written")
+    for table in Store.SealedTable.all {
+      var rows = try table.rows(from: .min, of: self)
+      var count = 0
+      while try rows.step() {
+        count += 1
+        if count % 1000 == 0 { try progress("\(count) \(table.name)s held against their digests") }
+        if !table.isSound(rows) { throw fault("the \(table.name) of row \(rows.int64(0)) is not as it was written") }
       }
     }
   }

@@ -16,11 +16,15 @@ extension Upkeep {
     let findings = Findings()
     let tool = deep ? Tool.deepCheck : .check
     var lastUsedAt: Timestamp?
-    checkModes(findings)
+    checkModes(deep: deep, findings)
     do {
       let store = try store()
       try findings.attempt(.identity) { lastUsedAt = try lastUse(of: tool) }
-      try check(store, deep: deep, findings)
+      let share = deep ? try location.contents.share() : nil
+      let contents = try check(store, deep: deep, findings)
+      // After the transaction: it takes long, and a reader keeps the log from being reused.
+      try AttachmentAudit.check(contents, in: location.contents, readsAll: true, progress, findings)
+      _ = consume share
     } catch let error as DMError {
       guard error.code == .storeDamaged else { throw error }
       findings.add(.integrity, nil, error.message)
@@ -31,7 +35,9 @@ extension Upkeep {
     return CheckResult(findings: findings.list, lastUsedAt: lastUsedAt)
   }
 
-  private func check(_ store: Store, deep: Bool, _ findings: Findings) throws {
+  /// - Returns: the contents that are to be read.
+  private func check(_ store: Store, deep: Bool, _ findings: Findings) throws -> [NamedContent] {
+    var contents: [NamedContent] = []
     try store.connection.execute("PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON")
     let transaction = try store.connection.begin(.read)
     try findings.attempt(.identity) { try checkIdentity(store, findings) }
@@ -42,9 +48,11 @@ extension Upkeep {
     if deep {
       try compute(store, findings)
       try findings.attempt(.search) { try SearchAudit(store, progress).run(findings) }
+      try findings.attempt(.attachments) { contents = try store.connection.namedContents() }
     }
     // It has written nothing, so there is nothing to commit.
     _ = consume transaction
+    return contents
   }
 
   /// Holds the rows against each other.
@@ -52,21 +60,25 @@ extension Upkeep {
     try findings.attempt(.foreignKeys) { try checkReferences(store, findings) }
     try findings.attempt(.values) { try ValueAudit.run(store, findings) }
     try findings.attempt(.counts) { try ConversationAudit.run(store, progress, findings) }
-    try findings.attempt(.counts) { try checkReactions(store, findings) }
+    for rows in Self.countedRows { try findings.attempt(.counts) { try checkCounts(of: rows, store, findings) } }
+    try findings.attempt(.counts) { try AttachmentAudit.checkPlaces(store, findings) }
     try findings.attempt(.counts) { try checkFlags(store, findings) }
-    try findings.attempt(.digests) { try DigestAudit(store, progress).run(findings) }
+    for table in Store.SealedTable.all {
+      try findings.attempt(.digests) { try DigestAudit(store, table, progress).run(findings) }
+    }
   }
 
   /// Whether the files are their owner's alone; by name, because opening them would drop SQLite's locks.
-  private func checkModes(_ findings: Findings) {
-    let names = ["", "/dm.sqlite", "/dm.sqlite-wal", "/dm.sqlite-shm", "/store.lock", "/bell"]
-    for name in names {
-      let path = location.directory + name
+  private func checkModes(deep: Bool, _ findings: Findings) {
+    let names = ["", "/dm.sqlite", "/dm.sqlite-wal", "/dm.sqlite-shm", "/store.lock", "/bell", "/attachments"]
+    let contents = location.contents
+    let deeper = deep ? contents.folders + contents.all.map(contents.path) : []
+    for path in names.map({ location.directory + $0 }) + deeper {
       var status = stat()
       guard lstat(path, &status) == 0 else { continue }
       // Others may see that the folder is there, as long as they can put nothing into it.
-      if status.st_mode & (name.isEmpty ? 0o022 : 0o077) != 0 {
-        let advice = "chmod \(name.isEmpty ? "700" : "600")"
+      if status.st_mode & (path == location.directory ? 0o022 : 0o077) != 0 {
+        let advice = "chmod \(status.st_mode & S_IFMT == S_IFDIR ? "700" : "600")"
         findings.add(.files, path, "others than its owner have access to it; \(advice) takes that back")
       }
     }
@@ -100,14 +112,19 @@ extension Upkeep {
     }
   }
 
-  private func checkReactions(_ store: Store, _ findings: Findings) throws {
-    try progress("counting reactions")
+  /// What refers to messages, which keep how many of them there are.
+  static let countedRows = ["reaction", "attachment"]
+
+  private func checkCounts(of rows: String, _ store: Store, _ findings: Findings) throws {
+    try progress("counting \(rows)s")
     var statement = try store.connection.prepare(
-      as: "reactions", "SELECT m.id, m.reaction_count, \(Self.countedReactions) AS counted \(Self.wrongReactions)")
+      text:
+        "SELECT m.id, m.\(rows)_count, \(Self.counted(rows)) AS counted FROM message m WHERE \(Self.isMiscounted(rows))"
+    )
     while try statement.step() {
       findings.add(
         .counts, try store.reference(to: statement.int64(0)),
-        "its count of reactions is \(statement.int(1)) instead of \(statement.int(2)); dm-doctor repair corrects it")
+        "its count of \(rows)s is \(statement.int(1)) instead of \(statement.int(2)); dm-doctor repair corrects it")
     }
   }
 
@@ -138,13 +155,15 @@ extension Upkeep {
       AND b.blocked = iif(c.direct_low = p.user, c.direct_high, c.direct_low)))
     """
 
-  static let countedReactions = "(SELECT count(*) FROM reaction r WHERE r.message = m.id)"
+  static func counted(_ rows: String) -> String { "(SELECT count(*) FROM \(rows) r WHERE r.message = m.id)" }
 
-  /// Goes through those that have reactions or say so.
-  static let wrongReactions = """
-    FROM message m WHERE (m.reaction_count <> 0 OR m.id IN (SELECT message FROM reaction))
-    AND m.reaction_count <> \(countedReactions)
+  /// Of a `message m` that has such rows or says so.
+  static func isMiscounted(_ rows: String) -> String {
     """
+    (m.\(rows)_count <> 0 OR m.id IN (SELECT message FROM \(rows) WHERE message IS NOT NULL))
+    AND m.\(rows)_count <> \(counted(rows))
+    """
+  }
 }
 
 extension Store {
@@ -154,5 +173,12 @@ extension Store {
       "SELECT c.uuid, m.seq FROM message m JOIN conversation c ON c.id = m.conversation WHERE m.id = ?")
     statement.bind(message)
     return try statement.step() ? "\(statement.identifier(0)):\(statement.int(1))" : "row \(message)"
+  }
+
+  /// An attachment as one can name it: its id.
+  func reference(toAttachment key: Int64) throws -> String {
+    var statement = try connection.prepare("SELECT uuid FROM attachment WHERE id = ?")
+    statement.bind(key)
+    return try statement.step() ? statement.identifier(0).description : "row \(key)"
   }
 }

@@ -1,13 +1,15 @@
-/// Holds every message against its digest, and goes on behind what cannot be read.
+/// Holds every row of a table against its digest, and goes on behind what cannot be read.
 final class DigestAudit {
   private let store: Store
+  private let table: Store.SealedTable
   private let progress: (String) throws -> Void
   private var count = 0
   /// The row that is looked at next; none has a lower number than 1.
   private var next: Int64 = 1
 
-  init(_ store: Store, _ progress: @escaping (String) throws -> Void) {
+  init(_ store: Store, _ table: Store.SealedTable, _ progress: @escaping (String) throws -> Void) {
     self.store = store
+    self.table = table
     self.progress = progress
   }
 
@@ -19,25 +21,23 @@ final class DigestAudit {
         // A page of the table: the rows before it were read, and those behind it may be.
         guard error.isDamage else { throw error }
         guard let readable = try firstReadable(after: next) else {
-          return findings.add(.digests, "message", "the rows from \(next) on cannot be read; restore a backup")
+          return findings.add(.digests, table.name, "the rows from \(next) on cannot be read; restore a backup")
         }
-        findings.add(.digests, "message", "the rows \(next) to \(readable - 1) cannot be read; restore a backup")
+        findings.add(.digests, table.name, "the rows \(next) to \(readable - 1) cannot be read; restore a backup")
         next = readable
       }
     }
   }
 
   private func scan(_ findings: Findings) throws {
-    var messages = try store.connection.prepare(
-      as: "digests", "SELECT m.id, m.digest, \(Store.digestColumns) FROM message m WHERE m.id >= ? ORDER BY m.id")
-    messages.bind(next)
-    while try messages.step() {
-      let key = messages.int64(0)
+    var rows = try table.rows(from: next, of: store.connection)
+    while try rows.step() {
+      let key = rows.int64(0)
       next = key &+ 1
       count += 1
-      if count % 1000 == 0 { try progress("\(count) messages held against their digests") }
-      if messages.optionalInt64(1) != Store.digest(messages, from: 2) {
-        findings.add(.digests, try reference(to: key), "the message is not as it was written; restore a backup")
+      if count % 1000 == 0 { try progress("\(count) \(table.name)s held against their digests") }
+      if !table.isSound(rows) {
+        findings.add(.digests, try reference(to: key), "the \(table.name) is not as it was written; restore a backup")
       }
     }
   }
@@ -45,7 +45,7 @@ final class DigestAudit {
   /// By its row where what names it is damaged too.
   private func reference(to key: Int64) throws -> String {
     do {
-      return try store.reference(to: key)
+      return try table.reference(key, store)
     } catch let error as DMError {
       guard error.isDamage else { throw error }
       return "row \(key)"
@@ -82,7 +82,7 @@ final class DigestAudit {
   private func readRow(notBefore key: Int64) throws -> Int64? {
     // Its text, because that may lie on pages of its own.
     var statement = try store.connection.prepare(
-      "SELECT id, length(text) FROM message WHERE id >= ? ORDER BY id LIMIT 1")
+      text: "SELECT id, length(\(table.text)) FROM \(table.name) WHERE id >= ? ORDER BY id LIMIT 1")
     statement.bind(key)
     return try statement.step() ? statement.int64(0) : nil
   }

@@ -15,10 +15,12 @@ public struct Finding: Equatable, Sendable {
     case counts
     case ranges
     case digests
+    /// The contents of what messages carry.
+    case attachments
   }
 
   public let check: Check
-  /// A path, a table, a conversation's id, or a message as `ID:SEQ`.
+  /// A path, a table, a conversation's id, an attachment's, or a message as `ID:SEQ`.
   public let subject: String?
   public let message: String
 }

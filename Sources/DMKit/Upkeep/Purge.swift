@@ -4,9 +4,14 @@ public struct Purged: Equatable, Sendable {
   public let expiredCount: Int
   /// Changes that were old enough to be forgotten.
   public let changesCount: Int
+  /// Attachments that were prepared long ago and never sent.
+  public let attachmentsCount: Int
+  /// Contents of attachments that nothing refers to any more.
+  public let contentsCount: Int
   public let freedBytes: Int
-  /// Whether the log was cleared too; somebody who reads keeps it from that.
-  public let isComplete: Bool
+  /// What was left because of somebody else, who reads it, and what to do; nil when all was done.
+  public let hindrance: String?
+  public var isComplete: Bool { hindrance == nil }
   public let lastUsedAt: Timestamp?
 }
 
@@ -24,7 +29,8 @@ extension Upkeep {
     let due = try store.dueMessages()
     let changes = try store.pragma("SELECT count(*) FROM change")
     try buryExpired(in: store)
-    try store.write(isBulk: true) {
+    let limit = Timestamp(microseconds: Timestamp.now.microseconds - Self.patienceWithContents)
+    let unsent = try store.write(isBulk: true) {
       try note(.purge, in: store)
       // So many at once, until nothing is left to do.
       var left = Int64.max
@@ -32,14 +38,60 @@ extension Upkeep {
         left = count
         try store.pruneChanges(now: .now)
       }
+      return try store.removeUnsentAttachments(before: limit)
     }
+    let contents = try removeContents(of: store, before: limit)
     let expired = try due - store.dueMessages()
     let forgotten = try changes - store.pragma("SELECT count(*) FROM change")
-    let isComplete = try clear(store, patience)
+    let isCleared = try clear(store, patience)
     let after = location.databaseBytes + location.logBytes
     return Purged(
-      expiredCount: max(0, Int(expired)), changesCount: max(0, Int(forgotten)), freedBytes: max(0, before - after),
-      isComplete: isComplete, lastUsedAt: lastUsedAt)
+      expiredCount: max(0, Int(expired)), changesCount: max(0, Int(forgotten)), attachmentsCount: unsent,
+      contentsCount: contents.count, freedBytes: max(0, before - after) + contents.bytes,
+      hindrance: isCleared
+        ? contents.isComplete ? nil : "contents of attachments are being read, and some are left; try again"
+        : "somebody reads from the log, which still has old pages; try again",
+      lastUsedAt: lastUsedAt)
+  }
+
+  /// Microseconds that what was prepared waits to be sent, and a content for a row that names it.
+  private static let patienceWithContents: Int64 = 86_400_000_000
+
+  /// How long contents are removed at a time: writers wait.
+  private static let turn: Int64 = 20_000
+
+  /// Removes contents that no row names, and what those have left who were killed while they prepared some.
+  ///
+  /// In turns, each under the write lock, under which a row that names some is written when they are there. Who reads
+  /// contents goes by the rows of a moment that is over, so meanwhile there is none of it.
+  private func removeContents(of store: Store, before time: Timestamp) throws -> (
+    count: Int, bytes: Int, isComplete: Bool
+  ) {
+    let contents = location.contents
+    _ = WorkFolder.removeAbandoned(in: contents.path)
+    var (count, bytes) = (0, 0)
+    // First the number: what is committed between the two changes it.
+    var version = try store.dataVersion()
+    var named = Set(try store.connection.namedContents().map(\.hash))
+    var left = contents.all(before: time).filter { !named.contains($0) }
+    while !left.isEmpty {
+      try progress("\(left.count) contents that nothing refers to")
+      let lock = try store.writeLock(patience: Store.patience)
+      guard let sole = FileLock(ifFree: contents.path) else { return (count, bytes, false) }
+      try store.refuseNewer(store.version())
+      if case let now = try store.dataVersion(), now != version {
+        (version, named) = (now, Set(try store.connection.namedContents().map(\.hash)))
+      }
+      let end = stopwatch() + Self.turn
+      repeat {
+        let hash = left.removeLast()
+        guard !named.contains(hash), let size = contents.remove(hash, before: time) else { continue }
+        (count, bytes) = (count + 1, bytes + size)
+      } while !left.isEmpty && stopwatch() < end
+      _ = consume sole
+      _ = consume lock
+    }
+    return (count, bytes, true)
   }
 
   /// Each write buries some of what has expired before it does its own.
@@ -75,5 +127,15 @@ extension Store {
     var due = try connection.prepare("SELECT count(*) FROM message WHERE expires_at <= ? AND deleted_at IS NULL")
     due.bind(Timestamp.now)
     return try due.step() ? due.int64(0) : 0
+  }
+
+  /// Forgets what was prepared and is in no message.
+  ///
+  /// - Returns: how many attachments.
+  fileprivate func removeUnsentAttachments(before time: Timestamp) throws -> Int {
+    var delete = try connection.prepare("DELETE FROM attachment WHERE message IS NULL AND created_at < ?")
+    delete.bind(time)
+    try delete.run()
+    return connection.changes
   }
 }

@@ -43,8 +43,8 @@ extension Upkeep {
     participants += store.connection.changes
     try store.connection.execute(
       """
-      UPDATE message AS m SET reaction_count = \(Self.countedReactions)
-      WHERE id IN (SELECT m.id \(Self.wrongReactions))
+      UPDATE message AS m SET \(Self.countedRows.map { "\($0)_count = \(Self.counted($0))" }.joined(separator: ", "))
+      WHERE \(Self.countedRows.map { "(\(Self.isMiscounted($0)))" }.joined(separator: " OR "))
       """)
     return (conversations, participants, store.connection.changes)
   }

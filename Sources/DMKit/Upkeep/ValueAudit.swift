@@ -25,6 +25,9 @@ enum ValueAudit {
       UNION ALL SELECT 'mention ' || conversation || ', ' || user FROM mention WHERE seq NOT BETWEEN 1 AND 1 << 40
       UNION ALL SELECT 'message ' || id FROM message WHERE seq > 1 << 40 OR id NOT BETWEEN 1 AND 1 << 53
       UNION ALL SELECT 'consumer ' || id FROM consumer WHERE rev NOT BETWEEN 0 AND (SELECT max(rev) FROM change)
+      UNION ALL SELECT 'attachment ' || id FROM attachment WHERE id NOT BETWEEN 1 AND 1 << 53
+        OR max(size_bytes, ifnull(thumbnail_size_bytes, 0)) > 1 << 53 OR duration > 1 << 50
+        OR max(ifnull(width, 0), ifnull(height, 0), ifnull(thumbnail_width, 0), ifnull(thumbnail_height, 0)) > 1 << 32
       """
     ),
     (
@@ -39,6 +42,22 @@ enum ValueAudit {
         OR edited_at NOT BETWEEN ?1 AND ?2 OR expires_at NOT BETWEEN ?1 AND ?2 OR deleted_at NOT BETWEEN ?1 AND ?2
       UNION ALL SELECT 'change ' || rev FROM change WHERE at NOT BETWEEN ?1 AND ?2
       UNION ALL SELECT 'consumer ' || id FROM consumer WHERE used_at NOT BETWEEN ?1 AND ?2
+      UNION ALL SELECT 'attachment ' || id FROM attachment WHERE created_at NOT BETWEEN ?1 AND ?2
+      """
+    ),
+    (
+      "a name that no file can have",
+      """
+      SELECT 'attachment ' || id FROM attachment WHERE ?1 < ?2 AND (name IN ('.', '..') OR instr(name, '/')
+        OR instr(CAST(name AS BLOB), x'00') OR length(CAST(name AS BLOB)) > 255)
+      """
+    ),
+    (
+      "a type that is none",
+      """
+      SELECT 'attachment ' || id FROM attachment WHERE ?1 < ?2
+        AND (instr(CAST(mime_type || ifnull(thumbnail_mime_type, '') AS BLOB), x'00')
+        OR mime_type GLOB '*[^!-~]*' OR thumbnail_mime_type GLOB '*[^!-~]*')
       """
     ),
     (

@@ -33,8 +33,8 @@ extension RecordSchema {
   static let purge = RecordSchema(
     "purge",
     [
-      Field("expired_count", .integer), Field("changes_count", .integer), Field("freed_bytes", .integer),
-      Field("is_complete", .boolean), lastUsedAt,
+      Field("expired_count", .integer), Field("changes_count", .integer), Field("attachments_count", .integer),
+      Field("contents_count", .integer), Field("freed_bytes", .integer), Field("is_complete", .boolean), lastUsedAt,
     ])
 
   static let repair = RecordSchema(

@@ -86,6 +86,8 @@ extension Purged: Record {
       json.member("type", "purge")
       json.member("expired_count", expiredCount)
       json.member("changes_count", changesCount)
+      json.member("attachments_count", attachmentsCount)
+      json.member("contents_count", contentsCount)
       json.member("freed_bytes", freedBytes)
       json.member("is_complete", isComplete)
       json.member("last_used_at", lastUsedAt)

@@ -14,7 +14,9 @@ extension RecordsTests {
       DumpRow(table: table, values: [.integer(1), isFull ? .text([0x41]) : .null]),
       DumpEnd(rows: 1),
       Restored(storeID: id, messageCount: 1, faultCount: 0, at: time),
-      Purged(expiredCount: 1, changesCount: 2, freedBytes: 3, isComplete: isFull, lastUsedAt: last),
+      Purged(
+        expiredCount: 1, changesCount: 2, attachmentsCount: 3, contentsCount: 4, freedBytes: 5,
+        hindrance: isFull ? nil : "r", lastUsedAt: last),
       Repaired(indexedCount: 1, conversationsCount: 2, participantsCount: 3, messagesCount: 4, lastUsedAt: last),
       Statistics(
         storeID: id, schema: 3, sqliteVersion: "3.40.1", hasLogResetFault: isFull, databaseBytes: 1, logBytes: 2,
