@@ -5,13 +5,16 @@ public final class Interruption {
   /// That one of them has come.
   public struct Ended: Error {}
 
+  private static let numbers = [SIGINT, SIGTERM, SIGHUP]
+
   private var held = sigset_t()
   private var before = sigset_t()
 
   /// Those that are ignored stay so: who was started by nohup(1) goes on.
   public init() {
     sigemptyset(&held)
-    for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&held, number) }
+    // Held back, one that is ignored would come as well.
+    for number in Self.numbers where !isIgnored(number) { sigaddset(&held, number) }
     sigprocmask(SIG_BLOCK, &held, &before)
   }
 
@@ -19,9 +22,16 @@ public final class Interruption {
   public func check() throws {
     var pending = sigset_t()
     sigpending(&pending)
-    for number in [SIGINT, SIGTERM, SIGHUP] where sigismember(&pending, number) == 1 { throw Ended() }
+    for number in Self.numbers where sigismember(&pending, number) == 1 { throw Ended() }
   }
 
   /// Lets them through; the program dies of one that has come.
   public func end() { sigprocmask(SIG_SETMASK, &before, nil) }
+}
+
+/// Whether a signal does nothing to this process.
+func isIgnored(_ number: Int32) -> Bool {
+  var action = sigaction()
+  sigaction(number, nil, &action)
+  return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
 }

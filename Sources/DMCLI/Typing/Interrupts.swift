@@ -17,13 +17,7 @@ struct Interrupts: ~Copyable {
     var set = sigset_t()
     sigemptyset(&set)
     sigaddset(&set, SIGCHLD)
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP] {
-      var action = sigaction()
-      sigaction(number, nil, &action)
-      let isIgnored =
-        unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
-      if !isIgnored { sigaddset(&set, number) }
-    }
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP] where !isIgnored(number) { sigaddset(&set, number) }
     sigprocmask(SIG_BLOCK, &set, nil)
     // write(2) tells itself of a reader who has gone.
     signal(SIGPIPE, SIG_IGN)
