@@ -99,7 +99,11 @@ struct ContentFolder {
 }
 
 /// Reads a descriptor to its end by chunks, and hands each on; what is empty is one empty chunk.
-func chunks(_ descriptor: Int32, _ name: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+///
+/// - Parameter waiting: called about five times a second while nothing comes; what it throws ends that.
+func chunks(
+  _ descriptor: Int32, _ name: String, waiting: () throws -> Void = {}, _ body: (UnsafeRawBufferPointer) throws -> Void
+) throws {
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ContentFolder.chunkBytes, alignment: 64)
   defer { buffer.deallocate() }
   var (isFirst, isAtEnd) = (true, false)
@@ -107,6 +111,7 @@ func chunks(_ descriptor: Int32, _ name: String, _ body: (UnsafeRawBufferPointer
     var filled = 0
     while filled < buffer.count, !isAtEnd {
       let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+      while !isReadable(descriptor) { try waiting() }
       let count = try readSome(descriptor, into: rest, name)
       filled += count
       isAtEnd = count == 0
@@ -116,12 +121,19 @@ func chunks(_ descriptor: Int32, _ name: String, _ body: (UnsafeRawBufferPointer
   }
 }
 
+/// Whether something or the end has come, of which it waits for a fifth of a second.
+private func isReadable(_ descriptor: Int32) -> Bool {
+  var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  // What cannot be waited for, reading says.
+  return poll(&request, 1, 200) != 0
+}
+
 /// The same, with the hash of all that was handed on.
 func hashed(
-  _ descriptor: Int32, _ name: String, _ body: (UnsafeRawBufferPointer) throws -> Void
+  _ descriptor: Int32, _ name: String, waiting: () throws -> Void = {}, _ body: (UnsafeRawBufferPointer) throws -> Void
 ) throws -> ContentHash {
   var hash = SHA256()
-  try chunks(descriptor, name) { chunk in
+  try chunks(descriptor, name, waiting: waiting) { chunk in
     hash.update(chunk)
     try body(chunk)
   }

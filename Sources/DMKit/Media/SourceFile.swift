@@ -54,13 +54,14 @@ public enum AttachmentSource: Sendable {
     guard target >= 0 else { throw fileFault(.cannotCreate, "create", path) }
     defer { close(target) }
     var done = 0
+    func tell() throws { try progress("\(done >> 20)\(total.map { " of \($0 >> 20)" } ?? "") MiB of '\(name)' read") }
     let write: (UnsafeRawBufferPointer) throws -> Void = { chunk in
       try writeAll(chunk, to: target, path)
       done += chunk.count
-      try progress("\(done >> 20)\(total.map { " of \($0 >> 20)" } ?? "") MiB of '\(name)' read")
+      try tell()
     }
-    if hashes { return try hashed(source, name, write) }
-    try chunks(source, name, write)
+    if hashes { return try hashed(source, name, waiting: tell, write) }
+    try chunks(source, name, waiting: tell, write)
     return nil
   }
 }
