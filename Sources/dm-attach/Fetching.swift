@@ -17,10 +17,9 @@ extension DMAttach {
       }
       return try messenger.read(part, of: attachments[0]) { try call.output.write(content: $0) }
     }
-    for attachment in attachments {
-      // Whoever opens it may write to it, and must not write to the store.
-      let place = arguments.has("open") ? try temporaryFolder() : output ?? "."
-      let saved = try messenger.save(part, of: attachment, to: place, replacesAny: arguments.has("force"))
+    // Whoever opens it may write to it, and must not write to the store.
+    let place = arguments.has("open") ? try temporaryFolder() : output ?? "."
+    try messenger.save(part, of: attachments, to: place, replacesAny: arguments.has("force")) { saved in
       if arguments.has("open") { try openByDesktop(saved.path) }
       try call.print(saved, text: TextFormat.line)
     }

@@ -53,9 +53,46 @@ extension Messenger {
   public func save(
     _ part: AttachmentPart, of attachment: Attachment, to path: String, replacesAny: Bool = false
   ) throws -> SavedAttachment {
+    try save(
+      part, of: attachment, as: isFolder(path) ? "\(path)/\(attachment.fileName(of: part))" : path, replacesAny)
+  }
+
+  /// Saves those of one message, and tells of each; of two with the same name the second is called otherwise.
+  ///
+  /// - Throws: the same, and `cannot_create` when there are several and the path is no folder.
+  public func save(
+    _ part: AttachmentPart, of attachments: [Attachment], to path: String, replacesAny: Bool = false,
+    _ body: (SavedAttachment) throws -> Void
+  ) throws {
+    guard attachments.count > 1 else {
+      for attachment in attachments { try body(save(part, of: attachment, to: path, replacesAny: replacesAny)) }
+      return
+    }
+    guard isFolder(path) else {
+      throw DMError(
+        .cannotCreate, "'\(path)' is no folder, and there are \(attachments.count) attachments; name a folder with -o",
+        subject: path)
+    }
+    var taken: Set<String> = []
+    for attachment in attachments {
+      let name = attachment.fileName(of: part)
+      var (unused, number) = (name, 1)
+      while !taken.insert(unused).inserted {
+        number += 1
+        unused = Attachment.name(name, numbered: number)
+      }
+      try body(save(part, of: attachment, as: "\(path)/\(unused)", replacesAny))
+    }
+  }
+
+  private func isFolder(_ path: String) -> Bool {
     var status = stat()
-    let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    let target = isFolder ? "\(path == "/" ? "" : path)/\(attachment.fileName(of: part))" : path
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  private func save(
+    _ part: AttachmentPart, of attachment: Attachment, as target: String, _ replacesAny: Bool
+  ) throws -> SavedAttachment {
     let temporary = try temporaryName(in: folder(of: target), ".dm-attach-")
     defer { unlink(temporary) }
     try write(part, of: attachment, to: temporary)

@@ -29,9 +29,17 @@ extension Attachment {
 
   /// The name with another extension in the place of its own.
   static func name(_ name: String, withExtension ending: String) -> String {
+    self.name(name, endingIn: ".\(ending)")
+  }
+
+  /// The name with a number before its extension.
+  static func name(_ name: String, numbered number: Int) -> String {
+    self.name(name, endingIn: "-\(number)" + (fileExtension(of: name).map { ".\($0)" } ?? ""))
+  }
+
+  private static func name(_ name: String, endingIn ending: String) -> String {
     let old = fileExtension(of: name).map { $0.utf8.count + 1 } ?? 0
-    let stem = beginning(of: name, bytes: min(name.utf8.count - old, nameLimit - ending.utf8.count - 1))
-    return "\(stem).\(ending)"
+    return beginning(of: name, bytes: min(name.utf8.count - old, nameLimit - ending.utf8.count)) + ending
   }
 
   private static func isAlphanumeric(_ byte: UInt8) -> Bool {
