@@ -58,12 +58,7 @@ import Testing
   /// What stands for a microphone.
   private static let arecord = "arecord() { cat recording.wav; }"
 
-  private func run(_ script: String, at location: SourceLocation = #_sourceLocation) throws -> Outcome? {
-    // What cannot do without.
-    if script.contains("--voice"), !ToolFixture.has("ffmpeg") {
-      print("not run without ffmpeg: \(script)")
-      return nil
-    }
+  private func run(_ script: String, at location: SourceLocation = #_sourceLocation) throws -> Outcome {
     let f = try fixture()
     return try f.shell("set -e; cd '\(f.directory)'; \(Self.arecord); \(script)", as: "alice", at: location)
   }
@@ -126,7 +121,7 @@ import Testing
   @Test(arguments: shown)
   func `an example of a man page works when typed`(example: String) throws {
     if Self.follows(example) { return try checkFollowing(example) }
-    guard let outcome = try run(example) else { return }
+    let outcome = try run(example)
     #expect(outcome.status == .exit(0), "\(example)\n\(outcome.stderr)")
     #expect(complaints(outcome) == [], "\(example)")
   }
@@ -142,7 +137,7 @@ import Testing
         try checkFollowing(example)
         continue
       }
-      guard let outcome = try run(example) else { continue }
+      let outcome = try run(example)
       #expect(outcome.status == .exit(0), "\(example)\n\(outcome.stderr)")
     }
   }

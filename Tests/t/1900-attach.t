@@ -72,16 +72,20 @@ is "$(jq -c 'keys_unsorted' line)" '["type","conversation","text","nonce","attac
 is "$(jq -r '.nonce == .attachments[0].id' line)" true "has a nonce"
 first=$(dm-send <line | jq -r .id)
 is "$(dm-send <line | jq -r '"\(.id) \(.duplicate)"')" "$first true" "and is sent once"
-is "$(jq -c '.attachments = []' line | dm-send | jq -r .code)" nonce_conflict "what carries something else is not the same"
+is "$(jq -c '.attachments = []' line | dm-send 2>/dev/null | jq -r .code)" nonce_conflict "what carries something else is not the same"
 is "$(dm-attach files/notes.txt | jq -c '{conversation: "bob", attachments: [.id]}' | dm-send |
   jq '.attachments | length')" 1 "an id will do"
 again=$(jq -c '{conversation: "carol", attachments}' line | dm-send | jq -c '.attachments[0] | {id, sha256}')
 is "$(jq -c '.attachments[0] | {id, sha256}' line | cat - /dev/null | jq -c --argjson b "$again" \
   '[.sha256 == $b.sha256, .id == $b.id]')" '[true,false]' "what was sent can be sent again, as a copy"
-is "$(jq -c '.attachments = [range(33) as $i | .attachments[0]] | del(.nonce)' line | dm-send | jq -r .code)" bad_field \
+is "$(jq -c '.attachments = [range(33) as $i | .attachments[0]] | del(.nonce)' line | dm-send 2>/dev/null | jq -r .code)" bad_field \
   "33 are too many"
 is "$(jq -c '.attachments = [range(32) as $i | .attachments[0]] | del(.nonce)' line | dm-send |
   jq -c '.attachments | [length, (map(.id) | unique | length)]')" '[32,32]' "32 are not, also of the same"
+
+photo() { dm-send bob --nonce photo --attach files/photo.jpg 2>/dev/null | jq -r "$1"; }
+first=$(photo .id)
+is "$(photo '"\(.id) \(.duplicate)"')" "$first true" "prepared anew for the same nonce, it is the same"
 
 # Forwarding.
 is "$(dm-send carol --forward bob:1 | jq -c '[.text, .attachments[0].name]')" '["look","photo.jpg"]' \
@@ -112,7 +116,6 @@ is "$(cat aim) $(test -L got/link; echo $?)" "precious 1" "never what it leads t
 mkfifo got/pipe
 exits 73 "a pipe is there, too" dm-attach --get "$note" -o got/pipe
 exits 73 "no folder, no file" dm-attach --get "$note" -o nowhere/file
-exits 64 "of several none can be printed" dm-attach --get bob:4 -o -
 exits 66 "a message that carries nothing" dm-attach --get "$(dm-send bob nothing | jq -r .id)"
 exits 66 "a thumbnail that there is none of" dm-attach --get "$note" --thumbnail -o got/none
 (cd got && rm notes.txt && dm-attach --get "$note" >/dev/null)
@@ -126,6 +129,13 @@ like "$(cat opened)" "$work/*/notes.txt" "has the desktop open a copy"
 exits 0 "which whoever opens it may change" dm-attach --get "$note" -o got/still
 cmp -s got/still files/notes.txt
 is $? 0 "and not what was sent"
+
+dm-send -q bob --attach files/notes.txt --attach files/notes.txt twice
+mkdir several
+exits 0 "a message that carries two files of one name" dm-attach --get bob:-1 -o several
+is "$(cd several && echo *)" "notes-2.txt notes.txt" "is saved as two"
+exits 73 "and never as one" dm-attach --get bob:-1 -o several/one --force
+exits 64 "nor printed" dm-attach --get bob:-1 -o -
 
 # Who may.
 exits 66 "who is not in it does not find it" get "$note" --as carol
@@ -179,6 +189,27 @@ like "$(dm-tail +pictures 2 --peek --text)" '*2 alice: \[file notes.txt 8 bytes\
 like "$(dm-list --text pictures)" '*bob: \[file notes.txt 8 bytes\]*' "and in the list"
 like "$(script -qec "dm-attach --list +pictures" /dev/null | tail -n 1)" 'file *+pictures:2 alice  notes.txt  8 bytes *' \
   "and by itself"
+
+# A signal that is ignored does not end the work half done.
+mkfifo slow
+(trap '' HUP; exec dm-attach --to bob files/notes.txt - <slow >line) &
+worker=$!
+exec 4>slow
+head -c 600000 /dev/zero >&4
+kill -HUP $worker
+head -c 600000 /dev/zero >&4
+exec 4>&-
+wait $worker
+is "$? $(jq -c '.attachments | map(.size_bytes)' line)" "0 [8,1200000]" "a signal that is ignored is none"
+(exec dm-attach --to bob files/notes.txt - <slow >line) &
+worker=$!
+exec 4>slow
+head -c 600000 /dev/zero >&4
+kill -TERM $worker
+wait $worker 2>/dev/null
+is "$? $(cat line)" "143 " "one that is not ends the wait for more, and leaves nothing to be sent"
+exec 4>&-
+is "$(find "$DM_STORE/attachments" -name '.work-*' | wc -l)" 0 "and nothing behind"
 
 # What cannot be sent.
 mkfifo files/pipe

@@ -1,0 +1,138 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import DMKit
+
+struct AttachmentFilesTests {
+  private func prepare(_ path: String, in store: TemporaryStore) throws -> Messenger.Prepared {
+    try store.messenger("alice").prepare(.file(path))
+  }
+
+  @Test func `what is no regular file is refused at once`() throws {
+    let store = try TemporaryStore()
+    let pipe = try store.elsewhere("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
+    for path in [pipe, store.location.directory, "/dev/zero", "/dev/null"] {
+      let fault = try fault { try prepare(path, in: store) }
+      #expect(fault?.code == .badAttachment && fault?.subject == path)
+    }
+    for path in [try store.elsewhere("none"), "", "/dev/null/file"] {
+      #expect(try code { try prepare(path, in: store) } == .unknownFile, "\(path)")
+    }
+    #expect(names(in: store.location.contents.path).isEmpty, "nothing is left")
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root reads everything"))
+  func `what cannot be read is refused`() throws {
+    let store = try TemporaryStore()
+    let path = try store.file("secret")
+    try #require(chmod(path, 0) == 0)
+    #expect(try code { try prepare(path, in: store) } == .inputOutput)
+  }
+
+  @Test func `a symbolic link is followed: whoever sends may read`() throws {
+    let store = try TemporaryStore()
+    let link = try store.elsewhere("link.txt")
+    try #require(symlink(try store.file("one"), link) == 0)
+    let attachment = try prepare(link, in: store).attachment
+    #expect(attachment.name == "link.txt" && attachment.sizeBytes == 3)
+  }
+
+  @Test func `a file that changes while it is read is not sent`() throws {
+    let store = try TemporaryStore()
+    let path = try store.file("one")
+    var isChanged = false
+    let code = try code {
+      try store.messenger("alice").prepare(.file(path)) { _ in
+        if !isChanged { try Data("one more".utf8).write(to: URL(filePath: path), options: []) }
+        isChanged = true
+      }
+    }
+    #expect(code == .busy && isChanged)
+    #expect(names(in: store.location.contents.path).isEmpty, "nothing is left")
+    #expect(try store.integers("SELECT count(*) FROM attachment") == [[0]])
+  }
+
+  @Test func `who gives up leaves nothing`() throws {
+    struct GivenUp: Error {}
+    let store = try TemporaryStore()
+    let path = try store.file("one")
+    #expect(throws: GivenUp.self) {
+      try store.messenger("alice").prepare(.file(path)) { _ in throw GivenUp() }
+    }
+    #expect(names(in: store.location.contents.path).isEmpty)
+  }
+
+  @Test func `nobody prepares who is no user`() throws {
+    let store = try TemporaryStore()
+    let stranger = try store.messenger("eve")
+    #expect(try code { try stranger.prepare(.file(store.file("one"))) } == .unknownUser)
+    #expect(names(in: store.location.directory + "/attachments").isEmpty)
+  }
+
+  @Test func `a content lies under its hash, once, for its owner alone`() throws {
+    let store = try TemporaryStore()
+    let (one, again) = (try store.prepared("one"), try store.prepared("one", by: "bob", "other.txt"))
+    #expect(one.sha256 == again.sha256 && one.id != again.id)
+    // Of sha256sum(1).
+    #expect(one.sha256.description == "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed")
+    let contents = try store.location.contents.all()
+    #expect(contents.map(\.path) == ["\(store.location.contents.path)/76/\(one.sha256)"])
+    var status = stat()
+    try #require(stat(contents[0].path, &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o600)
+  }
+
+  @Test func `a content that is not what it was is not handed on`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    let one = try store.prepared("one")
+    let path = store.location.contents.path(of: one.sha256)
+    let out = try store.elsewhere("out.txt")
+    try Data("two".utf8).write(to: URL(filePath: path))
+    var bytes = 0
+    #expect(try code { try alice.read(.content, of: one) { bytes += $0.count } } == .storeDamaged)
+    #expect(bytes == 0)
+    #expect(try code { try alice.save(.content, of: one, to: out) } == .storeDamaged)
+    try FileManager.default.removeItem(atPath: path)
+    #expect(try code { try alice.save(.content, of: one, to: out) } == .storeDamaged)
+    #expect(try !store.namesElsewhere.contains { $0.hasPrefix("out") || $0.hasPrefix(".dm-") })
+    // Whoever sends the same again repairs it.
+    _ = try store.prepared("one")
+    #expect(try alice.content(one) == "one")
+  }
+
+  @Test func `a file is saved under its own name, never over another, and never through a link`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    let one = try store.prepared("one")
+    let folder = try store.elsewhere("folder")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    #expect(try alice.save(.content, of: one, to: folder).path == "\(folder)/notes.txt")
+    #expect(try code { try alice.save(.content, of: one, to: folder) } == .cannotCreate)
+    try #require(symlink("aim", "\(folder)/link") == 0)
+    #expect(try code { try alice.save(.content, of: one, to: "\(folder)/link") } == .cannotCreate)
+    _ = try alice.save(.content, of: one, to: "\(folder)/link", replacesAny: true)
+    var status = stat()
+    #expect(lstat("\(folder)/link", &status) == 0 && status.st_mode == S_IFREG | 0o600)
+    #expect(names(in: folder).sorted() == ["link", "notes.txt"])
+    #expect(try code { try alice.save(.thumbnail, of: one, to: folder) } == .unknownAttachment)
+  }
+
+  @Test func `several are saved into a folder, each under a name of its own`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    let files = try ["one", "two", "three"].map { try store.prepared($0) } + [store.prepared("four", "notes-2.txt")]
+    let folder = try store.elsewhere("folder")
+    let save: (String) throws -> [String] = { place in
+      var saved: [String] = []
+      try alice.save(.content, of: files, to: place, replacesAny: true) { saved.append(fileName(of: $0.path)) }
+      return saved
+    }
+    #expect(try code { try save(folder) } == .cannotCreate, "no folder")
+    #expect(try code { try save(store.file("precious")) } == .cannotCreate)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    #expect(try save(folder) == ["notes.txt", "notes-2.txt", "notes-3.txt", "notes-2-2.txt"])
+  }
+}

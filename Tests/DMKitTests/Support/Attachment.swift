@@ -1,0 +1,4 @@
+import DMKit
+
+/// Swift Testing has one, too.
+typealias Attachment = DMKit.Attachment
