@@ -77,10 +77,11 @@ struct AttachmentFilesTests {
     #expect(one.sha256 == again.sha256 && one.id != again.id)
     // Of sha256sum(1).
     #expect(one.sha256.description == "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed")
-    let contents = try store.location.contents.all()
-    #expect(contents.map(\.path) == ["\(store.location.contents.path)/76/\(one.sha256)"])
+    let contents = store.location.contents
+    #expect(contents.all == [one.sha256])
+    #expect(contents.path(of: one.sha256) == "\(contents.path)/76/\(one.sha256)")
     var status = stat()
-    try #require(stat(contents[0].path, &status) == 0)
+    try #require(stat(contents.path(of: one.sha256), &status) == 0)
     #expect(status.st_mode & 0o777 == 0o600)
   }
 
