@@ -37,12 +37,21 @@ final class MediaFolder {
   }
 
   /// A tool that is a script of sh(1).
+  ///
+  /// Not a file: one that was just written cannot be run while another test's child still has it open.
+  struct Script {
+    var tool: Tool
+    let lines: String
+
+    func run(_ arguments: [String], receive: ((UnsafeRawBufferPointer) throws -> Void)? = nil) throws -> Tool.Outcome {
+      try tool.run(["-c", lines, "script"] + arguments, receive: receive)
+    }
+  }
+
   func script(
     _ lines: String, _ limits: Tool.Limits = Tool.Limits(), waiting: @escaping () throws -> Void = {}
-  ) throws -> Tool {
-    try write("#!/bin/sh\n\(lines)\n".utf8, to: "script")
-    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file("script"))
-    return tool("script", limits, waiting: waiting)
+  ) -> Script {
+    Script(tool: tool("sh", limits, waiting: waiting), lines: lines)
   }
 
   /// Runs a real tool that has to succeed.

@@ -29,13 +29,14 @@ struct ToolTests {
   }
 
   @Test func `a relative folder on the path is not searched`() throws {
-    _ = try folder.script("exit 0")
+    try folder.write("#!/bin/sh\n".utf8, to: "script")
+    chmod(folder.file("script"), 0o700)
     let tool = Tool(name: "script", folder: folder.path, searchPath: ".::bin", waiting: {})
     #expect(try tool.run([]) == .missing)
   }
 
   @Test func `a failure is told by the last line, without what a terminal obeys`() throws {
-    let tool = try folder.script("printf 'first\\nsecond \\033[31m\\302\\233 \\342\\200\\256 third\\n\\n' >&2; exit 3")
+    let tool = folder.script("printf 'first\\nsecond \\033[31m\\302\\233 \\342\\200\\256 third\\n\\n' >&2; exit 3")
     #expect(failure(try tool.run([])) == "second ?[31m? ? third")
   }
 
@@ -45,7 +46,7 @@ struct ToolTests {
   }
 
   @Test func `endless complaints are not kept`() throws {
-    let tool = try folder.script("head -c 3000000 /dev/zero | tr '\\0' x >&2; exit 1")
+    let tool = folder.script("head -c 3000000 /dev/zero | tr '\\0' x >&2; exit 1")
     #expect(failure(try tool.run([]))?.count == 200)
   }
 
@@ -56,7 +57,7 @@ struct ToolTests {
   func `a tool that goes on too long is ended with all of its own`(_ lines: String) throws {
     let before = stopwatch()
     #expect(
-      try folder.script("echo $$ >&9; \(lines)".replacing(" >&9", with: " >group"), .init(seconds: 1)).run([])
+      try folder.script("echo $$ >group; \(lines)", .init(seconds: 1)).run([])
         == .tooLong)
     #expect(stopwatch() - before < 30_000_000)
     try expectNobody()
@@ -95,7 +96,7 @@ struct ToolTests {
   }
 
   @Test func `a tool says no more than it may`() throws {
-    let tool = try folder.script("head -c \"$1\" /dev/zero", .init(output: 1000))
+    let tool = folder.script("head -c \"$1\" /dev/zero", .init(output: 1000))
     #expect(try tool.run(["1000"]) == .ok([UInt8](repeating: 0, count: 1000)))
     #expect(try tool.run(["1001"]) == .tooLarge)
     #expect(try folder.script("yes", .init(seconds: 60)).run([]) == .tooLarge)
@@ -116,10 +117,10 @@ struct ToolTests {
   }
 
   @Test func `who says stop stops the tool and all of its own`() throws {
-    let tool = try folder.script("echo $$ >group; sleep 1000 & sleep 1000", waiting: { throw Stopped() })
+    let tool = folder.script("echo $$ >group; sleep 1000 & sleep 1000", waiting: { throw Stopped() })
     #expect(throws: Stopped.self) { try tool.run([]) }
     try expectNobody()
-    let speaking = try folder.script("echo $$ >group; sleep 1000 & yes")
+    let speaking = folder.script("echo $$ >group; sleep 1000 & yes")
     #expect(throws: Stopped.self) { try speaking.run([], receive: { _ in throw Stopped() }) }
     try expectNobody()
   }
@@ -145,10 +146,10 @@ struct ToolTests {
   }
 
   @Test func `a tool works in its folder, with its variables in the place of ours`() throws {
-    var tool = try folder.script("pwd -P; echo \"$HOME $TMPDIR\"; env | grep -c ^HOME=")
-    tool.environment = ["HOME": "a=b", "TMPDIR": "."]
+    var script = folder.script("pwd -P; echo \"$HOME $TMPDIR\"; env | grep -c ^HOME=")
+    script.tool.environment = ["HOME": "a=b", "TMPDIR": "."]
     let real = try #require(realpath(folder.path, nil))
     defer { free(real) }
-    #expect(try tool.run([]) == .ok(Array("\(String(cString: real))\na=b .\n1\n".utf8)))
+    #expect(try script.run([]) == .ok(Array("\(String(cString: real))\na=b .\n1\n".utf8)))
   }
 }
