@@ -10,7 +10,11 @@ extension DMAttach {
     let messenger = try call.messenger()
     let part = arguments.has("thumbnail") ? AttachmentPart.thumbnail : .content
     let output = arguments.value("output")
-    let attachments = try named(arguments.value("get") ?? "", messenger)
+    var attachments = try named(arguments.value("get") ?? "", messenger)
+    // Of several, those that have one; of one alone it is missed.
+    if part == .thumbnail, attachments.contains(where: { $0.thumbnail != nil }) {
+      attachments.removeAll { $0.thumbnail == nil }
+    }
     if output == "-" {
       guard attachments.count == 1 else {
         throw usage("that message carries \(attachments.count) attachments; name one by its id to print it")

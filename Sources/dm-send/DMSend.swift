@@ -65,6 +65,8 @@ internal import DMKit
         in: conversations[0], nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime)
       return try call.print(message) { answer($0, name) }
     }
+    // Before files are prepared for it, which may take minutes.
+    if arguments.isGiven("attach") { for name in conversations { try messenger.checkMaySend(to: name) } }
     try withContent(Array(words), call, messenger) { text, attachments in
       if arguments.has("draft") {
         let conversation = try messenger.saveDraft(text, in: conversations[0])

@@ -211,6 +211,11 @@ is "$? $(cat line)" "143 " "one that is not ends the wait for more, and leaves n
 exec 4>&-
 is "$(find "$DM_STORE/attachments" -name '.work-*' | wc -l)" 0 "and nothing behind"
 
+# To whom nothing can be sent, nothing is prepared for.
+before=$(sqlite3 "$DM_STORE/dm.sqlite" 'SELECT count(*) FROM attachment')
+exits 67 "to nobody" dm-send nobody --attach files/notes.txt
+is "$(sqlite3 "$DM_STORE/dm.sqlite" 'SELECT count(*) FROM attachment')" "$before" "nothing is prepared"
+
 # What cannot be sent.
 mkfifo files/pipe
 exits 65 "a pipe by its name" dm-attach files/pipe

@@ -32,6 +32,22 @@ extension Messenger {
     }
   }
 
+  /// Looks whether the user may say something in a conversation, before work is done for it.
+  ///
+  /// - Throws: what sending would throw of the conversation.
+  public func checkMaySend(to reference: ConversationReference) throws {
+    if try location.state() == .absent { return }
+    try reading(()) { store, me in
+      let viewer = Viewer(store, me)
+      if let row = try findIfPresent(reference, store, me) {
+        try check(.say, in: row)
+        try checkNotBlocked(row, as: viewer)
+      } else if case .direct(let handle) = reference, let other = try store.userKey(handle) {
+        try checkMayStart(with: other, as: viewer)
+      }
+    }
+  }
+
   /// Sends the draft of a conversation and clears it, in one transaction.
   ///
   /// - Throws: `no_draft`, and what `send` throws.
