@@ -69,12 +69,14 @@ static inline pid_t dm_start(const char *program, char *const arguments[], char 
   dm_limit(RLIMIT_DATA, memory);
   dm_limit(RLIMIT_FSIZE, file_size);
   dm_limit(RLIMIT_CORE, 0);
+  /* First where the child says what it cannot do. */
+  int said = dup2(errors, 2);
   int input = open("/dev/null", O_RDONLY);
-  if (dup2(input, 0) == 0 && dup2(output, 1) == 1 && dup2(errors, 2) == 2 && chdir(folder) == 0) {
+  if (said == 2 && dup2(input, 0) == 0 && dup2(output, 1) == 1 && chdir(folder) == 0) {
     /* Also what whoever started this process has left open. */
     closefrom(3);
     execve(program, arguments, environment);
   }
-  perror("cannot be run");
+  if (said == 2) perror("cannot be run");
   _exit(127);
 }

@@ -14,7 +14,7 @@ struct Child: ~Copyable {
     posix_spawnattr_setsigmask(&attributes, &none)
     var standard = sigset_t()
     sigemptyset(&standard)
-    sigaddset(&standard, SIGPIPE)
+    for number in [SIGPIPE, SIGXFSZ] { sigaddset(&standard, number) }
     posix_spawnattr_setsigdefault(&attributes, &standard)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     var argv = words.map { strdup($0) } + [nil]

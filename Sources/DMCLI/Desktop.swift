@@ -14,9 +14,17 @@ public func temporaryFolder() throws -> String {
 
 /// Opens a file by whatever the desktop has for it (xdg-open(1)).
 ///
-/// - Throws: `usage` when there is no desktop, `io_error` when it cannot open it.
+/// - Parameter path: of the only file in a temporary folder; both are removed where there is no desktop.
+/// - Throws: `usage` when there is none, `io_error` when it cannot open it.
 public func openByDesktop(_ path: String) throws {
-  let status = try Child(["xdg-open", path]).wait()
+  let status: Int32
+  do {
+    status = try Child(["xdg-open", path]).wait()
+  } catch {
+    unlink(path)
+    rmdir(folder(of: path))
+    throw usage("there is no xdg-open; install xdg-utils, or save it with -o")
+  }
   guard status == 0 else {
     throw DMError(.inputOutput, "xdg-open could not open '\(path)'; the file is there", subject: path)
   }

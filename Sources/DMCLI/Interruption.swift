@@ -3,30 +3,38 @@ internal import Glibc
 /// The signals that end a program, held back until it has put away what it was making.
 public final class Interruption {
   /// That one of them has come.
-  public struct Ended: Error {}
+  public struct Ended: Error {
+    fileprivate let number: Int32
+  }
 
   private static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
-  private var held = sigset_t()
+  private var held: [Int32] = []
   private var before = sigset_t()
 
-  /// Those that are ignored stay so: who was started by nohup(1) goes on.
+  /// Those that are ignored or blocked stay so: who was started by nohup(1) goes on.
   public init() {
-    sigemptyset(&held)
+    sigprocmask(SIG_BLOCK, nil, &before)
     // Held back, one that is ignored would come as well.
-    for number in Self.numbers where !isIgnored(number) { sigaddset(&held, number) }
-    sigprocmask(SIG_BLOCK, &held, &before)
+    held = Self.numbers.filter { !isIgnored($0) && sigismember(&before, $0) == 0 }
+    var set = sigset_t()
+    sigemptyset(&set)
+    for number in held { sigaddset(&set, number) }
+    sigprocmask(SIG_BLOCK, &set, nil)
   }
 
   /// - Throws: `Ended` when the program is to end.
   public func check() throws {
     var pending = sigset_t()
     sigpending(&pending)
-    for number in Self.numbers where sigismember(&pending, number) == 1 { throw Ended() }
+    for number in held where sigismember(&pending, number) == 1 { throw Ended(number: number) }
   }
 
   /// Lets them through; the program dies of one that has come.
   public func end() { sigprocmask(SIG_SETMASK, &before, nil) }
+
+  /// Ends the program by the signal that has come: nothing must go on as if the work were done.
+  public func leave(_ ended: Ended) -> Never { dieOf(ended.number) }
 }
 
 /// Whether a signal does nothing to this process.

@@ -16,7 +16,7 @@ public struct PreparationArguments {
   public init(_ call: Invocation) throws {
     let arguments = call.arguments
     try arguments.exclude("as-file", beside: "keep-metadata", "transcode", "voice")
-    try arguments.exclude("voice", "transcode")
+    try arguments.exclude("voice", "transcode", "keep-metadata")
     var options = PreparationOptions()
     options.asFile = arguments.has("as-file")
     options.keepsMetadata = arguments.has("keep-metadata")
@@ -59,7 +59,17 @@ public struct PreparationArguments {
           try body(.failure(error))
         }
       }
-    } catch is Interruption.Ended {}
+    } catch let ended as Interruption.Ended {
+      progress.clear()
+      interruption.leave(ended)
+    }
+  }
+
+  /// - Throws: `usage` of more files than one message carries, before any of them is prepared.
+  public static func checkCount(_ files: [String]) throws {
+    if files.count > Attachment.limit {
+      throw usage("a message carries \(Attachment.limit) files at the most; send several")
+    }
   }
 }
 

@@ -12,6 +12,8 @@ extension Program {
   public static func main() {
     // A service manager may have had it ignored, and a closed pipe would go unnoticed (systemd.exec(5)).
     signal(SIGPIPE, SIG_DFL)
+    // write(2) says it then, and what was begun is put away.
+    signal(SIGXFSZ, SIG_IGN)
     umask(0o077)
     exit(status().rawValue)
   }

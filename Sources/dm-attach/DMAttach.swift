@@ -48,6 +48,10 @@ internal import DMKit
     if conversation == nil, arguments.isGiven("text") { throw usage("'--text' needs --to CONVERSATION") }
     guard !arguments.operands.isEmpty else { throw usage("name a FILE, or '-' for standard input; see --help") }
     if arguments.operands.count > 1, arguments.isGiven("name") { throw usage("'--name' is for a single file") }
+    if conversation != nil {
+      try PreparationArguments.checkCount(arguments.operands)
+      if let text = arguments.value("text") { try Outgoing.check(text: text) }
+    }
     let preparation = try PreparationArguments(call)
     let messenger = try call.messenger()
     var prepared: [Attachment] = []

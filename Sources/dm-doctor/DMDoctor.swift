@@ -50,7 +50,12 @@ internal import DMKit
       interruption.end()
     }
     defer { done() }
-    do { try run(call, upkeep, done) } catch is Interruption.Ended {}
+    do {
+      try run(call, upkeep, done)
+    } catch let ended as Interruption.Ended {
+      progress.clear()
+      interruption.leave(ended)
+    }
   }
 
   private static func run(_ call: Invocation, _ upkeep: Upkeep, _ done: () -> Void) throws {

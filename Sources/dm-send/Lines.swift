@@ -34,16 +34,27 @@ extension DMSend {
       return try body(message.text ?? "", message.attachments.map(\.id))
     }
     let files = call.arguments.all("attach")
-    var attachments: [Identifier] = []
-    if !files.isEmpty {
-      try PreparationArguments(call).prepareAll(files, messenger) { attachments.append(try $0.get().id) }
-    }
+    // An editor that is left empty gives up, whatever is attached.
     if call.arguments.has("edit") {
-      try EditedText(text).keeping { try body($0, attachments) }
-    } else {
-      var input = LineInput()
-      try body(words.isEmpty && files.isEmpty ? input.text(limit: Outgoing.textLimit) : text, attachments)
+      return try EditedText(text).keeping { text in
+        try Outgoing.check(text: text)
+        try body(text, prepare(files, call, messenger))
+      }
     }
+    if !files.isEmpty {
+      if !text.isEmpty { try Outgoing.check(text: text) }
+      return try body(text, prepare(files, call, messenger))
+    }
+    var input = LineInput()
+    try body(words.isEmpty ? input.text(limit: Outgoing.textLimit) : text, [])
+  }
+
+  private static func prepare(_ files: [String], _ call: Invocation, _ messenger: Messenger) throws -> [Identifier] {
+    try PreparationArguments.checkCount(files)
+    var attachments: [Identifier] = []
+    if files.isEmpty { return attachments }
+    try PreparationArguments(call).prepareAll(files, messenger) { attachments.append(try $0.get().id) }
+    return attachments
   }
 
   static func sendTexts(_ call: Invocation, _ messenger: Messenger, _ conversation: ConversationReference) throws {

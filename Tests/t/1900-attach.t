@@ -216,6 +216,16 @@ before=$(sqlite3 "$DM_STORE/dm.sqlite" 'SELECT count(*) FROM attachment')
 exits 67 "to nobody" dm-send nobody --attach files/notes.txt
 is "$(sqlite3 "$DM_STORE/dm.sqlite" 'SELECT count(*) FROM attachment')" "$before" "nothing is prepared"
 
+# The answer was lost, and what was forwarded is gone meanwhile.
+id=$(dm-send bob --attach files/notes.txt original | jq -r '.id, .attachments[0].id' | paste -sd ' ')
+line="{\"conversation\":\"carol\",\"attachments\":[\"${id#* }\"],\"nonce\":\"forwarded\"}"
+printf '%s\n' "$line" | dm-send -q
+dm-edit delete --for-everyone "${id% *}" -q
+is "$(printf '%s\n' "$line" | dm-send | jq -c '[.duplicate, (.attachments | length)]')" '[true,1]' "the line still names it"
+
+exits 65 "an editor that is left empty" env EDITOR=true dm-send bob --edit --attach files/notes.txt
+like "$err" "*the text is empty*" "gives up"
+
 # What cannot be sent.
 mkfifo files/pipe
 exits 65 "a pipe by its name" dm-attach files/pipe

@@ -3,6 +3,8 @@
 /// The last ends where the bytes do, whatever it says.
 struct Boxes: Sequence, IteratorProtocol {
   struct Box {
+    /// Where it begins, with its size.
+    let start: Int
     let name: String
     var content: ByteReader
   }
@@ -20,7 +22,7 @@ struct Boxes: Sequence, IteratorProtocol {
       if count == 0 { count = .max }
       let header = reader.place - start
       guard count >= header else { return nil }
-      return Box(name: name, content: reader.part(upTo: count - header))
+      return Box(start: start, name: name, content: reader.part(upTo: count - header))
     } catch {
       return nil
     }

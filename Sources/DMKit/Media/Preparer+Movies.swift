@@ -13,11 +13,13 @@ extension Preparer {
       if file.format == .mp4 { file.format = .m4a }
     }
     if file.kind == .audio {
+      (file.width, file.height) = (nil, nil)
       if file.duration == nil { file.advice += movieAdvice(outcome, "has no duration") }
       return file
     }
     guard case .ok = outcome else {
-      file.advice += movieAdvice(outcome, "keeps its metadata and has no thumbnail")
+      let isCut = try !options.keepsMetadata && MovieCut.cut(file.path, as: file.format)
+      file.advice += movieAdvice(outcome, isCut ? "has no thumbnail" : "keeps its metadata and has no thumbnail")
       return file
     }
     try addPoster(to: &file, name, tool)
@@ -29,7 +31,8 @@ extension Preparer {
     if !options.keepsMetadata {
       let output = "movie.\(source.format.fileExtensions[0])"
       outcome = try tool.remux(name, source.format, file.duration, to: output)
-      if try !take(output, source.format, &outcome, &file, tool) {
+      // What holds this sound or that is not always written again: then it is cut where it is.
+      if try !take(output, source.format, &outcome, &file, tool), try !MovieCut.cut(file.path, as: file.format) {
         file.advice += movieAdvice(outcome, "keeps its metadata, which may tell where it was taken")
       }
     }
@@ -69,7 +72,8 @@ extension Preparer {
   }
 
   private func movieAdvice(_ outcome: Tool.Outcome, _ lack: String) -> [String] {
-    let general = "without ffmpeg videos keep their metadata and have no thumbnails, and sounds may have no duration"
+    let general =
+      "without ffmpeg videos have no thumbnails and most keep their metadata, and sounds may have no duration"
     return advice(outcome, of: MovieTool.package, general: general, lack: lack)
   }
 

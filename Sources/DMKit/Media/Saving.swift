@@ -70,7 +70,8 @@ extension Messenger {
     }
     guard isFolder(path) else {
       throw DMError(
-        .cannotCreate, "'\(path)' is no folder, and there are \(attachments.count) attachments; name a folder with -o",
+        .cannotCreate,
+        "there is no folder '\(path)' for \(attachments.count) attachments; make it, or name another with -o",
         subject: path)
     }
     var taken: Set<String> = []

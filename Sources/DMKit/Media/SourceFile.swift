@@ -30,7 +30,8 @@ public enum AttachmentSource: Sendable {
       defer { close(descriptor) }
       let before = try Self.status(descriptor, source)
       guard before.st_mode & S_IFMT == S_IFREG else {
-        throw DMError(.badAttachment, "'\(source)' is no regular file; pipe it in and name '-'", subject: source)
+        let advice = before.st_mode & S_IFMT == S_IFDIR ? "is a folder; pack it with tar" : "is no regular file"
+        throw DMError(.badAttachment, "'\(source)' \(advice), and pipe it in by the name of '-'", subject: source)
       }
       let hash = try Self.copy(descriptor, source, to: path, hashes: hashes, of: Int(before.st_size), progress)
       let after = try Self.status(descriptor, source)

@@ -101,14 +101,17 @@ extension Messenger {
   ///
   /// - Throws: `unknown_attachment`, whether it is not there or not for the user.
   func usableAttachment(_ id: Identifier, _ store: Store, as viewer: Viewer) throws -> Store.StoredAttachment {
-    guard let stored = try store.storedAttachment(id) else { throw unknownAttachment(id) }
-    if let key = stored.message {
-      guard let place = try store.place(ofMessage: key), try store.participates(viewer.user, in: place.conversation),
-        try store.message(at: place, as: viewer) != nil
-      else { throw unknownAttachment(id) }
-    } else if stored.user != viewer.user {
-      throw unknownAttachment(id)
-    }
+    guard let stored = try attachmentIfUsable(id, store, as: viewer) else { throw unknownAttachment(id) }
+    return stored
+  }
+
+  /// The same, but nil.
+  func attachmentIfUsable(_ id: Identifier, _ store: Store, as viewer: Viewer) throws -> Store.StoredAttachment? {
+    guard let stored = try store.storedAttachment(id) else { return nil }
+    guard let key = stored.message else { return stored.user == viewer.user ? stored : nil }
+    guard let place = try store.place(ofMessage: key), try store.participates(viewer.user, in: place.conversation),
+      try store.message(at: place, as: viewer) != nil
+    else { return nil }
     return stored
   }
 

@@ -59,11 +59,16 @@ final class SendSession: BatchSession {
     return message
   }
 
-  /// Whether a message that was sent carries that: the same, or the same contents.
+  /// Whether a message that was sent carries that, or contents that are equal.
+  ///
+  /// What is gone meanwhile counts as the same: who did not get the answer must be able to ask again.
   private func carries(_ message: Message, _ attachments: [Identifier]) throws -> Bool {
-    if message.attachments.map(\.id) == attachments { return true }
-    let hashes = try attachments.map { try store.storedAttachment($0)?.attachment.sha256 }
-    return message.attachments.map(\.sha256) == hashes
+    guard message.attachments.count == attachments.count else { return false }
+    return try zip(message.attachments, attachments).allSatisfy { carried, id in
+      if carried.id == id { return true }
+      let named = try messenger.attachmentIfUsable(id, store, as: viewer)
+      return named.map { $0.attachment.sha256 == carried.sha256 } ?? true
+    }
   }
 
   /// What the nonce of a message names already.

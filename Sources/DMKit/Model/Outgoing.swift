@@ -35,7 +35,8 @@ public struct Outgoing: Equatable, Sendable {
     self.attachments = attachments
   }
 
-  static func check(text: String) throws {
+  /// - Throws: `empty_text`, `text_too_long`, `bad_field` of a NUL.
+  public static func check(text: String) throws {
     guard !text.isEmpty else { throw DMError(.emptyText, "the text is empty; say something") }
     guard text.utf8.count <= textLimit else {
       throw DMError(.textTooLong, "the text is over \(textLimit / 1024) KiB; split it")

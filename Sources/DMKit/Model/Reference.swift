@@ -65,7 +65,8 @@ public enum MessageReference: Hashable, Sendable, CustomStringConvertible {
       self = .number(number, in: conversation)
     } else {
       throw DMError(
-        .badReference, "'\(text)' names no message; write a number, bob:57 or a UUID", subject: text)
+        .badReference, "'\(text)' names no message; write a number, bob:57, bob:-1 for the last, or a UUID",
+        subject: text)
     }
   }
 }

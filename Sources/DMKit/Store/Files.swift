@@ -7,7 +7,7 @@ func fileFault(_ code: DMError.Code, _ act: String, _ path: String, _ reason: In
 }
 
 /// The folder that a path stands in.
-func folder(of path: String) -> String {
+package func folder(of path: String) -> String {
   guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
   return slash == path.utf8.startIndex ? "/" : String(Substring(path.utf8[..<slash]))
 }

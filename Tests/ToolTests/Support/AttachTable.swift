@@ -136,7 +136,14 @@ struct AttachRow: Sendable, CustomTestStringConvertible {
         "ffmpeg -v error -f lavfi -i testsrc=size=96x64:rate=10 -f lavfi -i sine -t 1 a.mp4; ffmpeg -v error -i a.mp4 -c copy -metadata location=+48.1+011.5/ -metadata:s:v:0 rotate=90 film.mp4",
       withTools: Result(kind: "video", type: "video/mp4", size: "64x96", hasThumbnail: true, hasDuration: true),
       without: Result(
-        kind: "video", type: "video/mp4", size: "64x96", hasDuration: true, isUnchanged: true, keepsPlace: true)),
+        kind: "video", type: "video/mp4", size: "64x96", hasDuration: true)),
+    // What ffmpeg does not write into an MP4 is cut where it is.
+    AttachRow(
+      file: "with-pcm.mp4",
+      make:
+        "ffmpeg -v error -f lavfi -i testsrc=size=96x64:rate=10 -f lavfi -i sine -t 1 -c:a pcm_s16le -metadata location=+48.1+011.5/ a.mov; (head -c 8 a.mov; printf isom; tail -c +13 a.mov) >with-pcm.mp4",
+      withTools: Result(kind: "video", type: "video/mp4", size: "96x64", hasThumbnail: true, hasDuration: true),
+      without: Result(kind: "video", type: "video/mp4", size: "96x64", hasDuration: true)),
     AttachRow(
       file: "film.webm",
       make: "ffmpeg -v error -f lavfi -i testsrc=size=96x64:rate=10 -t 1 -c:v libvpx -metadata title=home film.webm",
