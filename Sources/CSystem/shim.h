@@ -27,6 +27,10 @@ static inline int dm_sem_wait_until(sem_t *semaphore, const struct timespec *dea
 extern int pipe2(int ends[2], int flags);
 static inline int dm_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
+/* syncfs(2). Declared by glibc only with _GNU_SOURCE. */
+extern int syncfs(int descriptor);
+static inline int dm_sync_file_system(int descriptor) { return syncfs(descriptor); }
+
 /* mkostemp(3), closed on exec. Declared by glibc only with _GNU_SOURCE. */
 extern int mkostemp(char *template, int flags);
 static inline int dm_temporary_file(char *template) { return mkostemp(template, O_CLOEXEC); }

@@ -49,6 +49,7 @@ public enum UpkeepText {
       "SQLite    \(statistics.sqliteVersion)\(fault)",
       "database  \(TextFormat.size(statistics.databaseBytes)), of which \(TextFormat.size(statistics.freeBytes)) free",
       "log       \(TextFormat.size(statistics.logBytes))",
+      "contents  \(statistics.contentsCount), \(TextFormat.size(statistics.contentsBytes))",
     ]
     if let oldest = statistics.oldestChangeAt { lines.append("changes   since \(moment(oldest))") }
     for (table, count) in statistics.rows where count > 0 { lines.append("rows      \(visible(table)) \(count)") }

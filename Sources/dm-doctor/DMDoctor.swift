@@ -2,7 +2,8 @@ internal import DMCLI
 internal import DMKit
 
 @main struct DMDoctor: Program {
-  private static let damaged = Option("damaged", "take along messages that are not as they were written")
+  private static let damaged = Option(
+    "damaged", "take along messages that are not as they were written, leave out such contents")
 
   static let command = Command(
     "dm-doctor", "check, back up, restore, purge and repair a store",
@@ -13,7 +14,9 @@ internal import DMKit
     subcommands: [
       Command.Subcommand(
         "check", "look for faults",
-        options: [Option("deep", "compute everything again: pages, references, index, counts, ranges and digests")]),
+        options: [
+          Option("deep", "compute everything again: pages, references, index, counts, ranges, digests and contents")
+        ]),
       Command.Subcommand("stats", "print sizes, rows, consumers, and when each of these tools was used last"),
       Command.Subcommand(
         "backup", operands: "FILE", "copy the store as it is now into a file, while others write",
@@ -33,7 +36,7 @@ internal import DMKit
       ("dm-doctor stats | jq .log_bytes", "how long is the log?"),
     ],
     writes: [
-      "finding", "statistics", "backup", "dump", "row", "dump_end", "restore", "purge", "repair", "report",
+      "finding", "statistics", "backup", "dump", "row", "content", "dump_end", "restore", "purge", "repair", "report",
     ])
 
   static func run(_ call: Invocation) throws {
@@ -75,7 +78,7 @@ internal import DMKit
     case "dump":
       let dump = try upkeep.dump()
       done()
-      while let lines = try dump.next() { try call.output.write(lines: lines) }
+      try dump.forEach { try call.output.write(lines: $0) }
     case "restore":
       let file = arguments.operands.first
       if file == nil, isTerminal(.input) { throw usage("pipe a dump into it, or name a FILE") }

@@ -58,6 +58,55 @@ import Testing
     try f.done("dm-doctor", ["check", "--deep"])
   }
 
+  @Test func `what messages carry is in every backup, whoever attaches, deletes and purges meanwhile`() throws {
+    let f = try ToolFixture()
+    let writers = (1...4).map { "w\($0)" }
+    for writer in writers { try f.done("dm-user", ["add", writer], as: writer) }
+    try f.done("dm-conversation", ["create", "--title", "all"] + writers.dropFirst(), as: "w1")
+    let runs = try writers.enumerated().map { index, writer in
+      // Each time another, or one of five that all have; then the one before is deleted.
+      let file = index < 2 ? "head -c 3000 /dev/urandom" : "echo $((n % 5))"
+      let script = """
+        n=0; while n=$((n + 1)); do \(file) | dm-attach --as-file --name f - --to +all | dm-send | cut -d '"' -f 8 >'\(f.directory)/\(writer)'; [ $((n % 3)) -gt 0 ] ||
+        dm-edit delete -q --for-everyone "$(cat '\(f.directory)/\(writer)')"; done
+        """
+      return try f.start("sh", ["-c", script], as: writer)
+    }
+    // Old enough to be removed, whatever they are: only the order of things keeps them.
+    let purge = """
+      while :; do find '\(f.store)/attachments' -type f -exec touch -d '2 days ago' {} + 2>/dev/null; dm-doctor purge; done
+      """
+    let purges = try f.start("sh", ["-c", purge])
+    defer { for run in runs + [purges] { run.process.send(SIGKILL, toGroup: true) } }
+    try Torture.wait(until: "the first have said something", seconds: 60) {
+      try f.sql("SELECT count(*) FROM attachment") > "3"
+    }
+    for number in 1...Torture.size(2, long: 25) {
+      let path = "\(f.directory)/backup.\(number)"
+      try f.done("dm-doctor", ["backup", path])
+      let copy = "\(f.directory)/copy.\(number)"
+      try f.done("dm-doctor", ["--store", copy, "restore", path])
+      try f.done("dm-doctor", ["--store", copy, "check", "--deep"])
+      try FileManager.default.removeItem(atPath: copy)
+      let dumped = try f.shell("dm-doctor dump | dm-doctor --store '\(copy)' restore")
+      #expect(dumped.status == .exit(0), "\(dumped.stderr)")
+      try f.done("dm-doctor", ["--store", copy, "check", "--deep"])
+      try f.done("dm-doctor", ["check", "--deep"])
+      try FileManager.default.removeItem(atPath: copy)
+      try FileManager.default.removeItem(atPath: path)
+    }
+    #expect((runs + [purges]).allSatisfy { $0.process.isRunning })
+    for run in runs + [purges] { run.process.send(SIGKILL, toGroup: true) }
+    for run in runs { _ = try run.finish() }
+    let removed = try purges.finish().stdout.matches(of: /"contents_count":([0-9]+)/).reduce(0) {
+      $0 + (Int($1.1) ?? 0)
+    }
+    #expect(removed > 0, "the purges had something to remove")
+    #expect(try f.sql("SELECT count(*) > 0 FROM message WHERE deleted_at IS NOT NULL") == "1")
+    print("purges removed \(removed) contents beside \(try f.sql("SELECT count(*) FROM message")) messages")
+    try f.done("dm-doctor", ["check", "--deep"])
+  }
+
   @Test func `a check is not confused by those who write, nor a dump`() throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")

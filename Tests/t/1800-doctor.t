@@ -46,6 +46,33 @@ like "$err" "dm-doctor: line 6: *" "which is named"
 exits 66 "nothing is left behind" dm-list --store four
 exits 66 "a file that is absent" dm-doctor --store four restore nothing
 
+head -c 300000 /dev/zero | tr '\0' 'a' >photo
+dm-attach --as-file --as alice --to bob photo | dm-send --as alice -q
+is "$(dm-doctor stats | jq -c '[.contents_count, .contents_bytes]')" '[1,300000]' "contents are counted"
+ok "they are looked at, too" dm-doctor check --deep
+dm-doctor backup day >/dev/null
+dm-doctor dump >dump
+is "$(grep -c '"type":"content"' dump)" 2 "a dump has them by pieces"
+is "$(tail -n 1 dump | jq .contents)" 2 "which are counted"
+for copy in five:day six:dump; do
+  ok "a ${copy#*:} has them" dm-doctor --store "${copy%:*}" restore "${copy#*:}"
+  is "$(dm-attach --store "${copy%:*}" --as bob --get alice:-1 -o - | cmp - photo 2>&1)" "" "just as they were"
+done
+content=$(find "$DM_STORE/attachments" -type f)
+printf 'b' | dd of="$content" conv=notrunc 2>/dev/null
+exits 78 "one that a disk has changed" dm-doctor check --deep
+is "$(echo "$out" | jq -r 'select(.type == "finding") | .check + " " + .subject')" \
+  "attachments ${content#"$DM_STORE/"}" "is found and named"
+exits 78 "of that there is no backup" dm-doctor backup day
+ok "unless it may be left out" dm-doctor backup --damaged day
+exits 78 "then it is missing" dm-doctor --store seven restore day
+dm-attach --store five --as bob --get alice:-1 -o - >"$content"
+ok "until it is put back" dm-doctor check --deep
+dm-edit --as alice delete -q --for-everyone bob:-1
+is "$(dm-doctor purge | jq .contents_count)" 0 "what was deleted is kept for a day"
+touch -d '25 hours ago' "$content"
+is "$(dm-doctor purge | jq -c '[.contents_count, .freed_bytes >= 300000, .is_complete]')" '[1,true,true]' "and then removed"
+
 is "$(dm-doctor purge | jq -c '[.type, .expired_count, .is_complete]')" '["purge",0,true]' "it is purged"
 is "$(dm-doctor repair | jq -c '[.type, .indexed_count, .participants_count]')" '["repair",50,0]' "and repaired"
 is "$(dm-doctor reports)" "" "nothing was reported"

@@ -11,29 +11,34 @@ struct ContentFolder {
 
   init(_ path: String) { self.path = path }
 
-  func path(of hash: ContentHash) -> String {
+  func path(of hash: ContentHash) -> String { "\(folder(of: path))/\(name(of: hash))" }
+
+  /// Its path in the folder of the store.
+  func name(of hash: ContentHash) -> String {
     let name = hash.description
-    return "\(path)/\(name.prefix(2))/\(name)"
+    return "\(fileName(of: path))/\(name.prefix(2))/\(name)"
   }
 
   /// Makes the folder where it is missing.
-  func create() throws { try makeFolder(path) }
+  func create() throws { try makeFolder(path, syncs: true) }
 
   /// Gives a file of a content its name; what bore it before was the same, or damaged.
   ///
-  /// - Parameter file: in a `WorkFolder`, so of the same file system.
-  func place(_ file: String, as hash: ContentHash) throws {
+  /// - Parameters:
+  ///   - file: in a `WorkFolder`, so of the same file system.
+  ///   - syncs: whether it is on the disk before it has its name, and that, too, on return.
+  func place(_ file: String, as hash: ContentHash, syncs: Bool = true) throws {
     // A tool that wrote it knows nothing of privacy.
     guard chmod(file, 0o600) == 0 else { throw fileFault(.cannotCreate, "protect", file) }
-    try syncToDisk(file)
+    if syncs { try syncToDisk(file) }
     let target = path(of: hash)
-    try makeFolder(folder(of: target))
+    try makeFolder(folder(of: target), syncs: syncs)
     guard rename(file, target) == 0 else { throw fileFault(.cannotCreate, "create", target) }
-    try syncToDisk(folder(of: target))
+    if syncs { try syncToDisk(folder(of: target)) }
   }
 
-  private func makeFolder(_ path: String) throws {
-    if mkdir(path, 0o700) == 0 { return try syncToDisk(folder(of: path)) }
+  private func makeFolder(_ path: String, syncs: Bool) throws {
+    if mkdir(path, 0o700) == 0 { return syncs ? try syncToDisk(folder(of: path)) : () }
     guard errno == EEXIST else { throw fileFault(.cannotCreate, "create", path) }
   }
 
@@ -58,6 +63,9 @@ struct ContentFolder {
     defer { close(descriptor) }
     guard try hashed(descriptor, path, body) == hash else { throw fault("is not what it was", path) }
   }
+
+  /// Whether an error says that a content cannot be had as it was.
+  func isDamage(_ error: DMError, of hash: ContentHash) -> Bool { error.isDamage && error.subject == path(of: hash) }
 
   private func fault(_ what: String, _ path: String) -> DMError {
     DMError(.storeDamaged, "the content '\(path)' \(what); restore a backup", subject: path)

@@ -29,6 +29,14 @@ func syncToDisk(_ path: String) throws(DMError) {
   guard fsync(descriptor) == 0 else { throw fileFault(.inputOutput, "make durable", path) }
 }
 
+/// The same of all that was written to the file system of a folder: many files at once.
+func syncAllToDisk(_ folder: String) throws(DMError) {
+  let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", folder) }
+  defer { close(descriptor) }
+  guard dm_sync_file_system(descriptor) == 0 else { throw fileFault(.inputOutput, "make durable", folder) }
+}
+
 /// A new name in a folder, for its owner alone: an empty file, or a folder.
 func temporaryName(in folder: String, _ prefix: String, isFolder: Bool = false) throws(DMError) -> String {
   var template = Array("\(folder)/\(prefix)XXXXXX".utf8CString)

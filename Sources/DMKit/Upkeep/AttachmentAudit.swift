@@ -30,21 +30,23 @@ enum AttachmentAudit {
   ) throws {
     var (count, bytes) = (0, 0)
     for content in contents {
-      do {
-        let size = folder.size(of: content.hash)
-        if readsAll || size == nil {
+      func fault(_ what: String) {
+        findings.add(.attachments, folder.name(of: content.hash), "the content \(what); restore a backup")
+      }
+      switch folder.size(of: content.hash) {
+      case nil: fault("is not there")
+      case let size? where size != content.size: fault("has \(size) bytes, and a row says \(content.size)")
+      case _ where readsAll:
+        do {
           try folder.chunks(of: content.hash) { chunk in
             bytes += chunk.count
             try progress("\(count) of \(contents.count) contents read, \(bytes >> 20) MiB")
           }
+        } catch let error as DMError {
+          guard error.isDamage else { throw error }
+          fault(error.code == .storeDamaged ? "is not what it was" : "cannot be read")
         }
-        if let size, size != content.size {
-          findings.add(
-            .attachments, folder.path(of: content.hash), "it has \(size) bytes, and a row says \(content.size)")
-        }
-      } catch let error as DMError {
-        guard error.isDamage else { throw error }
-        findings.add(.attachments, error.subject, error.message)
+      default: break
       }
       count += 1
     }

@@ -18,7 +18,7 @@ extension Upkeep {
   ///
   /// - Parameters:
   ///   - replacesAny: whether a file may be replaced that is no backup.
-  ///   - takesDamaged: whether messages are taken along that are not as they were written.
+  ///   - takesDamaged: whether messages are taken along that are not as they were written, and contents left out.
   /// - Throws: `cannot_create`, `store_damaged` when the copy is not sound; then there is none.
   public func backUp(to path: String, replacesAny: Bool = false, takesDamaged: Bool = false) throws -> Backup {
     let store = try store()
@@ -27,6 +27,8 @@ extension Upkeep {
     let temporary = try temporaryName(in: folder(of: path), ".\(fileName(of: path)).")
     do {
       let at = Timestamp.now
+      // From before the copy, whose rows say which contents belong to it.
+      let share = try location.contents.share()
       let full = store.location.databaseBytes
       try store.connection.watched(by: { [progress] in
         try progress("\(fileSize(temporary) >> 20) of about \(full >> 20) MiB copied")
@@ -35,6 +37,7 @@ extension Upkeep {
       }
       let id = Identifier(at: .now)
       let count = try finish(temporary, as: id, takesDamaged: takesDamaged)
+      _ = consume share
       try syncToDisk(temporary)
       try progress("putting it in place")
       guard rename(temporary, path) == 0 else { throw fileFault(.cannotCreate, "create", path) }
@@ -63,6 +66,7 @@ extension Upkeep {
     try copy.watched(by: { [progress] in try progress("looking at the copy") }) {
       try copy.verify(takesDamaged: takesDamaged, progress)
     }
+    try copy.addContents(from: location.contents, takesDamaged: takesDamaged, progress)
     var count = try copy.prepare("SELECT count(*) FROM message")
     return try count.step() ? count.int(0) : 0
   }

@@ -1,19 +1,56 @@
 internal import Glibc
 
-/// A whole store as lines: a header, a line for each row, and a last line by which one sees that none is missing.
+/// A whole store as lines: a header, a line for each row, the contents of attachments, and a last line by which one sees
+/// that none is missing.
 ///
 /// Not dumped are the store's id, the search index, which is made of the texts, and when tools were used.
 public final class Dump {
   public let rowCount: Int
   private let spool: Spool
+  private let folder: ContentFolder
+  private let contents: [NamedContent]
+  /// As long as the lines are printed: whoever reads them may stand still, and all that a purge does then is to leave
+  /// contents for the next time, while a copy of them all in the spool might fill the disk.
+  private let share: FileLock?
 
-  init(_ spool: Spool, rowCount: Int) {
+  fileprivate init(
+    _ spool: Spool, rowCount: Int, _ contents: [NamedContent], in folder: ContentFolder, _ share: consuming FileLock?
+  ) {
     self.spool = spool
     self.rowCount = rowCount
+    self.contents = contents
+    self.folder = folder
+    self.share = share
   }
 
-  /// The next whole lines; nil at the end.
-  public func next() throws -> [UInt8]? { try spool.next() }
+  /// Hands on whole lines, to the end.
+  ///
+  /// - Throws: `store_damaged` after the last line, when a content was not what it was or not there.
+  public func forEach(_ body: ([UInt8]) throws -> Void) throws {
+    while let lines = try spool.next() { try body(lines) }
+    var json = JSONWriter()
+    var count = 0
+    var fault: DMError?
+    for content in contents {
+      var number = 0
+      do {
+        try folder.chunks(of: content.hash) { chunk in
+          json.removeAll()
+          json.line(DumpContent(hash: content.hash, number: number, bytes: chunk))
+          try body(json.bytes)
+          number += 1
+        }
+      } catch let error as DMError where folder.isDamage(error, of: content.hash) {
+        // What is left of a damaged store can be saved like this; to restore it, one has to say so.
+        fault = fault ?? error
+      }
+      count += number
+    }
+    json.removeAll()
+    json.line(DumpEnd(rows: rowCount, contents: count))
+    try body(json.bytes)
+    if let fault { throw fault }
+  }
 }
 
 /// A table whose rows are dumped and restored.
@@ -30,7 +67,9 @@ extension Upkeep {
     let store = try store()
     let lastUsedAt = try lastUse(of: .dump)
     let spool = try Spool(in: location.directory)
+    let share = try location.contents.share()
     var count = 0
+    var contents: [NamedContent] = []
     try store.read {
       try spool.append(header(store, lastUsedAt))
       for table in try store.dumpedTables() {
@@ -38,13 +77,11 @@ extension Upkeep {
           try progress("\(count + rows) rows read")
         }
       }
+      contents = try store.connection.namedContents()
     }
-    var end = JSONWriter()
-    end.line(DumpEnd(rows: count))
-    try spool.append(end.bytes)
     try spool.rewind()
     try note(.dump)
-    return Dump(spool, rowCount: count)
+    return Dump(spool, rowCount: count, contents, in: location.contents, share)
   }
 
   private func header(_ store: Store, _ lastUsedAt: Timestamp?) throws -> [UInt8] {

@@ -49,20 +49,34 @@ struct DumpLines: ~Copyable {
 extension Store {
   /// Fills an empty store with the rows of a dump.
   ///
-  /// - Throws: what names the line that is wrong.
-  func fill(from lines: inout DumpLines, _ progress: (String) throws -> Void) throws {
+  /// - Parameter takesDamaged: whether a content that is not what it was is left out.
+  /// - Throws: what names the line that is wrong, or `store_damaged` of such a content.
+  func fill(from lines: inout DumpLines, takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
     guard let header = try lines.next(), header["type"] == .string("dump") else {
       throw lines.fault(.malformedLine, "not the first line of a dump; name a dump or a backup")
     }
     try checkSchema(header, lines)
     try connection.execute("PRAGMA defer_foreign_keys = ON")
     let tables = Dictionary(uniqueKeysWithValues: try dumpedTables().map { ($0.name, $0) })
-    var count = 0
+    var assembly: ContentAssembly?
+    var (count, contents) = (0, 0)
     while let line = try lines.next() {
+      if line["type"] == .string("content") {
+        let current = try assembly ?? ContentAssembly(in: location.contents, takesDamaged: takesDamaged)
+        assembly = current
+        try add(line, to: current, lines)
+        contents += 1
+        try progress("\(contents) pieces of contents written")
+        continue
+      }
       if line["type"] == .string("dump_end") {
-        guard line["rows"] == .integer(count) else {
-          throw lines.fault(.badField, "it does not count \(count) rows: lines are missing; make the dump anew")
+        // There were none before there were attachments.
+        guard line["rows"] == .integer(count), line["contents"] ?? .integer(0) == .integer(contents) else {
+          throw lines.fault(
+            .badField,
+            "it does not count \(count) rows and \(contents) pieces of contents: lines are missing; make the dump anew")
         }
+        try assembly?.end()
         guard try lines.next() == nil else { throw lines.fault(.malformedLine, "more after the end of the dump") }
         try refuseStrays()
         return try reindex()
@@ -92,6 +106,14 @@ extension Store {
       throw DMError(
         .storeTooNew, "the dump has schema \(schema) and this program knows \(Migration.steps.count); update dm")
     }
+  }
+
+  private func add(_ line: JSONObject, to assembly: ContentAssembly, _ lines: borrowing DumpLines) throws {
+    guard case .string(let name)? = line["sha256"], let hash = ContentHash(name),
+      case .integer(let number)? = line["number"],
+      case .string(let text)? = line["bytes"], let bytes = bytes(base64: text)
+    else { throw lines.fault(.malformedLine, "not a piece of a content") }
+    try bytes.withUnsafeBytes { try assembly.add(hash, number, $0) }
   }
 
   private func insert(_ line: JSONObject, _ tables: [String: DumpedTable], _ lines: borrowing DumpLines) throws {

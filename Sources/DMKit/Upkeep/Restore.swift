@@ -19,7 +19,7 @@ extension Upkeep {
     try restore(takesDamaged) { building in
       let store = try Store.create(building)
       var lines = DumpLines(descriptor: descriptor, progress)
-      try store.write(isBulk: true) { try store.fill(from: &lines, progress) }
+      try store.write(isBulk: true) { try store.fill(from: &lines, takesDamaged: takesDamaged, progress) }
       return store
     }
   }
@@ -43,6 +43,8 @@ extension Upkeep {
         try backup.watched(by: { [progress] in try progress("reading the backup") }) {
           try backup.vacuum(into: building.database)
         }
+        let copy = try Connection(path: building.database)
+        try copy.takeContents(to: building.contents, takesDamaged: takesDamaged, progress)
       }
       guard let store = try Store.open(building) else {
         throw DMError(.storeDamaged, "'\(path)' is empty; name another backup", subject: path)
@@ -74,8 +76,11 @@ extension Upkeep {
       try refuse(findings, but: [])
       try store.write(isBulk: true) { _ = try correctCounts(in: store) }
       try compute(store, findings)
+      // They were held against their hashes as they came.
+      try AttachmentAudit.check(
+        store.connection.namedContents(), in: building.contents, readsAll: false, progress, findings)
       // Of a wrong count nobody dies, and the backup may be the last that there is.
-      try refuse(findings, but: takesDamaged ? [.counts, .ranges, .digests] : [.counts, .ranges])
+      try refuse(findings, but: takesDamaged ? [.counts, .ranges, .digests, .attachments] : [.counts, .ranges])
       faultCount = findings.list.count
       let lock = try store.writeLock(patience: Store.patience)
       guard try store.connection.emptyLog(within: 5000) else {
@@ -116,20 +121,46 @@ extension Upkeep {
   }
 
   private func place(_ building: StoreLocation) throws {
-    if try location.state() == .present { return try copy(from: building) }
+    if try location.state() == .present { return try placeContents(of: building) { try copy(from: building) } }
     try location.createFolders()
     // Onto an empty folder, too; nobody can see half of it.
     if rename(building.directory, location.directory) != 0 {
       guard [EEXIST, ENOTEMPTY, ENOTDIR, EBUSY].contains(errno) else {
         throw fileFault(.cannotCreate, "create", location.directory)
       }
-      // Its log is empty, so the one file is all of it.
-      guard link(building.database, location.database) == 0 else {
-        throw fileFault(.cannotCreate, "create", location.database)
+      try placeContents(of: building) {
+        // Its log is empty, so the one file is all of it.
+        guard link(building.database, location.database) == 0 else {
+          throw fileFault(.cannotCreate, "create", location.database)
+        }
       }
       try syncToDisk(location.directory)
     }
     try syncToDisk(folder(of: location.directory))
+  }
+
+  /// Has the contents in their places before the rows come that name them, and takes them away when those do not.
+  ///
+  /// They are copied, because the place may be of another file system than the folders around it.
+  private func placeContents(of building: StoreLocation, _ placeRows: () throws -> Void) throws {
+    let hashes = building.contents.all
+    if hashes.isEmpty { return try placeRows() }
+    do {
+      do {
+        let assembly = try ContentAssembly(in: location.contents, takesDamaged: false)
+        for hash in hashes { try assembly.add(hash, from: building.contents) }
+        try assembly.end()
+      }
+      try placeRows()
+    } catch {
+      // A full disk needs the room; and somebody else may have made a store there that names some.
+      let store = try Store.open(location)
+      let lock = try store?.writeLock(patience: Store.patience)
+      let named = Set(try store?.connection.namedContents().map(\.hash) ?? [])
+      for hash in hashes where !named.contains(hash) { _ = location.contents.remove(hash, before: .forever) }
+      _ = consume lock
+      throw error
+    }
   }
 
   /// Into the empty store that is there, and that others may have open: a file that is replaced would lose what

@@ -17,6 +17,9 @@ public struct Statistics: Sendable {
   public let logBytes: Int
   /// Of the database's: what holds nothing, and a purge gives back.
   public let freeBytes: Int
+  /// Files of attachments, sent or not.
+  public let contentsCount: Int
+  public let contentsBytes: Int
   /// Rows by table.
   public let rows: [(table: String, count: Int)]
   public let oldestChangeAt: Timestamp?
@@ -27,12 +30,14 @@ public struct Statistics: Sendable {
 extension Upkeep {
   public func statistics() throws -> Statistics {
     let store = try store()
+    let contents = location.contents.all.compactMap(location.contents.size)
     let statistics = try store.read {
       Statistics(
         storeID: try store.uuid(), schema: Int(try store.version()), sqliteVersion: Connection.libraryVersion,
         hasLogResetFault: Connection.hasLogResetFault(), databaseBytes: location.databaseBytes,
         logBytes: location.logBytes,
         freeBytes: Int(try store.pragma("PRAGMA freelist_count") * store.pragma("PRAGMA page_size")),
+        contentsCount: contents.count, contentsBytes: contents.reduce(0, +),
         rows: try store.dumpedTables().map { ($0.name, try store.rowCount(of: $0.name)) },
         oldestChangeAt: try store.oldestChange(), consumers: try store.consumerStatistics(), upkeep: try uses())
     }

@@ -1,7 +1,7 @@
 // What dm-doctor(1) prints.
 
 extension RecordSchema {
-  static let upkeep = [finding, backup, dump, row, dumpEnd, restore, purge, repair, statistics, report]
+  static let upkeep = [finding, backup, dump, row, content, dumpEnd, restore, purge, repair, statistics, report]
 
   private static let lastUsedAt = Field("last_used_at", .time, optional: true)
 
@@ -24,7 +24,10 @@ extension RecordSchema {
 
   static let row = RecordSchema("row", [Field("table", .string), Field("values", .named)])
 
-  static let dumpEnd = RecordSchema("dump_end", [Field("rows", .integer)])
+  static let content = RecordSchema(
+    "content", [Field("sha256", .string), Field("number", .integer), Field("bytes", .string)])
+
+  static let dumpEnd = RecordSchema("dump_end", [Field("rows", .integer), Field("contents", .integer)])
 
   static let restore = RecordSchema(
     "restore",
@@ -49,7 +52,8 @@ extension RecordSchema {
     [
       Field("store_id", .uuid), Field("schema", .integer), Field("sqlite_version", .string),
       Field("has_wal_reset_bug", .boolean), Field("database_bytes", .integer), Field("log_bytes", .integer),
-      Field("free_bytes", .integer), Field("rows", .named), Field("oldest_change_at", .time, optional: true),
+      Field("free_bytes", .integer), Field("contents_count", .integer), Field("contents_bytes", .integer),
+      Field("rows", .named), Field("oldest_change_at", .time, optional: true),
       Field(
         "consumers",
         .list(

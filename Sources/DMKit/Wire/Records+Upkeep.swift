@@ -56,14 +56,32 @@ struct DumpRow: Record {
   }
 }
 
+/// A chunk of the content of an attachment.
+struct DumpContent: Record {
+  let hash: ContentHash
+  let number: Int
+  let bytes: UnsafeRawBufferPointer
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "content")
+      json.member("sha256", hash.description)
+      json.member("number", number)
+      json.member("bytes", base64(bytes))
+    }
+  }
+}
+
 /// The last line of a dump.
 struct DumpEnd: Record {
   let rows: Int
+  let contents: Int
 
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "dump_end")
       json.member("rows", rows)
+      json.member("contents", contents)
     }
   }
 }
@@ -119,6 +137,8 @@ extension Statistics: Record {
       json.member("database_bytes", databaseBytes)
       json.member("log_bytes", logBytes)
       json.member("free_bytes", freeBytes)
+      json.member("contents_count", contentsCount)
+      json.member("contents_bytes", contentsBytes)
       json.key("rows")
       json.object { json in
         for (table, count) in rows {

@@ -42,7 +42,7 @@ extension EverydayRun {
     try observe()
     try learn()
     var bytes: [UInt8] = []
-    while let lines = try dump.next() { bytes += lines }
+    try dump.forEach { bytes += $0 }
     return bytes
   }
 

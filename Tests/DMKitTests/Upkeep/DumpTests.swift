@@ -7,7 +7,7 @@ struct DumpTests {
   private func dump(_ store: TemporaryStore) throws -> [String] {
     let dump = try store.upkeep.dump()
     var bytes: [UInt8] = []
-    while let lines = try dump.next() { bytes += lines }
+    try dump.forEach { bytes += $0 }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 

@@ -5,6 +5,7 @@ extension RecordsTests {
   static func upkeepRecords(isFull: Bool) -> [any Record] {
     let last = isFull ? time : nil
     let text = isFull ? "text" : nil
+    let content = SHA256().finish()
     let table = DumpedTable(name: "user", columns: ["id", "bio"], key: ["id"])
     let consumer = Statistics.Consumer(user: bob, name: "bot", behindCount: 1, usedAt: time)
     return [
@@ -12,7 +13,8 @@ extension RecordsTests {
       Backup(path: "p", storeID: id, sizeBytes: 1, messageCount: 2, at: time, lastUsedAt: last),
       DumpHeader(schema: 3, storeID: id, at: time, lastUsedAt: last),
       DumpRow(table: table, values: [.integer(1), isFull ? .text([0x41]) : .null]),
-      DumpEnd(rows: 1),
+      DumpContent(hash: content, number: 1, bytes: UnsafeRawBufferPointer(start: nil, count: 0)),
+      DumpEnd(rows: 1, contents: 1),
       Restored(storeID: id, messageCount: 1, faultCount: 0, at: time),
       Purged(
         expiredCount: 1, changesCount: 2, attachmentsCount: 3, contentsCount: 4, freedBytes: 5,
@@ -20,7 +22,8 @@ extension RecordsTests {
       Repaired(indexedCount: 1, conversationsCount: 2, participantsCount: 3, messagesCount: 4, lastUsedAt: last),
       Statistics(
         storeID: id, schema: 3, sqliteVersion: "3.40.1", hasLogResetFault: isFull, databaseBytes: 1, logBytes: 2,
-        freeBytes: 3, rows: isFull ? [("user", 1)] : [], oldestChangeAt: last, consumers: isFull ? [consumer] : [],
+        freeBytes: 3, contentsCount: 4, contentsBytes: 5, rows: isFull ? [("user", 1)] : [], oldestChangeAt: last,
+        consumers: isFull ? [consumer] : [],
         upkeep: isFull ? [Upkeep.Use(tool: "check", at: time)] : []),
     ]
   }

@@ -1,0 +1,127 @@
+import Foundation
+import Glibc
+import Testing
+
+/// What keeps contents, killed at its system calls: none that a row names is lost, and who tries again succeeds.
+@Suite(.enabled(if: CrashTests.canTrace, "needs strace")) struct AttachmentCrashTests {
+  static let calls =
+    ["unlink", "rename", "fdatasync"]
+    + (Torture.isLong ? ["fsync", "pwrite64", "write", "openat", "mkdir", "ftruncate", "syncfs", "flock", "link"] : [])
+
+  /// Two contents that messages carry, one of a message that was deleted, one that was not sent and what a dead process
+  /// has left; and a backup of it.
+  private static let furniture = Result {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bob")
+    for (name, bytes) in [("one", 300_000), ("two", 10), ("three", 20)] {
+      try f.done("sh", ["-c", "head -c \(bytes) /dev/urandom >'\(f.directory)/\(name)'"])
+      let line = try f.done("dm-attach", ["--as-file", "--to", "bob", "\(f.directory)/\(name)"], as: "alice").output
+      try f.done("dm-send", ["-q"], as: "alice", stdin: .bytes(line))
+    }
+    try f.done("dm-edit", ["delete", "-q", "--for-everyone", "bob", "3"], as: "alice")
+    try f.done("dm-attach", ["--as-file", "/etc/hostname"], as: "alice")
+    _ = try f.sql("UPDATE attachment SET created_at = 1 WHERE message IS NULL")
+    // Its digest is no matter: it goes.
+    try f.done(
+      "sh", ["-c", "mkdir '\(f.store)/attachments/.work-dead00' && date >'\(f.store)/attachments/.work-dead00/source'"])
+    return f
+  }
+
+  private func furnished() throws -> ToolFixture {
+    let f = try ToolFixture(copyOf: Self.furniture.get())
+    try f.age()
+    return f
+  }
+
+  private func contents(_ f: ToolFixture, _ store: String? = nil) throws -> Int {
+    let found = try f.done("find", ["\(store ?? f.store)/attachments", "-type", "f", "-not", "-path", "*/.work-*"])
+      .stdout
+    return found.split(separator: "\n").count
+  }
+
+  /// Runs a tool again and again, killed at each of its calls in turn, until none is left.
+  private func killed(
+    _ call: String, _ arguments: (ToolFixture) -> [String], on furnished: () throws -> ToolFixture,
+    then check: (ToolFixture, String) throws -> Void
+  ) throws {
+    var number = 0
+    var isWhole = false
+    while !isWhole {
+      number += 1
+      try #require(number < 3000, "\(call) has no end")
+      let f = try furnished()
+      let words = try f.meddling(call, "signal=SIGKILL:when=\(number)", "dm-doctor") + arguments(f)
+      isWhole = try f.run("strace", words, validatedAs: "dm-doctor").status == .exit(0)
+      try check(f, "\(call) \(number)")
+      // Those that write pages are very many.
+      if call == "pwrite64" { number += 6 }
+    }
+    print("killed '\(arguments(try furnished()).joined(separator: " "))' at \(number - 1) calls of \(call)")
+  }
+
+  @Test(arguments: calls)
+  func `a purge that is killed has removed nothing that is named, and the next one removes the rest`(call: String)
+    throws
+  {
+    try killed(call, { _ in ["purge"] }, on: furnished) { f, place in
+      // What was not sent was given a wrong time.
+      _ = try f.sql("DELETE FROM attachment WHERE message IS NULL")
+      try f.done("dm-doctor", ["check", "--deep"])
+      try f.done("dm-doctor", ["purge"])
+      #expect(try contents(f) == 2, "\(place)")
+      #expect(!FileManager.default.fileExists(atPath: f.store + "/attachments/.work-dead00"), "\(place)")
+    }
+  }
+
+  @Test(arguments: calls)
+  func `a backup that is killed leaves the one that was there, or is whole`(call: String) throws {
+    let backedUp = {
+      let f = try furnished()
+      _ = try f.sql("DELETE FROM attachment WHERE message IS NULL")
+      try f.done("dm-doctor", ["backup", f.directory + "/day"])
+      return f
+    }
+    try killed(call, { ["backup", $0.directory + "/day"] }, on: backedUp) { f, place in
+      try f.done("dm-doctor", ["check", "--deep"])
+      let copy = f.directory + "/copy"
+      try f.done("dm-doctor", ["--store", copy, "restore", f.directory + "/day"])
+      try f.done("dm-doctor", ["--store", copy, "check", "--deep"])
+      #expect(try contents(f, copy) == 2, "\(place)")
+      try f.done("dm-doctor", ["backup", f.directory + "/day"])
+    }
+  }
+
+  @Test(arguments: calls, [false, true])
+  func `a restore that is killed leaves a whole store or none`(call: String, isThere: Bool) throws {
+    let backup = {
+      let f = try furnished()
+      _ = try f.sql("DELETE FROM attachment WHERE message IS NULL")
+      try f.done("dm-doctor", ["backup", f.directory + "/day"])
+      try FileManager.default.removeItem(atPath: f.store)
+      guard isThere else { return f }
+      try f.done("dm-user", ["add", "dave"], as: "dave")
+      _ = try f.sql("DELETE FROM change; DELETE FROM user")
+      return f
+    }
+    try killed(call, { ["restore", $0.directory + "/day"] }, on: backup) { f, place in
+      let isAbsent = !FileManager.default.fileExists(atPath: f.store + "/dm.sqlite")
+      // The folder in which it is to be is made first.
+      let isEmpty = try isAbsent && f.done("find", [f.directory, "-path", "*/store/*"]).stdout.isEmpty
+      #expect(isEmpty == isAbsent, "\(place)")
+      if !isAbsent { try f.done("dm-doctor", ["check", "--deep"]) }
+      if try isAbsent || f.sql("SELECT count(*) FROM message") == "0" {
+        try f.done("dm-doctor", ["restore", f.directory + "/day"])
+        try f.done("dm-doctor", ["check", "--deep"])
+      }
+      #expect(try f.sql("SELECT count(*) FROM message") == "3", "\(place)")
+      #expect(try contents(f) == 2, "\(place)")
+    }
+  }
+}
+
+extension ToolFixture {
+  /// Lets all contents be two days old.
+  func age() throws {
+    try done("find", [store + "/attachments", "-type", "f", "-exec", "touch", "-d", "2 days ago", "{}", "+"])
+  }
+}
