@@ -33,8 +33,15 @@ public final class Interruption {
   /// Lets them through; the program dies of one that has come.
   public func end() { sigprocmask(SIG_SETMASK, &before, nil) }
 
-  /// Ends the program by the signal that has come: nothing must go on as if the work were done.
-  public func leave(_ ended: Ended) -> Never { dieOf(ended.number) }
+  /// Runs `body`; when that was ended by a signal, so is the program: nothing must go on as if the work were done.
+  public func heeded<T>(_ progress: Progress, _ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let ended as Ended {
+      progress.clear()
+      dieOf(ended.number)
+    }
+  }
 }
 
 /// Whether a signal does nothing to this process.

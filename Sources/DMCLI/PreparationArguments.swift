@@ -37,31 +37,35 @@ public struct PreparationArguments {
     _ files: [String], name: String? = nil, _ messenger: Messenger, _ body: (Result<Attachment, DMError>) throws -> Void
   ) throws {
     if files.filter({ $0 == "-" }).count > 1 { throw usage("'-' stands more than once; standard input is one file") }
-    let (interruption, progress) = (Interruption(), Progress(call))
+    let progress = Progress(call)
+    var said: Set<String> = []
+    for file in files {
+      let result = try prepare(
+        file == "-" ? .descriptor(Stream.input.rawValue) : .file(file), name, messenger, progress)
+      for advice in result.advice where said.insert(advice).inserted { complain(call.command.name, advice) }
+      try body(result.map(\.attachment))
+    }
+  }
+
+  /// Signals are held back meanwhile and not while the result is printed: that may wait for a reader.
+  private func prepare(
+    _ source: AttachmentSource, _ name: String?, _ messenger: Messenger, _ progress: Progress
+  ) throws -> Result<Messenger.Prepared, DMError> {
+    let interruption = Interruption()
     defer {
       progress.clear()
       interruption.end()
     }
-    var said: Set<String> = []
     do {
-      for file in files {
-        let source = file == "-" ? AttachmentSource.descriptor(Stream.input.rawValue) : .file(file)
-        do {
-          let prepared = try messenger.prepare(source, name: name, options) { doing in
+      return try interruption.heeded(progress) {
+        .success(
+          try messenger.prepare(source, name: name, options) { doing in
             progress.show(doing)
             try interruption.check()
-          }
-          progress.clear()
-          for advice in prepared.advice where said.insert(advice).inserted { complain(call.command.name, advice) }
-          try body(.success(prepared.attachment))
-        } catch let error as DMError {
-          progress.clear()
-          try body(.failure(error))
-        }
+          })
       }
-    } catch let ended as Interruption.Ended {
-      progress.clear()
-      interruption.leave(ended)
+    } catch let error as DMError {
+      return .failure(error)
     }
   }
 
@@ -80,4 +84,10 @@ private func kilobits(_ text: String) throws -> Int {
     (50...100_000).contains(count.multipliedReportingOverflow(by: unit).partialValue)
   else { throw usage("'\(text)' is no rate for --transcode; write 800k or 2M, from 50k to 100M") }
   return count * unit
+}
+
+extension Result<Messenger.Prepared, DMError> {
+  fileprivate var advice: [String] {
+    if case .success(let prepared) = self { prepared.advice } else { [] }
+  }
 }

@@ -53,12 +53,7 @@ internal import DMKit
       interruption.end()
     }
     defer { done() }
-    do {
-      try run(call, upkeep, done)
-    } catch let ended as Interruption.Ended {
-      progress.clear()
-      interruption.leave(ended)
-    }
+    try interruption.heeded(progress) { try run(call, upkeep, done) }
   }
 
   private static func run(_ call: Invocation, _ upkeep: Upkeep, _ done: () -> Void) throws {

@@ -48,6 +48,8 @@ struct AttachTableTests {
     if expected.hasThumbnail {
       try f.done("dm-attach", ["--get", "alice:1", "--thumbnail", "-o", f.directory + "/small"], as: "bob")
       try checkClean(f.directory + "/small", sent, f)
+      // Its colours, too.
+      if row.file.hasPrefix("turned") { try checkUpright(f.directory + "/small", f) }
     }
   }
 

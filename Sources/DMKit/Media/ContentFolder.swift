@@ -20,7 +20,12 @@ struct ContentFolder {
   }
 
   /// Makes the folder where it is missing.
-  func create() throws { try makeFolder(path, syncs: true) }
+  ///
+  /// - Throws: `read_only_store`, `io_error`.
+  func create() throws {
+    try makeFolder(path, syncs: true)
+    guard access(path, W_OK | X_OK) == 0 else { throw storeFault("write to", path) }
+  }
 
   /// Gives a file of a content its name; what bore it before was the same, or damaged.
   ///
@@ -39,7 +44,7 @@ struct ContentFolder {
 
   private func makeFolder(_ path: String, syncs: Bool) throws {
     if mkdir(path, 0o700) == 0 { return syncs ? try syncToDisk(folder(of: path)) : () }
-    guard errno == EEXIST else { throw fileFault(.cannotCreate, "create", path) }
+    guard errno == EEXIST else { throw storeFault("create", path) }
   }
 
   /// The size of a content; nil when it is not there.

@@ -8,6 +8,8 @@ struct ImageHeader: Equatable {
   var isCMYK = false
   var frameCount = 1
   var hasAlpha = false
+  /// Whether a colour profile is embedded; looked for in JPEG, PNG and WebP.
+  var hasProfile = false
 
   /// Pixels, as it is looked at.
   var displayedSize: (width: Int, height: Int) { orientation < 5 ? (width, height) : (height, width) }

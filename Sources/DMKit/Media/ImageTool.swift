@@ -38,10 +38,12 @@ struct ImageTool {
       waiting: { try bench.progress(act) })
   }
 
-  /// Makes an image that is at most 2048 pixels long, upright, in a format by its name, with all of its frames.
-  func scale(_ name: String, _ header: ImageHeader?, to output: String) throws -> Tool.Outcome {
+  /// Makes an image that is at most 2048 pixels long, upright, in a format by its name.
+  ///
+  /// - Parameter isMoving: whether it has several frames, all of which are kept.
+  func scale(_ name: String, _ header: ImageHeader?, isMoving: Bool, to output: String) throws -> Tool.Outcome {
     let side = Self.longestSide
-    let frames = header.map { $0.frameCount > 1 } ?? false ? "[n=-1]" : ""
+    let frames = isMoving ? "[n=-1]" : ""
     let options = output.hasSuffix(".jpg") || output.hasSuffix(".webp") ? "[Q=85]" : ""
     let profile = header?.isCMYK ?? false ? ["--export-profile", "srgb"] : []
     return try tool("vipsthumbnail", "scaling")
@@ -57,10 +59,14 @@ struct ImageTool {
   }
 
   /// Makes a small sRGB image of the first frame, in a format by its name.
-  func thumbnail(_ name: String, to output: String) throws -> Tool.Outcome {
+  ///
+  /// - Parameter hasProfile: whether it has to be converted: what has no profile is sRGB, and converting that from what
+  ///   vips takes it for changes its colours.
+  func thumbnail(_ name: String, hasProfile: Bool, to output: String) throws -> Tool.Outcome {
     let side = Self.thumbnailSide
+    let profile = hasProfile ? ["--export-profile", "srgb"] : []
     // A browser takes an image without a profile for sRGB, and the profile would be as large as the image.
     return try tool("vipsthumbnail", "making a thumbnail")
-      .run(["--size", "\(side)x\(side)>", "--export-profile", "srgb", "-o", "\(output)[Q=75,profile=none]", name])
+      .run(["--size", "\(side)x\(side)>"] + profile + ["-o", "\(output)[Q=75,profile=none]", name])
   }
 }

@@ -66,15 +66,18 @@ enum JPEG {
   static func header(of bytes: UnsafeRawBufferPointer) -> ImageHeader? {
     var header: ImageHeader?
     var orientation: Int?
+    var hasProfile = false
     guard bytes.starts(with: [0xFF, start]) else { return nil }
     for segment in Segments(bytes) {
       if segment.marker == scan || segment.marker == end { break }
       if segment.isFrame, header == nil { header = frame(segment.content) }
+      hasProfile = hasProfile || isProfile(segment)
       if segment.marker == exif, segment.content.has("Exif\0\0"), orientation == nil {
         orientation = Exif.orientation(in: segment.content)
       }
     }
     header?.orientation = orientation ?? 1
+    header?.hasProfile = hasProfile
     return header
   }
 
@@ -117,6 +120,10 @@ enum JPEG {
     }
   }
 
+  private static func isProfile(_ segment: Segment) -> Bool {
+    segment.marker == profile && segment.content.has("ICC_PROFILE\0")
+  }
+
   /// What is left of a segment: of those for applications the three without which colours are others.
   private static func kept(_ segment: Segment) -> ImageCut.Piece? {
     let content = segment.content
@@ -128,7 +135,7 @@ enum JPEG {
     // How components become colours (ITU-T T.872, section 6.5.3).
     case adobe where content.has("Adobe") && content.rest.count >= 12:
       return content.rest.count == 12 ? .range(segment.range) : .bytes(self.segment(adobe, content.prefix(12)))
-    case profile where content.has("ICC_PROFILE\0"): return .range(segment.range)
+    case _ where isProfile(segment): return .range(segment.range)
     default: return segment.isNeeded ? .range(segment.range) : nil
     }
   }

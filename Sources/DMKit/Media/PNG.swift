@@ -47,6 +47,7 @@ enum PNG {
         // Colour types with an alpha sample have the bit of 4 (section 11.2.1).
         header?.hasAlpha = try chunk.content.number(1) & 4 != 0
       case "tRNS": header?.hasAlpha = true
+      case "iCCP": header?.hasProfile = true
       case "acTL": header?.frameCount = max(1, try chunk.content.number(4))
       case "eXIf": header?.orientation = Exif.orientation(in: chunk.content) ?? 1
       default: break

@@ -38,7 +38,9 @@ extension Preparer {
   }
 
   private static func needsEncoding(_ header: ImageHeader, _ format: MediaFormat) -> Bool {
-    max(header.width, header.height) > ImageTool.longestSide || header.orientation != 1 || header.isCMYK
+    // Of a PNG that moves vips would take the first picture.
+    if format == .png, header.frameCount > 1 { return false }
+    return max(header.width, header.height) > ImageTool.longestSide || header.orientation != 1 || header.isCMYK
       || format == .heic || format == .avif
   }
 
@@ -60,7 +62,8 @@ extension Preparer {
     if let header, hasDeepChannels, !header.hasAlpha, header.orientation == 1 {
       outcome = try tool.scaleDeep(name, header, to: output)
     } else {
-      outcome = try tool.scale(name, header, to: output)
+      let isMoving = [.gif, .webp].contains(file.format) && header.map { $0.frameCount > 1 } ?? false
+      outcome = try tool.scale(name, header, isMoving: isMoving, to: output)
     }
     let scaled = try made(output, format, &outcome, cuts: !options.keepsMetadata)
     file.advice += imageAdvice(outcome, "was not scaled and has no thumbnail")
@@ -72,7 +75,8 @@ extension Preparer {
   private func addThumbnail(to file: inout PreparedFile, _ tool: ImageTool) throws {
     let format = file.format == .jpeg ? MediaFormat.jpeg : .webp
     let output = "thumbnail.\(format.fileExtensions[0])"
-    var outcome = try tool.thumbnail(fileName(of: file.path), to: output)
+    let hasProfile = try ImageHeader.read(file.path, as: file.format)?.hasProfile ?? false
+    var outcome = try tool.thumbnail(fileName(of: file.path), hasProfile: hasProfile, to: output)
     file.thumbnail = try made(output, format, &outcome)
     file.advice += imageAdvice(outcome, "has no thumbnail")
   }

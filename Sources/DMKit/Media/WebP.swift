@@ -28,6 +28,7 @@ enum WebP {
         header?.hasAlpha = flags.map { $0 & Flag.alpha != 0 } ?? false
       case "VP8 " where header == nil: header = try lossy(chunk.content)
       case "VP8L" where header == nil: header = try lossless(chunk.content)
+      case "ICCP": header?.hasProfile = true
       case "ANMF": frameCount += 1
       // Who reads a file looks for it only where it is announced.
       case "EXIF" where flags.map { $0 & Flag.exif != 0 } == true:

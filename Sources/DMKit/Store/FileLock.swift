@@ -13,10 +13,7 @@ struct FileLock: ~Copyable {
   init(path: String, milliseconds: Int, busy: @autoclosure () -> String) throws(DMError) {
     let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
-      let reason = errno
-      throw DMError(
-        reason == EROFS || reason == EACCES ? .readOnlyStore : .inputOutput,
-        "cannot open '\(path)': \(String(cString: strerror(reason)))", subject: path)
+      throw storeFault("open", path)
     }
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       let isShort = milliseconds < Self.short

@@ -6,6 +6,11 @@ func fileFault(_ code: DMError.Code, _ act: String, _ path: String, _ reason: In
   DMError(code, "cannot \(act) '\(path)': \(String(cString: strerror(reason)))", subject: path)
 }
 
+/// The same of a file of the store that was to be written to.
+func storeFault(_ act: String, _ path: String, _ reason: Int32 = errno) -> DMError {
+  fileFault(reason == EROFS || reason == EACCES ? .readOnlyStore : .inputOutput, act, path, reason)
+}
+
 /// The folder that a path stands in.
 package func folder(of path: String) -> String {
   guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
