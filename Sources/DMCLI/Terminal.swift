@@ -27,7 +27,7 @@ public final class Progress {
     guard isShown, case let now = Timestamp.now.microseconds, now >= next else { return }
     next = now + 200_000
     hasShown = true
-    put("\r\(name): \(text())")
+    put("\r\(name): \(visible(text()))")
   }
 
   public func clear() { if hasShown { put("\r\u{1B}[K") } }

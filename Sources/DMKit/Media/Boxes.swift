@@ -13,7 +13,11 @@ struct Boxes: Sequence, IteratorProtocol {
 
   init(_ reader: ByteReader) { self.reader = reader }
 
+  /// What is behind the last box that could be read.
+  private(set) var rest = 0..<0
+
   mutating func next() -> Box? {
+    rest = reader.rest
     do {
       let start = reader.place
       var count = try reader.number(4)

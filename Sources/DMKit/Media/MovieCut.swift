@@ -2,27 +2,41 @@ internal import Glibc
 
 /// Overwrites metadata in an MP4 or MOV by nothing, so that no other byte has to move.
 ///
-/// Boxes of metadata become free space (ISO/IEC 14496-12, section 8.1.2), and so do tracks of it, in which cameras tell
-/// where they are while they film: what was in them has no index any more.
+/// Boxes that are not needed to see and hear it become free space (ISO/IEC 14496-12, section 8.1.2), and so do tracks of
+/// anything else, in which cameras tell where they are while they film: what was in them has no index any more.
 enum MovieCut {
+  /// What is kept in a box, by the name of that; in others all but what is always metadata.
+  private static let kept: [String: Set<String>] = [
+    "": ["ftyp", "styp", "moov", "mdat", "moof", "mfra", "sidx"], "moov": ["mvhd", "trak", "mvex"],
+    "trak": ["tkhd", "edts", "tref", "mdia", "tapt"],
+  ]
   private static let metadata: Set<String> = ["udta", "meta", "uuid"]
-  private static let containers: Set<String> = ["moov", "trak", "moof", "traf"]
+  private static let containers: Set<String> = ["moov", "trak", "mdia", "moof", "traf"]
+  private static let headers: Set<String> = ["mvhd", "tkhd", "mdhd"]
+
+  /// What is overwritten by zeros.
+  private struct Blank {
+    /// Where the name of a box is that becomes free.
+    var name: Int?
+    let content: Range<Int>
+  }
 
   /// Cuts in place a file that nobody else reads.
   ///
   /// - Returns: whether it is a file of that kind.
   static func cut(_ path: String, as format: MediaFormat) throws -> Bool {
     guard [.mp4, .quickTime, .m4a].contains(format) else { return false }
-    let boxes = try found(path)
-    guard let boxes else { return false }
+    guard let blanks = try blanks(in: path) else { return false }
     let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw fileFault(.inputOutput, "write", path) }
     defer { close(descriptor) }
-    for box in boxes {
-      lseek(descriptor, off_t(box.name), SEEK_SET)
-      try write(Array("free".utf8), descriptor, path)
-      lseek(descriptor, off_t(box.content.lowerBound), SEEK_SET)
-      var left = box.content.count
+    for blank in blanks {
+      if let name = blank.name {
+        lseek(descriptor, off_t(name), SEEK_SET)
+        try write(Array("free".utf8), descriptor, path)
+      }
+      lseek(descriptor, off_t(blank.content.lowerBound), SEEK_SET)
+      var left = blank.content.count
       while left > 0 {
         let count = min(left, ContentFolder.chunkBytes)
         try write([UInt8](repeating: 0, count: count), descriptor, path)
@@ -36,31 +50,47 @@ enum MovieCut {
     try bytes.withUnsafeBytes { try writeAll($0, to: descriptor, path) }
   }
 
-  /// Where the names and the contents of boxes of metadata are; nil when it has no index of what is in it.
-  private static func found(_ path: String) throws -> [(name: Int, content: Range<Int>)]? {
+  /// Nil when it has no index of what is in it.
+  private static func blanks(in path: String) throws -> [Blank]? {
     let file = try MappedFile(path: path)
-    var found: [(name: Int, content: Range<Int>)] = []
-    var open = [ByteReader(file.bytes)]
+    var blanks: [Blank] = []
+    var open = [(name: "", content: ByteReader(file.bytes))]
     var hasIndex = false
-    while let reader = open.popLast() {
-      for box in Boxes(reader) {
-        hasIndex = hasIndex || box.name == "moov"
-        if metadata.contains(box.name) || box.name == "trak" && isOfMetadata(box.content) {
-          found.append((box.start + 4, box.content.rest))
+    while let (parent, content) = open.popLast() {
+      var boxes = Boxes(content)
+      while let box = boxes.next() {
+        hasIndex = hasIndex || parent.isEmpty && box.name == "moov"
+        if !isKept(box, in: parent) {
+          blanks.append(Blank(name: box.start + 4, content: box.content.rest))
+        } else if headers.contains(box.name) {
+          blanks.append(Blank(content: times(of: box.content)))
         } else if containers.contains(box.name) {
-          open.append(box.content)
+          open.append((box.name, box.content))
         }
       }
+      if parent.isEmpty { blanks.append(Blank(content: boxes.rest)) }
     }
-    return hasIndex ? found : nil
+    return hasIndex ? blanks : nil
+  }
+
+  private static func isKept(_ box: Boxes.Box, in parent: String) -> Bool {
+    if parent == "moov", box.name == "trak" { return isSeenOrHeard(box.content) }
+    return kept[parent].map { $0.contains(box.name) } ?? !metadata.contains(box.name)
+  }
+
+  /// When it was made and changed, behind the version and the flags (ISO/IEC 14496-12, section 8.2.2).
+  private static func times(of header: ByteReader) -> Range<Int> {
+    let count = header.next == 1 ? 16 : 8
+    let start = min(header.place + 4, header.rest.upperBound)
+    return start..<min(start + count, header.rest.upperBound)
   }
 
   /// ISO/IEC 14496-12, section 8.4.3.
-  private static func isOfMetadata(_ track: ByteReader) -> Bool {
+  private static func isSeenOrHeard(_ track: ByteReader) -> Bool {
     do {
       var handler = try Boxes.content(of: "hdlr", in: try Boxes.content(of: "mdia", in: track))
       try handler.skip(8)
-      return handler.has("meta")
+      return handler.has("vide") || handler.has("soun")
     } catch {
       return false
     }

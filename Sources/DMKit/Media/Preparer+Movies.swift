@@ -73,7 +73,7 @@ extension Preparer {
 
   private func movieAdvice(_ outcome: Tool.Outcome, _ lack: String) -> [String] {
     let general =
-      "without ffmpeg videos have no thumbnails and most keep their metadata, and sounds may have no duration"
+      "without ffmpeg videos have no thumbnails, those that are no MP4 or MOV keep their metadata, and sounds may have no duration"
     return advice(outcome, of: MovieTool.package, general: general, lack: lack)
   }
 

@@ -8,7 +8,7 @@ struct MoviePreparationTests {
   init() throws { folder = try MediaFolder() }
 
   static let missing =
-    "without ffmpeg videos have no thumbnails and most keep their metadata, and sounds may have no duration; install ffmpeg"
+    "without ffmpeg videos have no thumbnails, those that are no MP4 or MOV keep their metadata, and sounds may have no duration; install ffmpeg"
 
   /// A video with tags of all kinds, in a format by its name.
   private func film(_ name: String, _ size: String = "640x360", seconds: Int = 3, _ more: String...) throws {
