@@ -155,6 +155,10 @@ struct AttachmentBackupTests {
       #expect(fault.map { expected.contains($0.code) } == true, "case \(number): \(fault?.message ?? "none")")
       #expect(!FileManager.default.fileExists(atPath: copy.location.directory))
     }
+    // What was damaged may be missing; what got lost on the way may not.
+    let copy = try TemporaryStore(users: [])
+    try Data((without(second).joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: path))
+    #expect(try code { try copy.upkeep.restore(file: path, takesDamaged: true) } == .badField)
   }
 
   @Test func `base64 is as the standard has it`() throws {
