@@ -64,7 +64,11 @@ extension Connection {
       }
     }
     try assembly.end()
-    // It is made durable as a whole, and nobody else knows of it yet.
-    try execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; DROP TABLE content; VACUUM")
+    // It is made durable as a whole, and nobody else knows of it yet. Pages that were overwritten would all have to be
+    // kept in memory; what they have is in the files beside.
+    try execute(
+      """
+      PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA secure_delete = OFF; DROP TABLE content; VACUUM
+      """)
   }
 }
