@@ -154,7 +154,7 @@ func hashed(
 }
 
 /// The hash of a file.
-func hash(ofFile path: String) throws -> ContentHash {
+func contentHash(ofFile path: String) throws -> ContentHash {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
   guard descriptor >= 0 else { throw fileFault(.inputOutput, "read", path) }
   defer { close(descriptor) }

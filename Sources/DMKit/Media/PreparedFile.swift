@@ -53,3 +53,19 @@ extension PreparedFile {
     return fits ? name : Attachment.name(name, withExtension: usual)
   }
 }
+
+extension Attachment {
+  /// What is to be sent of what was prepared, under a new id.
+  init(_ file: PreparedFile, name: String, sha256: ContentHash) throws {
+    self.init(
+      id: Identifier(at: .now), kind: file.kind, name: name, mimeType: file.format.rawValue,
+      sizeBytes: fileSize(file.path), sha256: sha256)
+    (width, height) = (file.width, file.height)
+    (duration, waveform) = (file.duration, file.waveform)
+    thumbnail = try file.thumbnail.map { small in
+      Thumbnail(
+        sha256: try contentHash(ofFile: small.path), mimeType: small.format.rawValue, sizeBytes: fileSize(small.path),
+        width: small.width, height: small.height)
+    }
+  }
+}

@@ -7,8 +7,7 @@ extension Tool {
 
   /// The program's path.
   ///
-  /// Relative folders in it are left out: to the
-  /// tool, which works elsewhere, they would be others.
+  /// Relative folders in it are left out: to the tool, which works elsewhere, they would be others.
   func find() -> String? {
     searchPath.split(separator: ":").lazy.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }
       .first { access($0, X_OK) == 0 }

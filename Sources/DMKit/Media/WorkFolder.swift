@@ -33,10 +33,7 @@ struct WorkFolder: ~Copyable {
   }
 
   /// Removes what those who were killed have left.
-  ///
-  /// - Returns: how many folders.
-  static func removeAbandoned(in folder: String) -> Int {
-    var count = 0
+  static func removeAbandoned(in folder: String) {
     for name in names(in: folder) where name.hasPrefix(prefix) {
       let path = "\(folder)/\(name)"
       let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -44,9 +41,7 @@ struct WorkFolder: ~Copyable {
       defer { close(descriptor) }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
       removeFolder(path)
-      count += 1
     }
-    return count
   }
 }
 

@@ -30,19 +30,10 @@ extension Messenger {
       options.asFile
       ? try PreparedFile(asIs: copy)
       : try Preparer(folder: folder.path, options: options, progress: progress, name: name ?? source.name).prepare(copy)
-    let size = fileSize(file.path)
-    let hash = try copied ?? hash(ofFile: file.path)
-    var attachment = Attachment(
-      id: Identifier(at: .now), kind: file.kind, name: file.name(name ?? source.name, keeps: options.asFile),
-      mimeType: file.format.rawValue, sizeBytes: size, sha256: hash)
-    (attachment.width, attachment.height) = (file.width, file.height)
-    (attachment.duration, attachment.waveform) = (file.duration, file.waveform)
-    attachment.thumbnail = try file.thumbnail.map { thumbnail in
-      Attachment.Thumbnail(
-        sha256: try DMKit.hash(ofFile: thumbnail.path), mimeType: thumbnail.format.rawValue,
-        sizeBytes: fileSize(thumbnail.path), width: thumbnail.width, height: thumbnail.height)
-    }
-    try contents.place(file.path, as: hash)
+    let attachment = try Attachment(
+      file, name: file.name(name ?? source.name, keeps: options.asFile),
+      sha256: copied ?? contentHash(ofFile: file.path))
+    try contents.place(file.path, as: attachment.sha256)
     if let file = file.thumbnail, let thumbnail = attachment.thumbnail {
       try contents.place(file.path, as: thumbnail.sha256)
     }

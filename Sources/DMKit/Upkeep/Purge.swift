@@ -68,7 +68,7 @@ extension Upkeep {
     count: Int, bytes: Int, isComplete: Bool
   ) {
     let contents = location.contents
-    _ = WorkFolder.removeAbandoned(in: contents.path)
+    WorkFolder.removeAbandoned(in: contents.path)
     var (count, bytes) = (0, 0)
     // First the number: what is committed between the two changes it.
     var version = try store.dataVersion()

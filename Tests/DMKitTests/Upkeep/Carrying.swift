@@ -67,7 +67,7 @@ extension TemporaryStore {
     let folder = try WorkFolder(in: contents.path)
     let path = "\(folder.path)/content"
     try Data(bytes).write(to: URL(filePath: path))
-    let hash = try DMKit.hash(ofFile: path)
+    let hash = try contentHash(ofFile: path)
     try contents.place(path, as: hash)
     return hash
   }
