@@ -4,17 +4,19 @@ import Testing
 
 struct ImageHeaderTests {
   @Test(arguments: MediaSample.editable + MediaSample.boxed)
-  func `it says what vips says`(_ sample: MediaSample) throws {
+  func `it says what vips and exiftool say`(_ sample: MediaSample) throws {
     let folder = try SampleFolder()
     try sample.make(in: folder)
     #expect(try folder.format(of: sample.name) == sample.format)
     let width = try #require(try folder.field("width", of: sample.name))
     let height = try #require(try folder.field("height", of: sample.name))
+    let isLookedFor = [.jpeg, .png, .webp].contains(sample.format)
+    let hasProfile = try isLookedFor && folder.tags(sample.name).contains { $0.hasPrefix("ICC") }
     #expect(
       try folder.header(sample.name)
         == ImageHeader(
           width: width, height: height, isCMYK: sample.isCMYK, frameCount: sample.frameCount,
-          hasAlpha: sample.hasAlpha))
+          hasAlpha: sample.hasAlpha, hasProfile: hasProfile))
   }
 
   @Test(arguments: [

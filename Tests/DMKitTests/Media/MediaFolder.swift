@@ -3,23 +3,8 @@ import Testing
 
 @testable import DMKit
 
-/// A folder for what a test makes with the real tools, which goes away with it.
-final class MediaFolder {
-  let path: String
-
-  init() throws {
-    path = "\(FileManager.default.temporaryDirectory.path)/dm-media-\(UInt64.random(in: 0 ... .max))"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(atPath: path)
-    } catch {
-      Issue.record("cannot remove '\(path)': \(error)")
-    }
-  }
-
+/// A folder for what a test makes with the real tools.
+final class MediaFolder: TemporaryFolder {
   func file(_ name: String) -> String { "\(path)/\(name)" }
 
   func bytes(of name: String) throws -> [UInt8] {

@@ -3,26 +3,13 @@ import Testing
 
 @testable import DMKit
 
-/// A folder for what the tools make, which goes away with it.
-final class SampleFolder {
+/// A folder for samples that the tools make.
+final class SampleFolder: TemporaryFolder {
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
-  private let url: URL
-
-  init() throws {
-    url = FileManager.default.temporaryDirectory.appending(path: "dm-media-\(UInt64.random(in: 0 ... .max))")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(at: url)
-    } catch {
-      Issue.record("cannot remove '\(url.path)': \(error)")
-    }
-  }
+  private var url: URL { URL(filePath: path) }
 
   /// Runs a command in the folder and returns what it printed; to end badly is an error.
   @discardableResult
