@@ -11,15 +11,23 @@ TOOLS := pkg-config jq
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
 
-test torture: TOOLS += sqlite3 strace groff faketime time ffmpeg vips:libvips-tools exiftool:libimage-exiftool-perl
+test torture: TOOLS += sqlite3 strace groff faketime time ffmpeg vips:libvips-tools heif-enc:libheif-examples \
+  exiftool:libimage-exiftool-perl
+# The suites that look at the clock: nothing else may run beside them.
+CLOCK := BotTortureTests BusyTests ClockTortureTests EndTortureTests FuzzTortureTests KillTortureTests LifetimeTests \
+  MediaFuzzTortureTests PauseTortureTests PowerLossTortureTests PurgeRaceTortureTests StoreFlipTortureTests \
+  StoreTortureTests SystemCallTortureTests WakingTortureTests
+ONE_OF := $(shell echo $(CLOCK) | tr ' ' '|')
 test: setup
 	swift build --build-tests
-	swift test --skip-build
+	swift test --skip-build --disable-xctest --skip '$(ONE_OF)'
+	swift test --skip-build --disable-xctest --no-parallel --filter '$(ONE_OF)'
 
-# The tests of survival, for minutes instead of seconds.
+# The tests of survival, for minutes instead of seconds, and the long random run: see docs/reliability.md.
+torture: TOOLS += mkfs.ext4:e2fsprogs losetup:mount
 torture: setup
 	swift build --build-tests
-	DM_TORTURE=1 swift test --skip-build --no-parallel --filter Torture
+	DM_TORTURE=1 swift test --skip-build --disable-xctest --no-parallel --filter 'Torture|EverydayProperty'
 
 # The programs, stripped, in bin/.
 build: setup

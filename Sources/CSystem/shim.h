@@ -31,6 +31,12 @@ static inline int dm_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 extern int syncfs(int descriptor);
 static inline int dm_sync_file_system(int descriptor) { return syncfs(descriptor); }
 
+/* sync_file_range(2), to the end of the writing. Declared by glibc only with _GNU_SOURCE. */
+extern int sync_file_range(int descriptor, off_t start, off_t count, unsigned int flags);
+static inline int dm_write_back(int descriptor, off_t start, off_t count) {
+  return sync_file_range(descriptor, start, count, 7 /* wait before, write, wait after */);
+}
+
 /* mkostemp(3), closed on exec. Declared by glibc only with _GNU_SOURCE. */
 extern int mkostemp(char *template, int flags);
 static inline int dm_temporary_file(char *template) { return mkostemp(template, O_CLOEXEC); }

@@ -3,13 +3,8 @@ internal import Glibc
 
 /// A new folder for its owner alone, where temporary files go.
 public func temporaryFolder() throws -> String {
-  let parent = try environment("XDG_RUNTIME_DIR") ?? environment("TMPDIR") ?? "/tmp"
-  var template = Array("\(parent)/dm-\(String(repeating: "X", count: 6))".utf8CString)
-  guard mkdtemp(&template) != nil else {
-    throw DMError(
-      .cannotCreate, "cannot create a folder in '\(parent)': \(String(cString: strerror(errno)))", subject: parent)
-  }
-  return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  try temporaryName(
+    in: environment("XDG_RUNTIME_DIR") ?? environment("TMPDIR") ?? "/tmp", "dm-", isFolder: true)
 }
 
 /// Opens a file by whatever the desktop has for it (xdg-open(1)).

@@ -13,6 +13,7 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
   case cannotCreate = 73
   case inputOutput = 74
   case busy = 75
+  case gap = 76
   case notAllowed = 77
   case badStore = 78
 
@@ -31,6 +32,7 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
       case .handleTaken, .cannotCreate: .cannotCreate
       case .inputOutput, .readOnlyStore: .inputOutput
       case .busy: .busy
+      case .gap: .gap
       case .notAllowed: .notAllowed
       case .storeTooNew, .storeForeign, .storeDamaged, .storeReplaced, .networkFileSystem: .badStore
       }

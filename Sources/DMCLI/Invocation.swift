@@ -137,7 +137,7 @@ extension Result where Failure == DMError {
 /// A variable of the environment; an empty one counts as absent.
 ///
 /// - Throws: `invalid_utf8`: a repaired path would be another.
-func environment(_ name: String) throws -> String? {
+public func environment(_ name: String) throws -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
   guard let text = String(validatingCString: value) else {
     throw DMError(.invalidUTF8, "the variable '\(name)' is not UTF-8; set it anew", subject: name)

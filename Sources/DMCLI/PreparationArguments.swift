@@ -7,6 +7,7 @@ public struct PreparationArguments {
     Option("keep-metadata", "keep what cameras and programs have written into the file, a place for example"),
     Option("transcode", value: "RATE", "make H.264 and AAC of a video, at so many bits per second: 800k, 2M"),
     Option("voice", "make a voice message of a recording"),
+    Option("max-size", value: "SIZE", "refuse a file that is larger: 500M, 20G [4G]"),
   ]
 
   private let options: PreparationOptions
@@ -22,6 +23,7 @@ public struct PreparationArguments {
     options.keepsMetadata = arguments.has("keep-metadata")
     options.isVoice = arguments.has("voice")
     options.videoBitrate = try arguments.value("transcode").map(kilobits)
+    if let size = try arguments.value("max-size").map(bytes) { options.maximumSize = size }
     self.options = options
     self.call = call
   }
@@ -79,11 +81,18 @@ public struct PreparationArguments {
 
 /// Kilobits per second, of `800k` or `2M`.
 private func kilobits(_ text: String) throws -> Int {
-  let units = ["k": 1, "M": 1000]
-  guard let unit = text.last.flatMap({ units[String($0)] }), let count = Int(text.dropLast()),
-    (50...100_000).contains(count.multipliedReportingOverflow(by: unit).partialValue)
-  else { throw usage("'\(text)' is no rate for --transcode; write 800k or 2M, from 50k to 100M") }
-  return count * unit
+  guard let rate = scaledNumber(text, units: ["k": 1, "M": 1000]), 50...100_000 ~= rate else {
+    throw usage("'\(text)' is no rate for --transcode; write 800k or 2M, from 50k to 100M")
+  }
+  return rate
+}
+
+/// Bytes, of `500M` or `20G`.
+private func bytes(_ text: String) throws -> Int {
+  guard let size = scaledNumber(text, units: ["k": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]) else {
+    throw usage("'\(text)' is no size for --max-size; write 500M or 20G")
+  }
+  return size
 }
 
 extension Result<Messenger.Prepared, DMError> {

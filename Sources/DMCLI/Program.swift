@@ -40,8 +40,13 @@ extension Program {
   }
 
   /// What follows the program's name, as it was typed: `CommandLine.arguments` would repair it.
+  ///
+  /// - Throws: `io_error` where the Swift runtime cannot read them: on Linux it takes them from /proc.
   private static func words() throws -> [String] {
-    try (1..<max(1, Int(CommandLine.argc))).map { index in
+    guard CommandLine.argc > 0 else {
+      throw DMError(.inputOutput, "cannot read the arguments from /proc; see whether it is mounted")
+    }
+    return try (1..<Int(CommandLine.argc)).map { index in
       guard let bytes = CommandLine.unsafeArgv[index], let word = String(validatingCString: bytes) else {
         throw DMError(.invalidUTF8, "the argument \(index) is not UTF-8; convert it with iconv")
       }

@@ -35,7 +35,6 @@ extension TextFormat {
   /// `1:05`, or `1:01:05`.
   private static func length(_ duration: Duration) -> String {
     let seconds = Int((duration / .seconds(1)).rounded())
-    func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
     return (hours > 0 ? "\(hours):\(padded(minutes))" : "\(minutes)") + ":\(padded(seconds % 60))"
   }

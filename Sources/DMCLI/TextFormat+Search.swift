@@ -22,7 +22,8 @@ extension TextFormat {
       return head + words(of: message)
     }
     return snippet.parts.reduce(into: head) { line, part in
-      line += part.isHit ? marks.before + visible(part.text) + marks.after : visible(part.text)
+      line +=
+        part.isHit ? marks.before + visible(part.text, indent: nil) + marks.after : visible(part.text, indent: nil)
     }
   }
 

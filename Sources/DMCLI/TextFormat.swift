@@ -20,7 +20,7 @@ public enum TextFormat {
     return "\(parts.tm_year + 1900)-\(padded(parts.tm_mon + 1))-\(padded(parts.tm_mday))"
   }
 
-  private static func padded(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+  static func padded(_ number: some BinaryInteger) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   /// How one would refer to a conversation.
   public static func name(_ conversation: Conversation, for me: Handle) -> String {
@@ -71,6 +71,7 @@ public enum TextFormat {
     case nil: nil
     case .conversationCreated: "-- \(sender) created the group \(subject) --"
     case .titleChanged: "-- \(sender) changed the title to \(subject) --"
+    case .historyImported: "-- \(sender) imported history --"
     case .userJoined: "-- \(sender) added \(subject) --"
     case .userLeft: sender == subject ? "-- \(sender) left --" : "-- \(sender) removed \(subject) --"
     }

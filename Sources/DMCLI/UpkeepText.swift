@@ -26,10 +26,12 @@ public enum UpkeepText {
   }
 
   public static func line(_ repaired: Repaired) -> String {
-    """
-    indexed \(repaired.indexedCount) messages; corrected \(repaired.conversationsCount) conversations, \
-    \(repaired.participantsCount) participants and \(repaired.messagesCount) messages\(before(repaired.lastUsedAt))
-    """
+    let loss = repaired.lostChangesCount
+    return """
+      indexed \(repaired.indexedCount) messages; corrected \(repaired.conversationsCount) conversations, \
+      \(repaired.participantsCount) participants and \(repaired.messagesCount) messages\
+      \(loss > 0 ? "; goes on without \(loss) lost changes" : "")\(before(repaired.lastUsedAt))
+      """
   }
 
   public static func line(_ report: Report) -> String {
@@ -55,10 +57,24 @@ public enum UpkeepText {
     for (table, count) in statistics.rows where count > 0 { lines.append("rows      \(visible(table)) \(count)") }
     for consumer in statistics.consumers {
       let name = "\(visible(consumer.user.description))/\(visible(consumer.name))"
-      lines.append("consumer  \(name) \(consumer.behindCount) behind, used \(moment(consumer.usedAt))")
+      let warning = consumer.warning.map { ", \($0.rawValue)" } ?? ""
+      lines.append("consumer  \(name) \(consumer.behindCount) behind, used \(moment(consumer.usedAt))\(warning)")
     }
     for use in statistics.upkeep { lines.append("used      \(visible(use.tool)) \(moment(use.at))") }
     return lines.joined(separator: "\n")
+  }
+
+  /// What somebody has to do about a consumer; nil when nothing.
+  public static func warning(_ consumer: Statistics.Consumer) -> String? {
+    let name = "the consumer '\(consumer.name)' of '\(consumer.user)'"
+    let forget = "forget it with 'dm-tail --as \(consumer.user) --forget \(consumer.name)'"
+    switch consumer.warning {
+    case nil: return nil
+    case .late:
+      return
+        "\(name) is over 30 days behind; the log keeps what it needs until 90 days after its last use: start it, or \(forget)"
+    case .gap: return "what \(name) was to get next is no longer in the log; start it with --accept-gap, or \(forget)"
+    }
   }
 
   /// When a tool was used before, to follow what it says.

@@ -20,7 +20,7 @@ internal import DMKit
       Command.Subcommand("stats", "print sizes, rows, consumers, and when each of these tools was used last"),
       Command.Subcommand(
         "backup", operands: "FILE", "copy the store as it is now into a file, while others write",
-        options: [Option("force", "replace a file that is no backup"), damaged]),
+        options: [Option("force", "replace a file that is no backup, or a backup that holds more"), damaged]),
       Command.Subcommand("dump", "print the whole store as lines"),
       Command.Subcommand(
         "restore", operands: "[FILE]", "make a store of a dump on standard input, or of a dump or backup in a file",
@@ -64,16 +64,16 @@ internal import DMKit
     let arguments = call.arguments
     switch arguments.subcommand {
     case "check": try check(call, upkeep, done)
-    case "stats": try print(try upkeep.statistics(), text: UpkeepText.lines)
+    case "stats":
+      let statistics = try upkeep.statistics()
+      try print(statistics, text: UpkeepText.lines)
+      for warning in statistics.consumers.compactMap(UpkeepText.warning) { complain(command.name, warning) }
     case "backup":
       let file = try arguments.operand(0, "FILE")
       try print(
         try upkeep.backUp(to: file, replacesAny: arguments.has("force"), takesDamaged: arguments.has("damaged")),
         text: UpkeepText.line)
-    case "dump":
-      let dump = try upkeep.dump()
-      done()
-      try dump.forEach { try call.output.write(lines: $0) }
+    case "dump": try dump(call, upkeep, done)
     case "restore":
       let file = arguments.operands.first
       if file == nil, isTerminal(.input) { throw usage("pipe a dump into it, or name a FILE") }

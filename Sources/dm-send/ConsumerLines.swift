@@ -2,19 +2,26 @@ internal import DMCLI
 internal import DMKit
 
 extension DMSend {
-  /// The first line that fails is the last that is looked at, so that no acknowledgement leaps over it.
+  /// Skips lines that can never succeed, or ends with the first of them.
   static func sendLines(_ call: Invocation, _ messenger: Messenger, as consumer: String) throws {
-    let skipsFailed = call.arguments.has("skip-failed")
+    try call.arguments.exclude("skip-failed", beside: "stop-at-failed")
+    let skipsFailed = !call.arguments.has("stop-at-failed")
+    var skippedCount = 0
     try call.answerLines(
       { try ConsumerLine(line: $0) }, replacing: { ConsumerLine(.failure($0), acknowledges: nil) },
       stopsAtFault: !skipsFailed
     ) {
-      try messenger.send($0, as: consumer, skipsFailed: skipsFailed)
+      let results = try messenger.send($0, as: consumer, skipsFailed: skipsFailed)
+      for case .failure(let error) in results where error.code != .unfinishedLine { skippedCount += 1 }
+      return results
     } print: { result in
       switch result {
       case .message(let message): try call.print(message) { answer($0, $0.conversationID.description) }
       case .acknowledged(let acknowledgement): try call.print(acknowledgement) { "\($0.consumer)  \($0.cursor)" }
       }
+    }
+    if skipsFailed, skippedCount > 0 {
+      complain(command.name, "skipped \(skippedCount) \(skippedCount == 1 ? "line" : "lines") that can never succeed")
     }
   }
 }

@@ -15,7 +15,8 @@ internal import DMKit
       Option("reply-to", value: "MESSAGE", "the message that this one answers"),
       Option("nonce", value: "NONCE", "sent before with this nonce: do nothing, return that message"),
       Option("consumer", value: "NAME", "the lines acknowledge ('ack') for this consumer of the user; see dm-tail(1)"),
-      Option("skip-failed", "pass over lines that can never succeed: acknowledge and count them"),
+      Option("stop-at-failed", "end with the first line of a consumer that fails"),
+      Option("skip-failed", "acknowledge and count the lines of a consumer that can never succeed; the default"),
       Option("edit", "write the text in $VISUAL or $EDITOR"),
       Option("draft", "keep the text as the draft of the conversation instead of sending it"),
       Option("from-draft", "send the draft, and clear it"),
@@ -44,7 +45,7 @@ internal import DMKit
     var names = arguments.all("to")
     if names.isEmpty, let name = words.popFirst() { names = [name] }
     guard let name = names.first else { return try sendLines(call, messenger) }
-    for option in ["consumer", "skip-failed"] where arguments.isGiven(option) {
+    for option in ["consumer", "skip-failed", "stop-at-failed"] where arguments.isGiven(option) {
       throw usage("--\(option) is for JSON lines on standard input; leave out '\(name)'")
     }
     try excludeOdd(arguments)

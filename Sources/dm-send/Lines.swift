@@ -75,7 +75,9 @@ extension DMSend {
     }
     if isTerminal(.input) { throw usage("name a conversation, or pipe JSON lines into it; see --help") }
     if let consumer = call.arguments.value("consumer") { return try sendLines(call, messenger, as: consumer) }
-    if call.arguments.has("skip-failed") { throw usage("--skip-failed needs --consumer NAME") }
+    for option in ["skip-failed", "stop-at-failed"] where call.arguments.has(option) {
+      throw usage("--\(option) needs --consumer NAME")
+    }
     try call.answerLines {
       try Outgoing(line: $0)
     } act: {

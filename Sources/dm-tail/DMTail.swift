@@ -29,6 +29,7 @@ internal import DMKit
       Option("heartbeat", value: "TIME", "print a heartbeat that often [a consumer: 5s]"),
       Option("invisible", "do not show that one is there"),
       Option("consumer", value: "NAME", "begin where this consumer of the user stands"),
+      Option("accept-gap", "go on though what the consumer missed is no longer in the log"),
       Option("ack", value: "CURSOR", "move the consumer there, and print nothing else"),
       Option("consumers", "print the user's consumers, and how far behind they are"),
       Option("forget", value: "NAME", "forget a consumer"),

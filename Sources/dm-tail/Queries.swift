@@ -24,6 +24,7 @@ extension DMTail {
     var query = EventQuery(conversations)
     query.follows = arguments.has("follow")
     query.consumer = arguments.value("consumer")
+    query.acceptsGap = arguments.has("accept-gap")
     query.start = arguments.value("cursor").map { $0 == "start" ? .start : $0 == "now" ? .now : .cursor($0) }
     if let list = arguments.value("events") { query.kinds = try Invocation.eventKinds(list) }
     query.othersOnly = arguments.has("others")
@@ -42,6 +43,7 @@ extension DMTail {
         throw usage("--\(name) goes with -f or --cursor; history is all that was said")
       }
     }
+    if query.acceptsGap, query.consumer == nil { throw usage("--accept-gap goes with --consumer NAME") }
     if !query.follows, arguments.isGiven("heartbeat") { throw usage("--heartbeat goes with -f") }
     return query
   }

@@ -9,7 +9,7 @@ struct ExitStatusTests {
     (.badField, 65), (.badReference, 65), (.badHandle, 65), (.badTime, 65), (.badCursor, 65), (.emptyText, 65),
     (.textTooLong, 65), (.badAttachment, 65), (.nonceConflict, 65), (.outOfOrder, 65), (.handleTaken, 73),
     (.unknownConversation, 66), (.ambiguousTitle, 66), (.unknownMessage, 66), (.unknownAttachment, 66),
-    (.unknownUser, 67), (.noDraft, 66), (.unknownConsumer, 66), (.unknownFile, 66), (.storeReplaced, 78),
+    (.unknownUser, 67), (.noDraft, 66), (.unknownConsumer, 66), (.unknownFile, 66), (.storeReplaced, 78), (.gap, 76),
     (.notAllowed, 77), (.usage, 64), (.noStore, 66), (.cannotCreate, 73), (.inputOutput, 74), (.readOnlyStore, 74),
     (.busy, 75),
     (.storeTooNew, 78), (.storeForeign, 78), (.storeDamaged, 78), (.networkFileSystem, 78), (.internal, 70),
@@ -25,7 +25,7 @@ struct ExitStatusTests {
   }
 
   @Test func `the statuses are those of sysexits, besides 0 and 1`() {
-    #expect(ExitStatus.allCases.map(\.rawValue) == [0, 1, 64, 65, 66, 67, 69, 70, 73, 74, 75, 77, 78])
+    #expect(ExitStatus.allCases.map(\.rawValue) == [0, 1, 64, 65, 66, 67, 69, 70, 73, 74, 75, 76, 77, 78])
   }
 
   @Test func `what ends a run is what no other line could fare better with`() {

@@ -22,7 +22,18 @@ struct SanitizerTests {
     "", "hello", "é", "e\u{301}", "海", "😀", "👨‍👩‍👧", "नमस्ते", "שלום", "مرحبا", "\u{A0}", "\u{200B}", "~", "\\u{1B}",
   ])
   func `what people write is shown as it is`(_ text: String) {
-    #expect(Array(visible(text).utf8) == Array(text.utf8))
+    #expect(Array(visible(text, indent: nil).utf8) == Array(text.utf8))
+  }
+
+  @Test(arguments: [
+    ("bob\u{200B}", "bob\\u{200B}"), ("b\u{AD}ob", "b\\u{AD}ob"), ("bob\u{FE0F}", "bob\\u{FE0F}"),
+    ("bob\u{FFF9}", "bob\\u{FFF9}"), ("1\u{FE0F}", "1\\u{FE0F}"), ("👍\u{200D}", "👍\\u{200D}"),
+    ("\u{2800}\u{3164}", "\\u{2800}\\u{3164}"), ("👨‍👩‍👧 ❤️ 1️⃣", "👨‍👩‍👧 ❤️ 1️⃣"), ("نامه‌ها", "نامه‌ها"),
+  ])
+  func `what is invisible in a name is spelled out, unless it changes how the name looks`(
+    _ name: String, _ shown: String
+  ) {
+    #expect(visible(name) == shown)
   }
 
   @Test func `no character bears more than eight marks`() {

@@ -49,6 +49,7 @@ struct AttachTortureTests {
       #expect(try workFolders(f) == [], "\(call) \(number): after the purge")
       try f.done("dm-doctor", ["check", "--deep"])
     }
+    Tally.add(.kills, number - 1, in: "attach")
     print("killed 'dm-attach \(arguments.joined(separator: " "))' at \(number - 1) calls of \(call)")
   }
 

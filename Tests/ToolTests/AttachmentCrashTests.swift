@@ -52,6 +52,7 @@ import Testing
       let f = try furnished()
       let words = try f.meddling(call, "signal=SIGKILL:when=\(number)", "dm-doctor") + arguments(f)
       isWhole = try f.run("strace", words, validatedAs: "dm-doctor").status == .exit(0)
+      Tally.add(.kills, isWhole ? 0 : 1, in: "doctor")
       try check(f, "\(call) \(number)")
       // Those that write pages are very many.
       if call == "pwrite64" { number += 6 }
@@ -87,7 +88,8 @@ import Testing
       try f.done("dm-doctor", ["--store", copy, "restore", f.directory + "/day"])
       try f.done("dm-doctor", ["--store", copy, "check", "--deep"])
       #expect(try contents(f, copy) == 2, "\(place)")
-      try f.done("dm-doctor", ["backup", f.directory + "/day"])
+      try f.done("dm-doctor", place.hasSuffix("1") ? ["purge"] : ["backup", f.directory + "/day"])
+      try expectNothingLeft(f, place)
     }
   }
 
@@ -100,7 +102,7 @@ import Testing
       try FileManager.default.removeItem(atPath: f.store)
       guard isThere else { return f }
       try f.done("dm-user", ["add", "dave"], as: "dave")
-      _ = try f.sql("DELETE FROM change; DELETE FROM user")
+      try f.makeEmpty()
       return f
     }
     try killed(call, { ["restore", $0.directory + "/day"] }, on: backup) { f, place in
@@ -115,7 +117,14 @@ import Testing
       }
       #expect(try f.sql("SELECT count(*) FROM message") == "3", "\(place)")
       #expect(try contents(f) == 2, "\(place)")
+      try f.done("dm-doctor", ["purge"])
+      try expectNothingLeft(f, place)
     }
+  }
+
+  /// That no folder in which a backup or a store was made is left, nor a link to one.
+  private func expectNothingLeft(_ f: ToolFixture, _ place: String) throws {
+    #expect(try f.done("find", [f.directory, "-name", ".dm-*", "-o", "-name", ".trace-*"]).stdout == "", "\(place)")
   }
 }
 

@@ -46,7 +46,7 @@ import Testing
       let expected = texts.indices.filter { index in failing.map { (index + 1) % $0 != 0 } ?? true }
 
       let answers = try f.follower(["--others"], as: "alice")
-      let options = failing == nil ? [] : ["--skip-failed"]
+      let options = failing == nil ? ["--stop-at-failed"] : []
       let bot = try LiveProcess(
         f, Self.runBot, ["echo"] + options + ["--"] + Self.filter(failing: failing, nonce: failing != nil),
         as: "echo", stdin: .null)
@@ -76,6 +76,7 @@ import Testing
         try awaitAnswers(answered + awaited, seconds: 30)
         try bot.descendant(["dm-tail", "jq", "dm-send"][dice.number(0...2)]).send(SIGKILL)
       }
+      Tally.add(.kills, kills, in: "bots")
       let lastKill = ContinuousClock.now
       try awaitAnswers(expected.count, seconds: 10)
       print("answered \(answered) of \(total), the last \(Torture.seconds(since: lastKill)) s after \(kills) kills")
@@ -137,7 +138,7 @@ import Testing
     try Torture.wait(until: "all that the bot started is gone") { !(started + [pause]).contains(where: \.isAlive) }
   }
 
-  @Test(arguments: [[], ["--skip-failed"]])
+  @Test(arguments: [[], ["--stop-at-failed"]])
   func `half a line that a death has left is neither passed over nor acknowledged`(options: [String]) throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
@@ -188,6 +189,7 @@ import Testing
         if dice.happens(oneIn: 8) {
           // It dies with lines done that it has not said so of, and comes back with what was done long ago.
           pipes[index].sender.process.send(SIGKILL)
+          Tally.add(.kills, in: "bots")
           pipes[index] = try start(at: max(0, answered - dice.number(0...30)))
         }
         for line in lines[pipes[index].next...].prefix(dice.number(0...20)) {

@@ -36,6 +36,7 @@ import Testing
       #expect(try f.sql(answers) == "1", "\(call) \(number)")
     }
     try f.checkIntegrity()
+    Tally.add(.kills, number - 1, in: "bots")
     print("killed a bot's sender at \(number - 1) calls of \(call)")
   }
 }

@@ -8,7 +8,7 @@ import Testing
     for text in ["one", "two"] { try f.done("dm-send", ["bob", text], as: "alice") }
     let told = try f.done("dm-tail", ["--consumer", "c", "--cursor", "start", "--events", "message"], as: "bob").records
     let cursors = told.compactMap { $0["cursor"]?.string }
-    let send = try LiveProcess(f, "dm-send", ["--consumer", "c"], as: "bob")
+    let send = try LiveProcess(f, "dm-send", ["--consumer", "c", "--stop-at-failed"], as: "bob")
     try send.send(JSON.line(["conversation": "alice", "text": "1", "nonce": "1", "ack": cursors[0]]))
     #expect(try send.record()["type"]?.string == "message")
     // A line a batch, as a live pipe brings them, and the pipe stays open.
@@ -18,5 +18,60 @@ import Testing
     let consumer = try f.done("dm-tail", ["--consumers"], as: "bob").record
     #expect(consumer["cursor"]?.string == cursors[0])
     #expect(consumer["behind_count"]?.int == 1)
+  }
+
+  /// A store in which the consumer `bot` of bob acknowledged the first of four messages, and the second was forgotten.
+  private func gap() throws -> ToolFixture {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bob")
+    for text in ["one", "two", "three", "four"] { try f.done("dm-send", ["bob", text], as: "alice") }
+    let events = ["--events", "message", "--peek"]
+    let told = try f.done("dm-tail", ["--consumer", "bot", "--cursor", "start"] + events, as: "bob").records
+    let first = try #require(told.first?["cursor"]?.string)
+    try f.done("dm-tail", ["--consumer", "bot", "--ack", first], as: "bob")
+    _ = try f.sql("DELETE FROM change WHERE rev <= (SELECT rev + 1 FROM consumer)")
+    return f
+  }
+
+  @Test func `a consumer ends at a gap with a status of its own, and goes on when it is accepted`() throws {
+    let f = try gap()
+    let consumer = ["--consumer", "bot", "--events", "message"]
+    for _ in 1...2 {
+      let stopped = try f.run("dm-tail", consumer, as: "bob")
+      #expect(stopped.status == .exit(76))
+      #expect(stopped.output.isEmpty)
+      #expect(stopped.stderr.hasPrefix("dm-tail: ") && stopped.stderr.contains("--accept-gap"), "\(stopped.stderr)")
+    }
+    #expect(try f.run("dm-tail", ["-f"] + consumer, as: "bob").status == .exit(76))
+    #expect(try f.run("dm-tail", ["--accept-gap", "bob"], as: "bob").status == .exit(64))
+    let told = try f.done("dm-tail", consumer + ["--accept-gap"], as: "bob").records
+    #expect(told.compactMap { $0["type"]?.string } == ["gap", "message", "message", "caught_up"])
+    #expect(told.compactMap { $0["text"]?.string } == ["three", "four"])
+    try f.done("dm-tail", ["--consumer", "bot", "--ack", #require(told[0]["cursor"]?.string)], as: "bob")
+    #expect(try f.done("dm-tail", consumer, as: "bob").records.first?["text"]?.string == "three")
+  }
+
+  @Test func `a follower that is no consumer is told of the gap and goes on`() throws {
+    let f = try gap()
+    let place = try #require(try f.done("dm-tail", ["--consumers"], as: "bob").record["cursor"]?.string)
+    let told = try f.done("dm-tail", ["--cursor", place, "--events", "message"], as: "bob").records
+    #expect(told.compactMap { $0["type"]?.string } == ["gap", "message", "message", "caught_up"])
+  }
+
+  @Test func `statistics warn of a consumer at a gap, also when nothing is printed`() throws {
+    let f = try gap()
+    let outcome = try f.done("dm-doctor", ["stats"])
+    #expect(outcome.stdout.contains("\"warning\":\"gap\""))
+    #expect(outcome.stderr.hasPrefix("dm-doctor: ") && outcome.stderr.contains("--forget bot"), "\(outcome.stderr)")
+    #expect(try f.done("dm-doctor", ["stats", "-q"]).stderr == outcome.stderr)
+    #expect(try f.done("dm-doctor", ["stats", "--text"]).stdout.contains("bob/bot 2 behind"))
+  }
+
+  @Test func `the script that keeps a bot alive ends at a gap`() throws {
+    let f = try gap()
+    let bot = ["bot", "--", "jq", "-c", "--unbuffered", "{ack: .cursor}"]
+    let outcome = try f.run(ExamplesTests.root + "/examples/run-bot", bot, as: "bob")
+    #expect(outcome.status == .exit(76), "\(outcome.stderr)")
+    #expect(outcome.stderr.contains("--accept-gap"))
   }
 }

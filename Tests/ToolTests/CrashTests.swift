@@ -69,6 +69,7 @@ import Testing
       if !wasWhole { #expect(outcome.status == .signal(SIGKILL), "\(outcome.status) \(outcome.stderr)") }
       try check(f, outcome, nonce, at: #_sourceLocation)
     }
+    Tally.add(.kills, number - 1, in: "sends")
     print("killed a send at \(number - 1) calls of \(call)")
   }
 
@@ -112,6 +113,7 @@ import Testing
           ToolFixture.executable("dm-send"), "alice", "--nonce", "n", "first",
         ], as: "alice", validatedAs: "dm-send")
       wasWhole = outcome.status == .exit(0)
+      Tally.add(.kills, wasWhole ? 0 : 1, in: "sends")
       // Whatever it left is no fault to a reader: absent, without tables, without users or whole.
       let list = try f.run("dm-list", as: "alice")
       #expect([.exit(0), .exit(66), .exit(67)].contains(list.status), "\(call) \(number): \(list.stderr)")
@@ -148,6 +150,7 @@ import Testing
         break
       }
       live.process.send(SIGKILL)
+      Tally.add(.kills, in: "sends")
       #expect([.signal(SIGKILL), .exit(0)].contains(live.finish().status))
     }
     #expect(acknowledged.count == count)

@@ -4,18 +4,6 @@ import Testing
 
 /// What changes messages and groups, killed at its system calls: each act is done whole or not at all.
 @Suite(.enabled(if: CrashTests.canTrace, "needs strace")) struct EditTortureTests {
-  struct Act: Sendable, CustomTestStringConvertible {
-    let program: String
-    let arguments: [String]
-    let user: String
-
-    init(_ program: String, _ arguments: String..., as user: String = "alice") {
-      (self.program, self.arguments, self.user) = (program, arguments, user)
-    }
-
-    var testDescription: String { "\(program) \(arguments.joined(separator: " "))" }
-  }
-
   static let acts = [
     Act("dm-edit", "text", "+all:3", "said @carol and @dave"),
     Act("dm-edit", "delete", "--for-everyone", "+all", "3..4"),
@@ -91,7 +79,8 @@ import Testing
       }
       try f.checkKept()
     }
-    print("killed '\(act.testDescription)' at \(number - 1) calls of \(call)")
+    Tally.add(.kills, number - 1, in: "edits")
+    print("killed '\(act)' at \(number - 1) calls of \(call)")
   }
 
   @Test func `lines that are killed midway are each done or not, and again they are all done`() throws {
@@ -108,6 +97,7 @@ import Testing
       acknowledged = 0
       while acknowledged < stop, try live.line(within: 60) != nil { acknowledged += 1 }
       live.process.send(SIGKILL)
+      Tally.add(.kills, in: "edits")
       _ = live.finish()
       let edited = try #require(Int(try f.sql("SELECT count(*) FROM message WHERE edited_at IS NOT NULL")))
       #expect(edited >= acknowledged)

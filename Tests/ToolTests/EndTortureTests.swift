@@ -37,6 +37,23 @@ import Testing
     #expect(seconds < Torture.bound(1))
   }
 
+  @Test(arguments: [SIGTERM, SIGINT])
+  func `an attachment ends with a signal also when all of a large file has been copied`(number: Int32) throws {
+    let f = try ToolFixture.furnished()
+    let size = 1 << 30
+    try f.done("truncate", ["-s", "\(size)", f.directory + "/large"])
+    let live = try LiveProcess(f, "dm-attach", ["--as-file", f.directory + "/large"], as: "alice", stdin: .null)
+    try Torture.wait(until: "the file is copied", seconds: 60) {
+      let copies = try f.done("find", [f.store + "/attachments", "-name", "source", "-size", "+\((size - 1) >> 20)M"])
+      return !copies.output.isEmpty || !live.seen.isAlive
+    }
+    live.process.send(number)
+    let (seconds, outcome) = Torture.time { live.finish() }
+    #expect(outcome.status == .signal(number), "\(outcome.stderr)")
+    #expect(seconds < Torture.bound(1))
+    #expect(try f.done("find", [f.store + "/attachments", "-type", "f"]).output.isEmpty, "a half is left")
+  }
+
   private func typing(_ f: ToolFixture) throws -> [String] {
     if !FileManager.default.fileExists(atPath: f.store + "/live") { return [] }
     return try FileManager.default.contentsOfDirectory(atPath: f.store + "/live").filter { $0.hasPrefix("typing.") }

@@ -52,7 +52,7 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
     StatusRow(64, "dm-tail", ["-f", "--events", "mesage"]),
     StatusRow(64, "dm-tail", ["--consumer", "new"]),
     StatusRow(64, "dm-tail", ["--ack", "c1-1"]),
-    StatusRow(64, "dm-send", ["--skip-failed"]),
+    StatusRow(64, "dm-send", ["--skip-failed"]), StatusRow(64, "dm-send", ["--stop-at-failed"]),
     StatusRow(64, "dm-send", ["--consumer", "new", "bob", "text"]),
     StatusRow(64, "dm-typing", []),
     StatusRow(64, "dm-typing", ["bob", "--", "no-such-command"]),

@@ -41,7 +41,7 @@ import Testing
     var byNumber = visit
     byNumber.namesNumbers = true
     // The message by its id, and by its number.
-    for call in Set([visit, byNumber].compactMap { $0.fill(walk.call) }) {
+    for call in Set([visit, byNumber].compactMap { $0.fill(walk.call) }) where !walk.needsLine {
       let outcome = try visit.run(call, as: visit.actor)
       #expect(outcome.status == .exit(status), "\(call): \(outcome.stderr)")
       #expect(outcome.output.isEmpty, "\(call): \(outcome.stdout)")
@@ -86,7 +86,8 @@ import Testing
     case .types where visit.witness == visit.actor, .prints: break
     default: #expect(try !holds(), "it is so before")
     }
-    let outcome = try visit.run(call, as: visit.actor)
+    let line = walk.needsLine ? walk.lines.flatMap { visit.fill($0.line) } : nil
+    let outcome = try visit.run(call, as: visit.actor, line: line)
     #expect(outcome.status == .exit(0), "\(outcome.stderr)")
     if case .prints(let text) = walk.proof {
       #expect(outcome.stdout.contains(visit.fill(text) ?? text), "\(outcome.stdout)")

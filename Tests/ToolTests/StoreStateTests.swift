@@ -198,4 +198,48 @@ import Testing
     #expect(outcome.status == .exit(74), "\(outcome.stderr)")
     #expect(outcome.stderr.contains("open it once where it can be written"), "\(outcome.stderr)")
   }
+
+  @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
+  func `a read-only store is dumped by way of TMPDIR, which is said, and not without`() throws {
+    let f = try ToolFixture.furnished()
+    try f.done("chmod", ["755", f.directory])
+    let writer = try LiveProcess(f, "dm-send", as: "alice")
+    try writer.send(JSON.line(["conversation": "bob", "text": "three"]))
+    _ = try writer.record()
+    try f.done("chmod", ["-R", "a+rX,a-w", f.store])
+    let refused = try nobody(f, "dm-doctor", ["dump"])
+    #expect(refused.status == .exit(73), "\(refused.stderr)")
+    #expect(refused.stderr.contains("TMPDIR") && refused.output.isEmpty, "\(refused.stderr)")
+    let spare = f.directory + "/spare"
+    try f.done("mkdir", ["-m", "777", spare])
+    f.set("TMPDIR", spare)
+    let dumped = try nobody(f, "dm-doctor", ["dump"])
+    #expect(dumped.status == .exit(0), "\(dumped.stderr)")
+    #expect(dumped.stderr.contains("'\(spare)'"), "\(dumped.stderr)")
+    #expect(try dumped.records.last?["type"]?.string == "dump_end")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: spare) == [])
+    #expect(writer.finish().status == .exit(0))
+  }
+
+  @Test(.enabled(if: CrashTests.canTrace, "needs strace"))
+  func `a folder of contents that cannot be read is an error, and nothing is restored without it`() throws {
+    let f = try ToolFixture.furnished()
+    try f.done("sh", ["-c", "echo content | dm-send bob --attach -"], as: "alice")
+    let backup = f.directory + "/backup"
+    try f.done("dm-doctor", ["backup", backup])
+    for action in ["stats", "purge"] {
+      let words = try f.meddling("getdents64", "error=EIO", "dm-doctor") + [action]
+      #expect(try f.run("strace", words, validatedAs: "dm-doctor").status == .exit(74), "\(action)")
+    }
+    // Into an empty store contents are copied one by one.
+    try FileManager.default.removeItem(atPath: f.store)
+    try f.done("dm-user", ["add", "dave"], as: "dave")
+    try f.makeEmpty()
+    let words = try f.meddling("getdents64", "error=EIO", "dm-doctor") + ["restore", backup]
+    let outcome = try f.run("strace", words, validatedAs: "dm-doctor")
+    #expect(outcome.status == .exit(74), "\(outcome.stderr)")
+    #expect(try f.sql("SELECT count(*) FROM message") == "0")
+    try f.done("dm-doctor", ["restore", backup])
+    try f.done("dm-doctor", ["check", "--deep"])
+  }
 }

@@ -41,6 +41,17 @@ exits 1 "a conversation that one is not in" sh -c "dm-import --as carol <'$work/
 is "$(printf '%s' "$out" | jq -r .code)" not_allowed "is not imported into"
 exits 64 "operands" dm-import file
 
+# An imported group that people have chatted in.
+dm-send -q --as ben +old "between us"
+line "$(date -u -d "+1 hour" +%FT%TZ)" '{conversation: "+old", sender: "carol"}' >"$work/line"
+exits 1 "a stranger's line into a group in use" sh -c "dm-import --as carol <'$work/line'"
+is "$(printf '%s' "$out" | jq -r .code)" not_allowed "is refused"
+exits 66 "and nobody has joined" dm-tail --as carol +old
+line "$(date -u -d "+1 hour" +%FT%TZ)" '{conversation: "+old"}' | dm-import -q --as ann
+is "$(dm-tail --as ben +old -n 2 --peek --text | sed -n 's/^[0-9:]*  //p')" "6 -- ann imported history --
+7 ann: x" "what a member imports is announced"
+is "$(dm-import --as ann --text <"$work/clean")" "0 messages added, 3 there already" "and the old history is still known"
+
 # A copy of what one sees, into another store.
 { dm-list --all --limit all; dm-tail -n all --peek; } | dm-import --store "$work/copy" >/dev/null
 is "$(dm-tail -n all --peek --store "$work/copy" | jq -c '[.id, .seq, .sender, .text, .created_at]')" \

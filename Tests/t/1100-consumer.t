@@ -89,17 +89,22 @@ exits 1 "an acknowledgement without a consumer" sh -c "echo '{\"ack\":\"$before\
 is "$(printf '%s' "$out" | jq -r '.code, .subject' | tr '\n' ' ')" "bad_field ack " "is an error of the line"
 exits 66 "a consumer that nobody made" sh -c "echo '{\"ack\":\"$before\"}' | dm-send --consumer lost"
 exits 64 "a consumer's lines name their conversations" dm-send --consumer echo alice hi
-exits 64 "--skip-failed is for consumers" sh -c 'dm-send --skip-failed </dev/null'
+for option in skip-failed stop-at-failed; do
+  exits 64 "--$option is for consumers" sh -c "dm-send --$option </dev/null"
+done
+exits 64 "both at once" sh -c 'dm-send --consumer echo --skip-failed --stop-at-failed </dev/null'
 reply() { jq -nc --arg to "$1" --arg text "$2" --arg ack "$3" '{conversation: $to, text: $text, nonce: $text, ack: $ack}'; }
 { reply alice A "$(cursor 1)"; reply nobody B "$(cursor 2)"; reply alice C "$(cursor 3)"; } >"$work/replies"
-exits 1 "the first line that fails ends the run" sh -c "dm-send --consumer echo <'$work/replies'"
+exits 1 "with --stop-at-failed the first line that fails ends the run" \
+  sh -c "dm-send --consumer echo --stop-at-failed <'$work/replies'"
 is "$(printf '%s' "$out" | jq -r '.code // .text' | tr '\n' ' ')" "A unknown_user " "with an error as its last answer"
 is "$(place echo .cursor) $(dm-tail alice -n 1 | jq -r .text)" "$(cursor 1) A" "what came before it is kept"
 is "$(reply alice A "$(cursor 1)" | dm-send --consumer echo | jq -c '[.text, .duplicate]')" '["A",true]' \
   "what is acknowledged already is not sent again"
 is "$(reply alice X "$(cursor 1)" | dm-send --consumer echo | jq -r '.type + .cursor')" "ack$(cursor 1)" \
   "nor anything that came too late"
-exits 1 "--skip-failed passes over it" sh -c "dm-send --consumer echo --skip-failed <'$work/replies'"
+exits 1 "without it the line is skipped" sh -c "dm-send --consumer echo <'$work/replies' 2>'$work/said'"
+is "$(tail -n 1 "$work/said")" "dm-send: skipped 1 line that can never succeed" "that is said,"
 is "$(printf '%s' "$out" | jq -r '.code // .text' | tr '\n' ' ')" "A unknown_user C " "and goes on"
 is "$(place echo '"\(.cursor) \(.skipped_count)"')" "$(cursor 3) 1" "acknowledges it, and counts"
 is "$(jq -nc '{conversation: "alice", text: "other words", nonce: "C"}' | dm-send --consumer echo |

@@ -61,11 +61,7 @@ final class ChangeFeed {
       guard let known = try store.knownChanges() else { return [] }
       try store.refuseReplaced(uuid)
       var events: [MessagingEvent] = []
-      if position.rev + 1 < known.lowerBound {
-        let before = cursor
-        position = Cursor.Position(rev: known.lowerBound - 1)
-        events.append(.gap(from: before, to: cursor))
-      }
+      if Store.isForgotten(after: position.rev, of: known) { events.append(try gap(upTo: known.lowerBound - 1)) }
       let filter = Store.ChangeFilter(user: me, kinds: kinds, conversations: conversations)
       if !filter.selectsNothing {
         let viewer = try currentViewer(me)
@@ -81,6 +77,23 @@ final class ChangeFeed {
       if isDry, position.rev < known.upperBound { position = Cursor.Position(rev: known.upperBound) }
       return events
     }
+  }
+
+  /// Moves over what the log no longer has.
+  ///
+  /// - Throws: `gap` for a consumer that does not accept one; then it stays where it is.
+  private func gap(upTo rev: Int64) throws -> MessagingEvent {
+    let (from, to) = (cursor, Cursor(store: uuid, Cursor.Position(rev: rev)))
+    if let name = query.consumer, !query.acceptsGap {
+      throw DMError(
+        .gap,
+        """
+        what the consumer '\(name)' missed is no longer in the log: all from '\(from)' to '\(to)'; look at the \
+        conversations again, then say --accept-gap to go on
+        """, subject: name)
+    }
+    position = to.position
+    return .gap(from: from, to: to)
   }
 
   /// Whether something was logged since, for whoever was not woken; and whether it is still the same store.

@@ -16,6 +16,7 @@ final class ConsumerLease {
       guard let start = query.start else {
         throw DMError(.usage, "the consumer '\(name)' is new; say where it begins: --cursor start, now or CURSOR")
       }
+      try Consumer.check(newName: name)
       try store.insertConsumer(name, of: me, at: messenger.placed(start, store), now: .now)
       return try messenger.consumer(name, store, me)
     }

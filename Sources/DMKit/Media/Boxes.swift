@@ -1,4 +1,4 @@
-/// The boxes of a HEIF or MP4 file that stand one behind the other (ISO/IEC 14496-12, section 4.2).
+/// The boxes of a HEIF or MP4 file that follow one another (ISO/IEC 14496-12, section 4.2).
 ///
 /// The last ends where the bytes do, whatever it says.
 struct Boxes: Sequence, IteratorProtocol {
@@ -7,6 +7,8 @@ struct Boxes: Sequence, IteratorProtocol {
     let start: Int
     let name: String
     var content: ByteReader
+    /// Whether it ends no later than what it stands in.
+    let isWhole: Bool
   }
 
   private var reader: ByteReader
@@ -26,7 +28,8 @@ struct Boxes: Sequence, IteratorProtocol {
       if count == 0 { count = .max }
       let header = reader.place - start
       guard count >= header else { return nil }
-      return Box(start: start, name: name, content: reader.part(upTo: count - header))
+      let isWhole = count == .max || count - header <= reader.rest.count
+      return Box(start: start, name: name, content: reader.part(upTo: count - header), isWhole: isWhole)
     } catch {
       return nil
     }

@@ -70,6 +70,16 @@ struct ByteReader {
     return found != nil
   }
 
+  /// Whether these bytes are anywhere in what is left.
+  func contains(_ wanted: [UInt8]) -> Bool {
+    var rest = self
+    while let first = wanted.first, rest.seek(first) {
+      if rest.prefix(wanted.count) == wanted { return true }
+      _ = rest.part(upTo: 1)
+    }
+    return false
+  }
+
   /// A copy of the first of what is left.
   func prefix(_ count: Int) -> [UInt8] { Array(bytes[rest].prefix(count)) }
 }

@@ -32,19 +32,21 @@ struct ContentFolder {
   /// - Parameters:
   ///   - file: in a `WorkFolder`, so of the same file system.
   ///   - syncs: whether it is on the disk before it has its name, and that, too, on return.
-  func place(_ file: String, as hash: ContentHash, syncs: Bool = true) throws {
+  ///   - waiting: called often while it is written to the disk; what it throws ends that.
+  func place(_ file: String, as hash: ContentHash, syncs: Bool = true, waiting: () throws -> Void = {}) throws {
     // A tool that wrote it knows nothing of privacy.
     guard chmod(file, 0o600) == 0 else { throw fileFault(.cannotCreate, "protect", file) }
-    if syncs { try syncToDisk(file) }
+    if syncs { try syncToDisk(file, waiting: waiting) }
     let target = path(of: hash)
     try makeFolder(folder(of: target), syncs: syncs)
     guard rename(file, target) == 0 else { throw fileFault(.cannotCreate, "create", target) }
     if syncs { try syncToDisk(folder(of: target)) }
   }
 
+  /// A folder that is there already may have been made by a process that was killed before its name was on the disk.
   private func makeFolder(_ path: String, syncs: Bool) throws {
-    if mkdir(path, 0o700) == 0 { return syncs ? try syncToDisk(folder(of: path)) : () }
-    guard errno == EEXIST else { throw storeFault("create", path) }
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw storeFault("create", path) }
+    if syncs { try syncToDisk(folder(of: path)) }
   }
 
   /// The size of a content; nil when it is not there.
@@ -86,8 +88,8 @@ struct ContentFolder {
   }
 
   /// The contents that have been there since before a moment.
-  func all(before time: Timestamp) -> [ContentHash] {
-    all.filter { hash in status(of: hash).map { isOlder($0, than: time) } == true }
+  func all(before time: Timestamp) throws -> [ContentHash] {
+    try all.filter { hash in status(of: hash).map { isOlder($0, than: time) } == true }
   }
 
   private func isOlder(_ status: stat, than time: Timestamp) -> Bool {
@@ -95,11 +97,17 @@ struct ContentFolder {
   }
 
   /// Every content that is there.
-  var all: [ContentHash] { folders.flatMap { names(in: $0).sorted().compactMap { ContentHash($0) } } }
+  ///
+  /// - Throws: `io_error` when a folder cannot be read: one that counted as empty would lose what is in it.
+  var all: [ContentHash] {
+    get throws { try folders.flatMap { try names(in: $0).sorted().compactMap { ContentHash($0) } } }
+  }
 
   /// The folders of contents that are there.
   var folders: [String] {
-    names(in: path).filter { $0.utf8.count == 2 }.sorted().map { "\(path)/\($0)" }
+    get throws {
+      try names(in: path, mayBeAbsent: true).filter { $0.utf8.count == 2 }.sorted().map { "\(path)/\($0)" }
+    }
   }
 
   /// Keeps others from removing contents, of which somebody reads what the rows of a moment name, as long as it lives.
@@ -154,9 +162,11 @@ func hashed(
 }
 
 /// The hash of a file.
-func contentHash(ofFile path: String) throws -> ContentHash {
+///
+/// - Parameter waiting: called for each chunk; what it throws ends that.
+func contentHash(ofFile path: String, waiting: () throws -> Void = {}) throws -> ContentHash {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
   guard descriptor >= 0 else { throw fileFault(.inputOutput, "read", path) }
   defer { close(descriptor) }
-  return try hashed(descriptor, path) { _ in }
+  return try hashed(descriptor, path) { _ in try waiting() }
 }

@@ -3,13 +3,14 @@ enum GIF {
   /// A block that is a picture or an extension.
   struct Block {
     enum Kind {
-      case image
+      /// With its size, and where the size of its codes and the codes are (section 22).
+      case image(width: Int, height: Int, codes: Range<Int>)
       /// Says of the next picture how it is shown (section 23).
-      case control(hasTransparency: Bool)
+      case control([UInt8])
       /// A text that is shown as a picture (section 25).
       case plainText
       /// An extension for some programs, by its name (section 26).
-      case application(String)
+      case application(String, Range<Int>)
       case other
       case end
     }
@@ -44,12 +45,13 @@ enum GIF {
         switch try reader.number(1) {
         case 0x21: kind = try nextExtension()
         case 0x2C:
-          try reader.skip(8)
+          try reader.skip(4)
+          let (width, height) = (try reader.number(2), try reader.number(2))
           skipTable(try reader.number(1))
-          // The size of its codes, then the codes.
+          let codes = reader.place
           try reader.skip(1)
           skipData()
-          kind = .image
+          kind = .image(width: width, height: height, codes: codes..<reader.place)
         case 0x3B:
           kind = .end
         default: return nil
@@ -62,13 +64,15 @@ enum GIF {
 
     private mutating func nextExtension() throws -> Block.Kind {
       let label = try reader.number(1)
+      let start = reader.place
       var first = reader
       first = first.part(upTo: try first.number(1))
       skipData()
       switch label {
-      case 0xF9: return .control(hasTransparency: first.next.map { $0 & 1 != 0 } ?? false)
+      case 0xF9: return .control(first.prefix(4))
       case 0x01: return .plainText
-      case 0xFF: return .application(String(decoding: first.prefix(11), as: UTF8.self))
+      case 0xFF:
+        return .application(String(decoding: first.prefix(11), as: UTF8.self), start..<reader.place)
       default: return .other
       }
     }
@@ -93,7 +97,7 @@ enum GIF {
     loop: for block in blocks {
       switch block.kind {
       case .image: header.frameCount += 1
-      case .control(hasTransparency: true): header.hasAlpha = true
+      case .control(let fields) where fields.first.map { $0 & 1 != 0 } == true: header.hasAlpha = true
       case .end: break loop
       default: break
       }
@@ -102,23 +106,51 @@ enum GIF {
     return header
   }
 
-  static func cut(_ bytes: UnsafeRawBufferPointer) throws -> ImageCut {
+  static func cut(_ bytes: UnsafeRawBufferPointer, checks: Bool) throws -> ImageCut {
     let blocks = try Blocks(bytes)
     var cut = ImageCut()
+    var (control, hasLoop, isEnded): (Block?, Bool, Bool) = (nil, false, false)
     cut.keep(0..<blocks.start)
-    for block in blocks {
+    loop: for block in blocks {
       switch block.kind {
-      case .image, .control, .plainText: cut.keep(block.range)
-      case .application(let name) where applications.contains(name): cut.keep(block.range)
+      // It is about the picture that comes next, whatever stands between them.
+      case .control: control = block
+      case .plainText: control = nil
+      case .image(let width, let height, let codes):
+        if let control, case .control(let fields) = control.kind, fields.count == 4 {
+          // Five bits of the first one have a meaning (section 23).
+          cut.keep(control.range, of: bytes, as: [0x21, 0xF9, 4, fields[0] & 0x1F] + fields[1...] + [0])
+        }
+        control = nil
+        cut.keep(block.range)
+        if checks, !GIFCodes.fill(width * height, bytes, codes) { cut.doubt() }
+      case .application(let name, let parts) where loops.contains(name) && !hasLoop:
+        guard let count = repetitions(bytes, parts) else { continue }
+        cut.keep(block.range, of: bytes, as: [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + count + [0])
+        hasLoop = true
       case .application, .other: break
       case .end:
         cut.keep(block.range)
-        return cut
+        isEnded = true
+        break loop
       }
     }
+    if !isEnded { cut.doubt() }
     return cut
   }
 
-  /// How often it is repeated, and the colour profile.
-  private static let applications = ["NETSCAPE2.0", "ANIMEXTS1.0", "ICCRGBG1012"]
+  /// Names under which it is said how often the animation is repeated.
+  private static let loops = ["NETSCAPE2.0", "ANIMEXTS1.0"]
+
+  /// The two bytes that say how often; nil when they are missing.
+  private static func repetitions(_ bytes: UnsafeRawBufferPointer, _ parts: Range<Int>) -> [UInt8]? {
+    var place = parts.lowerBound + 12
+    while place < parts.upperBound, case let count = Int(bytes[place]), count > 0 {
+      if count >= 3, place + 3 < parts.upperBound, bytes[place + 1] & 7 == 1 {
+        return Array(bytes[place + 2...place + 3])
+      }
+      place += 1 + count
+    }
+    return nil
+  }
 }

@@ -15,6 +15,8 @@ struct ImageCut {
   }
 
   private(set) var pieces: [Piece] = []
+  /// Whether all that is kept is part of the image: its compressed data ends where its chunk, segment or block does.
+  private(set) var isUnderstood = true
 
   /// More pieces than any honest file has, and few enough to be held in memory.
   static let limit = 1 << 16
@@ -23,23 +25,24 @@ struct ImageCut {
   ///
   /// What is behind the end of the image is not kept either. What is cut short stays cut short. A file that is clean is
   /// one piece, all of it.
+  /// - Parameter checks: whether compressed data is looked through for what does not belong to it.
   /// - Returns: nil when the format has no such editing, the file cannot be read, or it has more than `limit` pieces.
-  static func pieces(
-    of bytes: UnsafeRawBufferPointer, as format: MediaFormat, keepsOrientation: Bool
-  ) -> [Piece]? {
+  static func of(
+    _ bytes: UnsafeRawBufferPointer, as format: MediaFormat, keepsOrientation: Bool, checks: Bool = true
+  ) -> ImageCut? {
     guard let header = ImageHeader.read(bytes, as: format) else { return nil }
     let orientation = keepsOrientation && header.orientation != 1 ? header.orientation : nil
     do {
       let cut: ImageCut? =
         switch format {
-        case .jpeg: JPEG.cut(bytes, orientation: orientation)
-        case .png: try PNG.cut(bytes, orientation: orientation)
-        case .gif: try GIF.cut(bytes)
+        case .jpeg: JPEG.cut(bytes, orientation: orientation, checks: checks)
+        case .png: try PNG.cut(bytes, orientation: orientation, checks: checks)
+        case .gif: try GIF.cut(bytes, checks: checks)
         case .webp: try WebP.cut(bytes, orientation: orientation)
         default: nil
         }
       guard let cut, cut.pieces.count <= limit else { return nil }
-      return cut.pieces
+      return cut
     } catch {
       return nil
     }
@@ -78,6 +81,13 @@ struct ImageCut {
     case .range(let range): keep(range)
     }
   }
+
+  /// Keeps a part as it is where it is already what it has to be.
+  mutating func keep(_ range: Range<Int>, of bytes: UnsafeRawBufferPointer, as wanted: [UInt8]) {
+    if bytes[range].elementsEqual(wanted) { keep(range) } else { add(.bytes(wanted)) }
+  }
+
+  mutating func doubt() { isUnderstood = false }
 
   /// Adds what RIFF has behind an odd number of bytes.
   mutating func makeEven() {

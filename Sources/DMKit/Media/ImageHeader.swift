@@ -10,6 +10,8 @@ struct ImageHeader: Equatable {
   var hasAlpha = false
   /// Whether a colour profile is embedded; looked for in JPEG, PNG and WebP.
   var hasProfile = false
+  /// Whether its channels have 16 bits; looked at in PNG.
+  var hasDeepChannels = false
 
   /// Pixels, as it is looked at.
   var displayedSize: (width: Int, height: Int) { orientation < 5 ? (width, height) : (height, width) }

@@ -54,7 +54,7 @@ struct ImageTool {
   ///
   /// vipsthumbnail(1) makes 8 of them.
   func scaleDeep(_ name: String, _ header: ImageHeader, to output: String) throws -> Tool.Outcome {
-    let scale = Double(Self.longestSide) / Double(max(header.width, header.height))
+    let scale = min(1, Double(Self.longestSide) / Double(max(header.width, header.height)))
     return try tool("vips", "scaling").run(["resize", "\(name)[access=sequential]", output, "\(scale)"])
   }
 

@@ -81,12 +81,14 @@ enum JPEG {
     return header
   }
 
-  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?) -> ImageCut {
+  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?, checks: Bool) -> ImageCut {
     var cut = ImageCut()
+    var scans = JPEGScans()
     var orientation = orientation
     var isEnded = false
     for segment in Segments(bytes) {
       guard let piece = kept(segment) else { continue }
+      if checks { scans.add(segment, of: bytes) }
       if let turned = orientation, segment.marker != start, segment.marker != jfif {
         let block = Array("Exif\0\0".utf8) + Exif.block(orientation: turned)
         cut.add(.bytes(self.segment(exif, block)))
@@ -97,6 +99,7 @@ enum JPEG {
       if isEnded { break }
     }
     if !isEnded { cut.add(.bytes([0xFF, end])) }
+    if checks, !isEnded || !scans.areWhole { cut.doubt() }
     return cut
   }
 

@@ -92,9 +92,11 @@ extension MediaFormat {
   private static func byBoxes(_ bytes: UnsafeRawBufferPointer) throws -> MediaFormat? {
     var boxes = Boxes(ByteReader(bytes))
     guard let first = boxes.next() else { return nil }
-    switch first.name {
+    // Some programs write metadata in front of the brands.
+    let type = first.name == "uuid" ? boxes.first { $0.name == "ftyp" } : nil
+    switch (type ?? first).name {
     case "ftyp":
-      var brands = first.content
+      var brands = (type ?? first).content
       let major = try brands.name()
       try brands.skip(4)
       var compatible: Set<String> = [major]

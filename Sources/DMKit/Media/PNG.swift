@@ -43,7 +43,7 @@ enum PNG {
       switch chunk.name {
       case "IHDR" where header == nil:
         header = ImageHeader(width: try chunk.content.number(4), height: try chunk.content.number(4))
-        try chunk.content.skip(1)
+        header?.hasDeepChannels = try chunk.content.number(1) == 16
         // Colour types with an alpha sample have the bit of 4 (section 11.2.1).
         header?.hasAlpha = try chunk.content.number(1) & 4 != 0
       case "tRNS": header?.hasAlpha = true
@@ -56,25 +56,44 @@ enum PNG {
     return header
   }
 
-  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?) throws -> ImageCut {
+  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?, checks: Bool) throws -> ImageCut {
     var cut = ImageCut()
+    var seen: Set<String> = []
+    var pixels = PNGPixels()
     cut.keep(0..<signature.count)
-    for chunk in try Chunks(bytes) where isNeeded(chunk.name) {
-      cut.keep(chunk.range)
+    for chunk in try Chunks(bytes) {
+      pixels.add(chunk)
+      guard let limit = needed[chunk.name], chunk.content.rest.count <= limit || chunk.name == "IEND",
+        limit == .max || chunk.name == "fcTL" || seen.insert(chunk.name).inserted
+      else { continue }
+      switch chunk.name {
+      case "iCCP": profile(chunk, bytes).map { cut.keep(chunk.range, of: bytes, as: $0) }
+      case "IEND": cut.keep(chunk.range, of: bytes, as: self.chunk("IEND", []))
+      default: cut.keep(chunk.range)
+      }
       if let orientation, chunk.name == "IHDR" {
         cut.add(.bytes(self.chunk("eXIf", Exif.block(orientation: orientation))))
       }
     }
+    if checks, !seen.contains("IEND") || !pixels.fill(bytes) { cut.doubt() }
     return cut
   }
 
-  /// What changes how pixels look (section 11.3) or move; critical chunks begin with a capital letter (section 5.4).
-  private static func isNeeded(_ name: String) -> Bool {
-    name.first?.isUppercase == true
-      || [
-        "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "bKGD", "tRNS", "pHYs", "hIST", "sPLT", "cICP", "mDCv", "cLLi", "acTL",
-        "fcTL", "fdAT",
-      ].contains(name)
+  /// What changes how pixels look (section 11.3) or move, and how many bytes it has at most.
+  private static let needed = [
+    "IHDR": 13, "PLTE": 768, "IDAT": Int.max, "IEND": 0, "cHRM": 32, "gAMA": 4, "iCCP": 1 << 22, "sBIT": 4, "sRGB": 1,
+    "bKGD": 6, "tRNS": 256, "pHYs": 9, "cICP": 4, "mDCv": 24, "mDCV": 24, "cLLi": 8, "cLLI": 8, "acTL": 8, "fcTL": 26,
+    "fdAT": Int.max,
+  ]
+
+  /// A colour profile under a name that says nothing, which is the one that vips(1) gives it; nil when it is none, or
+  /// larger than any (section 11.3.2.3).
+  private static func profile(_ chunk: Chunk, _ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+    var content = chunk.content
+    guard content.seek(0), content.place - chunk.content.place < 80, content.rest.count > 2 else { return nil }
+    let data = content.place + 2..<content.rest.upperBound
+    guard let stream = Zlib.stream(bytes, in: [data], limit: 1 << 22) else { return nil }
+    return self.chunk("iCCP", Array("icc\0\0".utf8) + bytes[data].dropLast(stream.rest))
   }
 
   private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {

@@ -30,6 +30,8 @@ public struct PreparationOptions: Sendable {
   public var isVoice = false
   /// Makes H.264 and AAC of a video, at so many kilobits per second.
   public var videoBitrate: Int?
+  /// Bytes of a source; a larger one is refused.
+  public var maximumSize = 4 << 30
 
   public init() {}
 }

@@ -1,31 +1,26 @@
 extension Preparer {
   /// Makes an image upright, not too large and free of metadata, and adds a small one of it.
   ///
-  /// It is decoded and encoded anew only when it has to be.
+  /// It is decoded and encoded anew only when it has to be, or when it may carry more than the image.
   func image(_ source: PreparedFile) throws -> PreparedFile {
     var file = source
     file.kind = .image
-    let header: ImageHeader?
-    let hasDeepChannels: Bool
-    do {
-      let mapped = try MappedFile(path: file.path)
-      header = ImageHeader.read(mapped.bytes, as: file.format)
-      // ISO/IEC 15948, section 11.2.2.
-      hasDeepChannels = file.format == .png && mapped.bytes.count > 24 && mapped.bytes[24] == 16
-    }
+    let header = try ImageHeader.read(file.path, as: file.format)
     if let header {
       try refuse(header.width * header.height, "pixels")
       (file.width, file.height) = header.displayedSize
     }
     let tool = ImageTool(bench, pixels: header.map { $0.width * $0.height })
     let needsEncoding = header.map { Self.needsEncoding($0, file.format) } ?? true
-    if try needsEncoding || !(options.keepsMetadata || cut(&file)) {
+    var doubt = needsEncoding ? nil : try clean(&file)
+    if let doubt, Self.isMovingPNG(header, file.format) {
+      file.advice.append(doubt)
+    } else if needsEncoding || doubt != nil {
       try refuse(header?.pixelCount ?? 0, "pixels in all frames")
-      guard try scale(&file, header, hasDeepChannels, tool) else {
+      guard try scale(&file, header, tool) else {
         guard header != nil else { throw refusal("cannot be read as an image") }
-        if !options.keepsMetadata, try !cut(&file) {
-          file.advice.append("\(subject) keeps its metadata, which may tell where it was taken")
-        }
+        if needsEncoding { doubt = try clean(&file) }
+        file.advice += doubt.map { [$0] } ?? []
         return file
       }
     }
@@ -37,9 +32,13 @@ extension Preparer {
     if count > ImageTool.pixelLimit { throw refusal("has \(count) \(what), more than \(ImageTool.pixelLimit)") }
   }
 
+  /// Of a PNG that moves vips would take the first picture.
+  private static func isMovingPNG(_ header: ImageHeader?, _ format: MediaFormat) -> Bool {
+    format == .png && header.map { $0.frameCount > 1 } == true
+  }
+
   private static func needsEncoding(_ header: ImageHeader, _ format: MediaFormat) -> Bool {
-    // Of a PNG that moves vips would take the first picture.
-    if format == .png, header.frameCount > 1 { return false }
+    if isMovingPNG(header, format) { return false }
     return max(header.width, header.height) > ImageTool.longestSide || header.orientation != 1 || header.isCMYK
       || format == .heic || format == .avif
   }
@@ -54,12 +53,12 @@ extension Preparer {
 
   /// - Returns: whether that could be done.
   private func scale(
-    _ file: inout PreparedFile, _ header: ImageHeader?, _ hasDeepChannels: Bool, _ tool: ImageTool
+    _ file: inout PreparedFile, _ header: ImageHeader?, _ tool: ImageTool
   ) throws -> Bool {
     let format = Self.scaledFormat(header, file.format)
     let (name, output) = (fileName(of: file.path), "scaled.\(format.fileExtensions[0])")
     var outcome: Tool.Outcome
-    if let header, hasDeepChannels, !header.hasAlpha, header.orientation == 1 {
+    if let header, header.hasDeepChannels, !header.hasAlpha, header.orientation == 1 {
       outcome = try tool.scaleDeep(name, header, to: output)
     } else {
       let isMoving = [.gif, .webp].contains(file.format) && header.map { $0.frameCount > 1 } ?? false
@@ -96,7 +95,7 @@ extension Preparer {
     let path = bench.path(name)
     // Cut, whatever the tool that is installed has left in it.
     guard fileSize(path) > 0, let size = try ImageHeader.read(path, as: format)?.displayedSize,
-      let final = try cuts ? cut(path, format) : path
+      let final = try cuts ? cut(path, format, checks: false)?.path : path
     else {
       outcome = .failed("what was made cannot be read")
       return nil
@@ -104,23 +103,28 @@ extension Preparer {
     return PreparedFile.Thumbnail(path: final, format: format, width: size.width, height: size.height)
   }
 
-  /// Cuts the metadata out of an image.
+  /// Cuts the metadata out of an image, as far as it can be read, unless it is to be kept.
   ///
-  /// - Returns: whether that could be done.
-  private func cut(_ file: inout PreparedFile) throws -> Bool {
-    guard let path = try cut(file.path, file.format) else { return false }
+  /// - Returns: a clause for a person, when something else than the image may be left.
+  private func clean(_ file: inout PreparedFile) throws -> String? {
+    if options.keepsMetadata { return nil }
+    guard let (path, isUnderstood) = try cut(file.path, file.format) else { return keepsMetadata }
     file.path = path
-    return true
+    return isUnderstood ? nil : "\(subject) is damaged or written in an unusual way, and may keep hidden data"
   }
 
-  /// - Returns: where an image without metadata is: the same file when that has none; nil when it cannot be cut.
-  private func cut(_ path: String, _ format: MediaFormat) throws -> String? {
+  /// - Parameter checks: whether to look for data that hides in the image's own.
+  /// - Returns: where an image without metadata is, which is the same file when that has none, and whether nothing else
+  ///   than the image is left; nil when it cannot be cut.
+  private func cut(
+    _ path: String, _ format: MediaFormat, checks: Bool = true
+  ) throws -> (path: String, isUnderstood: Bool)? {
     let file = try MappedFile(path: path)
-    guard let pieces = ImageCut.pieces(of: file.bytes, as: format, keepsOrientation: true) else { return nil }
-    if pieces == [.range(0..<file.bytes.count)] { return path }
+    guard let cut = ImageCut.of(file.bytes, as: format, keepsOrientation: true, checks: checks) else { return nil }
+    if cut.pieces == [.range(0..<file.bytes.count)] { return (path, cut.isUnderstood) }
     let clean = "\(path)-clean"
-    try ImageCut.write(pieces, of: file, to: clean)
-    return clean
+    try ImageCut.write(cut.pieces, of: file, to: clean)
+    return (clean, cut.isUnderstood)
   }
 }
 

@@ -15,11 +15,12 @@ extension Preparer {
     if file.kind == .audio {
       (file.width, file.height) = (nil, nil)
       if file.duration == nil { file.advice += movieAdvice(outcome, "has no duration") }
+      if !options.keepsMetadata, try MovieCut.tellsPlace(file.path) { file.advice.append(keepsMetadata) }
       return file
     }
     guard case .ok = outcome else {
-      let isCut = try !options.keepsMetadata && MovieCut.cut(file.path, as: file.format)
-      file.advice += movieAdvice(outcome, isCut ? "has no thumbnail" : "keeps its metadata and has no thumbnail")
+      file.advice += movieAdvice(outcome, "has no thumbnail")
+      if try !options.keepsMetadata && !MovieCut.cut(file.path, as: file.format) { file.advice.append(keepsMetadata) }
       return file
     }
     try addPoster(to: &file, name, tool)
@@ -72,9 +73,9 @@ extension Preparer {
   }
 
   private func movieAdvice(_ outcome: Tool.Outcome, _ lack: String) -> [String] {
-    let general =
-      "without ffmpeg videos have no thumbnails, those that are no MP4 or MOV keep their metadata, and sounds may have no duration"
-    return advice(outcome, of: MovieTool.package, general: general, lack: lack)
+    advice(
+      outcome, of: MovieTool.package,
+      general: "without ffmpeg videos have no thumbnails, and sounds may have no duration", lack: lack)
   }
 
   /// A voice message of what can be heard; without ffmpeg the file as what it is.

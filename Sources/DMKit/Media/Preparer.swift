@@ -30,8 +30,18 @@ struct Preparer {
     case .video, .audio: return try options.isVoice ? voice(file) : movie(file)
     case .image, .voice, .file:
       if options.isVoice { throw refusal("cannot be made a voice message: nothing of it can be heard") }
-      return file.format.kind == .image ? try image(file) : file
+      return file.format.kind == .image ? try image(file) : try other(file)
     }
+  }
+
+  /// What is neither an image nor a film to us is sent as it is.
+  private func other(_ source: PreparedFile) throws -> PreparedFile {
+    var file = source
+    let content = try MappedFile(path: file.path)
+    if !options.keepsMetadata, file.format == .binary, CameraFile.has(content.bytes) {
+      file.advice.append(keepsMetadata)
+    }
+    return file
   }
 
   /// What a person should know when a tool has not done its work.
@@ -43,6 +53,9 @@ struct Preparer {
     if case .missing = outcome { return ["\(general); install \(package)"] }
     return outcome.reason.map { ["\(subject) \(lack): \($0)"] } ?? []
   }
+
+  /// What is said of a file that is sent with its metadata, although nobody asked for that.
+  var keepsMetadata: String { "\(subject) keeps its metadata, which may tell where it was taken" }
 
   /// What cannot be sent as what it is, but as a file.
   func refusal(_ reason: String) -> DMError {

@@ -34,12 +34,7 @@ struct SHA256 {
     end += [UInt8](repeating: 0, count: (120 - end.count) % Self.block)
     withUnsafeBytes(of: (count &* 8).bigEndian) { end += $0 }
     end.withUnsafeBytes { Self.compress(&state, $0) }
-    var bytes: [UInt8] = []
-    for word in [state.0, state.1, state.2, state.3, state.4, state.5, state.6, state.7] {
-      withUnsafeBytes(of: word.bigEndian) { bytes += $0 }
-    }
-    guard let hash = ContentHash(bytes) else { fatalError("eight words are 32 bytes") }
-    return hash
+    return ContentHash(state)
   }
 
   @inline(__always)

@@ -49,7 +49,7 @@ extension Messenger {
   /// - Parameters:
   ///   - path: of the file, or of a folder in which it gets its own name.
   ///   - replacesAny: whether a file of that name is replaced.
-  /// - Throws: `cannot_create` when there is one, `store_damaged`, `unknown_attachment` of a thumbnail that is not there.
+  /// - Throws: `cannot_create` when there is one, and inside of any store; `store_damaged`, `unknown_attachment` of a thumbnail that is not there.
   public func save(
     _ part: AttachmentPart, of attachment: Attachment, to path: String, replacesAny: Bool = false
   ) throws -> SavedAttachment {
@@ -94,6 +94,7 @@ extension Messenger {
   private func save(
     _ part: AttachmentPart, of attachment: Attachment, as target: String, _ replacesAny: Bool
   ) throws -> SavedAttachment {
+    try StoreLocation.refuse(insideStore: target)
     let temporary = try temporaryName(in: folder(of: target), ".dm-attach-")
     defer { unlink(temporary) }
     try write(part, of: attachment, to: temporary)

@@ -15,12 +15,17 @@ public enum AttachmentSource: Sendable {
 
   /// Copies it to a new file: what is prepared must not change meanwhile.
   ///
-  /// - Parameter hashes: whether the hash is wanted, which costs more than the copy.
-  /// - Throws: `unknown_file`, `bad_attachment` of what is no file, `busy` of one that changed meanwhile.
-  func copy(to path: String, hashes: Bool, _ progress: (String) throws -> Void) throws -> ContentHash? {
+  /// - Parameters:
+  ///   - hashes: whether the hash is wanted, which costs more than the copy.
+  ///   - maximum: bytes that a source may have.
+  /// - Throws: `unknown_file`, `bad_attachment` of what is no file or too large, `busy` of one that changed meanwhile.
+  func copy(
+    to path: String, hashes: Bool, maximum: Int, _ progress: (String) throws -> Void
+  ) throws -> ContentHash? {
     switch self {
     case .descriptor(let descriptor):
-      return try Self.copy(descriptor, "standard input", to: path, hashes: hashes, of: nil, progress)
+      return try Self.copy(
+        descriptor, "standard input", to: path, hashes: hashes, of: nil, maximum: maximum, progress)
     case .file(let source):
       // What would wait for a writer is none that can be sent.
       let descriptor = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -33,7 +38,10 @@ public enum AttachmentSource: Sendable {
         let advice = before.st_mode & S_IFMT == S_IFDIR ? "is a folder; pack it with tar" : "is no regular file"
         throw DMError(.badAttachment, "'\(source)' \(advice), and pipe it in by the name of '-'", subject: source)
       }
-      let hash = try Self.copy(descriptor, source, to: path, hashes: hashes, of: Int(before.st_size), progress)
+      let size = Int(before.st_size)
+      guard size <= maximum else { throw Self.refusal(source, maximum) }
+      let hash = try Self.copy(
+        descriptor, source, to: path, hashes: hashes, of: size, maximum: maximum, progress)
       let after = try Self.status(descriptor, source)
       guard before.st_size == after.st_size, before.st_mtim.tv_sec == after.st_mtim.tv_sec,
         before.st_mtim.tv_nsec == after.st_mtim.tv_nsec, fileSize(path) == Int(before.st_size)
@@ -48,8 +56,14 @@ public enum AttachmentSource: Sendable {
     return status
   }
 
+  private static func refusal(_ name: String, _ maximum: Int) -> DMError {
+    DMError(
+      .badAttachment, "'\(name)' has more than \(maximum) bytes; --max-size allows more", subject: name)
+  }
+
   private static func copy(
-    _ source: Int32, _ name: String, to path: String, hashes: Bool, of total: Int?, _ progress: (String) throws -> Void
+    _ source: Int32, _ name: String, to path: String, hashes: Bool, of total: Int?, maximum: Int,
+    _ progress: (String) throws -> Void
   ) throws -> ContentHash? {
     let target = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard target >= 0 else { throw fileFault(.cannotCreate, "create", path) }
@@ -57,6 +71,7 @@ public enum AttachmentSource: Sendable {
     var done = 0
     func tell() throws { try progress("\(done >> 20)\(total.map { " of \($0 >> 20)" } ?? "") MiB of '\(name)' read") }
     let write: (UnsafeRawBufferPointer) throws -> Void = { chunk in
+      guard chunk.count <= maximum - done else { throw refusal(name, maximum) }
       try writeAll(chunk, to: target, path)
       done += chunk.count
       try tell()

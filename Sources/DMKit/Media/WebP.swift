@@ -11,6 +11,7 @@ enum WebP {
 
   /// What VP8X says there is (section 2.7.1).
   private enum Flag {
+    static let profile = 0x20
     static let alpha = 0x10
     static let exif = 0x08
     static let xmp = 0x04
@@ -65,9 +66,16 @@ enum WebP {
 
   static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?) throws -> ImageCut {
     var body = ImageCut()
+    // What is announced and is nowhere, a chunk of a wrong size has swallowed.
+    var missing: [String: Int] = [:]
     for chunk in try chunks(of: bytes) {
+      if !chunk.isWhole { body.doubt() }
+      missing[chunk.name] = nil
       switch chunk.name {
-      case "VP8X": extend(chunk, isTurned: orientation != nil, &body)
+      case "VP8X":
+        let flags = chunk.content.next.map(Int.init) ?? 0
+        missing = ["ICCP": Flag.profile, "EXIF": Flag.exif, "XMP ": Flag.xmp].filter { flags & $0.value != 0 }
+        extend(chunk, isTurned: orientation != nil, &body)
       case "ANMF": try appendFrame(chunk.content, to: &body, of: bytes)
       case "VP8 ", "VP8L", "ALPH", "ANIM", "ICCP": body.keep(chunk.range)
       default: break
@@ -79,6 +87,7 @@ enum WebP {
       body.add(.bytes(head("EXIF", block.count) + block))
     }
     var cut = ImageCut()
+    if !body.isUnderstood || !missing.isEmpty { cut.doubt() }
     try append("RIFF", 8..<12, body, to: &cut, of: bytes)
     return cut
   }
@@ -90,7 +99,10 @@ enum WebP {
     var content = content
     let start = try content.part(16).rest
     var parts = ImageCut()
-    for part in RIFFChunks(content) where ["ALPH", "VP8 ", "VP8L"].contains(part.name) { parts.keep(part.range) }
+    for part in RIFFChunks(content) where ["ALPH", "VP8 ", "VP8L"].contains(part.name) {
+      if !part.isWhole { cut.doubt() }
+      parts.keep(part.range)
+    }
     try append("ANMF", start, parts, to: &cut, of: bytes)
   }
 

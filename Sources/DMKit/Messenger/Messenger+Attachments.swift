@@ -20,20 +20,21 @@ extension Messenger {
     progress: @escaping (String) throws -> Void = { _ in }
   ) throws -> Prepared {
     // Before the work is done, whether he may.
-    if try location.state() == .present { try reading(()) { _, _ in } }
+    try readingIfPresent { _, _ in }
     let contents = try createdStore().location.contents
     try contents.create()
-    let folder = try WorkFolder(in: contents.path)
+    let folder = try WorkFolder(.attachment, in: contents.path)
     let copy = "\(folder.path)/source"
-    let copied = try source.copy(to: copy, hashes: options.asFile, progress)
+    let copied = try source.copy(
+      to: copy, hashes: options.asFile, maximum: options.maximumSize, progress)
     let file =
       options.asFile
       ? try PreparedFile(asIs: copy)
       : try Preparer(folder: folder.path, options: options, progress: progress, name: name ?? source.name).prepare(copy)
     let attachment = try Attachment(
       file, name: file.name(name ?? source.name, keeps: options.asFile),
-      sha256: copied ?? contentHash(ofFile: file.path))
-    try contents.place(file.path, as: attachment.sha256)
+      sha256: copied ?? contentHash(ofFile: file.path) { try progress("computing its hash") })
+    try contents.place(file.path, as: attachment.sha256) { try progress("writing it to the disk") }
     if let file = file.thumbnail, let thumbnail = attachment.thumbnail {
       try contents.place(file.path, as: thumbnail.sha256)
     }

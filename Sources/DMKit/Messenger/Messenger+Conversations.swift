@@ -51,7 +51,7 @@ extension Messenger {
 
   /// A new group of the user and those participants.
   public func createGroup(titled title: String, with handles: [String]) throws -> Conversation {
-    try checkTitle(title)
+    try checkNewTitle(title)
     return try writing { store, me in
       let others = try keys(handles, store, me).filter { $0 != me }
       var row = try store.insertConversation(.group(title: title), creator: me, participants: [me] + others, at: .now)

@@ -119,6 +119,7 @@ public final class History {
     _ query: HistoryQuery, _ row: Store.ConversationRow, _ messenger: Messenger, _ store: Store, _ viewer: Viewer
   ) throws -> [SeqRange] {
     func seq(_ bound: HistoryQuery.Bound) throws -> Int { try messenger.seq(of: bound, in: row, store, viewer.user) }
+    try store.checkEnd(of: row)
     let lower = try query.since.map(seq) ?? 1
     let upper = try query.before.map(seq).map { $0 - 1 } ?? row.lastSeq
     guard lower <= upper else { return [] }

@@ -1,10 +1,11 @@
 extension Messenger {
   /// Adds history in one transaction, in order, and says what became of each line.
   ///
-  /// Missing users and groups are created, a sender joins from the first message, and all of it counts
-  /// as read. What is there already, by its id or else by sender and nonce, is returned as a duplicate.
+  /// Missing users and groups are created, and all of it counts as read. While a group has nothing but history, a
+  /// sender joins it from its first message; later only its participants import, and that is announced. What is there
+  /// already, by its id or else by sender and nonce, is returned as a duplicate.
   public func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
-    try perform(batch) { ImportSession(self, $0, $1) }
+    try perform(batch) { try ImportSession(self, $0, $1) }
   }
 }
 
@@ -13,6 +14,7 @@ private final class ImportSession: BatchSession {
   private let messenger: Messenger
   private let store: Store
   private let me: Int64
+  private let rules: ImportRules
   /// For finding what is there already; what is answered is only what the user sees.
   private let allSeeing: Viewer
   private var users: [Handle: Int64] = [:]
@@ -25,10 +27,11 @@ private final class ImportSession: BatchSession {
   private var joined: [Int64: [Int64]] = [:]
   private var created: Set<Int64> = []
 
-  init(_ messenger: Messenger, _ store: Store, _ me: Int64) {
+  init(_ messenger: Messenger, _ store: Store, _ me: Int64) throws {
     self.messenger = messenger
     self.store = store
     self.me = me
+    rules = try ImportRules(messenger, store, me)
     mentions = Mentions(store)
     allSeeing = Viewer(store, me, extras: .everything)
   }
@@ -43,7 +46,10 @@ private final class ImportSession: BatchSession {
   private func add(_ message: ImportedMessage) throws -> Message {
     let existing = try group(message.group)
     if let row = existing, let duplicate = try duplicate(of: message, in: row) { return duplicate }
-    if let row = existing, row.lastSeq > 0, message.createdAt <= row.lastActivity {
+    let isAnnounced = try existing.map(rules.mustAnnounce) ?? false
+    // An announcement goes between the two.
+    let last = existing.map { Timestamp(microseconds: $0.lastActivity.microseconds + (isAnnounced ? 1 : 0)) }
+    if let row = existing, let last, row.lastSeq > 0, message.createdAt <= last {
       throw DMError(
         .outOfOrder,
         "'\(message.createdAt)' is not after the last message of its conversation, at \(row.lastActivity); "
@@ -54,11 +60,19 @@ private final class ImportSession: BatchSession {
     if let id = message.id, try store.place(of: id) != nil {
       throw DMError(.badField, "the id '\(id)' is that of a message elsewhere; leave it out", subject: "id")
     }
-    if let row = existing, !row.isGroup { try checkMember(message.sender, of: row) }
+    let known = try existingKey(of: message.sender)
+    // The sender of an announcement need not be a participant.
+    let joins = message.systemKind == nil
+    if existing == nil, case .title(let title) = message.group { try checkNewTitle(title) }
+    if let row = existing { try rules.checkSender(known, message.sender, of: row) }
+    if known == nil { try message.sender.checkNew() }
+    if let row = existing { try rules.checkUnblocked(members(of: row.key)) }
+    if joins, let known { try rules.checkUnblocked([known]) }
     var row = try existing ?? create(message.group, at: message.createdAt)
     let sender = try key(of: message.sender)
-    // Whoever announced something need not have been there when it was said.
-    if message.systemKind == nil { try admit(sender, to: row) }
+    if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq + 1 }
+    if isAnnounced { try announce(in: &row, before: message.createdAt) }
+    if joins { try admit(sender, to: row) }
     let mentioned = try message.text.map { try mentions.users(in: $0, of: row.key) } ?? []
     let (id, _, _) = try store.insert(
       Store.NewMessage(
@@ -67,7 +81,7 @@ private final class ImportSession: BatchSession {
         mentions: mentioned), into: &row
     )
     rows[row.key] = row
-    if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq }
+    try rules.add(row)
     var added = Message(
       id: id, conversationID: row.id, seq: row.lastSeq, sender: message.sender, text: message.text,
       createdAt: message.createdAt, status: .sent, replyTo: replyTo, nonce: message.nonce)
@@ -84,8 +98,14 @@ private final class ImportSession: BatchSession {
     let row = conversation.isGroup ? nil : try existingPair(conversation.participants)
     if let row {
       // A pair has one conversation: history of another store goes into the one that is there.
-      try checkAllowed(row, conversation.id)
+      try rules.checkAllowed(row, conversation.id.description)
       try store.insertAlias(conversation.id, of: row.key)
+    } else {
+      try rules.checkUnblocked(Set(conversation.participants.compactMap(existingKey)))
+      for handle in conversation.participants + [conversation.creator].compactMap(\.self) {
+        if try existingKey(of: handle) == nil { try handle.checkNew() }
+      }
+      if let title = conversation.title { try checkNewTitle(title) }
     }
     let members = try row == nil ? conversation.participants.map(key) : []
     let creator = try row == nil ? conversation.creator.map(key) : nil
@@ -106,23 +126,6 @@ private final class ImportSession: BatchSession {
     return try store.directConversation(one, other)
   }
 
-  /// - Throws: `not_allowed` for the conversation of others that no import made.
-  private func checkAllowed(_ row: Store.ConversationRow, _ id: Identifier) throws {
-    guard try row.isImported || store.isParticipant(me, of: row.key) else {
-      throw DMError(
-        .notAllowed, "'\(messenger.identity.handle)' is not in the conversation '\(id)', and no import made it",
-        subject: id.description)
-    }
-  }
-
-  /// - Throws: `not_allowed` for a message of a third in a direct conversation.
-  private func checkMember(_ handle: Handle, of row: Store.ConversationRow) throws {
-    guard let user = try existingKey(of: handle), try store.isParticipant(user, of: row.key) else {
-      throw DMError(
-        .notAllowed, "'\(handle)' is not one of the two in that direct conversation", subject: handle.description)
-    }
-  }
-
   private func asSeen(_ row: Store.ConversationRow, _ given: ImportedConversation) throws -> Conversation {
     if let seen = try store.conversation(row.key, as: Viewer(store, me)) { return seen }
     return Conversation(
@@ -137,11 +140,13 @@ private final class ImportSession: BatchSession {
     switch group {
     case .title(let title):
       let groups = try store.groups(titled: title, of: nil)
-      if groups.count > 1 { throw messenger.ambiguous(title, groups) }
-      found = groups.first
+      let allowed = try groups.filter(rules.isAllowed)
+      if allowed.count > 1 { throw messenger.ambiguous(title, allowed) }
+      found = allowed.first
+      if found == nil, let group = groups.first { try rules.checkAllowed(group, "+\(title)") }
     case .id(let id):
       found = try store.conversation(id) ?? store.conversation(alias: id)
-      if let found { try checkAllowed(found, id) }
+      if let found { try rules.checkAllowed(found, id.description) }
     }
     if let found { remember(found, as: group) }
     return found.flatMap { rows[$0.key] }
@@ -181,18 +186,36 @@ private final class ImportSession: BatchSession {
     guard let place, place.conversation == row.key, let found = try store.message(at: place, as: allSeeing) else {
       return nil
     }
-    let isChanged = found.editedAt != nil || found.deletedAt != nil
+    guard let seen = try store.message(at: place, as: Viewer(store, me)) else {
+      return try unseenDuplicate(of: message, found, in: row)
+    }
+    let isChanged = found.editedAt != nil
     guard isChanged || found.text.map(ExactString.init) == message.text.map(ExactString.init) else {
       let name = message.id.map(\.description) ?? message.nonce ?? ""
       throw DMError(.nonceConflict, "'\(name)' names another text in the store; use a new nonce", subject: name)
     }
-    // Whoever does not see it is told what he said himself.
-    var answer =
-      try store.message(at: place, as: Viewer(store, me))
-      ?? Message(
-        id: found.id, conversationID: row.id, seq: found.seq, sender: message.sender, text: message.text,
-        createdAt: message.createdAt, status: .sent, replyTo: message.replyTo == nil ? nil : found.replyTo,
-        nonce: message.nonce)
+    var answer = seen
+    answer.isDuplicate = true
+    return answer
+  }
+
+  /// Of a message that the user does not see the answer repeats the line, whatever the store has.
+  ///
+  /// The same history has the same time; a guess is answered as if the message did not exist.
+  private func unseenDuplicate(of message: ImportedMessage, _ found: Message, in row: Store.ConversationRow) throws
+    -> Message?
+  {
+    guard found.createdAt == message.createdAt else {
+      if message.createdAt <= row.lastActivity { return nil }
+      let name = message.id.map(\.description) ?? message.nonce ?? ""
+      throw DMError(.nonceConflict, "'\(name)' cannot be used here; use a new nonce", subject: name)
+    }
+    // The id of what it replies to, too, where the line names that message.
+    let named = try message.replyTo.map { try replied($0, in: row) }
+    let replyTo = named == found.replyTo ? named : nil
+    var answer = Message(
+      id: found.id, conversationID: row.id, seq: found.seq, sender: message.sender, text: message.text,
+      createdAt: message.createdAt, status: .sent, replyTo: replyTo, nonce: message.nonce)
     answer.isDuplicate = true
     return answer
   }
@@ -229,9 +252,23 @@ private final class ImportSession: BatchSession {
     return key
   }
 
+  /// Says in a conversation that has more than history who added to it.
+  private func announce(in row: inout Store.ConversationRow, before time: Timestamp) throws {
+    let before = Timestamp(microseconds: time.microseconds - 1)
+    _ = try store.insert(Store.NewMessage(sender: me, at: before, systemKind: .historyImported), into: &row)
+    try store.append(.message, conversation: row.key, user: me, seqs: row.lastSeq...row.lastSeq, at: .now)
+  }
+
+  /// Those who are in a conversation.
+  private func members(of conversation: Int64) throws -> Set<Int64> {
+    if let known = participants[conversation] { return known }
+    let found = Set(try store.participantKeys(of: conversation))
+    participants[conversation] = found
+    return found
+  }
+
   private func admit(_ user: Int64, to row: Store.ConversationRow) throws {
-    if participants[row.key] == nil { participants[row.key] = Set(try store.participantKeys(of: row.key)) }
-    guard participants[row.key]?.contains(user) == false else { return }
+    guard try !members(of: row.key).contains(user) else { return }
     // Who has left stays away.
     if try store.participates(user, in: row.key) { return }
     participants[row.key]?.insert(user)
@@ -249,9 +286,10 @@ private final class ImportSession: BatchSession {
       guard let row = rows[key] else { continue }
       let new = first...row.lastSeq
       try store.update(row, added: new.count, readBy: nil, sender: nil, isSaid: false)
-      for user in participants[key] ?? [] { try store.extendReadRanges(by: new, of: user, in: key) }
+      for user in try members(of: key) { try store.extendReadRanges(by: new, of: user, in: key) }
       for user in joined[key] ?? [] { _ = try store.cover(1...row.lastSeq, by: user, in: key) }
       for user in try store.blockers(in: key) { try store.applyBlocks(of: user, in: key) }
+      try store.set(rules.history(of: key), of: key)
     }
     for key in created.union(firstAdded.keys).sorted() { try store.append(.conversation, conversation: key, at: .now) }
   }

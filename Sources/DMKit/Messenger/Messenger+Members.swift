@@ -30,6 +30,8 @@ extension Messenger {
     if let left = try store.membership(of: user, in: row.key)?.leftSeq {
       missed = left + 1
       try store.rejoin(row, user, at: .now)
+      // Messages that were sent meanwhile count as hidden by a block before they count as read: no count falls below 0.
+      try store.applyBlocks(toThoseWhoJoined: [user], row.key)
     } else {
       try store.join(row.key, user, at: .now)
     }
@@ -78,7 +80,7 @@ extension Messenger {
   ///
   /// - Throws: `bad_field` besides.
   public func setTitle(_ title: String, of reference: ConversationReference) throws -> Conversation? {
-    try checkTitle(title)
+    try checkNewTitle(title)
     return try changeGroup(reference, .retitle) { row, store, me in
       if try asSeen(row, store, me).title.map(ExactString.init) == ExactString(title) { return false }
       try store.set(.title(title), of: row.key)

@@ -163,7 +163,10 @@ extension Messenger {
       if let missing { throw missing }
       return []
     }
-    if looked.isEmpty || options.isDryRun { return looked }
+    if looked.isEmpty || options.isDryRun {
+      try existingStore()?.confirm()
+      return looked
+    }
     return try writing(isBulk: true) { store, me in
       try find(store, me).compactMap { mark in
         let changed = try change(mark.ranges, options.act, store, Viewer(store, me), mark.conversation, at: now)

@@ -66,6 +66,11 @@ public final class Messenger {
     }
   }
 
+  /// Looks, before a write is prepared that creates what is missing: where there is no store, nothing stands in its way.
+  func readingIfPresent(_ body: (Store, Int64) throws -> Void) throws {
+    if try location.state() == .present { try reading((), body) }
+  }
+
   /// Runs `body` in one durable transaction, as a user who is added when he may be.
   func writing<T>(
     isBulk: Bool = false, patience: Int = Store.patience, _ body: (Store, Int64) throws -> T

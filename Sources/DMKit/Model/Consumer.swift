@@ -21,6 +21,16 @@ public struct Consumer: Equatable, Sendable {
         subject: "consumer")
     }
   }
+
+  /// Refuses in a new name what older versions of dm accepted, too.
+  ///
+  /// - Throws: `bad_field` where it has an invisible character.
+  static func check(newName name: String) throws {
+    guard let character = invisibleCharacter(in: name) else { return }
+    throw DMError(
+      .badField, "cannot use '\(name)' for a consumer: it has the invisible character \(character) in it; remove it",
+      subject: "consumer")
+  }
 }
 
 /// That a consumer has come so far.

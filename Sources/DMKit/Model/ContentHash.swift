@@ -10,6 +10,12 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
     self.bytes = Array(bytes)
   }
 
+  /// Of the eight words that a SHA-256 ends with.
+  init(_ words: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)) {
+    let all = [words.0, words.1, words.2, words.3, words.4, words.5, words.6, words.7]
+    bytes = all.flatMap { withUnsafeBytes(of: $0.bigEndian) { Array($0) } }
+  }
+
   /// Reads 64 hexadecimal digits; nil when it is anything else.
   public init?(_ text: String) {
     guard text.utf8.count == 2 * Self.count, let bytes = DMKit.bytes(hexadecimal: text) else { return nil }

@@ -40,5 +40,18 @@ func checkTitle(_ title: String) throws {
       ? "it is over \(titleLimit) bytes"
       : title.unicodeScalars.contains(where: isHidden)
         ? "it has a control or direction character in it" : nil
-  if let fault { throw DMError(.badField, "cannot use the title '\(title)': \(fault)", subject: "title") }
+  if let fault { throw badTitle(title, fault) }
+}
+
+/// Refuses in the title of a new group what older versions of dm accepted, too.
+///
+/// - Throws: `bad_field`, also where it has an invisible character.
+func checkNewTitle(_ title: String) throws {
+  try checkTitle(title)
+  guard let character = invisibleCharacter(in: title) else { return }
+  throw badTitle(title, "it has the invisible character \(character) in it; remove it")
+}
+
+private func badTitle(_ title: String, _ fault: String) -> DMError {
+  DMError(.badField, "cannot use the title '\(title)': \(fault)", subject: "title")
 }

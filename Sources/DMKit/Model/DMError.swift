@@ -43,6 +43,7 @@ public struct DMError: Error, Equatable, Sendable {
     case storeForeign = "store_foreign"
     case storeDamaged = "store_damaged"
     case storeReplaced = "store_replaced"
+    case gap
     case networkFileSystem = "network_file_system"
     case `internal`
 
@@ -58,7 +59,7 @@ public struct DMError: Error, Equatable, Sendable {
     public var isFatal: Bool {
       switch self {
       case .usage, .noStore, .cannotCreate, .inputOutput, .readOnlyStore, .busy, .storeTooNew,
-        .storeForeign, .storeDamaged, .storeReplaced, .networkFileSystem, .internal:
+        .storeForeign, .storeDamaged, .storeReplaced, .gap, .networkFileSystem, .internal:
         true
       default: false
       }

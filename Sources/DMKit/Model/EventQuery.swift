@@ -27,6 +27,8 @@ public struct EventQuery: Sendable {
   public var marksDelivered = true
   /// The name of a durable consumer, whose place decides where to begin; `start` counts for its first use only.
   public var consumer: String?
+  /// Whether a consumer goes on when its next changes are no longer in the log.
+  public var acceptsGap = false
 
   public init(_ conversations: [ConversationReference] = [], from start: Start? = nil) {
     self.conversations = conversations

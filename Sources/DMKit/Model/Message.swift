@@ -10,7 +10,7 @@ public struct Message: Equatable, Sendable {
     case read
   }
 
-  /// What is announced in a group.
+  /// What is announced in a conversation.
   ///
   /// The numbers stand in stores.
   public enum SystemKind: String, Sendable, CaseIterable {
@@ -18,6 +18,7 @@ public struct Message: Equatable, Sendable {
     case userJoined = "user_joined"
     case userLeft = "user_left"
     case titleChanged = "title_changed"
+    case historyImported = "history_imported"
 
     var number: Int64 {
       switch self {
@@ -25,6 +26,7 @@ public struct Message: Equatable, Sendable {
       case .userJoined: 2
       case .userLeft: 3
       case .titleChanged: 4
+      case .historyImported: 5
       }
     }
 

@@ -43,6 +43,10 @@ public struct ProfileChange: Equatable, Sendable {
         throw DMError(.badField, "'\(name)' holds a NUL character; remove it", subject: name)
       }
     }
+    if let displayName, let character = invisibleCharacter(in: displayName) {
+      throw DMError(
+        .badField, "'display_name' has the invisible character \(character) in it; remove it", subject: "display_name")
+    }
   }
 }
 
@@ -67,6 +71,17 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
 
   public static func < (a: Handle, b: Handle) -> Bool {
     a.description.utf8.lexicographicallyPrecedes(b.description.utf8)
+  }
+
+  /// Refuses what older versions of dm accepted and stores may have.
+  ///
+  /// - Throws: `bad_handle` where it has an invisible character.
+  func checkNew() throws {
+    guard let scalar = description.unicodeScalars.first(where: isInvisible) else { return }
+    throw DMError(
+      .badHandle,
+      "cannot use the handle '\(self)': it has the invisible character \(codePoint(scalar)) in it; remove it",
+      subject: description)
   }
 
   /// One that the store holds and so was checked when it was added.

@@ -37,6 +37,32 @@ extension Connection {
     }
   }
 
+  /// Writes the log again as it reads, and syncs it.
+  ///
+  /// Only in a write transaction that has written nothing yet, under the write lock. Nothing happens where there is no log.
+  /// The descriptor is SQLite's own (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, SQLITE_FCNTL_JOURNAL_POINTER).
+  func rewriteLog() throws(DMError) {
+    var pointer: UnsafeMutablePointer<sqlite3_file>?
+    guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &pointer) == SQLITE_OK,
+      let file = pointer, let methods = file.pointee.pMethods?.pointee
+    else { return }
+    func check(_ code: Int32?) throws(DMError) {
+      guard code != SQLITE_OK else { return }
+      throw DMError(sqlite: code ?? SQLITE_IOERR, detail: "the log cannot be written again")
+    }
+    var size: sqlite3_int64 = 0
+    try check(methods.xFileSize?(file, &size))
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    var offset: sqlite3_int64 = 0
+    while offset < size {
+      let count = Int32(min(size - offset, sqlite3_int64(bytes.count)))
+      try check(bytes.withUnsafeMutableBytes { methods.xRead?(file, $0.baseAddress, count, offset) })
+      try check(bytes.withUnsafeBytes { methods.xWrite?(file, $0.baseAddress, count, offset) })
+      offset += sqlite3_int64(count)
+    }
+    try check(methods.xSync?(file, SQLITE_SYNC_NORMAL))
+  }
+
   /// Calls `look` every now and then while `body` runs; what it throws stops the statement that is running.
   func watched<T>(by look: @escaping () throws -> Void, _ body: () throws -> T) throws -> T {
     let watch = ProgressWatch(look)

@@ -13,6 +13,7 @@ struct Connection: ~Copyable {
   ///
   /// NOMUTEX because a connection never leaves its thread (sqlite.org/threadsafe.html).
   init(path: String) throws(DMError) {
+    _ = Self.configured
     var handle: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let code = sqlite3_open_v2(path, &handle, flags, nil)
@@ -27,6 +28,9 @@ struct Connection: ~Copyable {
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    // A store has neither; somebody else's could change what is said.
+    dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
     sqlite3_wal_hook(
       handle,
       { counter, _, _, pages in
@@ -88,6 +92,9 @@ struct Connection: ~Copyable {
     if sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil) == SQLITE_OK, emptying { walPages.value = 0 }
     sqlite3_busy_timeout(handle, Self.patience)
   }
+
+  /// Once a process.
+  private static let configured = dm_sqlite3_keep_no_statistics()
 
   /// Milliseconds that a statement waits for a lock of SQLite's own, which only foreign tools hold for long.
   private static let patience: Int32 = 5000

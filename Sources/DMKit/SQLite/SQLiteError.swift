@@ -10,6 +10,14 @@ extension DMError {
       self.init(.storeForeign, "that is no store of dm: its dm.sqlite is not a database; name another --store")
     case SQLITE_CORRUPT:
       self.init(.storeDamaged, "the store is damaged (\(detail)); restore a backup")
+    case SQLITE_CONSTRAINT:
+      self.init(
+        .storeDamaged, "the store is damaged: its rows do not fit (\(detail)); see 'dm-doctor check --deep'")
+    case SQLITE_ERROR where detail.contains("integer overflow"):
+      self.init(.storeDamaged, "the store is damaged: it names numbers that are too large; see 'dm-doctor check'")
+    case SQLITE_ERROR where !ownFaults.contains(where: detail.contains):
+      self.init(
+        .storeDamaged, "the store is damaged: its schema is not what dm makes (\(detail)); see 'dm-doctor check'")
     case SQLITE_FULL:
       self.init(.inputOutput, "the disk is full; nothing was written: free some space and try again")
     case SQLITE_READONLY:
@@ -23,3 +31,8 @@ extension DMError {
     }
   }
 }
+
+/// What SQLite says of a statement that fits no schema.
+///
+/// Our statements fit ours, as the tests that run them show, so whatever else it says comes of the schema that it found.
+private let ownFaults = ["syntax error", "incomplete input", "within a transaction", "no transaction is active"]

@@ -76,9 +76,23 @@ struct Statement: ~Copyable {
     switch code {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
-    default:
-      throw DMError(sqlite: code, detail: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))))
+    default: throw fault(code)
     }
+  }
+
+  /// Inserts a row that may be wrong.
+  ///
+  /// - Returns: false when it breaks a rule of the schema.
+  mutating func insertIfFit() throws(DMError) -> Bool {
+    switch sqlite3_step(handle) {
+    case SQLITE_DONE: return true
+    case let code where [SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG].contains(code & 0xFF): return false
+    case let code: throw fault(code)
+    }
+  }
+
+  private func fault(_ code: Int32) -> DMError {
+    DMError(sqlite: code, detail: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))))
   }
 
   /// Runs a statement that returns nothing.
@@ -88,13 +102,55 @@ struct Statement: ~Copyable {
 
   borrowing func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
   borrowing func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
-  borrowing func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+  /// A count or a number of a message; one that no program writes is brought near enough to compute with.
+  borrowing func int(_ column: Int32) -> Int { min(max(Int(int64(column)), -(1 << 53)), 1 << 53) }
   borrowing func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
   borrowing func bool(_ column: Int32) -> Bool { sqlite3_column_int64(handle, column) != 0 }
-  borrowing func timestamp(_ column: Int32) -> Timestamp { Timestamp(microseconds: int64(column)) }
+  borrowing func timestamp(_ column: Int32) -> Timestamp {
+    let time = Timestamp(microseconds: int64(column))
+    return min(max(time, Timestamp.writable.lowerBound), Timestamp.writable.upperBound)
+  }
   borrowing func optionalTimestamp(_ column: Int32) -> Timestamp? { isNull(column) ? nil : timestamp(column) }
   borrowing func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : int(column) }
   borrowing func optionalInt64(_ column: Int32) -> Int64? { isNull(column) ? nil : int64(column) }
+
+  /// A range of message numbers, whose ends are in two columns.
+  ///
+  /// - Throws: `store_damaged` for one that no program writes.
+  borrowing func seqs(_ from: Int32, _ to: Int32) throws(DMError) -> SeqRange {
+    let (lower, upper) = (int(from), int(to))
+    guard lower >= 1, lower <= upper, upper <= 1 << 40 else { throw damage("the messages \(lower) to \(upper)") }
+    return lower...upper
+  }
+
+  /// A range of changes, likewise.
+  borrowing func revs(_ from: Int32, _ to: Int32) throws(DMError) -> ClosedRange<Int64> {
+    let (lower, upper) = (Int64(int(from)), Int64(int(to)))
+    guard lower >= 1, lower <= upper, upper < 1 << 53 else { throw damage("the changes \(lower) to \(upper)") }
+    return lower...upper
+  }
+
+  /// A count.
+  ///
+  /// - Throws: `store_damaged` for one below 0.
+  borrowing func count(_ column: Int32) throws(DMError) -> Int {
+    guard int(column) >= 0 else { throw damage("a count of \(int(column))") }
+    return int(column)
+  }
+
+  /// The number of the last message; 0 where there is none.
+  ///
+  /// - Throws: `store_damaged` for one that no program writes.
+  borrowing func lastSeq(_ column: Int32) throws(DMError) -> Int {
+    guard 0...1 << 40 ~= int(column) else { throw damage("a message \(int(column))") }
+    return int(column)
+  }
+
+  private borrowing func damage(_ what: String) -> DMError {
+    DMError(
+      .storeDamaged,
+      "the store is damaged: it names \(what); 'dm-doctor repair' corrects counts, 'check --deep' says more")
+  }
 
   borrowing func text(_ column: Int32) -> String {
     // The pointer before the count: sqlite.org/c3ref/column_blob.html.

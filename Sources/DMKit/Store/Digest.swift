@@ -5,6 +5,15 @@ struct Digest {
 
   var stored: Int64 { Int64(bitPattern: value) }
 
+  /// The same with its bits mixed, to be summed: the same small change of two rows must not add up to nothing.
+  ///
+  /// The end of MurmurHash3, which can be undone, too.
+  var mixed: UInt64 {
+    var mixed = (value ^ (value >> 33)) &* 0xFF51_AFD7_ED55_8CCD
+    mixed = (mixed ^ (mixed >> 33)) &* 0xC4CE_B9FE_1A85_EC53
+    return mixed ^ (mixed >> 33)
+  }
+
   mutating func add(_ bytes: some Sequence<UInt8>) {
     for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
   }
@@ -24,74 +33,75 @@ struct Digest {
 }
 
 extension Store {
-  /// What a digest is made of, for a query of `message m`: eight numbers, then six texts.
-  static let digestColumns = """
-    m.conversation, m.seq, m.sender, m.created_at, m.edited_at, m.expires_at, m.deleted_at, m.system_kind,
-    m.uuid, m.text, m.nonce, m.reply_to, m.subject, m.mentions
-    """
-
-  /// The digest of a row of `digestColumns`.
-  ///
-  /// Reads bytes, not characters: what is no UTF-8 any more must not be repaired on the way.
-  static func digest(_ row: borrowing Statement, from first: Int32) -> Int64 {
-    digest(row, numbers: first..<first + 8, texts: first + 8..<first + 14)
-  }
-
-  static func digest(_ row: borrowing Statement, numbers: Range<Int32>, texts: Range<Int32>) -> Int64 {
-    var digest = Digest()
-    for column in numbers { digest.add(row.optionalInt64(column)) }
-    for column in texts { row.withBytes(column) { digest.add(text: $0) } }
-    return digest.stored
-  }
-
-  /// Writes the digest of a message whose row was changed; `nil` for all messages.
-  func seal(_ key: Int64?) throws {
-    var read = try connection.prepare(
-      as: "seal", "SELECT m.id, \(Self.digestColumns) FROM message m WHERE id BETWEEN ? AND ?")
-    read.bind(key ?? .min)
-    read.bind(key ?? .max)
-    while try read.step() {
-      var write = try connection.prepare("UPDATE message SET digest = ? WHERE id = ?")
-      write.bind(Self.digest(read, from: 1))
-      write.bind(read.int64(0))
-      try write.run()
-    }
-  }
-}
-
-extension Store {
   /// A table whose rows bear digests of what they have.
   struct SealedTable: Sendable {
     let name: String
-    /// What its columns are named by.
-    let alias: String
+    /// The column of its key.
+    var key = "id"
+    /// What a digest is made of: numbers, then texts and blobs.
     let columns: String
+    let numberCount: Int32
+    let textCount: Int32
     /// The column that may be long.
-    let text: String
-    let digest: @Sendable (borrowing Statement, Int32) -> Int64
+    let longest: String
     /// What a row is called.
     let reference: @Sendable (Int64, Store) throws -> String
 
-    static let all = [
-      SealedTable(
-        name: "message", alias: "m", columns: digestColumns, text: "text", digest: { Store.digest($0, from: $1) },
-        reference: { try $1.reference(to: $0) }),
-      SealedTable(
-        name: "attachment", alias: "a", columns: attachmentDigestColumns, text: "name",
-        digest: { attachmentDigest($0, from: $1) }, reference: { try $1.reference(toAttachment: $0) }),
-    ]
+    static let message = SealedTable(
+      name: "message",
+      columns: """
+        conversation, seq, sender, created_at, edited_at, expires_at, deleted_at, system_kind, uuid, text, nonce, reply_to,
+        subject, mentions
+        """, numberCount: 8, textCount: 6, longest: "text", reference: { try $1.reference(to: $0) })
+    static let attachment = SealedTable(
+      name: "attachment",
+      columns: """
+        user, created_at, message, place, kind, size_bytes, width, height, duration, thumbnail_size_bytes, thumbnail_width,
+        thumbnail_height, uuid, name, mime_type, sha256, waveform, thumbnail_sha256, thumbnail_mime_type
+        """, numberCount: 12, textCount: 7, longest: "name", reference: { try $1.reference(toAttachment: $0) })
 
-    /// Its rows, from a key on.
-    func rows(from key: Int64, of connection: borrowing Connection) throws -> Statement {
+    static let change = SealedTable(
+      name: "change", key: "rev", columns: "at, kind, conversation, user, from_seq, to_seq, sender", numberCount: 7,
+      textCount: 0, longest: "at", reference: { key, _ in "change \(key)" })
+    static let consumer = SealedTable(
+      name: "consumer", columns: "user, rev, seq, used_at, skipped_count, marks_delivered, name, conversations",
+      numberCount: 6, textCount: 2, longest: "conversations", reference: { key, _ in "consumer \(key)" })
+
+    static let all = [message, attachment, change, consumer]
+
+    /// Its rows of some keys, in their order.
+    func rows(_ keys: ClosedRange<Int64>, of connection: borrowing Connection) throws -> Statement {
       var rows = try connection.prepare(
-        text: """
-          SELECT \(alias).id, \(alias).digest, \(columns) FROM \(name) \(alias) WHERE \(alias).id >= ? ORDER BY \(alias).id
-          """)
-      rows.bind(key)
+        text: "SELECT \(key), digest, \(columns) FROM \(name) WHERE \(key) BETWEEN ? AND ? ORDER BY \(key)")
+      rows.bind(keys.lowerBound)
+      rows.bind(keys.upperBound)
       return rows
     }
 
     /// Whether one of them is as it was written.
-    func isSound(_ row: borrowing Statement) -> Bool { row.optionalInt64(1) == digest(row, 2) }
+    func isSound(_ row: borrowing Statement) -> Bool { row.optionalInt64(1) == digest(row) }
+
+    /// Reads bytes, not characters: what is no UTF-8 any more must not be repaired on the way.
+    private func digest(_ row: borrowing Statement) -> Int64 {
+      var digest = Digest()
+      let texts = 2 + numberCount
+      for column in 2..<texts { digest.add(row.optionalInt64(column)) }
+      for column in texts..<texts + textCount { row.withBytes(column) { digest.add(text: $0) } }
+      return digest.stored
+    }
+
+    /// Writes the digests of rows that were changed.
+    func seal(_ keys: ClosedRange<Int64>, of connection: borrowing Connection) throws {
+      var rows = try rows(keys, of: connection)
+      while try rows.step() {
+        var write = try connection.prepare(text: "UPDATE \(name) SET digest = ? WHERE \(key) = ?")
+        write.bind(digest(rows))
+        write.bind(rows.int64(0))
+        try write.run()
+      }
+    }
   }
+
+  /// Writes the digest of a row that was changed.
+  func seal(_ key: Int64, of table: SealedTable) throws { try table.seal(key...key, of: connection) }
 }

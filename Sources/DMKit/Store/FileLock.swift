@@ -64,6 +64,23 @@ struct FileLock: ~Copyable {
 
   deinit { close(descriptor) }
 
+  /// The first bytes of the file; fewer when it is shorter.
+  ///
+  /// Only of a lock that was waited for, as `write` is.
+  borrowing func read(_ count: Int) throws(DMError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let length = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+    guard length >= 0 else { throw fileFault(.inputOutput, "read", "store.lock") }
+    return Array(bytes[..<length])
+  }
+
+  /// Writes bytes at the beginning of the file.
+  borrowing func write(_ bytes: [UInt8]) throws(DMError) {
+    guard bytes.withUnsafeBytes({ pwrite(descriptor, $0.baseAddress, $0.count, 0) }) == bytes.count else {
+      throw fileFault(.inputOutput, "write", "store.lock")
+    }
+  }
+
   private final class Waiter: Sendable {
     let descriptor: Int32
     let state = Atomic<Int>(waiting)

@@ -34,6 +34,22 @@ func syncToDisk(_ path: String) throws(DMError) {
   guard fsync(descriptor) == 0 else { throw fileFault(.inputOutput, "make durable", path) }
 }
 
+/// The same of a large file, in slices that each take less than a second on a slow disk.
+///
+/// - Parameter waiting: called after each slice; what it throws ends that.
+func syncToDisk(_ path: String, waiting: () throws -> Void) throws {
+  let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", path) }
+  defer { close(descriptor) }
+  let slice = 16 << 20
+  for start in stride(from: 0, to: fileSize(path), by: slice) {
+    // Only an advance: it says nothing of the file's metadata, and some file systems do not have it.
+    _ = dm_write_back(descriptor, off_t(start), off_t(slice))
+    try waiting()
+  }
+  guard fsync(descriptor) == 0 else { throw fileFault(.inputOutput, "make durable", path) }
+}
+
 /// The same of all that was written to the file system of a folder: many files at once.
 func syncAllToDisk(_ folder: String) throws(DMError) {
   let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -43,7 +59,7 @@ func syncAllToDisk(_ folder: String) throws(DMError) {
 }
 
 /// A new name in a folder, for its owner alone: an empty file, or a folder.
-func temporaryName(in folder: String, _ prefix: String, isFolder: Bool = false) throws(DMError) -> String {
+package func temporaryName(in folder: String, _ prefix: String, isFolder: Bool = false) throws(DMError) -> String {
   var template = Array("\(folder)/\(prefix)XXXXXX".utf8CString)
   if isFolder {
     guard mkdtemp(&template) != nil else { throw fileFault(.cannotCreate, "create a folder in", folder) }
@@ -55,21 +71,33 @@ func temporaryName(in folder: String, _ prefix: String, isFolder: Bool = false) 
   return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
-/// The names in a folder, in no order; none where it cannot be read.
-func names(in path: String) -> [String] {
-  guard let folder = opendir(path) else { return [] }
+/// The names in a folder, in no order.
+///
+/// - Parameter mayBeAbsent: whether a folder that is not there counts as empty.
+/// - Throws: `io_error` when it cannot be read.
+func names(in path: String, mayBeAbsent: Bool = false) throws(DMError) -> [String] {
+  guard let folder = opendir(path) else {
+    if mayBeAbsent, errno == ENOENT { return [] }
+    throw fileFault(.inputOutput, "read the folder", path)
+  }
   defer { closedir(folder) }
   var names: [String] = []
-  while let entry = readdir(folder) {
+  while true {
+    // The only way to tell the end from a fault: readdir(3).
+    errno = 0
+    guard let entry = readdir(folder) else { break }
     let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     if name != ".", name != ".." { names.append(name) }
   }
+  guard errno == 0 else { throw fileFault(.inputOutput, "read the folder", path) }
   return names
 }
 
-/// Removes a folder of files and of folders of files, as far as it can.
+/// Removes a folder of files and of folders of files, as far as it can: a folder that cannot be read stays.
 func removeFolder(_ path: String) {
-  for name in names(in: path) where unlink("\(path)/\(name)") != 0 { removeFolder("\(path)/\(name)") }
+  if case .success(let names) = Result(catching: { try names(in: path) }) {
+    for name in names where unlink("\(path)/\(name)") != 0 { removeFolder("\(path)/\(name)") }
+  }
   rmdir(path)
 }
 
@@ -80,6 +108,23 @@ func readSome(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, _
     if count >= 0 { return count }
     guard errno == EINTR else { throw fileFault(.inputOutput, "read", name) }
   }
+}
+
+func fileExists(_ path: String) -> Bool {
+  var status = stat()
+  return lstat(path, &status) == 0
+}
+
+/// The first bytes of a small file; nil when it cannot be read.
+///
+/// Never of a database: closing it would drop SQLite's locks.
+func readFile(_ path: String, limit: Int) -> [UInt8]? {
+  let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+  guard descriptor >= 0 else { return nil }
+  defer { close(descriptor) }
+  var bytes = [UInt8](repeating: 0, count: limit)
+  let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+  return count < 0 ? nil : Array(bytes[..<count])
 }
 
 func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ name: String) throws(DMError) {

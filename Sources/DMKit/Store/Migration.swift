@@ -7,7 +7,7 @@ enum Migration {
 
   static let steps: [[UInt8]] = [
     PackageResources.m0001_initial_sql, PackageResources.m0002_live_sql, PackageResources.m0003_everyday_sql,
-    PackageResources.m0004_attachments_sql,
+    PackageResources.m0004_attachments_sql, PackageResources.m0005_bounds_sql, PackageResources.m0006_former_sql,
   ]
 }
 
@@ -42,6 +42,20 @@ extension Store {
     }
   }
 
+  /// - Throws: `store_damaged`, which names a trigger or a view and says how to remove it.
+  func refuseForeignParts() throws {
+    var strays = try connection.prepare(
+      "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') LIMIT 1")
+    guard try strays.step() else { return }
+    let (type, name) = (strays.text(0), strays.text(1))
+    throw DMError(
+      .storeDamaged,
+      """
+      the store has a \(type) '\(name)', and dm makes none; save what is there with 'dm-doctor dump', or remove it with \
+      sqlite3(1): DROP \(type.uppercased()) \(quoted(name))
+      """, subject: name)
+  }
+
   /// Brings the schema up to date.
   ///
   /// Under the lock, because many may start at once, and with the version read again inside the
@@ -55,11 +69,9 @@ extension Store {
       for step in Migration.steps.dropFirst(done) {
         try connection.execute(String(decoding: step, as: UTF8.self))
       }
-      // What is written with each message since the third step, for those that were there.
-      if done < 3 {
-        try seal(nil)
-        try reindex()
-      }
+      try sealRows(since: done)
+      if done < 3 { try reindex() }
+      if done > 0 { for table in DigestedTable.all { try table.store(table.digest(in: connection), in: connection) } }
       if done == 0 {
         try connection.execute("PRAGMA application_id = \(Migration.applicationID)")
         var insert = try connection.prepare("INSERT INTO store (uuid) VALUES (?)")
@@ -68,10 +80,16 @@ extension Store {
       }
       try connection.execute("PRAGMA user_version = \(Migration.steps.count)")
     }
-    try transaction.commit()
+    try commit(transaction, CommitMark(try lock.read(CommitMark.length)), under: lock)
     // Only now: a switch before the tables are there makes simultaneous starters fail.
     try keepLog()
     _ = consume lock
+  }
+
+  /// Writes the digests that rows of an older schema do not have.
+  func sealRows(since schema: Int) throws {
+    if schema < 3 { try SealedTable.message.seal(.min ... .max, of: connection) }
+    if schema < 5 { for table in [SealedTable.change, .consumer] { try table.seal(.min ... .max, of: connection) } }
   }
 
   func version() throws -> Int64 { try pragma("PRAGMA user_version") }

@@ -34,6 +34,6 @@ final class StatusReader {
     let found = try statement.step()
     known.isRead = found && statement.int(0) <= seq
     known.reader = known.isRead ? statement.optionalInt64(2) : nil
-    known.range = known.isRead ? statement.int(0)...statement.int(1) : seq...(found ? statement.int(0) - 1 : .max)
+    known.range = known.isRead ? try statement.seqs(0, 1) : seq...(found ? statement.int(0) - 1 : .max)
   }
 }

@@ -99,7 +99,7 @@ extension Store {
       insert.bind(thumbnail.map { Int64($0.height) })
       try insert.run()
     }
-    try sealAttachment(connection.lastInsertedRow)
+    try seal(connection.lastInsertedRow, of: .attachment)
   }
 
   /// Puts attachments into a message that was just added: those that were in none, and copies of the others.
@@ -117,7 +117,7 @@ extension Store {
       update.bind(index + 1)
       update.bind(key)
       try update.run()
-      try sealAttachment(key)
+      try seal(key, of: .attachment)
     }
     return try self.attachments(of: message)
   }
@@ -134,29 +134,5 @@ extension Store {
     var delete = try connection.prepare("DELETE FROM attachment WHERE message = ?")
     delete.bind(message)
     try delete.run()
-  }
-
-  // MARK: Digests
-
-  /// What the digest of an attachment is made of: twelve numbers, then seven texts.
-  static let attachmentDigestColumns = """
-    a.user, a.created_at, a.message, a.place, a.kind, a.size_bytes, a.width, a.height, a.duration, a.thumbnail_size_bytes,
-    a.thumbnail_width, a.thumbnail_height, a.uuid, a.name, a.mime_type, a.sha256, a.waveform, a.thumbnail_sha256,
-    a.thumbnail_mime_type
-    """
-
-  static func attachmentDigest(_ row: borrowing Statement, from first: Int32) -> Int64 {
-    digest(row, numbers: first..<first + 12, texts: first + 12..<first + 19)
-  }
-
-  private func sealAttachment(_ key: Int64) throws {
-    var read = try connection.prepare(
-      as: "seal attachment", "SELECT \(Self.attachmentDigestColumns) FROM attachment a WHERE a.id = ?")
-    read.bind(key)
-    guard try read.step() else { return }
-    var write = try connection.prepare("UPDATE attachment SET digest = ? WHERE id = ?")
-    write.bind(Self.attachmentDigest(read, from: 0))
-    write.bind(key)
-    try write.run()
   }
 }

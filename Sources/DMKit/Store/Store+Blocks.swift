@@ -11,13 +11,10 @@ extension Store {
     return try keys(&statement)
   }
 
-  /// Those in a conversation who block others in it.
+  /// Those in a conversation who block anybody: an imported announcement may be by somebody who never was in it.
   func blockers(in conversation: Int64) throws -> [Int64] {
     var statement = try connection.prepare(
-      """
-      SELECT DISTINCT b.user FROM block b JOIN participant p ON p.conversation = ?1 AND p.user = b.user
-      WHERE EXISTS (SELECT 1 FROM participant o WHERE o.conversation = ?1 AND o.user = b.blocked)
-      """)
+      "SELECT DISTINCT b.user FROM block b JOIN participant p ON p.conversation = ?1 AND p.user = b.user")
     statement.bind(conversation)
     return try keys(&statement)
   }
@@ -130,7 +127,7 @@ extension Store {
     statement.bind(user)
     statement.bind(end)
     statement.bind(Self.smallGroup)
-    guard try statement.step(), !statement.bool(1) else { return nil }
-    return statement.timestamp(0)
+    guard try statement.step() else { return nil }
+    return statement.bool(1) && statement.timestamp(0) == row.lastActivity ? nil : statement.timestamp(0)
   }
 }

@@ -25,14 +25,18 @@ extension Store {
     at time: Timestamp
   ) throws {
     var statement = try connection.prepare(
-      "INSERT INTO change (at, kind, conversation, user, from_seq, to_seq, sender) VALUES (?, ?, ?, ?, ?, ?, ?)")
-    statement.bind(time)
-    statement.bind(change.rawValue)
-    statement.bind(conversation)
-    statement.bind(user)
-    statement.bind(seqs.map { Int64($0.lowerBound) })
-    statement.bind(seqs.map { Int64($0.upperBound) })
-    statement.bind(sender)
+      "INSERT INTO change (at, kind, conversation, user, from_seq, to_seq, sender, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    )
+    var digest = Digest()
+    let values = [
+      time.microseconds, change.rawValue, conversation, user, seqs.map { Int64($0.lowerBound) },
+      seqs.map { Int64($0.upperBound) }, sender,
+    ]
+    for value in values {
+      statement.bind(value)
+      digest.add(value)
+    }
+    statement.bind(digest.stored)
     try statement.run()
     let rev = connection.lastInsertedRow
     logged = (logged?.lowerBound ?? rev)...rev
@@ -49,8 +53,11 @@ extension Store {
   func knownChanges() throws -> ClosedRange<Int64>? {
     var statement = try connection.prepare("SELECT min(rev), (SELECT max(rev) FROM change) FROM change")
     guard try statement.step(), !statement.isNull(0) else { return nil }
-    return statement.int64(0)...statement.int64(1)
+    return try statement.revs(0, 1)
   }
+
+  /// Whether the change after one is no longer in the log.
+  static func isForgotten(after rev: Int64, of known: ClosedRange<Int64>) -> Bool { rev + 1 < known.lowerBound }
 
   // MARK: Reading
 
@@ -114,8 +121,9 @@ extension Store {
       count += 1
       guard let kind = Change(rawValue: statement.int64(1)) else { continue }
       let row = ChangeRow(
-        rev: statement.int64(0), kind: kind, conversation: statement.int64(2), user: statement.optionalInt64(3),
-        seqs: statement.isNull(4) ? nil : statement.int(4)...statement.int(5), sender: statement.optionalInt64(6),
+        rev: Int64(statement.int(0)), kind: kind, conversation: statement.int64(2), user: statement.optionalInt64(3),
+        seqs: statement.isNull(4) && statement.isNull(5) ? nil : try statement.seqs(4, 5),
+        sender: statement.optionalInt64(6),
         at: statement.timestamp(7), isMember: statement.bool(8),
         message: statement.isNull(9) ? nil : try message(statement, from: 9, as: viewer),
         stored: statement.isNull(9) ? nil : (statement.int64(17), statement.identifier(9), statement.int64(12)))
@@ -128,6 +136,9 @@ extension Store {
 
   /// How long the log is kept, in microseconds: 30 days.
   static let changeLifetime: Int64 = 30 * 86_400_000_000
+
+  /// How long a consumer that is not used keeps what it needs of the log: 90 days.
+  static let consumerLifetime: Int64 = 90 * 86_400_000_000
 
   /// So many changes from one pruning to the next, and at most so many times that at once: a write stays short.
   static let pruneInterval: Int64 = 1000
@@ -144,19 +155,19 @@ extension Store {
     try pruneChanges(now: min(.now, statement.timestamp(0)))
   }
 
-  /// Forgets the oldest changes, but none of the last 30 days, none that a consumer of that time still needs, and
-  /// never the last one.
+  /// Forgets the oldest changes, but none of the last 30 days, none that a consumer of the last 90 days still needs,
+  /// and never the last one.
   func pruneChanges(now: Timestamp) throws {
     guard let known = try knownChanges() else { return }
-    let horizon = Timestamp(microseconds: now.microseconds - Self.changeLifetime)
     var oldest = try connection.prepare(
       """
       SELECT min(?1, ?2, coalesce((SELECT rev FROM change WHERE at >= ?3 AND rev <= ?2 ORDER BY rev LIMIT 1), ?2),
-        coalesce((SELECT min(rev) + 1 FROM consumer WHERE used_at >= ?3), ?1))
+        coalesce((SELECT min(rev) + 1 FROM consumer WHERE used_at >= ?4), ?1))
       """)
     oldest.bind(known.upperBound)
     oldest.bind(known.lowerBound + 5 * Self.pruneInterval)
-    oldest.bind(horizon)
+    oldest.bind(now.microseconds - Self.changeLifetime)
+    oldest.bind(now.microseconds - Self.consumerLifetime)
     guard try oldest.step(), oldest.int64(0) > known.lowerBound else { return }
     var delete = try connection.prepare("DELETE FROM change WHERE rev < ?")
     delete.bind(oldest.int64(0))

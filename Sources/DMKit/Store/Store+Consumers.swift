@@ -23,7 +23,8 @@ extension Store {
       rows.append(
         ConsumerRow(
           key: statement.int64(0), name: statement.text(1),
-          position: Cursor.Position(rev: statement.int64(2), seq: statement.int(3)), usedAt: statement.timestamp(4),
+          position: Cursor.Position(rev: Int64(statement.int(2)), seq: statement.int(3)),
+          usedAt: statement.timestamp(4),
           skippedCount: statement.int(5), conversations: statement.optionalText(6), marksDelivered: statement.bool(7)))
     }
     return rows
@@ -38,6 +39,7 @@ extension Store {
     statement.bind(position.seq)
     statement.bind(now)
     try statement.run()
+    try seal(connection.lastInsertedRow, of: .consumer)
   }
 
   /// Notes what a consumer's stream is about, now that it begins.
@@ -51,6 +53,7 @@ extension Store {
     statement.bind(now)
     statement.bind(key)
     try statement.run()
+    try seal(key, of: .consumer)
   }
 
   /// Moves a consumer to where its row says that it stands.
@@ -63,6 +66,7 @@ extension Store {
     statement.bind(now)
     statement.bind(row.key)
     try statement.run()
+    try seal(row.key, of: .consumer)
   }
 
   func deleteConsumer(_ key: Int64) throws {

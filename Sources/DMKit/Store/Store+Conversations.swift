@@ -49,11 +49,16 @@ extension Store {
     return try row(&statement)
   }
 
+  /// A group that the user has left is found by the title that it had then.
+  ///
   /// CROSS JOIN keeps SQLite from going through all of a user's conversations instead (optoverview.html, section 7).
   static let ownGroups: StaticString = """
-    SELECT c.id, uuid, 1, is_imported, last_seq, c.last_activity, expire_after FROM conversation c
-    CROSS JOIN participant p ON p.conversation = c.id WHERE title = ? AND p.user = ?
-    ORDER BY p.left_seq IS NOT NULL, c.id
+    SELECT c.id, uuid, 1, is_imported, last_seq, c.last_activity, expire_after, 0 AS is_former FROM conversation c
+    CROSS JOIN participant p ON p.conversation = c.id WHERE title = ?1 AND p.user = ?2 AND p.left_seq IS NULL
+    UNION ALL
+    SELECT c.id, uuid, 1, is_imported, last_seq, last_activity, c.expire_after, 1 FROM former f
+    CROSS JOIN conversation c ON c.id = f.conversation WHERE f.user = ?2 AND f.title = ?1
+    ORDER BY is_former, 1
     """
 
   /// The groups of that title that a user is in, or, without a user, that an import made.
@@ -77,7 +82,8 @@ extension Store {
     guard try statement.step() else { return nil }
     let row = ConversationRow(
       key: statement.int64(0), id: statement.identifier(1), isGroup: statement.bool(2),
-      isImported: statement.bool(3), lastSeq: statement.int(4), expireAfter: statement.optionalInt64(6),
+      isImported: statement.bool(3), lastSeq: try statement.lastSeq(4),
+      expireAfter: statement.optionalInt(6).map(Int64.init),
       lastActivity: statement.timestamp(5))
     conversationIDs[row.key] = row.id
     return row

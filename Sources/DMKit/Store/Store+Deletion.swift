@@ -43,7 +43,7 @@ extension Store {
       update.bind(message.key)
       try update.run()
     }
-    try seal(message.key)
+    try seal(message.key, of: .message)
     var last = try connection.prepare(
       """
       UPDATE conversation SET last_message = (SELECT id FROM message WHERE conversation = ?1 AND deleted_at IS NULL

@@ -64,7 +64,7 @@ extension Store {
     statement.bind(viewer.user)
     statement.bind(true)
     bindMatch(query, &statement)
-    return try statement.step() ? statement.int(0) : 0
+    return try statement.step() ? statement.count(0) : 0
   }
 
   // MARK: The query, whose parameters are ?1 user, ?2 limit, ?3 pattern, ?4 to ?6 the cursor
@@ -110,13 +110,20 @@ extension Store {
     if query.unreadOnly { sql += " AND \(unread) > 0" }
     if query.matching != nil {
       sql += """
-         AND (c.title LIKE ?3 ESCAPE '\\' OR EXISTS (
+         AND (iif(p.left_seq IS NULL, c.title, \(former("title"))) LIKE ?3 ESCAPE '\\' OR EXISTS (
           SELECT 1 FROM participant o JOIN user u ON u.id = o.user
-          WHERE o.conversation = c.id AND o.left_seq IS NULL AND (o.user <> p.user OR c.direct_low = c.direct_high)
+          WHERE o.conversation = c.id AND (o.user <> p.user OR c.direct_low = c.direct_high)
+          AND iif(p.left_seq IS NULL, o.left_seq IS NULL,
+            instr(' ' || \(former("participants")) || ' ', ' ' || u.handle || ' '))
           AND (u.handle LIKE ?3 ESCAPE '\\' OR u.display_name LIKE ?3 ESCAPE '\\')))
         """
     }
     return sql
+  }
+
+  /// A column of what is kept for a user who has left.
+  private static func former(_ column: String) -> String {
+    "(SELECT f.\(column) FROM former f WHERE f.user = p.user AND f.conversation = p.conversation)"
   }
 
   private func bindMatch(_ query: ListQuery, _ statement: inout Statement) {
@@ -129,20 +136,22 @@ extension Store {
   private static let unread = "coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count"
 
   private static let listColumns = """
-    c.id, c.uuid, c.direct_low IS NULL, c.title, c.creator, coalesce(p.last_activity, c.last_activity), p.is_pinned,
+    c.id, c.uuid, c.direct_low IS NULL, iif(p.left_seq IS NULL, c.title, f.title), c.creator, coalesce(p.last_activity, c.last_activity), p.is_pinned,
     p.is_archived, \(unread),
     (SELECT to_seq FROM read_range r WHERE r.conversation = c.id AND r.user = p.user ORDER BY from_seq DESC LIMIT 1),
     (SELECT iif(from_seq = 1, to_seq + 1, 1) FROM read_range r WHERE r.conversation = c.id AND r.user = p.user
       ORDER BY from_seq LIMIT 1),
-    (SELECT group_concat(u.handle, ' ') FROM participant o JOIN user u ON u.id = o.user
-      WHERE o.conversation = c.id AND o.left_seq IS NULL),
-    p.blocked_count, p.mention_count, p.muted_until, p.draft_text, c.avatar_url, c.expire_after,
+    iif(p.left_seq IS NULL, (SELECT group_concat(u.handle, ' ') FROM participant o JOIN user u ON u.id = o.user
+      WHERE o.conversation = c.id AND o.left_seq IS NULL), f.participants),
+    p.blocked_count, p.mention_count, p.muted_until, p.draft_text, iif(p.left_seq IS NULL, c.avatar_url, f.avatar_url),
+    iif(p.left_seq IS NULL, c.expire_after, f.expire_after),
     coalesce(p.left_seq, c.last_seq), p.is_deleted + p.is_blocked, \(messageColumns)
     """
 
   private static let listJoins = """
     JOIN conversation c ON c.id = p.conversation
     LEFT JOIN message m ON m.id = c.last_message
+    LEFT JOIN former f ON f.user = p.user AND f.conversation = c.id
     """
 
   private func conversations(_ row: inout Statement, as viewer: Viewer) throws -> [Conversation] {
@@ -160,7 +169,7 @@ extension Store {
         id: row.identifier(1), isGroup: row.bool(2), title: row.optionalText(3),
         creator: try row.optionalInt64(4).map(handle),
         participants: row.text(11).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) },
-        lastMessage: last, lastActivity: row.timestamp(5), unreadCount: row.int(8) - pending.unread,
+        lastMessage: last, lastActivity: row.timestamp(5), unreadCount: max(0, try row.count(8) - pending.unread),
         lastReadSeq: row.optionalInt(9), isPinned: isPinned, isArchived: row.bool(7),
         cursor: PageCursor(
           store: store, isPinned: isPinned, lastActivity: row.timestamp(5), conversation: key))
@@ -169,7 +178,7 @@ extension Store {
         let isPlain = row.int(12) == 0 && pending.unread == 0
         conversation.firstUnreadSeq = isPlain ? row.optionalInt(10) ?? 1 : try firstUnread(in: key, as: viewer)
       }
-      conversation.unreadMentionsCount = row.int(13) - pending.mentions
+      conversation.unreadMentionsCount = max(0, try row.count(13) - pending.mentions)
       conversation.mutedUntil = row.optionalTimestamp(14).flatMap { $0 > viewer.now ? $0 : nil }
       conversation.draftText = row.optionalText(15)
       conversation.avatarURL = row.optionalText(16)

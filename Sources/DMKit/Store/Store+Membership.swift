@@ -92,6 +92,7 @@ extension Store {
       statement.bind(row.lastActivity)
       try statement.run()
     }
+    try deleteFormer(user, of: row.key)
   }
 
   /// Ends a user's part in a conversation with its last message, and passes the group on if he was its last owner.
@@ -108,6 +109,7 @@ extension Store {
       statement.bind(user)
       try statement.run()
     }
+    try insertFormer(user, of: row.key)
     var pass = try connection.prepare(
       """
       UPDATE participant SET is_owner = 1 WHERE conversation = ?1

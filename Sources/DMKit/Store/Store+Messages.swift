@@ -59,6 +59,17 @@ extension Store {
     return try statement.step() ? statement.identifier(0) : nil
   }
 
+  /// Looks whether the last message of a conversation is there, so that a reader of all messages comes to an end.
+  ///
+  /// - Throws: `store_damaged`.
+  func checkEnd(of row: ConversationRow) throws {
+    guard row.lastSeq > 0, try identifier(of: Place(conversation: row.key, seq: row.lastSeq)) == nil else { return }
+    throw DMError(
+      .storeDamaged,
+      "the conversation '\(row.id)' does not have its last message, number \(row.lastSeq); 'dm-doctor repair' corrects that",
+      subject: row.id.description)
+  }
+
   func message(at place: Place, as viewer: Viewer) throws -> Message? {
     try messages(in: place.conversation, place.seq...place.seq, as: viewer).first
   }

@@ -65,7 +65,7 @@ extension Store {
       try update.run()
     }
     try setMentions(users, of: message)
-    try seal(message.key)
+    try seal(message.key, of: .message)
     let seqs = message.place.seq...message.place.seq
     try append(.edited, conversation: message.place.conversation, user: message.sender, seqs: seqs, at: time)
   }

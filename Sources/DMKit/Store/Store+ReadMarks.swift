@@ -85,7 +85,7 @@ extension Store {
     statement.bind(range.lowerBound)
     statement.bind(range.upperBound)
     var result: [SeqRange] = []
-    while try statement.step() { result.append(statement.int(0)...statement.int(1)) }
+    while try statement.step() { result.append(try statement.seqs(0, 1)) }
     return result
   }
 
@@ -102,6 +102,15 @@ extension Store {
       try delete.run()
     }
     for range in new { try insertReadRange(range, of: user, in: conversation) }
+  }
+
+  /// Replaces all that a user has read of a conversation; the count of it stays as it is.
+  func setReadRanges(_ ranges: [SeqRange], of user: Int64, in conversation: Int64) throws {
+    var delete = try connection.prepare("DELETE FROM read_range WHERE conversation = ? AND user = ?")
+    delete.bind(conversation)
+    delete.bind(user)
+    try delete.run()
+    for range in ranges { try insertReadRange(range, of: user, in: conversation) }
   }
 
   func insertReadRange(_ range: SeqRange, of user: Int64, in conversation: Int64) throws {
@@ -153,7 +162,7 @@ extension Store {
       """)
     statement.bind(conversation)
     statement.bind(viewer.user)
-    return try statement.step() ? statement.int(0) - viewer.pending(in: conversation).unread : 0
+    return try statement.step() ? max(0, statement.count(0) - viewer.pending(in: conversation).unread) : 0
   }
 
   /// Notes how far messages were delivered to a user; it never goes back.

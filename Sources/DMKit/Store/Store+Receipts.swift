@@ -36,7 +36,7 @@ extension Store {
     statement.bind(range.lowerBound - 1)
     var near: [ReadMark] = []
     while try statement.step(), statement.int(0) <= range.upperBound + 1 {
-      near.append(ReadMark(range: statement.int(0)...statement.int(1), reader: statement.optionalInt64(2)))
+      near.append(ReadMark(range: try statement.seqs(0, 1), reader: statement.optionalInt64(2)))
     }
     return near
   }
@@ -77,7 +77,7 @@ extension Store {
     statement.bind(place.seq)
     var result: [(user: Int64, range: SeqRange, at: Timestamp)] = []
     while try statement.step() {
-      result.append((statement.int64(0), statement.int(1)...statement.int(2), statement.timestamp(3)))
+      result.append((statement.int64(0), try statement.seqs(1, 2), statement.timestamp(3)))
     }
     return result
   }

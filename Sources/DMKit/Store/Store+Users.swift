@@ -47,7 +47,9 @@ extension Store {
       avatarURL: row.optionalText(3), showsPresence: row.bool(4), createdAt: row.timestamp(5))
   }
 
+  /// - Throws: `bad_handle` for one that new users cannot have.
   func insertUser(_ handle: Handle, at time: Timestamp) throws -> Int64 {
+    try handle.checkNew()
     var statement = try connection.prepare("INSERT INTO user (handle, created_at) VALUES (?, ?)")
     statement.bind(handle.description)
     statement.bind(time)
@@ -83,8 +85,9 @@ extension Store {
   func names(knownTo user: Int64?) throws -> [String] {
     var statement = try connection.prepare(
       """
-      SELECT * FROM (SELECT '+' || c.title FROM participant p JOIN conversation c ON c.id = p.conversation
-        WHERE p.user = ? AND c.title IS NOT NULL LIMIT 10000)
+      SELECT * FROM (SELECT '+' || title FROM participant p JOIN conversation c ON c.id = p.conversation
+        WHERE p.user = ?1 AND left_seq IS NULL AND title IS NOT NULL LIMIT 10000)
+      UNION ALL SELECT * FROM (SELECT '+' || title FROM former WHERE user = ?1 AND title IS NOT NULL LIMIT 10000)
       UNION ALL SELECT * FROM (SELECT handle FROM user ORDER BY id DESC LIMIT 10000)
       """)
     statement.bind(user)

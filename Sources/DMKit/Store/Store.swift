@@ -6,6 +6,8 @@ final class Store {
   let connection: Connection
   private var isReady = false
   private var hasWritten = false
+  /// From the first write on.
+  private var rowChanges: RowChanges?
 
   // What never changes once it is there, kept so that a printed line costs no look-up.
   var handles: [Int64: Handle] = [:]
@@ -42,11 +44,17 @@ final class Store {
   }
 
   /// Opens a store for reading; nil when it is absent or has no tables yet.
-  static func open(_ location: StoreLocation) throws -> Store? {
+  ///
+  /// - Parameter refusesForeignParts: whether triggers and views are refused; a store has none, and they do nothing.
+  static func open(_ location: StoreLocation, refusesForeignParts: Bool = true) throws -> Store? {
     guard try location.state() == .present else { return nil }
     let store = try Store(location)
     // On one state: another may be creating the tables right now.
-    guard case .version(let version) = try store.read(store.identity) else { return nil }
+    guard case .version(let version) = try store.read(store.identity) else {
+      try location.refuseEmptied { try store.read(store.identity) == .empty }
+      return nil
+    }
+    if refusesForeignParts { try store.refuseForeignParts() }
     // An older store is brought up to date by whoever comes first, reader or not.
     if version < Migration.steps.count { try store.migrate() }
     return store
@@ -55,6 +63,7 @@ final class Store {
   /// Opens a store, creating what is missing.
   static func create(_ location: StoreLocation) throws -> Store {
     if let store = try open(location) { return store }
+    try location.refuseEmptied { try location.state() == .absent }
     try location.create()
     let store = try Store(location)
     try store.migrate()
@@ -74,9 +83,13 @@ final class Store {
 
   /// Runs `body` alone and makes what it wrote durable before returning.
   ///
-  /// The first process to open a store reads its whole log, so a lone write leaves little behind,
-  /// a bulk one, or one of many, up to 4 MiB.
-  func write<T>(isBulk: Bool = false, patience: Int = Store.patience, _ body: () throws -> T) throws -> T {
+  /// What others committed is durable before `body` sees it, so an answer may rest on it. The first process to open a
+  /// store reads its whole log, so a lone write leaves little behind, a bulk one, or one of many, up to 4 MiB.
+  ///
+  /// - Parameter acceptsLoss: whether commits may be missing that the store had.
+  func write<T>(
+    isBulk: Bool = false, patience: Int = Store.patience, acceptsLoss: Bool = false, _ body: () throws -> T
+  ) throws -> T {
     let lock = try writeLock(patience: patience)
     if !isReady {
       // In case the creator was killed before he came to it.
@@ -86,6 +99,7 @@ final class Store {
         PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 8388608;
         PRAGMA secure_delete = ON
         """)
+      rowChanges = RowChanges(of: DigestedTable.all, on: connection)
       isReady = true
     }
     let transaction = try connection.begin(.write)
@@ -93,11 +107,15 @@ final class Store {
     // Keys that were given in vain are given again.
     defer { if !isCommitted { (handles, conversationIDs) = ([:], [:]) } }
     try refuseNewer(version())
+    let mark = try syncCommits(under: lock)
+    if !hasWritten, !acceptsLoss { try refuseMissingChanges(mark) }
     logged = nil
+    rowChanges?.reset()
     try buryExpired()
     let result = try body()
     if let logged { try pruneChanges(after: logged) }
-    try transaction.commit()
+    try rowChanges?.write(to: connection)
+    try commit(transaction, mark, under: lock)
     isCommitted = true
     writeCount += 1
     // Only now: whoever wakes earlier sees nothing yet, and is not woken again.

@@ -90,8 +90,13 @@ public struct StoreLocation: Hashable, Sendable {
     // By bytes: a slash that bears a combining mark divides all the same.
     for part in directory.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
       path += String(Substring(part))
-      if !path.isEmpty, mkdir(path, path == directory ? 0o700 : 0o777) != 0, errno != EEXIST, errno != EISDIR {
-        throw cannotCreate(path, errno)
+      if !path.isEmpty {
+        if mkdir(path, path == directory ? 0o700 : 0o777) == 0 {
+          // Its name is in the folder above, which fsync(2) of the new one does not make durable.
+          try syncToDisk(folder(of: path))
+        } else if errno != EEXIST, errno != EISDIR {
+          throw cannotCreate(path, errno)
+        }
       }
       path += "/"
     }

@@ -147,7 +147,7 @@ final class Viewer {
     var hidden: [SeqRange] = []
     while try statement.step() {
       end = statement.optionalInt(0)
-      if !statement.isNull(1) { hidden.append(statement.int(1)...statement.int(2)) }
+      if !statement.isNull(1) { hidden.append(try statement.seqs(1, 2)) }
     }
     return Sight(end: end, hidden: hidden)
   }

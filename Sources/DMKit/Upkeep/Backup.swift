@@ -17,38 +17,42 @@ extension Upkeep {
   /// it takes its name.
   ///
   /// - Parameters:
-  ///   - replacesAny: whether a file may be replaced that is no backup.
+  ///   - replacesAny: whether a file may be replaced that is no backup, or one that knows more.
   ///   - takesDamaged: whether messages are taken along that are not as they were written, and contents left out.
   /// - Throws: `cannot_create`, `store_damaged` when the copy is not sound; then there is none.
   public func backUp(to path: String, replacesAny: Bool = false, takesDamaged: Bool = false) throws -> Backup {
     let store = try store()
     try refuse(path, replacesAny: replacesAny)
+    if !takesDamaged { try store.refuseMissingChanges() }
     let lastUsedAt = try lastUse(of: .backup)
-    let temporary = try temporaryName(in: folder(of: path), ".\(fileName(of: path)).")
-    do {
-      let at = Timestamp.now
-      // From before the copy, whose rows say which contents belong to it.
-      let share = try location.contents.share()
-      let full = store.location.databaseBytes
-      try store.connection.watched(by: { [progress] in
-        try progress("\(fileSize(temporary) >> 20) of about \(full >> 20) MiB copied")
-      }) {
-        try store.connection.vacuum(into: temporary)
-      }
-      let id = Identifier(at: .now)
-      let count = try finish(temporary, as: id, takesDamaged: takesDamaged)
-      _ = consume share
-      try syncToDisk(temporary)
-      try progress("putting it in place")
-      guard rename(temporary, path) == 0 else { throw fileFault(.cannotCreate, "create", path) }
-      try syncToDisk(folder(of: path))
-      try note(.backup)
-      return Backup(
-        path: path, storeID: id, sizeBytes: fileSize(path), messageCount: count, at: at, lastUsedAt: lastUsedAt)
-    } catch {
-      for ending in ["", "-journal", "-wal", "-shm"] { unlink(temporary + ending) }
-      throw error
+    // What is left in a folder that cannot be listed, stays.
+    _ = try attempt {
+      try WorkFolder.removeAbandoned(tracedIn: location.directory)
+      try WorkFolder.removeAbandoned(.backup, in: folder(of: path))
     }
+    let work = try WorkFolder(.backup, in: folder(of: path), tracedIn: location.directory)
+    let temporary = try temporaryName(in: work.path, "copy-")
+    let at = Timestamp.now
+    // From before the copy, whose rows say which contents belong to it.
+    let share = try location.contents.share()
+    let full = store.location.databaseBytes
+    try store.connection.watched(by: { [progress] in
+      try progress("\(fileSize(temporary) >> 20) of about \(full >> 20) MiB copied")
+    }) {
+      try store.connection.vacuum(into: temporary)
+    }
+    let id = Identifier(at: .now)
+    let count = try finish(temporary, as: id, takesDamaged: takesDamaged)
+    _ = consume share
+    if !replacesAny { try refuseReplacing(path, by: temporary) }
+    try syncToDisk(temporary)
+    try progress("putting it in place")
+    guard rename(temporary, path) == 0 else { throw fileFault(.cannotCreate, "create", path) }
+    _ = consume work
+    try syncToDisk(folder(of: path))
+    try note(.backup)
+    return Backup(
+      path: path, storeID: id, sizeBytes: fileSize(path), messageCount: count, at: at, lastUsedAt: lastUsedAt)
   }
 
   /// Gives a copy its own id and holds it against itself.
@@ -75,11 +79,8 @@ extension Upkeep {
     if path == "-" {
       throw DMError(.cannotCreate, "a backup needs a file; 'dm-doctor dump' prints the store as lines", subject: path)
     }
+    try StoreLocation.refuse(insideStore: path)
     var status = stat()
-    // Each file there has a meaning: who replaced the lock would let two write at once.
-    if stat(folder(of: path) + "/store.lock", &status) == 0 {
-      throw DMError(.cannotCreate, "'\(path)' is inside a store; name a file elsewhere", subject: path)
-    }
     guard lstat(path, &status) == 0 else {
       if errno == ENOENT { return }
       throw fileFault(.cannotCreate, "create", path)
@@ -149,8 +150,9 @@ extension Connection {
       if try check.step() { throw fault("a row of '\(check.text(0))' refers to one that is not there") }
     }
     if takesDamaged { return }
+    if let found = try TableDigestAudit.firstFault(in: self) { throw fault(found) }
     for table in Store.SealedTable.all {
-      var rows = try table.rows(from: .min, of: self)
+      var rows = try table.rows(.min ... .max, of: self)
       var count = 0
       while try rows.step() {
         count += 1

@@ -16,9 +16,9 @@ extension Upkeep {
     let findings = Findings()
     let tool = deep ? Tool.deepCheck : .check
     var lastUsedAt: Timestamp?
-    checkModes(deep: deep, findings)
+    try checkModes(deep: deep, findings)
     do {
-      let store = try store()
+      let store = try store(refusesForeignParts: false)
       try findings.attempt(.identity) { lastUsedAt = try lastUse(of: tool) }
       let share = deep ? try location.contents.share() : nil
       let contents = try check(store, deep: deep, findings)
@@ -41,6 +41,7 @@ extension Upkeep {
     try store.connection.execute("PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON")
     let transaction = try store.connection.begin(.read)
     try findings.attempt(.identity) { try checkIdentity(store, findings) }
+    try findings.attempt(.integrity) { try store.refuseMissingChanges() }
     try findings.attempt(.schema) { try SchemaAudit.run(store, findings) }
     try store.connection.watched(by: { [progress] in try progress("looking at the pages") }) {
       try findings.attempt(.integrity) { try checkPages(store, deep: deep, findings) }
@@ -63,16 +64,18 @@ extension Upkeep {
     for rows in Self.countedRows { try findings.attempt(.counts) { try checkCounts(of: rows, store, findings) } }
     try findings.attempt(.counts) { try AttachmentAudit.checkPlaces(store, findings) }
     try findings.attempt(.counts) { try checkFlags(store, findings) }
+    try TableDigestAudit.run(store, progress, findings)
     for table in Store.SealedTable.all {
       try findings.attempt(.digests) { try DigestAudit(store, table, progress).run(findings) }
     }
   }
 
   /// Whether the files are their owner's alone; by name, because opening them would drop SQLite's locks.
-  private func checkModes(deep: Bool, _ findings: Findings) {
+  private func checkModes(deep: Bool, _ findings: Findings) throws {
     let names = ["", "/dm.sqlite", "/dm.sqlite-wal", "/dm.sqlite-shm", "/store.lock", "/bell", "/attachments"]
     let contents = location.contents
-    let deeper = deep ? contents.folders + contents.all.map(contents.path) : []
+    var deeper: [String] = []
+    if deep { try findings.attempt(.files) { deeper = try contents.folders + contents.all.map(contents.path) } }
     for path in names.map({ location.directory + $0 }) + deeper {
       var status = stat()
       guard lstat(path, &status) == 0 else { continue }
@@ -147,6 +150,15 @@ extension Upkeep {
           FROM participant p WHERE p.conversation = c.id))
       """)
     while try members.step() { findings.add(.counts, members.identifier(0).description, members.text(1)) }
+    var formers = try store.connection.prepare(
+      text: "SELECT c.uuid, u.handle FROM (\(Store.wrongFormers)) w "
+        + "JOIN conversation c ON c.id = w.conversation JOIN user u ON u.id = w.user")
+    while try formers.step() {
+      findings.add(
+        .counts, formers.identifier(0).description,
+        "what '\(formers.text(1))' saw of it when they left is missing, or kept though they are in it; "
+          + "dm-doctor repair corrects it")
+    }
   }
 
   static let wrongFlags = """

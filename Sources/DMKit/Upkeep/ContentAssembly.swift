@@ -18,7 +18,7 @@ final class ContentAssembly {
   init(in contents: ContentFolder, takesDamaged: Bool) throws {
     try contents.create()
     self.contents = contents
-    folder = try WorkFolder(in: contents.path)
+    folder = try WorkFolder(.attachment, in: contents.path)
     self.takesDamaged = takesDamaged
   }
 

@@ -30,7 +30,7 @@ final class DigestAudit {
   }
 
   private func scan(_ findings: Findings) throws {
-    var rows = try table.rows(from: next, of: store.connection)
+    var rows = try table.rows(next ... .max, of: store.connection)
     while try rows.step() {
       let key = rows.int64(0)
       next = key &+ 1
@@ -82,7 +82,10 @@ final class DigestAudit {
   private func readRow(notBefore key: Int64) throws -> Int64? {
     // Its text, because that may lie on pages of its own.
     var statement = try store.connection.prepare(
-      text: "SELECT id, length(\(table.text)) FROM \(table.name) WHERE id >= ? ORDER BY id LIMIT 1")
+      text: """
+        SELECT \(table.key), length(\(table.longest)) FROM \(table.name) WHERE \(table.key) >= ?
+        ORDER BY \(table.key) LIMIT 1
+        """)
     statement.bind(key)
     return try statement.step() ? statement.int64(0) : nil
   }

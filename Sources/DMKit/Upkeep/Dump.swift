@@ -6,6 +6,8 @@ internal import Glibc
 /// Not dumped are the store's id, the search index, which is made of the texts, and when tools were used.
 public final class Dump {
   public let rowCount: Int
+  /// The folder in which the lines wait, when that of the store cannot be written to.
+  public var spareFolder: String? { spool.spareFolder }
   private let spool: Spool
   private let folder: ContentFolder
   private let contents: [NamedContent]
@@ -63,10 +65,12 @@ struct DumpedTable {
 
 extension Upkeep {
   /// Reads the whole store in one transaction, and hands it on when that is over.
-  public func dump() throws -> Dump {
-    let store = try store()
+  ///
+  /// - Parameter spare: a folder in which the lines wait when that of the store cannot be written to.
+  public func dump(orElse spare: String? = nil) throws -> Dump {
+    let store = try store(refusesForeignParts: false)
     let lastUsedAt = try lastUse(of: .dump)
-    let spool = try Spool(in: location.directory)
+    let spool = try Spool(in: location.directory, orElse: spare)
     let share = try location.contents.share()
     var count = 0
     var contents: [NamedContent] = []
@@ -94,7 +98,7 @@ extension Upkeep {
 }
 
 extension Store {
-  static let undumped: Set<String> = ["store", "upkeep"]
+  static let undumped: Set<String> = ["store", "table_digest", "upkeep"]
 
   /// By name, whatever tables there are: those of later schemas come along.
   func dumpedTables() throws -> [DumpedTable] {

@@ -55,7 +55,7 @@ extension Store {
     guard let header = try lines.next(), header["type"] == .string("dump") else {
       throw lines.fault(.malformedLine, "not the first line of a dump; name a dump or a backup")
     }
-    try checkSchema(header, lines)
+    let schema = try checkedSchema(header, lines)
     try connection.execute("PRAGMA defer_foreign_keys = ON")
     let tables = Dictionary(uniqueKeysWithValues: try dumpedTables().map { ($0.name, $0) })
     var assembly: ContentAssembly?
@@ -79,6 +79,7 @@ extension Store {
         try assembly?.end()
         guard try lines.next() == nil else { throw lines.fault(.malformedLine, "more after the end of the dump") }
         try refuseStrays()
+        try sealRows(since: schema)
         return try reindex()
       }
       try insert(line, tables, lines)
@@ -98,7 +99,7 @@ extension Store {
     }
   }
 
-  private func checkSchema(_ header: JSONObject, _ lines: borrowing DumpLines) throws {
+  private func checkedSchema(_ header: JSONObject, _ lines: borrowing DumpLines) throws -> Int {
     guard case .integer(let schema)? = header["schema"], schema > 0 else {
       throw lines.fault(.missingField, "it has no 'schema'")
     }
@@ -106,6 +107,7 @@ extension Store {
       throw DMError(
         .storeTooNew, "the dump has schema \(schema) and this program knows \(Migration.steps.count); update dm")
     }
+    return schema
   }
 
   private func add(_ line: JSONObject, to assembly: ContentAssembly, _ lines: borrowing DumpLines) throws {
@@ -134,12 +136,6 @@ extension Store {
       }
       insert.bind(value)
     }
-    do {
-      try insert.run()
-    } catch {
-      // What breaks a rule of the schema is the line's fault.
-      guard error.code == .internal else { throw error }
-      throw lines.fault(.badField, "the row does not fit the table '\(name)'")
-    }
+    guard try insert.insertIfFit() else { throw lines.fault(.badField, "the row does not fit the table '\(name)'") }
   }
 }

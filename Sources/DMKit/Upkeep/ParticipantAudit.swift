@@ -122,15 +122,11 @@ extension ConversationAudit {
       let read = read[row.user] ?? []
       let expected = try counts(of: row, read: read, participants: rows.count)
       compare(row, expected, findings)
-      let last = row.leftSeq ?? end.lastSeq
-      let news = [
-        ("what is hidden from", hidden[row.user] ?? []), ("what was said by", said[row.user] ?? []),
-        ("what is deleted or said by the system, for", quiet),
-      ]
-      for (what, ranges) in news {
-        if let first = gaps(in: ranges, left: read).first(where: { $0.lowerBound <= last }) {
+      for (what, ranges) in settled(for: row, hidden: hidden[row.user] ?? []) {
+        if let first = gaps(in: ranges, left: read).first {
           findings.add(
-            .ranges, "\(id):\(first.lowerBound)", "\(what) '\(row.handle)' has to count as read and does not")
+            .ranges, "\(id):\(first.lowerBound)",
+            "\(what) '\(row.handle)' has to count as read and does not; dm-doctor repair corrects it")
         }
       }
       for (what, seq) in [("got", row.deliveredSeq), ("seen before he left", row.leftSeq ?? 0)]
@@ -139,6 +135,23 @@ extension ConversationAudit {
       }
     }
     try checkMarks(receipts, findings)
+  }
+
+  /// The messages that must count as read for a participant, up to the last one that they may see.
+  private func settled(for row: ParticipantRow, hidden: [SeqRange]) -> [(what: String, ranges: [SeqRange])] {
+    let last = row.leftSeq ?? end.lastSeq
+    return [
+      ("what is hidden from", hidden), ("what was said by", said[row.user] ?? []),
+      ("what is deleted or said by the system, for", quiet),
+    ].map { what, ranges in
+      (what, ranges.filter { $0.lowerBound <= last }.map { $0.lowerBound...min($0.upperBound, last) })
+    }
+  }
+
+  /// What a participant has read, together with what must count as read.
+  func readRanges(of row: ParticipantRow, _ read: [SeqRange], hidden: [SeqRange]) -> [SeqRange] {
+    let all = read + settled(for: row, hidden: hidden).flatMap(\.ranges)
+    return coalesced(all.sorted { $0.lowerBound < $1.lowerBound })
   }
 
   private func compare(_ row: ParticipantRow, _ expected: ParticipantCounts, _ findings: Findings) {

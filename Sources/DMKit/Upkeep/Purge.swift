@@ -40,6 +40,7 @@ extension Upkeep {
       }
       return try store.removeUnsentAttachments(before: limit)
     }
+    try removeAbandoned()
     let contents = try removeContents(of: store, before: limit)
     let expired = try due - store.dueMessages()
     let forgotten = try changes - store.pragma("SELECT count(*) FROM change")
@@ -60,7 +61,15 @@ extension Upkeep {
   /// How long contents are removed at a time: writers wait.
   private static let turn: Int64 = 20_000
 
-  /// Removes contents that no row names, and what those have left who were killed while they prepared some.
+  /// Removes the folders that killed processes have left, which hold texts and contents.
+  private func removeAbandoned() throws {
+    try WorkFolder.removeAbandoned(.attachment, in: location.contents.path)
+    try WorkFolder.removeAbandoned(tracedIn: location.directory)
+    // The folder around the store may be one that this user cannot list.
+    _ = try attempt { try WorkFolder.removeAbandoned(.restore, in: folder(of: location.directory)) }
+  }
+
+  /// Removes contents that no row names.
   ///
   /// In turns, each under the write lock, under which a row that names some is written when they are there. Who reads
   /// contents goes by the rows of a moment that is over, so meanwhile there is none of it.
@@ -68,12 +77,11 @@ extension Upkeep {
     count: Int, bytes: Int, isComplete: Bool
   ) {
     let contents = location.contents
-    WorkFolder.removeAbandoned(in: contents.path)
     var (count, bytes) = (0, 0)
     // First the number: what is committed between the two changes it.
     var version = try store.dataVersion()
     var named = Set(try store.connection.namedContents().map(\.hash))
-    var left = contents.all(before: time).filter { !named.contains($0) }
+    var left = try contents.all(before: time).filter { !named.contains($0) }
     while !left.isEmpty {
       try progress("\(left.count) contents that nothing refers to")
       let lock = try store.writeLock(patience: Store.patience)

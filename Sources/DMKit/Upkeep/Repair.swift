@@ -6,17 +6,21 @@ public struct Repaired: Equatable, Sendable {
   public let conversationsCount: Int
   public let participantsCount: Int
   public let messagesCount: Int
+  /// Changes that the store had and that its log lost.
+  public let lostChangesCount: Int
   public let lastUsedAt: Timestamp?
 }
 
 extension Upkeep {
-  /// Makes the search index anew, and corrects what is kept as a count.
+  /// Makes the search index anew, corrects what can be computed from the messages (counts, what must count as read, what is
+  /// kept for former participants), and goes on without what the log lost.
   ///
   /// What people said, read and marked stays as it is, and so do the digests.
   public func repair() throws -> Repaired {
     let store = try store()
     let lastUsedAt = try lastUse(of: .repair)
-    return try store.write(isBulk: true) {
+    return try store.write(isBulk: true, acceptsLoss: true) {
+      let lost = try store.acceptLoss()
       try progress("indexing the messages")
       try store.reindex()
       let counts = try correctCounts(in: store)
@@ -24,7 +28,7 @@ extension Upkeep {
       return Repaired(
         indexedCount: Int(try store.pragma("SELECT count(*) FROM message WHERE text IS NOT NULL")),
         conversationsCount: counts.conversations, participantsCount: counts.participants,
-        messagesCount: counts.messages, lastUsedAt: lastUsedAt)
+        messagesCount: counts.messages, lostChangesCount: lost, lastUsedAt: lastUsedAt)
     }
   }
 
@@ -41,6 +45,7 @@ extension Upkeep {
       WHERE (conversation, user) IN (SELECT p.conversation, p.user \(Self.wrongFlags))
       """)
     participants += store.connection.changes
+    participants += try store.correctFormers()
     try store.connection.execute(
       """
       UPDATE message AS m SET \(Self.countedRows.map { "\($0)_count = \(Self.counted($0))" }.joined(separator: ", "))
@@ -72,17 +77,23 @@ extension Upkeep {
     return wrong.count
   }
 
-  /// Corrects the counts of participants, once the ends of their conversations are right.
+  /// Corrects what participants have read, and their counts, once the ends of their conversations are right.
   private func participants(in store: Store) throws -> Int {
     var wrong: [(conversation: Int64, user: Int64, counts: ParticipantCounts)] = []
     try ConversationAudit.forEach(in: store) { audit in
       try progress("counting")
       try audit.readMessages(nil)
-      let read = try audit.ranges(in: "read_range", nil, touching: true)
+      let faults = Findings()
+      let read = try audit.ranges(in: "read_range", faults, touching: false)
+      let hidden = try audit.ranges(in: "hidden_range", nil, touching: true)
       let rows = try audit.participants()
       for row in rows {
-        let counts = try audit.counts(of: row, read: read[row.user] ?? [], participants: rows.count)
-        if counts != row.counts { wrong.append((audit.key, row.user, counts)) }
+        let stored = read[row.user] ?? []
+        let right = audit.readRanges(of: row, stored, hidden: hidden[row.user] ?? [])
+        let isRight = right == stored && faults.isEmpty
+        if !isRight { try store.setReadRanges(right, of: row.user, in: audit.key) }
+        let counts = try audit.counts(of: row, read: right, participants: rows.count)
+        if counts != row.counts || !isRight { wrong.append((audit.key, row.user, counts)) }
       }
     }
     for (conversation, user, counts) in wrong {

@@ -46,7 +46,7 @@ extension Upkeep {
         let copy = try Connection(path: building.database)
         try copy.takeContents(to: building.contents, takesDamaged: takesDamaged, progress)
       }
-      guard let store = try Store.open(building) else {
+      guard let store = try Store.open(building, refusesForeignParts: false) else {
         throw DMError(.storeDamaged, "'\(path)' is empty; name another backup", subject: path)
       }
       try store.write(isBulk: true) {
@@ -63,9 +63,11 @@ extension Upkeep {
   private func restore(_ takesDamaged: Bool, _ build: (StoreLocation) throws -> Store) throws -> Restored {
     var faultCount = 0
     try refuseFull()
-    let beside = try temporaryName(in: nearestFolder(), ".dm-restore-", isFolder: true)
-    defer { removeFolder(beside) }
-    let building = StoreLocation(directory: beside, isNamed: true)
+    let around = try nearestFolder()
+    // What is left in a folder that cannot be listed, stays.
+    _ = try attempt { try WorkFolder.removeAbandoned(.restore, in: around) }
+    let work = try WorkFolder(.restore, in: around)
+    let building = StoreLocation(directory: work.path, isNamed: true)
     do {
       let store = try build(building)
       try store.connection.verify(takesDamaged: takesDamaged, progress)
@@ -84,12 +86,13 @@ extension Upkeep {
       faultCount = findings.list.count
       let lock = try store.writeLock(patience: Store.patience)
       guard try store.connection.emptyLog(within: 5000) else {
-        throw DMError(.busy, "somebody reads in '\(beside)'; try again")
+        throw DMError(.busy, "somebody reads in '\(work.path)'; try again")
       }
       _ = consume lock
     }
     try progress("putting it in place")
     try place(building)
+    _ = consume work
     let store = try store()
     try note(.restore)
     return Restored(
@@ -143,7 +146,7 @@ extension Upkeep {
   ///
   /// They are copied, because the place may be of another file system than the folders around it.
   private func placeContents(of building: StoreLocation, _ placeRows: () throws -> Void) throws {
-    let hashes = building.contents.all
+    let hashes = try building.contents.all
     if hashes.isEmpty { return try placeRows() }
     do {
       do {

@@ -9,13 +9,26 @@ final class Spool {
 
   private static let capacity = 64 * 1024
 
-  /// In a folder that is as private as what is written, or where temporary files go.
-  init(in folder: String) throws(DMError) {
-    var path: String
+  /// The folder with the file, when it is not the first choice.
+  let spareFolder: String?
+
+  /// - Parameters:
+  ///   - folder: one that is as private as what is written.
+  ///   - spare: where the file goes when that folder cannot be written to; nil for nowhere.
+  /// - Throws: `cannot_create`.
+  init(in folder: String, orElse spare: String?) throws(DMError) {
+    let path: String
     do {
       path = try temporaryName(in: folder, ".spool-")
+      spareFolder = nil
     } catch {
-      path = try temporaryName(in: "/tmp", "dm-spool-")
+      guard let spare else {
+        throw DMError(
+          error.code, "\(error.message); set TMPDIR to a folder for the lines, which are as private as the store",
+          subject: error.subject)
+      }
+      path = try temporaryName(in: spare, ".dm-spool-")
+      spareFolder = spare
     }
     descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", path) }

@@ -6,6 +6,17 @@ public struct Statistics: Sendable {
     public let name: String
     public let behindCount: Int
     public let usedAt: Timestamp
+    /// What is wrong with where it stands; nil when nothing is.
+    public let warning: Warning?
+  }
+
+  /// Why a consumer needs somebody.
+  public enum Warning: String, CaseIterable, Sendable {
+    /// What it has not acknowledged is older than 30 days: the log keeps that for it alone, for 90 days after its last
+    /// use.
+    case late
+    /// Its next changes are no longer in the log.
+    case gap
   }
 
   public let storeID: Identifier
@@ -30,7 +41,7 @@ public struct Statistics: Sendable {
 extension Upkeep {
   public func statistics() throws -> Statistics {
     let store = try store()
-    let contents = location.contents.all.compactMap(location.contents.size)
+    let contents = try location.contents.all.compactMap(location.contents.size)
     let statistics = try store.read {
       Statistics(
         storeID: try store.uuid(), schema: Int(try store.version()), sqliteVersion: Connection.libraryVersion,
@@ -67,8 +78,18 @@ extension Store {
       try consumers(of: user).map { row in
         let behind = try messagesOfOthers(after: row.position.rev, user: user, conversations: row.conversations)
         return Statistics.Consumer(
-          user: try handle(user), name: row.name, behindCount: behind.reduce(0) { $0 + $1.count }, usedAt: row.usedAt)
+          user: try handle(user), name: row.name, behindCount: behind.reduce(0) { $0 + $1.count }, usedAt: row.usedAt,
+          warning: try warning(of: row))
       }
     }
+  }
+
+  private func warning(of consumer: ConsumerRow) throws -> Statistics.Warning? {
+    guard let known = try knownChanges() else { return nil }
+    if Self.isForgotten(after: consumer.position.rev, of: known) { return .gap }
+    var next = try connection.prepare("SELECT at FROM change WHERE rev > ? ORDER BY rev LIMIT 1")
+    next.bind(consumer.position.rev)
+    guard try next.step() else { return nil }
+    return next.timestamp(0).microseconds < Timestamp.now.microseconds - Self.changeLifetime ? .late : nil
   }
 }

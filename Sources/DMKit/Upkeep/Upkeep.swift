@@ -32,10 +32,11 @@ public final class Upkeep {
     self.progress = progress
   }
 
+  /// - Parameter refusesForeignParts: whether a store with triggers or views is refused, or only looked at.
   /// - Throws: `no_store` when there is none.
-  func store() throws -> Store {
+  func store(refusesForeignParts: Bool = true) throws -> Store {
     if let opened { return opened }
-    guard let store = try Store.open(location) else {
+    guard let store = try Store.open(location, refusesForeignParts: refusesForeignParts) else {
       throw DMError(
         .noStore, "there is no store at '\(location.directory)'; name another --store, or restore one",
         subject: location.directory)

@@ -22,6 +22,9 @@ enum ValueAudit {
         WHERE from_seq NOT BETWEEN 1 AND to_seq OR to_seq > 1 << 40
       UNION ALL SELECT 'read_mark ' || conversation FROM read_mark
         WHERE from_seq NOT BETWEEN 1 AND to_seq OR to_seq > 1 << 40
+      UNION ALL SELECT 'history ' || conversation FROM history h WHERE last_seq NOT BETWEEN message_count AND
+        (SELECT last_seq FROM conversation c WHERE c.id = h.conversation)
+      UNION ALL SELECT 'former ' || conversation || ', ' || user FROM former WHERE expire_after NOT BETWEEN 1 AND 1 << 52
       UNION ALL SELECT 'mention ' || conversation || ', ' || user FROM mention WHERE seq NOT BETWEEN 1 AND 1 << 40
       UNION ALL SELECT 'message ' || id FROM message WHERE seq > 1 << 40 OR id NOT BETWEEN 1 AND 1 << 53
       UNION ALL SELECT 'consumer ' || id FROM consumer WHERE rev NOT BETWEEN 0 AND (SELECT max(rev) FROM change)

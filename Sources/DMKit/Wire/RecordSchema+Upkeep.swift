@@ -44,7 +44,7 @@ extension RecordSchema {
     "repair",
     [
       Field("indexed_count", .integer), Field("conversations_count", .integer), Field("participants_count", .integer),
-      Field("messages_count", .integer), lastUsedAt,
+      Field("messages_count", .integer), Field("lost_changes_count", .integer), lastUsedAt,
     ])
 
   static let statistics = RecordSchema(
@@ -59,6 +59,7 @@ extension RecordSchema {
         .list(
           .members([
             Field("user", .handle), Field("name", .string), Field("behind_count", .integer), Field("used_at", .time),
+            Field("warning", .words(Statistics.Warning.allCases.map(\.rawValue)), optional: true),
           ]))),
       Field("upkeep", .list(.members([Field("tool", .string), Field("at", .time)]))),
     ])

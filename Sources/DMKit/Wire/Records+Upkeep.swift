@@ -121,6 +121,7 @@ extension Repaired: Record {
       json.member("conversations_count", conversationsCount)
       json.member("participants_count", participantsCount)
       json.member("messages_count", messagesCount)
+      json.member("lost_changes_count", lostChangesCount)
       json.member("last_used_at", lastUsedAt)
     }
   }
@@ -169,6 +170,7 @@ extension Statistics.Consumer {
       json.member("name", name)
       json.member("behind_count", behindCount)
       json.member("used_at", usedAt)
+      json.member("warning", warning?.rawValue)
     }
   }
 }

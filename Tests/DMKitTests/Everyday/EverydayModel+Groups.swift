@@ -47,6 +47,7 @@ extension EverydayModel {
       if withHistory { part.spells = [(0, nil)] }
       part.joined = nextJoining()
       part.isGone = false
+      part.former = nil
       talks[talk].parts[person] = part
       announce(.userJoined, self.names[person], by: user, in: talk)
       if hasBlocked(person, user) { putAside(talk, person) }
@@ -80,6 +81,8 @@ extension EverydayModel {
     part.isOwner = false
     part.draft = nil
     talks[talk].parts[person] = part
+    let face = talks[talk].face(for: person)
+    talks[talk].parts[person]?.former = face
     log(talk, .own(person))
     if talks[talk].parts.values.contains(where: \.isOwner) { return }
     let next = talks[talk].parts.filter(\.value.isIn).min { $0.value.joined < $1.value.joined }

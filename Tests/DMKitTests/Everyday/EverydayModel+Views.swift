@@ -45,9 +45,10 @@ extension EverydayModel {
     let visible = visible(talk, user)
     let unread = visible.filter { !countsAsRead($0, talk, by: user) }
     let activity = lastActivity(talk, user)
+    let face = this.face(for: user)
     var seen = Conversation(
-      id: id, isGroup: this.pair == nil, title: this.title, creator: handle(this.creator),
-      participants: names.indices.filter { isIn($0, talk) }.map(handle),
+      id: id, isGroup: this.pair == nil, title: face.title, creator: handle(this.creator),
+      participants: face.members.map(handle),
       lastMessage: try visible.last.map { try message($0, talk, to: user) }, lastActivity: activity,
       unreadCount: unread.count,
       lastReadSeq: (0..<this.end(for: user)).last { countsAsRead($0 + 1, talk, by: user) }.map { $0 + 1 },
@@ -58,8 +59,8 @@ extension EverydayModel {
     seen.firstUnreadSeq = unread.first
     seen.mutedUntil = part.mutedUntil
     seen.draftText = part.draft
-    seen.avatarURL = this.avatar
-    seen.expireAfter = this.lifetime
+    seen.avatarURL = face.avatar
+    seen.expireAfter = face.lifetime
     seen.isListed = isListed(talk, user)
     return seen
   }

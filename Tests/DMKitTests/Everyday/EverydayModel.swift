@@ -57,9 +57,19 @@ struct EverydayModel {
     var isGone = false
     var draft: String?
     var mutedUntil: Timestamp?
+    /// The group as it was when they left.
+    var former: Face?
 
     var isIn: Bool { spells.last.map { $0.until == nil } ?? false }
     func covers(_ seq: Int) -> Bool { spells.contains { $0.after < seq && seq <= $0.until ?? .max } }
+  }
+
+  /// What a participant sees of a group besides what is said.
+  struct Face {
+    let title: String?
+    let avatar: String?
+    let lifetime: Duration?
+    let members: [User]
   }
 
   /// A conversation.
@@ -81,6 +91,12 @@ struct EverydayModel {
     func has(_ user: User) -> Bool { pair.map { $0.0 == user || $0.1 == user } ?? (parts[user] != nil) }
     /// The other of a pair.
     func partner(of user: User) -> User? { pair.map { $0.0 == user ? $0.1 : $0.0 } }
+    /// What a user sees of it, who is in it or was.
+    func face(for user: User) -> Face {
+      parts[user]?.former
+        ?? Face(
+          title: title, avatar: avatar, lifetime: lifetime, members: parts.filter(\.value.isIn).map(\.key).sorted())
+    }
     func end(for user: User) -> Int { parts[user]?.spells.last.flatMap(\.until) ?? said.count }
   }
 
@@ -168,7 +184,7 @@ struct EverydayModel {
       guard let other = self.user(name) else { throw Refusal(.unknownUser) }
       return talks.firstIndex { $0.pair.map { $0 == (user, other) || $0 == (other, user) } ?? false }
     case .title(let title):
-      let all = talks.indices.filter { talks[$0].title == title && talks[$0].parts[user] != nil }
+      let all = talks.indices.filter { talks[$0].parts[user] != nil && talks[$0].face(for: user).title == title }
       let current = all.filter { isIn(user, $0) }
       let meant = current.isEmpty ? all : current
       guard let first = meant.first else { throw Refusal(.unknownConversation) }

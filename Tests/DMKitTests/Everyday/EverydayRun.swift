@@ -101,6 +101,10 @@ final class EverydayRun {
     } catch {
       right = .failure(error)
     }
+    // Before it is looked for what was not done.
+    if case (.failure(let answer), .success(let right)) = (answer, right) {
+      throw Mismatch("refused with \(answer), not done: \(right)")
+    }
     try learn()
     log[log.count - 1] += model.entries[before...].map { "; #\($0.talk) \($0.kind)" }.joined()
     if model.entries.count > before, unnoticed > 0, model.unnoticed.count == unnoticed {

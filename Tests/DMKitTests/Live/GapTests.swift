@@ -68,7 +68,7 @@ struct GapTests {
     #expect(try alice.told(query(.now)).isEmpty)
   }
 
-  @Test func `what a young consumer needs is kept, and an old one has no say`() throws {
+  @Test func `what a consumer of the last 90 days needs is kept, and an older one has no say`() throws {
     let (store, alice, bob) = try store(20)
     var consumer = query(.start)
     consumer.consumer = "bot"
@@ -80,9 +80,11 @@ struct GapTests {
     try prune(alice)
     #expect(try first(store) == third.position.rev + 1)
     #expect(try Follower(bob, consumer).rest().map(\.summary) == events.dropFirst(3).map(\.summary))
-    try store.execute("UPDATE consumer SET used_at = \(Timestamp.now.microseconds - 31 * Self.day)")
-    try prune(alice)
-    #expect(try first(store) == last(store))
+    for (days, expected) in [(89, third.position.rev + 1), (91, try last(store))] {
+      try store.execute("UPDATE consumer SET used_at = \(Timestamp.now.microseconds - Int64(days) * Self.day)")
+      try prune(alice)
+      #expect(try first(store) == expected)
+    }
   }
 
   @Test func `the consumer that needs most decides`() throws {
@@ -179,5 +181,77 @@ struct GapTests {
       #expect(try bob.told(kinds, from: place).first == "gap")
       #expect(try bob.told(kinds, in: ["carol"], from: place) == ["gap"])
     }
+  }
+
+  @Test func `a gap of exactly one change is told, and none where the next change is there`() throws {
+    let (store, alice, bob) = try store(20)
+    let (before, next) = (try cursor(3, store), try cursor(4, store))
+    try age(store, upTo: 4, days: 31)
+    try prune(alice)
+    #expect(try first(store) == 5)
+    let told = try bob.told(query(.cursor(before)))
+    guard case .gap(let from, let to)? = told.first else {
+      Issue.record("no gap but \(told.map(\.summary))")
+      return
+    }
+    #expect(from.description == before)
+    #expect(to.description == next)
+    #expect(try !bob.told(query(.cursor(next))).map(\.summary).contains("gap"))
+  }
+
+  /// A consumer of which the changes after the third message are gone.
+  private func lateConsumer() throws -> (TemporaryStore, EventQuery, bob: Messenger, place: Cursor, next: Cursor) {
+    let (store, alice, bob) = try store(20)
+    var consumer = query(.start)
+    consumer.consumer = "bot"
+    consumer.follows = false
+    let cursors = try Follower(bob, consumer).rest().compactMap(\.cursor)
+    _ = try bob.acknowledge(cursors[2].description, for: "bot")
+    try age(store, upTo: cursors[9].position.rev, days: 100)
+    try store.execute("UPDATE consumer SET used_at = \(Timestamp.now.microseconds - 91 * Self.day)")
+    try prune(alice)
+    return (store, consumer, bob, cursors[2], cursors[9])
+  }
+
+  @Test func `a consumer stops at a gap, says what is missing, and stays where it is`() throws {
+    let (store, consumer, bob, place, next) = try lateConsumer()
+    defer { withExtendedLifetime(store) {} }
+    for _ in 1...2 {
+      let fault = try fault { try Follower(bob, consumer).rest() }
+      #expect(fault?.code == .gap)
+      #expect(fault?.subject == "bot")
+      for word in ["'bot'", "'\(place)'", "'\(next)'", "--accept-gap"] {
+        #expect(fault?.message.contains(word) == true)
+      }
+      #expect(try bob.consumers().map(\.cursor) == [place])
+    }
+  }
+
+  @Test func `a consumer that accepts the gap is told of it and goes on, and its acknowledgement is the end of it`()
+    throws
+  {
+    var (store, consumer, bob, place, next) = try lateConsumer()
+    defer { withExtendedLifetime(store) {} }
+    consumer.acceptsGap = true
+    let told = try Follower(bob, consumer).rest()
+    #expect(told.first == .gap(from: place, to: next))
+    #expect(told.map(\.summary) == ["gap"] + (11...20).map { "\($0) alice: \($0)" } + ["caught up"])
+    _ = try bob.acknowledge(next.description, for: "bot")
+    consumer.acceptsGap = false
+    #expect(try Follower(bob, consumer).rest() == Array(told.dropFirst()))
+  }
+
+  @Test func `statistics warn of a consumer that is behind what the log keeps, and of one at a gap`() throws {
+    let (store, consumer, bob, _, next) = try lateConsumer()
+    func warnings() throws -> [Statistics.Warning?] { try store.upkeep.statistics().consumers.map(\.warning) }
+    #expect(try warnings() == [.gap])
+    _ = try bob.acknowledge(next.description, for: "bot")
+    #expect(try warnings() == [nil])
+    try age(store, upTo: next.position.rev + 1, days: 29)
+    #expect(try warnings() == [nil])
+    try age(store, upTo: next.position.rev + 1, days: 31)
+    #expect(try warnings() == [.late])
+    _ = try bob.acknowledge(Follower(bob, consumer).rest().last?.cursor?.description ?? "", for: "bot")
+    #expect(try warnings() == [nil])
   }
 }

@@ -82,7 +82,7 @@ struct ImageCutDetailTests {
       soiled.insert(contentsOf: [0, 0, 0, 2] + Array(name.utf8) + [1, 2, 3, 4, 5, 6], at: 33)
       #expect(try cut(soiled, .png) == clean)
     }
-    for name in ["cHRM", "sRGB", "cICP", "mDCv", "fdAT", "PLTE"] {
+    for name in ["cHRM", "gAMA", "cICP", "mDCv", "fdAT", "PLTE"] {
       var kept = clean
       kept.insert(contentsOf: [0, 0, 0, 2] + Array(name.utf8) + [1, 2, 3, 4, 5, 6], at: 33)
       #expect(try cut(kept, .png) == kept)
@@ -117,22 +117,35 @@ struct ImageCutDetailTests {
     #expect(try cut(clean, .webp)[flags] & 0x0C == 0)
   }
 
-  @Test func `of the extensions of a GIF those for pictures stay`() throws {
+  @Test func `of the extensions of a GIF nothing but their meaning is left`() throws {
     let bytes = try cut(try sample("moving.gif"), .gif)
     let end = bytes.count - 1
     func extended(_ block: [UInt8]) -> [UInt8] { Array(bytes[..<end]) + block + bytes[end...] }
-    func application(_ name: String) -> [UInt8] { [0x21, 0xFF, 11] + Array(name.utf8) + [2, 1, 2, 0] }
-    for kept in [
-      application("ICCRGBG1012"), application("ANIMEXTS1.0"), [0x21, 0x01, 1, 2, 0], [0x21, 0xF9, 1, 0, 0],
+    func application(_ name: String) -> [UInt8] { [0x21, 0xFF, 11] + Array(name.utf8) + [3, 1, 2, 0, 0] }
+    for gone in [
+      application("XMP DataXMP"), application("MGK8BIM0000"), application("ICCRGBG1012"), [0x21, 0xFE, 1, 65, 0],
+      [0x21, 0x42, 0], [0x21, 0x01, 1, 2, 0], [0x21, 0xF9, 4, 0, 0, 0, 0, 0], [0x21, 0xF9, 0],
+      // How often it is repeated is said once.
+      application("NETSCAPE2.0"), application("ANIMEXTS1.0"),
     ] {
-      #expect(try cut(extended(kept), .gif) == extended(kept))
+      #expect(try cut(extended(gone), .gif) == bytes, "\(gone)")
     }
-    for gone in [application("XMP DataXMP"), application("MGK8BIM0000"), [0x21, 0xFE, 1, 65, 0], [0x21, 0x42, 0]] {
-      #expect(try cut(extended(gone), .gif) == bytes)
+    let hidden: [UInt8] = [6] + Array("secret".utf8)
+    for start in places(of: [0x21, 0xF9, 4], in: bytes) {
+      var soiled = bytes
+      // Bits that have no meaning.
+      soiled[start + 3] |= 0xE0
+      soiled.insert(contentsOf: hidden, at: start + 7)
+      #expect(try cut(soiled, .gif) == bytes)
     }
-    // An empty one says nothing, and what is behind it nothing of it.
-    let empty: [UInt8] = [0x21, 0xF9, 0]
-    #expect(try cut(extended(empty + [0x21, 0xFE, 1, 65, 0]), .gif) == extended(empty))
-    #expect(try cut(Array(bytes[..<end]) + empty, .gif) == Array(bytes[..<end]) + empty)
+    let loop = try #require(places(of: Array("NETSCAPE2.0".utf8), in: bytes).first)
+    for place in [loop + 11, loop + 15] {
+      var soiled = bytes
+      soiled.insert(contentsOf: hidden, at: place)
+      #expect(try cut(soiled, .gif) == bytes)
+    }
+    var renamed = bytes
+    renamed.replaceSubrange(loop..<loop + 11, with: Array("ANIMEXTS1.0".utf8))
+    #expect(try cut(renamed, .gif) == bytes)
   }
 }

@@ -97,8 +97,8 @@ struct ImageCutTests {
     let folder = try SampleFolder()
     try folder.makeAnimation()
     let bytes = try folder.bytes("animation.gif")
-    // An extension that is kept and one that is not.
-    let pair = Array("!\u{1}\0!\u{77}\0".utf8)
+    // A picture, which is kept, and an extension that is not.
+    let pair: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4C, 1, 0] + Array("!\u{77}\0".utf8)
     func crowded(_ count: Int) -> [UInt8] {
       Array(bytes.dropLast()) + [[UInt8]](repeating: pair, count: count).joined() + [0x3B]
     }

@@ -8,6 +8,7 @@ struct ImageFallbackTests {
   init() throws { folder = try MediaFolder() }
 
   private static let missing = "without vips images are not scaled and have no thumbnails; install libvips-tools"
+  private static let hidden = "'it' is damaged or written in an unusual way, and may keep hidden data"
 
   @Test func `without vips an image is cut, keeps how it is turned, and says what to install`() throws {
     try folder.picture("source.jpg", "3000x200")
@@ -42,8 +43,9 @@ struct ImageFallbackTests {
     let file = try folder.prepare("source.png")
     #expect(file.kind == .image)
     #expect(file.thumbnail == nil)
-    #expect(file.advice.count == 1)
-    #expect(file.advice.first?.hasPrefix("'it' has no thumbnail: ") == true)
+    #expect(file.advice.count == 2)
+    #expect(file.advice.first?.hasPrefix("'it' was not scaled and has no thumbnail: ") == true)
+    #expect(file.advice.last == Self.hidden)
   }
 
   @Test(arguments: [true, false]) func `what nobody can make sense of is refused`(_ hasTools: Bool) throws {

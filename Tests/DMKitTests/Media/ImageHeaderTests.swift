@@ -12,11 +12,13 @@ struct ImageHeaderTests {
     let height = try #require(try folder.field("height", of: sample.name))
     let isLookedFor = [.jpeg, .png, .webp].contains(sample.format)
     let hasProfile = try isLookedFor && folder.tags(sample.name).contains { $0.hasPrefix("ICC") }
+    let channels = String(decoding: try folder.run("vipsheader", "-f", "format", sample.name), as: UTF8.self)
+    let hasDeepChannels = sample.format == .png && channels.uppercased().contains("USHORT")
     #expect(
       try folder.header(sample.name)
         == ImageHeader(
           width: width, height: height, isCMYK: sample.isCMYK, frameCount: sample.frameCount,
-          hasAlpha: sample.hasAlpha, hasProfile: hasProfile))
+          hasAlpha: sample.hasAlpha, hasProfile: hasProfile, hasDeepChannels: hasDeepChannels))
   }
 
   @Test(arguments: [

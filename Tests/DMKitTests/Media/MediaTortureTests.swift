@@ -4,7 +4,7 @@ import Testing
 
 /// Bytes that are no file of the format that they say they are.
 struct MediaTortureTests {
-  private static let rounds = FlipTortureTests.isLong ? 20_000 : 500
+  private static let rounds = SplitMix64.isTorture ? 20_000 : 500
   private static let seed: UInt64 = 0x5EED
 
   @Test(arguments: MediaSample.editable + MediaSample.boxed)
@@ -57,7 +57,7 @@ struct MediaTortureTests {
       try #require(1...8 ~= header.orientation, "\(place)")
     }
     for keepsOrientation in [false, true] {
-      let pieces = bytes.withUnsafeBytes { ImageCut.pieces(of: $0, as: format, keepsOrientation: keepsOrientation) }
+      let pieces = bytes.withUnsafeBytes { ImageCut.of($0, as: format, keepsOrientation: keepsOrientation)?.pieces }
       var last: Range<Int>?
       for piece in pieces ?? [] {
         guard case .range(let range) = piece else {

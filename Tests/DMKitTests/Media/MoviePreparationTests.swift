@@ -8,7 +8,7 @@ struct MoviePreparationTests {
   init() throws { folder = try MediaFolder() }
 
   static let missing =
-    "without ffmpeg videos have no thumbnails, those that are no MP4 or MOV keep their metadata, and sounds may have no duration; install ffmpeg"
+    "without ffmpeg videos have no thumbnails, and sounds may have no duration; install ffmpeg"
 
   /// A video with tags of all kinds, in a format by its name.
   private func film(_ name: String, _ size: String = "640x360", seconds: Int = 3, _ more: String...) throws {
@@ -171,8 +171,94 @@ struct MoviePreparationTests {
     let file = try folder.prepare("source.mp4")
     #expect(file.kind == .video)
     #expect(file.path == folder.file("source.mp4"))
-    #expect(file.advice.count == 1)
-    #expect(file.advice.first?.hasPrefix("'it' keeps its metadata and has no thumbnail: ") == true)
+    #expect(file.advice.count == 2)
+    #expect(file.advice.first?.hasPrefix("'it' has no thumbnail: ") == true)
+    #expect(file.advice.last == "'it' keeps its metadata, which may tell where it was taken")
+  }
+
+  static let kept = "'it' keeps its metadata, which may tell where it was taken"
+
+  @Test func `without ffmpeg a film whose boxes cannot be read is named, and sent without a warning when asked for`()
+    throws
+  {
+    try film("source.mp4", "64x64", seconds: 1)
+    let whole = try folder.bytes(of: "source.mp4")
+    // One that goes beyond all others, and an index that has an end of another's.
+    let places = [0] + ["moov", "stbl", "stts"].compactMap { whole.firstRange(of: $0.utf8).map { $0.lowerBound - 4 } }
+    #expect(places.count == 4)
+    for place in places {
+      var bytes = whole
+      bytes[place] = 0x40
+      try folder.write(bytes, to: "source.mp4")
+      let file = try folder.prepare("source.mp4", hasTools: false)
+      #expect(file.advice == [Self.missing, Self.kept], "\(place)")
+      var options = PreparationOptions()
+      options.keepsMetadata = true
+      #expect(try folder.prepare("source.mp4", options, hasTools: false).advice == [Self.missing])
+    }
+    try film("other.webm", "64x64", seconds: 1)
+    #expect(try folder.prepare("other.webm", hasTools: false).advice == [Self.missing, Self.kept])
+  }
+
+  @Test func `without ffmpeg subtitles, names of handlers and tags in fragments go`() throws {
+    try film("film.mp4", "64x64", seconds: 2)
+    try folder.write("1\n00:00:00,000 --> 00:00:01,000\nWhere it was\n".utf8, to: "where.srt")
+    try folder.run(
+      "ffmpeg", "-v", "error", "-i", "film.mp4", "-i", "where.srt", "-map", "0", "-map", "1", "-c", "copy", "-c:s",
+      "mov_text", "-metadata:s:v", "handler_name=Secret camera", "source.mp4")
+    #expect(try folder.bytes(of: "source.mp4").contains("Where it was".utf8))
+    #expect(try folder.bytes(of: "source.mp4").contains("Secret camera".utf8))
+    let before = try frames(folder.file("source.mp4"))
+    let file = try folder.prepare("source.mp4", hasTools: false)
+    #expect(file.advice == [Self.missing])
+    let left = try folder.bytes(of: file.path)
+    #expect(!left.contains("Where it was".utf8) && !left.contains("Secret".utf8) && !left.contains("VideoHandler".utf8))
+    #expect(try frames(file.path) == before)
+    try folder.run(
+      "ffmpeg", "-v", "error", "-i", "film.mp4", "-c", "copy", "-movflags", "frag_keyframe+empty_moov", "fragments.mp4")
+    let fragments = try folder.prepare("fragments.mp4", hasTools: false)
+    #expect(fragments.advice == [Self.missing])
+    #expect(try !folder.bytes(of: fragments.path).contains("Secret".utf8))
+  }
+
+  @Test(arguments: [true, false]) func `a file that may tell where it was made is named`(hasTools: Bool) throws {
+    try folder.picture("source.tiff", "64x64")
+    try film("source.ts", "64x64", seconds: 1)
+    try film("source.flv", "64x64", seconds: 1, "-ar", "44100")
+    try folder.run("sh", "-c", "printf '\\0\\0\\0\\020free\\0\\0\\0\\0GPS!' >source.bin")
+    try folder.write("just text".utf8, to: "source.txt")
+    for name in ["source.tiff", "source.ts", "source.flv", "source.bin", "source.txt"] {
+      let file = try folder.prepare(name, hasTools: hasTools)
+      #expect(file.kind == .file)
+      #expect(file.advice == (name == "source.txt" ? [] : [Self.kept]), "\(name)")
+      var options = PreparationOptions()
+      options.keepsMetadata = true
+      #expect(try folder.prepare(name, options, hasTools: hasTools).advice == [])
+      options.asFile = true
+      #expect(try folder.prepare(name, options, hasTools: hasTools).advice == [])
+    }
+  }
+
+  @Test func `a film that begins with metadata of its own is a film`() throws {
+    try film("film.mp4", "64x64", seconds: 1)
+    let metadata: [UInt8] = [0, 0, 0, 40] + Array("uuid0123456789abcdefGPS 48.8577 2.29".utf8)
+    try folder.write(metadata + folder.bytes(of: "film.mp4"), to: "source.mp4")
+    for hasTools in [true, false] {
+      let file = try folder.prepare("source.mp4", hasTools: hasTools)
+      #expect(file.kind == .video && file.format == .mp4)
+      #expect(try !folder.bytes(of: file.path).contains("48.8577".utf8))
+    }
+  }
+
+  @Test func `a sound that tells where it was recorded is named`() throws {
+    try folder.run(
+      "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=duration=1", "-metadata", "location=+48.8577+002.295/", "-f",
+      "mov", "source.m4a")
+    let file = try folder.prepare("source.m4a")
+    #expect(file.kind == .audio && file.advice == [Self.kept])
+    var options = PreparationOptions()
+    options.keepsMetadata = true
+    #expect(try folder.prepare("source.m4a", options).advice == [])
   }
 
   @Test func `a playlist reads no other file`() throws {

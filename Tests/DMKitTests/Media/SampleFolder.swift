@@ -106,9 +106,10 @@ final class SampleFolder: TemporaryFolder {
   func cut(_ name: String, to result: String, keepsOrientation: Bool = false) throws -> [ImageCut.Piece] {
     let file = try MappedFile(path: path(name))
     let format = MediaFormat.of(file.bytes)
-    let pieces = try #require(ImageCut.pieces(of: file.bytes, as: format, keepsOrientation: keepsOrientation))
-    try ImageCut.write(pieces, of: file, to: path(result))
-    return pieces
+    let cut = try #require(ImageCut.of(file.bytes, as: format, keepsOrientation: keepsOrientation))
+    #expect(cut.isUnderstood)
+    try ImageCut.write(cut.pieces, of: file, to: path(result))
+    return cut.pieces
   }
 
   func header(_ name: String) throws -> ImageHeader? {
@@ -141,9 +142,9 @@ extension ImageHeader {
 extension ImageCut {
   /// The file that the pieces are.
   static func result(of bytes: [UInt8], as format: MediaFormat, keepsOrientation: Bool = false) -> [UInt8]? {
-    let found = bytes.withUnsafeBytes { pieces(of: $0, as: format, keepsOrientation: keepsOrientation) }
+    let found = bytes.withUnsafeBytes { of($0, as: format, keepsOrientation: keepsOrientation) }
     guard let found else { return nil }
-    return found.flatMap { piece -> [UInt8] in
+    return found.pieces.flatMap { piece -> [UInt8] in
       switch piece {
       case .bytes(let added): added
       case .range(let range): Array(bytes[range])

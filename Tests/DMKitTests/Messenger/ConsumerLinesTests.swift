@@ -63,14 +63,21 @@ struct ConsumerLinesTests {
 
   @Test func `when one of both cannot be, neither is`() throws {
     let bot = try Bot()
+    // Another consumer stands where this one is to go, and only one may.
     try bot.store.execute(
-      "CREATE TRIGGER full BEFORE UPDATE OF rev ON consumer BEGIN SELECT raise(ABORT, 'no room'); END")
+      """
+      CREATE UNIQUE INDEX alone ON consumer (rev);
+      INSERT INTO consumer (user, name, rev, seq, used_at, marks_delivered)
+        SELECT 1, 'other', min(rev), 0, 0, 0 FROM change WHERE kind = 1
+      """)
     #expect(throws: (any Error).self) { try bot.send([bot.line("re: one", "n1", ack: 0)]) }
     #expect(try bot.said == [])
     #expect(try bot.place == nil)
-    try bot.store.execute("DROP TRIGGER full")
-    try bot.store.execute("CREATE TRIGGER full BEFORE INSERT ON message BEGIN SELECT raise(ABORT, 'no room'); END")
+    try bot.store.execute("DROP INDEX alone")
+    // The next message gets a number that is taken.
+    try bot.store.execute("UPDATE conversation SET last_seq = last_seq - 1")
     #expect(throws: (any Error).self) { try bot.send([bot.line(ack: 0), bot.line("re: two", "n2", ack: 1)]) }
+    try bot.store.execute("UPDATE conversation SET last_seq = last_seq + 1")
     #expect(try bot.said == [])
     #expect(try bot.place == nil)
   }

@@ -41,7 +41,7 @@ struct ImportConversationTests {
       .message(ImportedMessage(group: .id(id), sender: Handle("bob"), text: "later", createdAt: later)),
     ])
     #expect(try conversation(results[0]).id == existing)
-    #expect(try alice.everything(in: "bob").map(\.text) == ["hi", "later"])
+    #expect(try alice.everything(in: "bob").map(\.text) == ["hi", nil, "later"])
   }
 
   @Test func `notes to oneself come as a conversation of one`() throws {

@@ -12,11 +12,13 @@ struct MigrationTests {
   }
 
   @Test func `a released step is never edited`() throws {
-    #expect(Migration.steps.count == 4)
+    #expect(Migration.steps.count == 6)
     #expect(try Migration.steps[0] == fixture("m0001-initial.sql"))
     #expect(try Migration.steps[1] == fixture("m0002-live.sql"))
     #expect(try Migration.steps[2] == fixture("m0003-everyday.sql"))
     #expect(try Migration.steps[3] == fixture("m0004-attachments.sql"))
+    #expect(try Migration.steps[4] == fixture("m0005-bounds.sql"))
+    #expect(try Migration.steps[5] == fixture("m0006-former.sql"))
   }
 
   @Test func `a new store bears the mark of dm and the version of its schema`() throws {
@@ -159,13 +161,34 @@ struct MigrationTests {
     #expect(try store.integers("SELECT rowid FROM search WHERE search MATCH 'lunch'") == [[1]])
     #expect(try store.integers("SELECT count(*) FROM search WHERE search MATCH 'gladly OR at OR deployed'") == [[3]])
     let opened = try #require(try Store.open(store.location))
-    var rows = try opened.connection.prepare(text: "SELECT m.digest, \(Store.digestColumns) FROM message m")
+    var rows = try Store.SealedTable.message.rows(.min ... .max, of: opened.connection)
     var count = 0
     while try rows.step() {
-      #expect(rows.optionalInt64(0) == Store.digest(rows, from: 1))
+      let isSound = Store.SealedTable.message.isSound(rows)
+      #expect(isSound)
       count += 1
     }
     #expect(count == 4)
+  }
+
+  @Test func `former members of an older store keep what they see on the day of the update`() throws {
+    let sql = Migration.steps.prefix(4).map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+    let store = try newStore(
+      sql + """
+        INSERT INTO store VALUES (zeroblob(16));
+        INSERT INTO user (id, handle, created_at) VALUES (1, 'alice', 1), (2, 'bob', 1), (3, 'dave', 1);
+        INSERT INTO conversation (id, uuid, title, creator, created_at, last_activity, avatar_url, expire_after)
+          VALUES (1, randomblob(16), 'club', 1, 1, 1, 'https://example.org/a', 60000000);
+        INSERT INTO participant (conversation, user, joined_at, last_activity, is_owner, left_seq)
+          VALUES (1, 1, 1, 1, 1, NULL), (1, 2, 1, 1, 0, NULL), (1, 3, 1, 1, 0, 0);
+        PRAGMA application_id = \(Migration.applicationID); PRAGMA user_version = 4;
+        """)
+    let alice = try store.messenger("alice")
+    _ = try alice.setTitle("fire dave", of: .title("club"))
+    _ = try alice.remove(["bob"], from: .title("fire dave"))
+    let seen = try store.messenger("dave").conversation(.title("club"))
+    #expect(seen.title == "club" && seen.avatarURL == "https://example.org/a" && seen.expireAfter == .seconds(60))
+    #expect(seen.participants.map(\.description) == ["alice", "bob"])
   }
 
   @Test func `a group of version 2 that nobody is known to have made belongs to its first participant`() throws {

@@ -1,5 +1,14 @@
+import FoundationEssentials
+
 /// A generator that repeats itself: the seed of a failure brings the failure back.
 struct SplitMix64: RandomNumberGenerator {
+  /// The seed of runs that are long: DM_SEED, else any in `make torture` and always the same in `make test`.
+  static let seed =
+    ProcessInfo.processInfo.environment["DM_SEED"].flatMap { UInt64($0) }
+    ?? (isTorture ? .random(in: 0...0xFFFF_FFFF) : 20_261_122)
+
+  static let isTorture = ProcessInfo.processInfo.environment["DM_TORTURE"] == "1"
+
   private var state: UInt64
 
   init(seed: UInt64) { state = seed }

@@ -44,6 +44,9 @@ final class TemporaryStore {
     try connection.execute(sql)
   }
 
+  /// The same of statements that break what the schema demands, as a disk may.
+  func damage(_ sql: String) throws { try execute("PRAGMA ignore_check_constraints = ON; \(sql)") }
+
   /// The rows of a query, all of whose columns are integers; NULL is nil.
   func integers(_ sql: String, columns: Int = 1) throws -> [[Int64?]] {
     let connection = try Connection(path: location.database)

@@ -98,10 +98,10 @@ struct AttachmentBackupTests {
     _ = try store.upkeep.backUp(to: path, takesDamaged: true)
     for copy in try places() {
       #expect(try code { try copy.upkeep.restore(file: path) } == .storeDamaged)
-      #expect(copy.contents.all == [])
+      #expect(try copy.contents.all == [])
       _ = try copy.upkeep.restore(file: path, takesDamaged: true)
       #expect(try copy.findings().map(\.subject) == [copy.contents.name(of: hash)])
-      #expect(copy.contents.all.count == 5)
+      #expect(try copy.contents.all.count == 5)
     }
   }
 
@@ -182,7 +182,7 @@ struct AttachmentBackupTests {
     let store = try TemporaryStore.carrying()
     let dump = try store.upkeep.dump()
     try store.execute("DELETE FROM attachment WHERE name = 'unsent'")
-    try store.age(store.contents.all, days: 3)
+    try store.age(try store.contents.all, days: 3)
     let purged = try store.upkeep.purge()
     #expect(!purged.isComplete)
     #expect(purged.contentsCount == 0)
@@ -234,7 +234,7 @@ struct AttachmentBackupTests {
       _ = try dave.attach(noise(100, seed: 3))
     }
     #expect(try code { try upkeep.restore(file: path) } == .cannotCreate)
-    #expect(place.contents.all.count == 1)
+    #expect(try place.contents.all.count == 1)
     #expect(try place.findings() == [])
   }
 }

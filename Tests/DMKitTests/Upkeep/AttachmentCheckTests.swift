@@ -6,7 +6,7 @@ import Testing
 struct AttachmentCheckTests {
   @Test func `there is nothing to find in a store whose messages carry files`() throws {
     let store = try TemporaryStore.carrying()
-    #expect(store.contents.all.count == 6)
+    #expect(try store.contents.all.count == 6)
     #expect(try store.upkeep.check(deep: false).findings == [])
     #expect(try store.findings() == [])
   }
@@ -50,7 +50,7 @@ struct AttachmentCheckTests {
 
   @Test func `a tombstone that carries something is found`() throws {
     let store = try TemporaryStore.carrying()
-    try store.execute("UPDATE message SET deleted_at = created_at, text = NULL WHERE attachment_count = 2")
+    try store.damage("UPDATE message SET deleted_at = created_at, text = NULL WHERE attachment_count = 2")
     #expect(try store.findings().contains { $0.check == .counts && $0.message.contains("carries attachments") })
   }
 
@@ -97,7 +97,7 @@ struct AttachmentCheckTests {
 
   @Test func `what another program has written is for its owner alone once it is placed`() throws {
     let store = try TemporaryStore.carrying()
-    let folder = try WorkFolder(in: store.contents.path)
+    let folder = try WorkFolder(.attachment, in: store.contents.path)
     let path = "\(folder.path)/content"
     try Data([1]).write(to: URL(filePath: path))
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)

@@ -42,16 +42,16 @@ struct AttachmentFlipTests {
   }
 
   @Test func `each single bit of an attachment or of a content that is turned over is found`() throws {
-    let seed = ProcessInfo.processInfo.environment["DM_SEED"].flatMap(UInt64.init) ?? .random(in: 0...0xFFFF)
+    let seed = SplitMix64.seed
     var dice = SplitMix64(seed: seed)
     let store = try TemporaryStore.carrying(chunk: 300)
     try store.settle()
     let bytes = try store.bytes()
     let values = try values(store, in: bytes)
     // The empty one has none.
-    let contents = store.contents.all.map(store.contents.path).filter { fileSize($0) > 0 }
+    let contents = try store.contents.all.map(store.contents.path).filter { fileSize($0) > 0 }
     #expect(values.count > 500 && contents.count == 5)
-    for flip in 0..<(FlipTortureTests.isLong ? 1000 : 100) {
+    for flip in 0..<(SplitMix64.isTorture ? 1000 : 100) {
       var what = ""
       switch flip % 3 {
       case 0:

@@ -27,7 +27,7 @@ struct AttachmentPurgeTests {
 
   @Test func `what a message carries stays however old it is, until the last such message is deleted`() throws {
     let store = try TemporaryStore.carrying()
-    try store.age(store.contents.all, days: 400)
+    try store.age(try store.contents.all, days: 400)
     #expect(try store.upkeep.purge().contentsCount == 0)
     let long = try store.content(named: "long.bin")
     let opened = try #require(try Store.open(store.location))
@@ -80,7 +80,7 @@ struct AttachmentPurgeTests {
   @Test func `as long as somebody reads contents none are removed, and that is said`() throws {
     let store = try TemporaryStore.carrying()
     try store.execute("DELETE FROM attachment WHERE name = 'unsent'")
-    try store.age(store.contents.all, days: 3)
+    try store.age(try store.contents.all, days: 3)
     guard let share = try store.contents.share(), let other = try store.contents.share() else {
       Issue.record("there is no folder of contents")
       return
@@ -96,7 +96,7 @@ struct AttachmentPurgeTests {
 
   @Test func `folders of those who were killed go at once, and not of those who live`() throws {
     let store = try TemporaryStore.carrying()
-    let work = try WorkFolder(in: store.contents.path)
+    let work = try WorkFolder(.attachment, in: store.contents.path)
     let dead = store.contents.path + "/.work-dead00"
     try FileManager.default.createDirectory(atPath: dead, withIntermediateDirectories: true)
     try Data([1]).write(to: URL(filePath: dead + "/source"))

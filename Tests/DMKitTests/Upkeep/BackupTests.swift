@@ -90,6 +90,17 @@ struct BackupTests {
     }
   }
 
+  @Test func `what a killed backup has left is removed by the next, and one under way stays`() throws {
+    let store = try TemporaryStore.furnished()
+    let path = try store.elsewhere("backup")
+    let left = try temporaryName(in: folder(of: path), ".dm-backup-", isFolder: true)
+    try Data("texts".utf8).write(to: URL(filePath: left + "/copy-journal"))
+    let used = try WorkFolder(.backup, in: folder(of: path))
+    _ = try store.upkeep.backUp(to: path)
+    #expect(try store.namesElsewhere == [fileName(of: used.path), "backup"])
+    #expect(try !store.names.contains { $0.hasPrefix(".") })
+  }
+
   @Test func `a folder that is absent is said to be so`() throws {
     let store = try TemporaryStore.furnished()
     #expect(try code { try store.upkeep.backUp(to: "/nonexistent/backup") } == .cannotCreate)

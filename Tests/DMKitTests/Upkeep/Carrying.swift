@@ -64,7 +64,7 @@ extension TemporaryStore {
   }
 
   private func place(_ bytes: [UInt8]) throws -> ContentHash {
-    let folder = try WorkFolder(in: contents.path)
+    let folder = try WorkFolder(.attachment, in: contents.path)
     let path = "\(folder.path)/content"
     try Data(bytes).write(to: URL(filePath: path))
     let hash = try contentHash(ofFile: path)

@@ -34,10 +34,13 @@ struct CheckTests {
     ("UPDATE message SET digest = digest + 1 WHERE id = 4", [.digests]),
     ("UPDATE message SET digest = NULL WHERE id = 4", [.digests]),
     ("UPDATE message SET reaction_count = 1 WHERE id = 2", [.counts]),
-    ("INSERT INTO reaction VALUES (2, 1, '+', 1)", [.counts]),
-    ("INSERT INTO reaction VALUES (2, 99, '+', 1); UPDATE message SET reaction_count = 1 WHERE id = 2", [.foreignKeys]),
+    ("INSERT INTO reaction VALUES (2, 1, '+', 1)", [.counts, .digests]),
+    (
+      "INSERT INTO reaction VALUES (2, 99, '+', 1); UPDATE message SET reaction_count = 1 WHERE id = 2",
+      [.foreignKeys, .digests]
+    ),
     ("DELETE FROM message WHERE id = 7", [.counts, .search]),
-    ("UPDATE message SET deleted_at = 1 WHERE id = 2", [.counts, .digests, .ranges]),
+    ("UPDATE message SET deleted_at = 1 WHERE id = 2", [.counts, .digests, .ranges, .integrity]),
     ("UPDATE conversation SET last_seq = last_seq + 1 WHERE id = 1", [.counts]),
     ("UPDATE conversation SET last_message = 1 WHERE id = 1", [.counts]),
     ("UPDATE conversation SET last_activity = 1 WHERE id = 1", [.counts]),
@@ -48,34 +51,37 @@ struct CheckTests {
     ("UPDATE participant SET last_activity = NULL WHERE user = 2 AND conversation = 1", [.counts]),
     ("UPDATE participant SET delivered_seq = 999 WHERE user = 2 AND conversation = 1", [.ranges, .values]),
     ("UPDATE participant SET is_blocked = 1 WHERE user = 2 AND conversation = 1", [.counts]),
-    ("UPDATE participant SET is_owner = 0", [.counts]),
-    ("UPDATE user SET handle = 'a b' WHERE id = 3", [.values]),
-    ("UPDATE change SET rev = 1 << 60 WHERE rev = 2", [.values]),
-    ("UPDATE change SET from_seq = 9, to_seq = 3 WHERE kind = 1", [.values]),
+    ("UPDATE participant SET is_owner = 0", [.counts, .digests]),
+    ("UPDATE user SET handle = 'a b' WHERE id = 3", [.values, .digests]),
+    ("UPDATE change SET rev = 1 << 60 WHERE rev = 2", [.values, .digests]),
+    ("UPDATE change SET from_seq = 9, to_seq = 3 WHERE kind = 1", [.values, .digests, .integrity]),
     ("CREATE TRIGGER t AFTER INSERT ON message BEGIN DELETE FROM report; END", [.schema]),
     ("DROP INDEX message_created", [.schema]),
-    ("INSERT INTO block VALUES (1, 2, 1)", [.counts]),
+    ("INSERT INTO block VALUES (1, 2, 1)", [.counts, .digests]),
     ("INSERT INTO mention VALUES (1, 1, 1)", [.counts]),
     ("DELETE FROM read_range WHERE user = 1", [.counts, .ranges]),
     ("UPDATE read_range SET to_seq = 9999 WHERE user = 2", [.counts, .ranges]),
-    ("INSERT INTO hidden_range VALUES (1, 3, 9, 11, 1)", [.ranges]),
-    ("INSERT INTO hidden_range VALUES (2, 2, 5, 6, 0)", [.ranges]),
-    ("INSERT INTO receipt VALUES (1, 2, 10, 12, 1)", [.ranges]),
-    ("INSERT INTO receipt SELECT conversation, user, from_seq + 1, to_seq, at FROM receipt LIMIT 1", [.ranges]),
+    ("INSERT INTO hidden_range VALUES (1, 3, 9, 11, 1)", [.ranges, .digests]),
+    ("INSERT INTO hidden_range VALUES (2, 2, 5, 6, 0)", [.ranges, .digests]),
+    ("INSERT INTO receipt VALUES (1, 2, 10, 12, 1)", [.ranges, .digests]),
+    (
+      "INSERT INTO receipt SELECT conversation, user, from_seq + 1, to_seq, at FROM receipt LIMIT 1",
+      [.ranges, .digests]
+    ),
     ("DELETE FROM read_mark", [.ranges]),
     ("UPDATE read_mark SET reader = 1 WHERE reader = 2", [.ranges]),
     ("INSERT INTO search (rowid, text) VALUES (1, 'twice')", [.search]),
     ("INSERT INTO search (rowid, text) VALUES (9999, 'nobody said this')", [.search]),
     ("INSERT INTO search (search) VALUES ('delete-all')", [.search]),
     ("DELETE FROM store", [.identity]),
-    ("INSERT INTO store VALUES (zeroblob(16))", [.identity]),
+    ("INSERT INTO store VALUES (2, zeroblob(16))", [.identity, .integrity]),
   ]
 
   @Test(arguments: faults.indices)
   func `what breaks a rule is found`(index: Int) throws {
     let (sql, checks) = Self.faults[index]
     let store = try TemporaryStore.furnished()
-    try store.execute(sql)
+    try store.damage(sql)
     let findings = try store.findings()
     #expect(Set(findings.map(\.check)) == checks, "\(sql): \(findings)")
     for finding in findings {

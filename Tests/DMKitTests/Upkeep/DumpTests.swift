@@ -4,6 +4,17 @@ import Testing
 @testable import DMKit
 
 struct DumpTests {
+  @Test func `lines that cannot wait beside the store wait where that is allowed, or it is an error`() throws {
+    let folder = try TemporaryFolder()
+    let fault = try fault { try Spool(in: folder.path + "/absent", orElse: nil) }
+    #expect(fault?.code == .cannotCreate)
+    #expect(fault?.message.contains("TMPDIR") == true)
+    #expect(try code { try Spool(in: folder.path + "/absent", orElse: "/nonexistent") } == .cannotCreate)
+    #expect(try Spool(in: folder.path + "/absent", orElse: folder.path).spareFolder == folder.path)
+    #expect(try Spool(in: folder.path, orElse: "/nonexistent").spareFolder == nil)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+  }
+
   private func dump(_ store: TemporaryStore) throws -> [String] {
     let dump = try store.upkeep.dump()
     var bytes: [UInt8] = []

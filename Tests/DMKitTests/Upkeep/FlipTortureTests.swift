@@ -5,8 +5,6 @@ import Testing
 
 /// What a disk may do to a store.
 struct FlipTortureTests {
-  static let isLong = ProcessInfo.processInfo.environment["DM_TORTURE"] == "1"
-
   /// The bytes of what was said: texts, nonces and ids.
   private func content(_ store: TemporaryStore, in bytes: [UInt8]) throws -> [Int] {
     var parts: [[UInt8]] = []
@@ -19,7 +17,7 @@ struct FlipTortureTests {
   }
 
   @Test func `each single bit of a message that is turned over is found`() throws {
-    let seed = ProcessInfo.processInfo.environment["DM_SEED"].flatMap(UInt64.init) ?? .random(in: 0...0xFFFF)
+    let seed = SplitMix64.seed
     var dice = SplitMix64(seed: seed)
     let sound = try TemporaryStore.furnished(messages: 30)
     try sound.settle()
@@ -28,7 +26,7 @@ struct FlipTortureTests {
     #expect(content.count > 60 * 16)
     let damaged = try TemporaryStore(bytes: bytes)
     #expect(try damaged.findings() == [])
-    for flip in 0..<(Self.isLong ? 1000 : 100) {
+    for flip in 0..<(SplitMix64.isTorture ? 1000 : 100) {
       let (place, bit) = (content[dice.below(content.count)], dice.below(8))
       var changed = bytes
       changed[place] ^= 1 << bit
@@ -38,13 +36,13 @@ struct FlipTortureTests {
   }
 
   @Test func `nothing that a disk may do ends the check otherwise than with findings or an error`() throws {
-    let seed = ProcessInfo.processInfo.environment["DM_SEED"].flatMap(UInt64.init) ?? .random(in: 0...0xFFFF)
+    let seed = SplitMix64.seed
     var dice = SplitMix64(seed: seed)
     let sound = try TemporaryStore.furnished(messages: 30)
     try sound.settle()
     let bytes = try sound.bytes()
     let damaged = try TemporaryStore(bytes: bytes)
-    for run in 0..<(Self.isLong ? 1000 : 100) {
+    for run in 0..<(SplitMix64.isTorture ? 1000 : 100) {
       var changed = bytes
       switch run % 3 {
       case 0: changed[dice.below(bytes.count)] ^= UInt8(1 << dice.below(8))

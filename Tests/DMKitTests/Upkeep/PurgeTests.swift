@@ -47,12 +47,12 @@ struct PurgeTests {
   @Test func `what has expired is removed however much it is, and what was reported keeps its copy`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
-    for number in 1...1200 { try alice.say("gone \(number) Zqxworda", to: "bob") }
-    try store.execute("INSERT INTO report (message, reporter, at, text) VALUES (7, 2, 1, 'a copy Zqxcopy')")
+    for number in 1...1200 { try alice.say(number == 7 ? "a copy Zqxcopy" : "gone \(number) Zqxworda", to: "bob") }
+    _ = try store.messenger("bob").edit([Edit(MessageReference("alice:7"), .report(reason: nil))])[0].get()
     let opened = try #require(try Store.open(store.location))
     let lock = try opened.writeLock(patience: 5000)
     try opened.connection.execute("UPDATE message SET expires_at = created_at + 1")
-    try opened.seal(nil)
+    try Store.SealedTable.message.seal(.min ... .max, of: opened.connection)
     _ = consume lock
     #expect(try store.upkeep.purge().expiredCount == 1200)
     #expect(try traces(of: "Zqxworda", in: store) == [])
@@ -67,11 +67,24 @@ struct PurgeTests {
     try store.execute(
       """
       UPDATE change SET at = 1; WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
-      INSERT INTO change (at, kind) SELECT 1, 99 FROM n
+      INSERT INTO change (at, kind) SELECT 1, 5 FROM n
       """)
     let purged = try store.upkeep.purge()
     #expect(Int64(purged.changesCount) == count + 12_000 - 1)
     #expect(try store.integers("SELECT count(*) FROM change") == [[1]])
+  }
+
+  @Test func `what killed backups and restores have left is removed, wherever it is`() throws {
+    let store = try TemporaryStore.furnished()
+    let backup = try temporaryName(in: folder(of: store.elsewhere("x")), ".dm-backup-", isFolder: true)
+    let restore = try temporaryName(in: folder(of: store.location.directory), ".dm-restore-", isFolder: true)
+    for path in [backup, restore] { try Data("texts".utf8).write(to: URL(filePath: path + "/copy-journal")) }
+    try FileManager.default.createSymbolicLink(
+      atPath: store.location.directory + "/.trace-000000", withDestinationPath: backup)
+    _ = try store.upkeep.purge()
+    for path in [backup, restore, store.location.directory + "/.trace-000000"] {
+      #expect(!FileManager.default.fileExists(atPath: path), "\(path)")
+    }
   }
 
   @Test func `somebody who reads keeps the log from being cleared, and that is said`() throws {

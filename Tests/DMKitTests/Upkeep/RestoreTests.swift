@@ -79,6 +79,17 @@ struct RestoreTests {
     #expect(try store.names.filter { $0.hasPrefix(".") } == [])
   }
 
+  @Test func `what a killed restore has left is removed by the next, and one under way stays`() throws {
+    let store = try TemporaryStore.furnished()
+    let path = try store.elsewhere("backup")
+    _ = try store.upkeep.backUp(to: path)
+    let left = try temporaryName(in: folder(of: path), ".dm-restore-", isFolder: true)
+    try Data("texts".utf8).write(to: URL(filePath: left + "/dm.sqlite"))
+    let used = try WorkFolder(.restore, in: folder(of: path))
+    _ = try Upkeep(StoreLocation(directory: folder(of: path) + "/store", isNamed: true)).restore(file: path)
+    #expect(try store.namesElsewhere == [fileName(of: used.path), "backup", "store"])
+  }
+
   @Test func `what is neither a dump nor a backup is refused`() throws {
     let store = try TemporaryStore.furnished()
     let other = try TemporaryStore(users: [])

@@ -7,7 +7,7 @@ extension RecordsTests {
     let text = isFull ? "text" : nil
     let content = SHA256().finish()
     let table = DumpedTable(name: "user", columns: ["id", "bio"], key: ["id"])
-    let consumer = Statistics.Consumer(user: bob, name: "bot", behindCount: 1, usedAt: time)
+    let consumer = Statistics.Consumer(user: bob, name: "bot", behindCount: 1, usedAt: time, warning: .late)
     return [
       Finding(check: .digests, subject: text, message: "m"),
       Backup(path: "p", storeID: id, sizeBytes: 1, messageCount: 2, at: time, lastUsedAt: last),
@@ -19,7 +19,9 @@ extension RecordsTests {
       Purged(
         expiredCount: 1, changesCount: 2, attachmentsCount: 3, contentsCount: 4, freedBytes: 5,
         hindrance: isFull ? nil : "r", lastUsedAt: last),
-      Repaired(indexedCount: 1, conversationsCount: 2, participantsCount: 3, messagesCount: 4, lastUsedAt: last),
+      Repaired(
+        indexedCount: 1, conversationsCount: 2, participantsCount: 3, messagesCount: 4, lostChangesCount: 5,
+        lastUsedAt: last),
       Statistics(
         storeID: id, schema: 3, sqliteVersion: "3.40.1", hasLogResetFault: isFull, databaseBytes: 1, logBytes: 2,
         freeBytes: 3, contentsCount: 4, contentsBytes: 5, rows: isFull ? [("user", 1)] : [], oldestChangeAt: last,

@@ -127,7 +127,7 @@ struct RuleVisit {
       ("CARRIED", message == "nothing" ? unknown : scene.id("attachment of \(message)")), ("MESSAGE", name(message)),
       ("WORD", message), ("NUMBER", "\(scene.number(message) ?? 99)"), ("MINE", name(mine)),
       ("ANNOUNCEMENT", name("announcement")), ("SEEN", name(seen)), ("READ", isDirect ? "1..2" : "2..3"),
-      ("PLACE", place), ("ACTOR", actor),
+      ("PLACE", place), ("ACTOR", actor), ("SOON", Date(timeIntervalSinceNow: 3600).ISO8601Format()),
       ("TARGET", ["blocked": "blocker", "blocker": "blocked", "owner": "member"][actor] ?? "owner"),
     ] where text.contains(word) {
       guard let value else { return nil }

@@ -18,9 +18,13 @@ struct RuleWalk: Sendable {
   let proof: Proof
   /// The same as a line of input, for programs that answer lines.
   let lines: (call: String, line: String)?
+  /// Whether the program only answers lines.
+  let needsLine: Bool
 
-  init(_ call: String, _ proof: Proof, lines: String? = nil, _ line: String = #"{"id":"MESSAGE"}"#) {
-    (self.call, self.proof) = (call, proof)
+  init(
+    _ call: String, _ proof: Proof, lines: String? = nil, _ line: String = #"{"id":"MESSAGE"}"#, needsLine: Bool = false
+  ) {
+    (self.call, self.proof, self.needsLine) = (call, proof, needsLine)
     self.lines = lines.map { ($0, line) }
   }
 
@@ -72,6 +76,9 @@ struct RuleWalk: Sendable {
       "dm-attach --get CARRIED -o -", .prints("carried by WORD"), lines: "dm-send",
       #"{"conversation":"ACTOR","attachments":["CARRIED"]}"#),
     "list what it carries": RuleWalk("dm-attach --list PLACE", .prints(#""message_id":"MESSAGE""#)),
+    "import into it": RuleWalk(
+      "dm-import", .shows(#""text":"news""#, call: history, by: .witness), lines: "dm-import",
+      #"{"conversation_id":"PLACE","sender":"ACTOR","text":"news","created_at":"SOON"}"#, needsLine: true),
     "draft": own("draft PLACE unsaid", #""draft_text":"unsaid""#),
     "mark it read": RuleWalk(
       "dm-read PLACE --all", .shows(#""user":"ACTOR""#, call: "dm-read --receipts SEEN", by: .witness)),

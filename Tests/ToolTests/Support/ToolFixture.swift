@@ -50,11 +50,12 @@ final class ToolFixture: Sendable {
     return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
   }()
 
-  init() throws {
+  /// - Parameter store: where the store is to be in the folder.
+  init(store name: String = "store") throws {
     var template = Array("\(NSTemporaryDirectory())dm-test-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw SpawnError(description: "cannot create a temporary folder") }
     directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    store = directory + "/store"
+    store = "\(directory)/\(name)"
     extra = Mutex([:])
     Self.remember(directory)
     try FileManager.default.createDirectory(atPath: directory + "/home", withIntermediateDirectories: true)
@@ -192,6 +193,12 @@ final class ToolFixture: Sendable {
     let outcome = try run("sqlite3", ["-bail", store + "/dm.sqlite", statement], at: location)
     try #require(outcome.status == .exit(0), "\(statement): \(outcome.stderr)", sourceLocation: location)
     return outcome.stdout.trimmingCharacters(in: .newlines)
+  }
+
+  /// Leaves of a store that has one user what a first write that failed leaves: tables without rows.
+  func makeEmpty() throws {
+    _ = try sql("DELETE FROM change; DELETE FROM user; DELETE FROM table_digest; DELETE FROM sqlite_sequence")
+    for name in ["store.lock", "bell"] { try done("rm", [store + "/" + name]) }
   }
 
   /// `ok` when the store is whole: its pages, its references, and its numbers without holes.

@@ -8,8 +8,21 @@ enum Torture {
 
   static func size(_ short: Int, long: Int) -> Int { isLong ? long : short }
 
+  /// Seconds for what is tried until its time is over; DM_TORTURE_SECONDS sets those of the long run.
+  static func duration(_ short: Double, long: Double) -> Double {
+    isLong ? ProcessInfo.processInfo.environment["DM_TORTURE_SECONDS"].flatMap(Double.init) ?? long : short
+  }
+
   /// Seconds in which something has to happen; more of them where other suites run beside.
   static func bound(_ seconds: Double) -> Double { isLong ? seconds : 5 * seconds + 1 }
+
+  /// Does two works at once, as there are two processors at least: what each, by its number, returns.
+  static func both<T: Sendable>(_ work: @escaping @Sendable (Int) -> T) async -> [T] {
+    await withTaskGroup(of: T.self) { group in
+      for number in 0...1 { group.addTask { work(number) } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+  }
 
   /// Waits until it is so.
   static func wait(
@@ -34,13 +47,20 @@ enum Torture {
 }
 
 /// Chance that can be repeated: DM_SEED is the seed of the run that failed.
+///
+/// Without it the seed is always the same in `make test`, and another one in each `make torture`.
 struct Dice: RandomNumberGenerator {
+  static let seed =
+    ProcessInfo.processInfo.environment["DM_SEED"].flatMap(UInt64.init)
+    ?? (Torture.isLong ? .random(in: 0...0xFFFF_FFFF) : 20_261_122)
+
   let seed: UInt64
   private var state: UInt64
 
-  init() {
-    seed = ProcessInfo.processInfo.environment["DM_SEED"].flatMap(UInt64.init) ?? .random(in: 0...0xFFFF_FFFF)
-    state = seed
+  /// - Parameter stream: tells apart those of one run.
+  init(_ stream: Int = 0) {
+    seed = Self.seed
+    state = seed &+ UInt64(stream) &* 0xD134_2543_DE82_EF95
   }
 
   /// SplitMix64.
@@ -54,6 +74,7 @@ struct Dice: RandomNumberGenerator {
 
   mutating func number(_ range: ClosedRange<Int>) -> Int { .random(in: range, using: &self) }
   mutating func happens(oneIn count: Int) -> Bool { number(1...count) == 1 }
+  mutating func pick<T>(_ choices: [T]) -> T { choices[number(0...(choices.count - 1))] }
 }
 
 /// A process as the kernel lists it (proc(5)).

@@ -1,0 +1,38 @@
+/// Formats that cameras write and that are sent as they are: they may tell where they were made.
+enum CameraFile {
+  static func has(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let reader = ByteReader(bytes)
+    return starts.contains { reader.prefix($0.count) == $0 } || isTransportStream(reader) || isBoxes(reader)
+  }
+
+  private static let starts: [[UInt8]] = [
+    // TIFF, on which DNG, NEF, CR2 and ARW are built, BigTIFF, ORF and RW2.
+    Array("II*\0".utf8), Array("MM\0*".utf8), Array("II+\0".utf8), Array("MM\0+".utf8), Array("IIRO".utf8),
+    Array("IIU\0".utf8),
+    // RAF, X3F, MRW, PSD.
+    Array("FUJIFILMCCD-RAW".utf8), Array("FOVb".utf8), Array("\0MRM".utf8), Array("8BPS".utf8),
+    // JPEG XL and JPEG XR.
+    [0xFF, 0x0A], [0x49, 0x49, 0xBC, 0x01],
+    // FLV, ASF, MPEG-PS, RealMedia, DV.
+    Array("FLV\u{1}".utf8), [0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11], [0, 0, 1, 0xBA], Array(".RMF".utf8),
+    [0x1F, 0x07, 0x00],
+  ]
+
+  /// Packets of 188 bytes, in AVCHD each after four of a time (ISO/IEC 13818-1, section 2.4.3.2).
+  private static func isTransportStream(_ reader: ByteReader) -> Bool {
+    [(0, 188), (4, 192)].contains { start, size in
+      (0..<3).allSatisfy { number in
+        var packet = reader
+        _ = packet.part(upTo: start + number * size)
+        return packet.next == 0x47
+      }
+    }
+  }
+
+  /// Of ISO/IEC 14496-12, of which nothing more is known: JPEG 2000 and JPEG XL in boxes, and films without an index.
+  private static func isBoxes(_ reader: ByteReader) -> Bool {
+    var boxes = Boxes(reader)
+    guard let first = boxes.next(), first.isWhole else { return false }
+    return ["JXL ", "jP  ", "ftyp", "moov", "mdat", "moof", "wide", "free", "skip", "uuid", "styp"].contains(first.name)
+  }
+}

@@ -1,0 +1,151 @@
+/// Reads the entropy-coded data of a scan (ITU-T T.81, annexes F.2 and G.2).
+struct JPEGBits {
+  /// Of each block of a minimum coded unit.
+  struct Codes {
+    fileprivate var all: [(direct: PrefixCode, other: PrefixCode)] = []
+
+    init?(_ blocks: [(component: Int, direct: PrefixCode?, other: PrefixCode?)]) {
+      for block in blocks {
+        guard let direct = block.direct, let other = block.other else { return nil }
+        all.append((direct, other))
+      }
+    }
+  }
+
+  private let bytes: UnsafeRawBufferPointer
+  private var rest: Range<Int>
+  private let restartInterval: Int
+  private var buffer: UInt64 = 0
+  private var count = 0
+  /// Blocks of which nothing more comes.
+  private var emptyCount = 0
+
+  init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>, every restartInterval: Int) {
+    self.bytes = bytes
+    rest = range
+    self.restartInterval = restartInterval
+  }
+
+  /// Takes bytes up to the next marker; 0xFF is followed by 0 (section B.1.1.5).
+  private mutating func fill() {
+    while count <= 48, let byte = rest.first.map({ bytes[$0] }) {
+      if byte == 0xFF, rest.count < 2 || bytes[rest.lowerBound + 1] != 0 { return }
+      rest = rest.dropFirst(byte == 0xFF ? 2 : 1)
+      buffer = buffer << 8 | UInt64(byte)
+      count += 8
+    }
+  }
+
+  /// The next 16 bits, which stay the next ones, zeros where there are fewer.
+  private mutating func peek() -> Int {
+    if count < 16 { fill() }
+    let next = count >= 16 ? buffer >> UInt64(count - 16) : buffer << UInt64(16 - count)
+    return Int(truncatingIfNeeded: next & 0xFFFF)
+  }
+
+  private mutating func skip(_ number: Int) -> Bool {
+    if count < number { fill() }
+    count -= number
+    return count >= 0
+  }
+
+  private mutating func symbol(_ code: borrowing PrefixCode) -> Int? {
+    guard let (symbol, length) = code.symbol(peek(), of: 16), skip(length) else { return nil }
+    return symbol
+  }
+
+  /// Whether nothing but fill bits is left.
+  mutating func isAtEnd() -> Bool {
+    fill()
+    return count >= 0 && count < 8 && rest.isEmpty
+  }
+
+  /// Goes beyond the marker that may stand before a minimum coded unit (section E.2.4).
+  mutating func begin(_ unit: Int) -> Bool {
+    guard restartInterval > 0, unit > 0, unit % restartInterval == 0 else { return true }
+    fill()
+    let number = (unit / restartInterval - 1) & 7
+    guard count < 8, rest.count >= 2, bytes[rest.lowerBound] == 0xFF,
+      bytes[rest.lowerBound + 1] == UInt8(0xD0 + number)
+    else { return false }
+    rest = rest.dropFirst(2)
+    (count, emptyCount) = (0, 0)
+    return true
+  }
+
+  /// All coefficients of the blocks of a unit (section F.2.2).
+  mutating func sequential(_ codes: borrowing Codes) -> Bool {
+    for index in 0..<codes.all.count {
+      guard direct(codes.all[index].direct) else { return false }
+      var place = 1
+      while place < 64 {
+        guard let symbol = symbol(codes.all[index].other) else { return false }
+        if symbol & 15 == 0 {
+          if symbol != 0xF0 { break }
+          place += 16
+        } else {
+          place += symbol >> 4
+          guard place < 64, skip(symbol & 15) else { return false }
+          place += 1
+        }
+      }
+      if place > 64 { return false }
+    }
+    return true
+  }
+
+  /// The first coefficient of a block, or one more bit of it where there is no code (sections F.2.2.1, G.1.2.1).
+  mutating func direct(_ code: PrefixCode?) -> Bool {
+    guard let code else { return skip(1) }
+    guard let symbol = symbol(code), symbol <= 16 else { return false }
+    return skip(symbol)
+  }
+
+  /// Some of the other coefficients of a block, or one more bit of each (sections G.1.2.2, G.1.2.3).
+  mutating func band(_ range: ClosedRange<Int>, _ code: borrowing PrefixCode, _ isFirst: Bool, _ filled: inout UInt64)
+    -> Bool
+  {
+    var place = range.lowerBound
+    while emptyCount == 0, place <= range.upperBound {
+      guard let symbol = symbol(code) else { return false }
+      var zeros = symbol >> 4
+      let isNew = symbol & 15 != 0
+      if !isNew, zeros < 15 {
+        emptyCount = 1 << zeros
+        guard zeros == 0 || bits(zeros).map({ emptyCount += $0 }) != nil else { return false }
+        break
+      }
+      guard skip(symbol & 15) else { return false }
+      // Zeros that are passed over are those of before; the others get a bit each.
+      while place <= range.upperBound {
+        if !isFirst, filled & 1 << UInt64(place) != 0 {
+          guard skip(1) else { return false }
+        } else if zeros == 0 {
+          break
+        } else {
+          zeros -= 1
+        }
+        place += 1
+      }
+      if isNew {
+        guard place <= range.upperBound else { return false }
+        filled |= 1 << UInt64(place)
+      }
+      place += 1
+    }
+    guard emptyCount > 0 else { return true }
+    emptyCount -= 1
+    if !isFirst {
+      while place <= range.upperBound {
+        if filled & 1 << UInt64(place) != 0, !skip(1) { return false }
+        place += 1
+      }
+    }
+    return true
+  }
+
+  private mutating func bits(_ number: Int) -> Int? {
+    let next = peek() >> (16 - number)
+    return skip(number) ? next : nil
+  }
+}

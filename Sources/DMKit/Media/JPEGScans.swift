@@ -1,0 +1,136 @@
+/// The Huffman-coded scans of a JPEG, walked through without making pixels of them (ITU-T T.81, annexes F and G).
+///
+/// Scans of other kinds than cameras and programs write are not looked into, and so not whole: arithmetic coding, lossless
+/// and hierarchical frames.
+struct JPEGScans {
+  struct Component {
+    let id: Int
+    let horizontal: Int
+    let vertical: Int
+    var across = 0
+    var down = 0
+    /// Which coefficients of each block are not 0, of a progressive frame.
+    var filled: [UInt64] = []
+  }
+
+  private var components: [Component] = []
+  /// Minimum coded units of scans that have several components.
+  private var unitCount = 0
+  private var isProgressive = false
+  private var restartInterval = 0
+  private var directCodes = [PrefixCode?](repeating: nil, count: 4)
+  private var otherCodes = [PrefixCode?](repeating: nil, count: 4)
+  private var hasScan = false
+  private var isReadable = true
+  /// Blocks of all scans: of hostile files there may be very many.
+  private var blocksLeft = 1 << 25
+
+  /// Whether every scan has the blocks of its components, and nothing after them.
+  var areWhole: Bool { isReadable && hasScan }
+
+  mutating func add(_ segment: JPEG.Segment, of bytes: UnsafeRawBufferPointer) {
+    guard isReadable else { return }
+    do {
+      switch segment.marker {
+      case 0xC0, 0xC1, 0xC2: try startFrame(segment)
+      case 0xC4: try addCodes(segment.content)
+      case 0xDD:
+        var content = segment.content
+        restartInterval = try content.number(2)
+      case JPEG.scan:
+        hasScan = true
+        isReadable = try walk(segment, bytes)
+      case 0xC3, 0xC5...0xCF, 0xDC, 0xDE, 0xDF: isReadable = false
+      default: break
+      }
+    } catch {
+      isReadable = false
+    }
+  }
+
+  /// Section B.2.2.
+  private mutating func startFrame(_ segment: JPEG.Segment) throws {
+    var content = segment.content
+    isProgressive = segment.marker == 0xC2
+    try content.skip(1)
+    let (height, width) = (try content.number(2), try content.number(2))
+    guard components.isEmpty, width > 0, height > 0 else { throw ByteReader.Ended() }
+    for _ in 0..<(try content.number(1)) {
+      let (id, factors) = (try content.number(1), try content.number(1))
+      guard 1...4 ~= factors >> 4, 1...4 ~= factors & 15 else { throw ByteReader.Ended() }
+      components.append(Component(id: id, horizontal: factors >> 4, vertical: factors & 15))
+      try content.skip(1)
+    }
+    let most = components.reduce((1, 1)) { (max($0.0, $1.horizontal), max($0.1, $1.vertical)) }
+    func parts(_ count: Int, _ size: Int) -> Int { (count + size - 1) / size }
+    unitCount = parts(width, 8 * most.0) * parts(height, 8 * most.1)
+    for index in components.indices {
+      // Section A.1.1.
+      components[index].across = parts(parts(width * components[index].horizontal, most.0), 8)
+      components[index].down = parts(parts(height * components[index].vertical, most.1), 8)
+    }
+  }
+
+  /// Section B.2.4.2.
+  private mutating func addCodes(_ content: ByteReader) throws {
+    var content = content
+    while content.next != nil {
+      let place = try content.number(1)
+      let counts = try (0..<16).map { _ in try content.number(1) }
+      let symbols = try (0..<counts.reduce(0, +)).map { _ in UInt16(try content.number(1)) }
+      guard let code = PrefixCode(counts: [0] + counts, symbols: symbols, isLowFirst: false) else {
+        throw ByteReader.Ended()
+      }
+      switch place {
+      case 0...3: directCodes[place] = code
+      case 0x10...0x13: otherCodes[place & 3] = code
+      default: throw ByteReader.Ended()
+      }
+    }
+  }
+
+  /// Section B.2.3.
+  private mutating func walk(_ segment: JPEG.Segment, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
+    var content = segment.content
+    var blocks: [(component: Int, direct: PrefixCode?, other: PrefixCode?)] = []
+    let count = try content.number(1)
+    for _ in 0..<count {
+      let (id, tables) = (try content.number(1), try content.number(1))
+      guard let index = components.firstIndex(where: { $0.id == id }), tables >> 4 < 4, tables & 15 < 4 else {
+        return false
+      }
+      let times = count == 1 ? 1 : components[index].horizontal * components[index].vertical
+      for _ in 0..<times { blocks.append((index, directCodes[tables >> 4], otherCodes[tables & 15])) }
+    }
+    guard let first = blocks.first else { return false }
+    let (start, end, approximation) = (try content.number(1), try content.number(1), try content.number(1))
+    let component = components[first.component]
+    let units = count == 1 ? component.across * component.down : unitCount
+    blocksLeft -= units * blocks.count
+    guard blocksLeft >= 0, content.rest.isEmpty, start <= end, end < 64 else { return false }
+    var coded = JPEGBits(bytes, in: segment.content.rest.upperBound..<segment.range.upperBound, every: restartInterval)
+    if !isProgressive {
+      guard let codes = JPEGBits.Codes(blocks) else { return false }
+      for unit in 0..<units { guard coded.begin(unit), coded.sequential(codes) else { return false } }
+    } else if start == 0 {
+      // A refinement has no codes.
+      guard end == 0 else { return false }
+      for unit in 0..<units {
+        guard coded.begin(unit) else { return false }
+        for block in blocks { guard coded.direct(approximation >> 4 == 0 ? block.direct : nil) else { return false } }
+      }
+    } else {
+      guard count == 1, let code = first.other else { return false }
+      if component.filled.isEmpty { components[first.component].filled = [UInt64](repeating: 0, count: units) }
+      return components[first.component].filled.withUnsafeMutableBufferPointer { filled in
+        for unit in 0..<units {
+          guard coded.begin(unit), coded.band(start...end, code, approximation >> 4 == 0, &filled[unit]) else {
+            return false
+          }
+        }
+        return coded.isAtEnd()
+      }
+    }
+    return coded.isAtEnd()
+  }
+}

@@ -1,0 +1,75 @@
+/// Who may import what where, in one transaction.
+///
+/// Anybody may import into a conversation that an import made, as long as it holds nothing else. After that only its
+/// participants may, and only what participants said.
+final class ImportRules {
+  private let messenger: Messenger
+  private let store: Store
+  private let me: Int64
+  /// Those who block the user.
+  private let blockers: Set<Int64>
+  private var histories: [Int64: Store.History] = [:]
+
+  init(_ messenger: Messenger, _ store: Store, _ me: Int64) throws {
+    self.messenger = messenger
+    self.store = store
+    self.me = me
+    blockers = Set(try store.blockers(of: me))
+  }
+
+  func history(of conversation: Int64) throws -> Store.History {
+    if let known = histories[conversation] { return known }
+    let history = try store.history(of: conversation)
+    histories[conversation] = history
+    return history
+  }
+
+  /// Notes that the last message of a conversation is imported.
+  func add(_ row: Store.ConversationRow) throws {
+    histories[row.key] = Store.History(count: try history(of: row.key).count + 1, lastSeq: row.lastSeq)
+  }
+
+  /// Whether all that a conversation has is history.
+  private func isOpen(_ row: Store.ConversationRow) throws -> Bool {
+    try row.isImported && history(of: row.key).count == row.lastSeq
+  }
+
+  func isAllowed(in row: Store.ConversationRow) throws -> Bool {
+    try isOpen(row) || store.isParticipant(me, of: row.key)
+  }
+
+  /// - Throws: `not_allowed` for a conversation of others that has more than history.
+  func checkAllowed(_ row: Store.ConversationRow, _ name: String) throws {
+    if try isAllowed(in: row) { return }
+    throw DMError(
+      .notAllowed,
+      "'\(messenger.identity.handle)' is not in the conversation '\(name)', which is in use; ask somebody in it to add you",
+      subject: name)
+  }
+
+  /// - Parameter user: nil for a sender who is no user yet.
+  /// - Throws: `not_allowed` for a sender who is not one of the two, or who never was in a group that is in use.
+  func checkSender(_ user: Int64?, _ handle: Handle, of row: Store.ConversationRow) throws {
+    if try row.isGroup && isOpen(row) { return }
+    if let user, try store.participates(user, in: row.key) { return }
+    throw DMError(
+      .notAllowed,
+      row.isGroup
+        ? "'\(handle)' never was in the group '\(row.id)', which is in use; add them first"
+        : "'\(handle)' is not one of the two in that direct conversation", subject: handle.description)
+  }
+
+  /// - Throws: `not_allowed` where one of those who would see it blocks the user.
+  func checkUnblocked(_ readers: Set<Int64>) throws {
+    if blockers.isDisjoint(with: readers) { return }
+    let handle = messenger.identity.handle
+    throw DMError(
+      .notAllowed, "'\(handle)' may not import into that conversation; ask another of its participants to do it",
+      subject: handle.description)
+  }
+
+  /// Whether an announcement goes before the next message: what is there last was not imported, and not all is history.
+  func mustAnnounce(in row: Store.ConversationRow) throws -> Bool {
+    try !isOpen(row) && history(of: row.key).lastSeq != row.lastSeq
+  }
+}

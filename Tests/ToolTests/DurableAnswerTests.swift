@@ -1,0 +1,117 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Answers that rest on what another process committed.
+///
+/// A process that is killed, or gets an error, between the write of the log and its sync leaves a commit that only the page
+/// cache has. Nobody else has the store open, so the next process takes it from there.
+@Suite(.enabled(if: CrashTests.canTrace, "needs strace")) struct DurableAnswerTests {
+  struct Act: Sendable, CustomTestStringConvertible {
+    let program: String
+    let arguments: [String]
+    /// How the same command ends when it is run again.
+    var retryStatus: Int32 = 0
+
+    var testDescription: String { "\(program) \(arguments.joined(separator: " "))" }
+  }
+
+  static let acts = [
+    Act(program: "dm-send", arguments: ["bob", "--nonce", "n", "text"]),
+    Act(program: "dm-send", arguments: ["--to", "bob", "--to", "+ops", "--nonce", "n", "text"]),
+    Act(program: "dm-edit", arguments: ["text", "bob:1", "other"]),
+    Act(program: "dm-edit", arguments: ["react", "👍", "bob:1"]),
+    Act(program: "dm-edit", arguments: ["delete", "bob:1", "--for-everyone"], retryStatus: 66),
+    Act(program: "dm-edit", arguments: ["delete", "bob:1"], retryStatus: 66),
+    Act(program: "dm-conversation", arguments: ["pin", "bob"]),
+    Act(program: "dm-conversation", arguments: ["add", "+ops", "carol"]),
+    Act(program: "dm-conversation", arguments: ["mute", "bob"]),
+    Act(program: "dm-user", arguments: ["block", "carol"]),
+    Act(program: "dm-user", arguments: ["add", "dave"], retryStatus: 73),
+    Act(program: "dm-read", arguments: ["bob", "--all"]),
+    Act(program: "dm-tail", arguments: ["--consumer", "c", "--ack", "CURSOR"]),
+  ]
+
+  private static let furniture = Result {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bob", "carol")
+    try f.done("dm-send", ["bob", "one"], as: "alice")
+    try f.done("dm-send", ["alice", "two"], as: "bob")
+    try f.done("dm-conversation", ["create", "--title", "ops", "bob"], as: "alice")
+    let stream = try f.done("dm-tail", ["--consumer", "c", "--cursor", "start"], as: "alice")
+    return (store: f, cursor: try stream.records.last?["cursor"]?.string ?? "")
+  }
+
+  /// The calls of a run, in order: the log's writes and syncs, and the answers.
+  private func calls(_ f: ToolFixture, _ act: Act, _ words: [String]) throws -> [String] {
+    let trace = f.directory + "/calls"
+    let outcome = try f.run(
+      "strace",
+      ["-f", "-y", "-s", "0", "-o", trace, "-e", "trace=pwrite64,write,fdatasync"]
+        + [try ToolFixture.executable(act.program)] + words, as: "alice", validatedAs: act.program)
+    #expect(outcome.status == .exit(act.retryStatus), "\(outcome.status) \(outcome.stderr)")
+    return try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n").compactMap { line in
+      if line.contains("fdatasync(") && line.contains("dm.sqlite-wal>") { return "sync" }
+      if line.contains("pwrite64(") && line.contains("dm.sqlite-wal>") { return "write" }
+      if line.contains(" write(1<") || line.contains(" write(2<") { return "answer" }
+      return nil
+    }
+  }
+
+  @Test(arguments: acts, ["signal=SIGKILL", "error=EIO"])
+  func `an answer that finds its work done says so only when that is on the disk`(act: Act, fault: String) throws {
+    let (furniture, cursor) = try Self.furniture.get()
+    let f = try ToolFixture(copyOf: furniture)
+    let words = act.arguments.map { $0 == "CURSOR" ? cursor : $0 }
+    let log = f.store + "/dm.sqlite-wal"
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: log)).count
+    let broken = try f.run(
+      "strace", try f.meddling("fdatasync", "\(fault):when=1", act.program) + words, as: "alice",
+      validatedAs: act.program)
+    #expect(broken.status == (fault == "error=EIO" ? .exit(74) : .signal(SIGKILL)), "\(broken.stderr)")
+    #expect(broken.output.isEmpty)
+    try #require(try Data(contentsOf: URL(fileURLWithPath: log)).count > bytes, "the commit is in the log")
+    let calls = try calls(f, act, words)
+    let synced = try #require(calls.firstIndex(of: "sync"), "nothing was synced: \(calls)")
+    #expect(calls[..<synced].contains("write"), "the log is written again, because a failed sync forgets its pages")
+    if let answer = calls.firstIndex(of: "answer") { #expect(synced < answer, "\(calls)") }
+    // Only once: what is known to be there costs the next one nothing.
+    let third = try self.calls(f, act, words)
+    if ["dm-send", "dm-edit"].contains(act.program), act.arguments[0] != "react" {
+      #expect(third.filter { $0 != "answer" }.isEmpty, "\(third)")
+    }
+    try f.checkIntegrity()
+  }
+
+  @Test func `a sync that goes on failing acknowledges nothing`() throws {
+    let f = try ToolFixture(copyOf: Self.furniture.get().store)
+    for _ in 1...3 {
+      let outcome = try f.run(
+        "strace", try f.meddling("fdatasync", "error=EIO", "dm-send") + ["bob", "--nonce", "n", "text"], as: "alice",
+        validatedAs: "dm-send")
+      #expect(outcome.status == .exit(74), "\(outcome.status) \(outcome.stderr)")
+      #expect(outcome.output.isEmpty)
+    }
+    #expect(try f.done("dm-send", ["bob", "--nonce", "n", "text"], as: "alice").record["duplicate"]?.bool == true)
+    #expect(try f.sql("SELECT count(*) FROM message WHERE nonce = 'n'") == "1")
+  }
+
+  @Test func `each folder that a new store makes is synced in the one above it`() throws {
+    let f = try ToolFixture()
+    f.set("DM_STORE", f.directory + "/one/two/store")
+    let trace = f.directory + "/calls"
+    let outcome = try f.run(
+      "strace",
+      [
+        "-f", "-y", "-o", trace, "-e", "trace=fsync,fdatasync,write", try ToolFixture.executable("dm-send"), "alice",
+        "hi",
+      ],
+      as: "alice", validatedAs: "dm-send")
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+    let answer = try #require(calls.firstIndex { $0.contains(" write(1<") })
+    for folder in [f.directory, f.directory + "/one", f.directory + "/one/two", f.directory + "/one/two/store"] {
+      #expect(calls[..<answer].contains { $0.contains("sync(") && $0.contains("<\(folder)>") }, "\(folder)")
+    }
+  }
+}

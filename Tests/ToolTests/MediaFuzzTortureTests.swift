@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+/// Damaged pictures and films: dm-attach ends well, and nothing of what a camera wrote is stored without a warning.
+@Suite(.serialized, .enabled(if: ToolFixture.has("ffmpeg") && ToolFixture.has("vips") && ToolFixture.has("exiftool")))
+struct MediaFuzzTortureTests {
+  private static let suite = "media-fuzz"
+  private static let secret = Data("GPSSECRET".utf8)
+
+  private static let files = ["a.jpg", "a.png", "a.gif", "a.webp", "a.heic", "a.mp4", "a.mov"]
+
+  private static let scene = Result {
+    let f = try ToolFixture()
+    try f.addUsers("alice")
+    try f.done(
+      "sh",
+      [
+        "-c",
+        """
+        cd "$0"; picture="ffmpeg -v error -f lavfi -i testsrc=size=64x48:rate=5"
+        $picture -frames:v 1 a.png; for e in jpg webp; do vips copy a.png a.$e; done
+        vips heifsave a.png a.heic || cp a.jpg a.heic
+        $picture -t 1 a.gif; $picture -t 1 -metadata title=GPSSECRET -metadata comment=GPSSECRET a.mp4
+        $picture -t 1 -metadata location=GPSSECRET -metadata artist=GPSSECRET a.mov
+        for e in jpg png webp heic mov mp4; do
+          exiftool -q -q -overwrite_original -XMP:Creator=GPSSECRET -Artist=GPSSECRET -UserComment=GPSSECRET a.$e; done
+        exiftool -q -q -overwrite_original -IPTC:Caption-Abstract=GPSSECRET -Comment=GPSSECRET a.jpg
+        exiftool -q -q -overwrite_original -Comment=GPSSECRET -XMP:Creator=GPSSECRET a.gif
+        exiftool -q -q -overwrite_original -PNG:Comment=GPSSECRET a.png; true
+        """, f.directory,
+      ], seconds: 120)
+    return f
+  }
+
+  /// What of the secret was stored, when nothing was said of it.
+  private func leak(_ outcome: Outcome, _ f: ToolFixture) throws -> Bool {
+    guard outcome.status == .exit(0), !outcome.stderr.contains("metadata") else { return false }
+    let record = try outcome.record
+    // What is no picture and no film is sent as it is.
+    guard ["image", "video"].contains(record["kind"]?.string) else { return false }
+    let hashes = [record["sha256"], record["thumbnail"]?["sha256"]].compactMap { $0?.string }
+    return try hashes.contains { hash in
+      try Data(contentsOf: URL(filePath: "\(f.store)/attachments/\(hash.prefix(2))/\(hash)")).range(of: Self.secret)
+        != nil
+    }
+  }
+
+  @Test(arguments: files, [false, true])
+  func `a damaged file is cleaned, refused or sent with a warning`(name: String, hasTools: Bool) throws {
+    let scene = try Self.scene.get()
+    let f = try ToolFixture(copyOf: scene)
+    let bytes = Array(try Data(contentsOf: URL(filePath: "\(scene.directory)/\(name)")))
+    #expect(Data(bytes).range(of: Self.secret) != nil, "\(name) has what must not leave")
+    var dice = Dice((Self.files.firstIndex(of: name) ?? 0) * 2 + (hasTools ? 1 : 0))
+    let path = "\(f.directory)/damaged"
+    let program = try ToolFixture.executable("dm-attach")
+    let end = ContinuousClock.now + .seconds(Torture.duration(4, long: 280) / Double(2 * Self.files.count))
+    var round = 0
+    repeat {
+      // The first is whole.
+      let damaged = round == 0 ? bytes : dice.mutated(bytes)
+      try Data(damaged).write(to: URL(filePath: path))
+      let outcome = try f.run(
+        "env", (hasTools ? [] : ["PATH=/nowhere"]) + [program, path], as: "alice", validatedAs: "dm-attach", seconds: 60
+      )
+      let what = "\(name) \(hasTools ? "with" : "without") tools, round \(round), DM_SEED=\(dice.seed)"
+      Tally.add(.files, in: Self.suite)
+      let isWell = [0, 65].contains { outcome.status == .exit($0) }
+      let isLeak = try leak(outcome, f)
+      Tally.add(.failures, isWell ? 0 : 1, in: Self.suite)
+      Tally.add(.leaks, isLeak ? 1 : 0, in: Self.suite)
+      #expect(isWell, "\(what): \(outcome.status) \(outcome.stderr)")
+      #expect(!isLeak, "\(what): what the camera wrote is in what was stored, and nothing was said of it")
+      round += 1
+    } while .now < end
+    try f.done("dm-doctor", ["check", "--deep"])
+  }
+}
