@@ -42,6 +42,8 @@ extension Store {
     let columns: String
     let numberCount: Int32
     let textCount: Int32
+    /// Numbers at the end that came with a later schema: NULL adds nothing, so that older digests stay right.
+    var laterCount: Int32 = 0
     /// The column that may be long.
     let longest: String
     /// What a row is called.
@@ -51,8 +53,8 @@ extension Store {
       name: "message",
       columns: """
         conversation, seq, sender, created_at, edited_at, expires_at, deleted_at, system_kind, uuid, text, nonce, reply_to,
-        subject, mentions
-        """, numberCount: 8, textCount: 6, longest: "text", reference: { try $1.reference(to: $0) })
+        subject, mentions, forwarded_from
+        """, numberCount: 8, textCount: 6, laterCount: 1, longest: "text", reference: { try $1.reference(to: $0) })
     static let attachment = SealedTable(
       name: "attachment",
       columns: """
@@ -86,7 +88,9 @@ extension Store {
       var digest = Digest()
       let texts = 2 + numberCount
       for column in 2..<texts { digest.add(row.optionalInt64(column)) }
-      for column in texts..<texts + textCount { row.withBytes(column) { digest.add(text: $0) } }
+      let later = texts + textCount
+      for column in texts..<later { row.withBytes(column) { digest.add(text: $0) } }
+      for column in later..<later + laterCount { if let number = row.optionalInt64(column) { digest.add(number) } }
       return digest.stored
     }
 

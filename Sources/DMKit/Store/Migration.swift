@@ -8,6 +8,7 @@ enum Migration {
   static let steps: [[UInt8]] = [
     PackageResources.m0001_initial_sql, PackageResources.m0002_live_sql, PackageResources.m0003_everyday_sql,
     PackageResources.m0004_attachments_sql, PackageResources.m0005_bounds_sql, PackageResources.m0006_former_sql,
+    PackageResources.m0007_names_sql,
   ]
 }
 

@@ -25,6 +25,7 @@ struct DigestedTable: Sendable {
     DigestedTable("former", "user, conversation, title, avatar_url, expire_after, participants", 6),
     DigestedTable("hidden_range", "conversation, user, from_seq, to_seq, is_deleted", 5),
     DigestedTable("history", "conversation, message_count, last_seq", 3),
+    DigestedTable("own_name", "user, conversation, name", 3),
     DigestedTable(
       "participant",
       """
@@ -33,7 +34,8 @@ struct DigestedTable: Sendable {
     DigestedTable("reaction", "message, user, emoji, at", 4),
     DigestedTable("receipt", "conversation, user, from_seq, to_seq, at", 5),
     DigestedTable("report", "id, message, reporter, at, reason, text", 6),
-    DigestedTable("user", "id, handle, display_name, bio, avatar_url, shows_presence, created_at", 7),
+    DigestedTable(
+      "user", "id, handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts", 8),
   ]
 
   /// The sum of the digests of the rows that are there.
