@@ -21,7 +21,8 @@ p.blocked_count, p.mention_count, p.muted_until, p.draft_text, iif(p.left_seq IS
 iif(p.left_seq IS NULL, c.expire_after, f.expire_after),
 coalesce(p.left_seq, c.last_seq), p.is_deleted + p.is_blocked,
 m.uuid, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce, m.id, m.edited_at, m.expires_at,
-m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count, m.attachment_count
+m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count, m.attachment_count,
+m.forwarded_from
 FROM p JOIN conversation c ON c.id = p.conversation
 LEFT JOIN message m ON m.id = c.last_message
 LEFT JOIN former f ON f.user = p.user AND f.conversation = c.id

@@ -26,7 +26,7 @@ public struct MessagePage {
     return try text
       + TextFormat.line(
         message, for: messenger.identity.handle, in: conversation == nil ? name(message.conversationID) : nil,
-        replyTo: message.replyTo.flatMap { try messenger.number(of: $0) })
+        replyTo: message.replyTo?.seq)
   }
 
   /// `bob:` where it is not clear which conversation is meant.
@@ -46,11 +46,11 @@ public struct MessagePage {
       return try text(of: message)
     case .messageUpdated(let message, _):
       if message.editedAt != nil {
-        return "-- \(try place(message.conversationID))\(message.seq) as it is now --\n" + (try text(of: message))
+        return "-- \(try place(message.conversationID))\(message.number) as it is now --\n" + (try text(of: message))
       }
       // One's own words, and how far they have come.
       guard message.sender == messenger.identity.handle else { return nil }
-      return "-- \(try place(message.conversationID))\(message.seq) \(message.status.rawValue) --"
+      return "-- \(try place(message.conversationID))\(message.number) \(message.status.rawValue) --"
     case .messageDeleted(let deletion, _):
       return TextFormat.line(deletion, in: try place(deletion.conversationID))
     case .reaction(let reaction, _):

@@ -10,7 +10,7 @@ public struct PrintedMessages {
 
   public mutating func add(_ messages: [Message], seenBy me: Handle) {
     for message in messages {
-      let (id, seq) = (message.conversationID, message.seq)
+      let (id, seq) = (message.conversationID, message.number)
       if message.sender != me { lastOfOthers[id] = max(lastOfOthers[id] ?? 0, seq) }
       if let last = ranges[id]?.last, last.upperBound + 1 == seq {
         ranges[id]?.removeLast()

@@ -17,7 +17,7 @@ extension TextFormat {
   /// A message that was found: when, where, who, and the part in which it was found.
   public static func line(_ message: Message, _ snippet: Snippet?, in place: String, _ marks: HitMarks) -> String {
     let head =
-      "\(day(message.createdAt)) \(clock(message.createdAt))  \(place):\(message.seq) \(visible(message.sender.description)): "
+      "\(day(message.createdAt)) \(clock(message.createdAt))  \(place):\(message.number) \(visible(message.sender.description)): "
     guard let snippet else {
       return head + words(of: message)
     }

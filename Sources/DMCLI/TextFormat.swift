@@ -48,10 +48,10 @@ public enum TextFormat {
     _ message: Message, for me: Handle, in place: String? = nil, replyTo reply: Int? = nil
   ) -> String {
     if let announcement = announcement(message) {
-      return "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(message.seq) \(announcement)"
+      return "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(message.number) \(announcement)"
     }
     let head =
-      "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(message.seq) \(visible(message.sender.description)): "
+      "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(message.number) \(visible(message.sender.description)): "
     let said = [message.text.map { visible($0, indent: "       ") }].compactMap { $0 } + message.attachments.map(brief)
     let text = (reply.map { "(to \($0)) " } ?? "") + said.joined(separator: "  ")
     var marks = message.editedAt == nil ? "" : "  (edited)"
@@ -90,7 +90,7 @@ public enum TextFormat {
   public static func line(_ report: Report) -> String {
     let reason = report.reason.map { ": \(visible($0, indent: " "))" } ?? ""
     return
-      "\(day(report.at)) \(clock(report.at))  \(visible(report.reporter.description)) reported \(report.seq) of \(visible(report.sender.description))\(reason)"
+      "\(day(report.reportedAt)) \(clock(report.reportedAt))  \(visible(report.user.description)) reported \(report.seq) of \(visible(report.sender.description))\(reason)"
   }
 
   public static func line(_ receipt: Receipt, in place: String? = nil) -> String {
@@ -110,7 +110,7 @@ public enum TextFormat {
   }
 
   public static func line(_ presence: Presence) -> String {
-    let seen = presence.lastSeen.map { "last seen \(day($0)) \(clock($0))" } ?? "never seen"
+    let seen = presence.lastSeenAt.map { "last seen \(day($0)) \(clock($0))" } ?? "never seen"
     return "\(left(visible(presence.user.description), 24))  \(presence.isOnline ? "online" : seen)"
   }
 

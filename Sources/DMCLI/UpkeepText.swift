@@ -38,7 +38,7 @@ public enum UpkeepText {
     let reason = report.reason.map { " (\(visible($0, indent: "  ")))" } ?? ""
     let text = visible(report.text ?? "", indent: "  ")
     return """
-      \(moment(report.at))  \(visible(report.reporter.description)) reported \(report.conversationID):\(report.seq)\(reason)
+      \(moment(report.reportedAt))  \(visible(report.user.description)) reported \(report.conversationID):\(report.seq)\(reason)
         \(visible(report.sender.description)): \(text)
       """
   }
@@ -60,7 +60,7 @@ public enum UpkeepText {
       let warning = consumer.warning.map { ", \($0.rawValue)" } ?? ""
       lines.append("consumer  \(name) \(consumer.behindCount) behind, used \(moment(consumer.usedAt))\(warning)")
     }
-    for use in statistics.upkeep { lines.append("used      \(visible(use.tool)) \(moment(use.at))") }
+    for use in statistics.upkeep { lines.append("used      \(visible(use.tool)) \(moment(use.usedAt))") }
     return lines.joined(separator: "\n")
   }
 

@@ -89,6 +89,6 @@ extension DMSend {
 
   /// A reference to what was sent, ready for --reply-to.
   static func answer(_ message: Message, _ conversation: String) -> String {
-    visible("\(conversation):\(message.seq)") + (message.isDuplicate ? " (sent before)" : "")
+    visible("\(conversation):\(message.number)") + (message.isDuplicate ? " (sent before)" : "")
   }
 }

@@ -19,8 +19,8 @@ extension LocalTime {
 
     private func message(_ text: String?, _ attachments: [Attachment]) -> Message {
       var message = Message(
-        id: id, conversationID: id, seq: 7, sender: Handle(stored: "bob"), text: text, createdAt: time, status: .sent,
-        replyTo: nil, nonce: nil)
+        id: id, conversationID: id, conversation: ConversationLabel(title: "bob", isGroup: false, reference: "bob"),
+        seq: 7, sender: Handle(stored: "bob"), text: text, createdAt: time, status: .sent, nonce: nil)
       message.attachments = attachments
       return message
     }

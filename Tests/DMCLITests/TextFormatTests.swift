@@ -11,8 +11,8 @@ extension LocalTime {
 
     private func message(_ text: String, from sender: String = "bob", _ status: Message.Status = .sent) -> Message {
       Message(
-        id: id, conversationID: id, seq: 7, sender: Handle(stored: sender), text: text, createdAt: time, status: status,
-        replyTo: nil, nonce: nil)
+        id: id, conversationID: id, conversation: ConversationLabel(title: "bob", isGroup: false, reference: "bob"),
+        seq: 7, sender: Handle(stored: sender), text: text, createdAt: time, status: status, nonce: nil)
     }
 
     private func conversation(

@@ -91,7 +91,7 @@ import Testing
     let f = try furnished()
     _ = try f.sql("INSERT INTO report (message, reporter, at, reason, text) VALUES (7, 2, 1, 'rude', 'text 7')")
     let record = try f.done("dm-doctor", ["reports"]).record
-    #expect(record["reporter"]?.string == "bob")
+    #expect(record["user"]?.string == "bob")
     #expect(record["sender"]?.string == "alice")
     #expect(record["seq"]?.int == 7)
     #expect(record["text"]?.string == "text 7")

@@ -57,10 +57,10 @@ exits 65 "with another text it is a conflict" dm-send bob --nonce today 'backup 
 is "$(dm-send --as bob alice --nonce today 'backup failed' | jq .duplicate)" null "of the same sender"
 
 first=$(dm-tail bob 1 | jq -r .id)
-is "$(dm-send bob --reply-to 1 yes | jq -r .reply_to)" "$first" "a reply by number"
-is "$(dm-send bob --reply-to bob:1 yes | jq -r .reply_to)" "$first" "by conversation and number"
-is "$(dm-send bob --reply-to "$first" yes | jq -r .reply_to)" "$first" "by id"
-is "$(dm-send bob --reply-to -1 yes | jq -r .reply_to)" "$(dm-tail bob -n 2 | head -n 1 | jq -r .id)" "to the last"
+is "$(dm-send bob --reply-to 1 yes | jq -r .reply_to.id)" "$first" "a reply by number"
+is "$(dm-send bob --reply-to bob:1 yes | jq -r .reply_to.id)" "$first" "by conversation and number"
+is "$(dm-send bob --reply-to "$first" yes | jq -r .reply_to.id)" "$first" "by id"
+is "$(dm-send bob --reply-to -1 yes | jq -r .reply_to.id)" "$(dm-tail bob -n 2 | head -n 1 | jq -r .id)" "to the last"
 exits 66 "to none" dm-send bob --reply-to 99999 yes
 exits 66 "to another conversation's" dm-send bob --reply-to carol:1 yes
 

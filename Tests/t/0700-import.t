@@ -27,7 +27,7 @@ is "$(dm-import --text <"$work/clean")" "0 messages added, 3 there already" "as 
 is "$(dm-tail --as ann +old -n all --peek | wc -l)" 3 "and nothing was added"
 line() { jq -nc --arg at "$1" "{sender: \"ann\", text: \"x\", created_at: \$at} + $2"; }
 line 2019-03-03T09:00:00Z '{conversation: "+old", reply_to_nonce: "n3"}' | dm-import -q
-is "$(dm-tail --as ann +old -n 1 --peek | jq -r .reply_to)" "$(dm-tail --as ann +old 2 --peek | jq -r .id)" \
+is "$(dm-tail --as ann +old -n 1 --peek | jq -r .reply_to.id)" "$(dm-tail --as ann +old 2 --peek | jq -r .id)" \
   "a reply finds what it answers by nonce"
 line 2020-01-01T00:00:00Z '{conversation: "old", reply_to_nonce: "nix"}' >"$work/line"
 exits 1 "a reply to nothing" sh -c "dm-import <'$work/line'"

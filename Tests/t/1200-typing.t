@@ -96,7 +96,7 @@ dm-tail -f --as carol --invisible -n 0 --heartbeat 1s | head -n 2 >/dev/null
 dm-tail -f --as bob -n 0 --heartbeat 1s | head -n 2 >/dev/null
 is "$(line '[.type, .user, .is_online]')" '["presence","bob",true]' "and who comes, but for the invisible"
 leave
-is "$(dm-user presence --as alice bob | jq -c '[.is_online, has("last_seen")]')" "[true,true]" "bob was there just now"
+is "$(dm-user presence --as alice bob | jq -c '[.is_online, has("last_seen_at")]')" "[true,true]" "bob was there just now"
 is "$(dm-user presence --as alice bob --text)" "bob                       online" "as text"
 dm-user -q --as bob set --hide-presence
 is "$(dm-user presence --as alice | jq -r .user)" carol "who hides it is left out"

@@ -105,7 +105,7 @@ is "$(printf '%s' "$out" | jq -r '"\(.line):\(.code)"' | tr '\n' ' ')" \
   "1:unknown_message 2:bad_field 3:missing_field 5:malformed_line " "is answered line by line"
 
 # Reports.
-is "$(dm-edit --as bob report alice:2 --reason spam | jq -c '[.type, .seq, .sender, .reporter, .reason, .text]')" \
+is "$(dm-edit --as bob report alice:2 --reason spam | jq -c '[.type, .seq, .sender, .user, .reason, .text]')" \
   '["report",2,"alice","bob","spam","two"]' "a report holds a copy"
 is "$(dm-edit --as bob report alice:2 | jq -c .reason)" null "reported again the reason is another"
 exits 77 "one's own is not reported" dm-edit report bob:2

@@ -143,8 +143,8 @@ final class ChangeFeed {
     case .reaction:
       guard let message = row.message, let user = row.user, let stored = row.stored else { return }
       let reaction = Reaction(
-        messageID: message.id, conversationID: message.conversationID, seq: message.seq, user: try store.handle(user),
-        emoji: try store.reaction(of: user, to: stored.key), at: row.at)
+        messageID: message.id, conversationID: message.conversationID, seq: message.number, user: try store.handle(user),
+        emoji: try store.reaction(of: user, to: stored.key), reactedAt: row.at)
       events.append(.reaction(reaction, cursor))
     case .readReceipt, .deliveryReceipt:
       guard let seqs = row.seqs, let user = row.user, row.isMember,
@@ -175,7 +175,7 @@ final class ChangeFeed {
       return nil
     }
     return Deletion(
-      id: stored.id, conversationID: try store.conversationID(row.conversation), seq: seq, forEveryone: isForAll)
+      messageID: stored.id, conversationID: try store.conversationID(row.conversation), seq: seq, forEveryone: isForAll)
   }
 
   private func updates(_ row: Store.ChangeRow, after told: Int, _ viewer: Viewer) throws -> [MessagingEvent] {
@@ -190,8 +190,8 @@ final class ChangeFeed {
     return messages.compactMap { message in
       guard sender.map({ message.sender == $0 }) ?? (message.sender != reader) else { return nil }
       if query.othersOnly, message.sender == messenger.identity.handle { return nil }
-      let isLast = message.seq == seqs.upperBound
-      let place = Cursor.Position(rev: isLast ? row.rev : row.rev - 1, seq: isLast ? 0 : message.seq)
+      let isLast = message.number == seqs.upperBound
+      let place = Cursor.Position(rev: isLast ? row.rev : row.rev - 1, seq: isLast ? 0 : message.number)
       return .messageUpdated(message, Cursor(store: uuid, place))
     }
   }

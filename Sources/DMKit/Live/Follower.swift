@@ -167,7 +167,7 @@ private struct DeliveryMarks {
   mutating func add(_ events: [MessagingEvent], besides me: Handle) {
     guard isWanted else { return }
     for case .message(let message, _) in events where message.sender != me {
-      seqs[message.conversationID] = max(seqs[message.conversationID] ?? 0, message.seq)
+      seqs[message.conversationID] = max(seqs[message.conversationID] ?? 0, message.number)
     }
   }
 

@@ -92,7 +92,7 @@ final class SignalFeed {
       // Who hides it from now on has gone, and no more is said of him.
       let isShown = try now.contains(user) || messenger.seesPresence(of: user, among: feed.conversations)
       let seen = isShown ? folder.time(of: .present(user)) : nil
-      return .presence(Presence(user: user, isOnline: now.contains(user), lastSeen: seen))
+      return .presence(Presence(user: user, isOnline: now.contains(user), lastSeenAt: seen))
     }
   }
 }

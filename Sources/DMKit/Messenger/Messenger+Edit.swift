@@ -40,7 +40,7 @@ private final class EditSession: BatchSession {
 
   func act(on edit: Edit) throws -> Edit.Outcome {
     let (row, message) = try messenger.visibleMessage(edit.message, store, as: viewer)
-    let place = Store.Place(conversation: row.key, seq: message.seq)
+    let place = Store.Place(conversation: row.key, seq: message.number)
     guard let stored = try store.storedMessage(at: place) else {
       throw DMError(.internal, "the message '\(message.id)' was not found again", subject: message.id.description)
     }
@@ -57,21 +57,21 @@ private final class EditSession: BatchSession {
         try messenger.checkOwn(message)
         try store.bury(stored, at: viewer.now)
       } else {
-        try store.hide(message.seq...message.seq, from: me, in: row.key, isDeleted: true)
-        viewer.hides(message.seq, in: row.key)
+        try store.hide(message.number...message.number, from: me, in: row.key, isDeleted: true)
+        viewer.hides(message.number, in: row.key)
         try store.append(
-          .deletedForMe, conversation: row.key, user: me, seqs: message.seq...message.seq, at: viewer.now)
+          .deletedForMe, conversation: row.key, user: me, seqs: message.number...message.number, at: viewer.now)
       }
       return .deleted(
-        Deletion(id: message.id, conversationID: row.id, seq: message.seq, forEveryone: forEveryone))
+        Deletion(messageID: message.id, conversationID: row.id, seq: message.number, forEveryone: forEveryone))
     case .react(let emoji):
       try messenger.check(.react, in: row)
       try messenger.checkSaid(message)
       _ = try store.react(emoji, to: stored, by: me, at: viewer.now)
       return .reaction(
         Reaction(
-          messageID: message.id, conversationID: row.id, seq: message.seq, user: messenger.identity.handle,
-          emoji: emoji, at: viewer.now))
+          messageID: message.id, conversationID: row.id, seq: message.number, user: messenger.identity.handle,
+          emoji: emoji, reactedAt: viewer.now))
     case .report(let reason):
       try messenger.checkSaid(message)
       guard message.sender != messenger.identity.handle else {
@@ -81,8 +81,8 @@ private final class EditSession: BatchSession {
       try store.report(stored, by: me, reason: reason, at: viewer.now)
       return .report(
         Report(
-          messageID: message.id, conversationID: row.id, seq: message.seq, sender: message.sender,
-          reporter: messenger.identity.handle, reason: reason, text: message.text, at: viewer.now))
+          messageID: message.id, conversationID: row.id, seq: message.number, sender: message.sender,
+          user: messenger.identity.handle, reason: reason, text: message.text, reportedAt: viewer.now))
     }
   }
 

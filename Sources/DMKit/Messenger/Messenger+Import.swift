@@ -10,13 +10,13 @@ extension Messenger {
 }
 
 /// The history that is added in one transaction.
-private final class ImportSession: BatchSession {
-  private let messenger: Messenger
-  private let store: Store
-  private let me: Int64
+final class ImportSession: BatchSession {
+  let messenger: Messenger
+  let store: Store
+  let me: Int64
   private let rules: ImportRules
   /// For finding what is there already; what is answered is only what the user sees.
-  private let allSeeing: Viewer
+  let allSeeing: Viewer
   private var users: [Handle: Int64] = [:]
   private var keys: [ImportedMessage.Group: Int64] = [:]
   private var rows: [Int64: Store.ConversationRow] = [:]
@@ -82,9 +82,8 @@ private final class ImportSession: BatchSession {
     )
     rows[row.key] = row
     try rules.add(row)
-    var added = Message(
-      id: id, conversationID: row.id, seq: row.lastSeq, sender: message.sender, text: message.text,
-      createdAt: message.createdAt, status: .sent, replyTo: replyTo, nonce: message.nonce)
+    var added = try answer(message, id, row, number: row.lastSeq)
+    added.replyTo = try replyTo.map(reply)
     added.expiresAt = message.expiresAt
     added.systemKind = message.systemKind
     added.subject = message.subject
@@ -178,68 +177,7 @@ private final class ImportSession: BatchSession {
     return row
   }
 
-  private func duplicate(of message: ImportedMessage, in row: Store.ConversationRow) throws -> Message? {
-    var place = try message.id.flatMap(store.place)
-    if place == nil, let nonce = message.nonce, let sender = try existingKey(of: message.sender) {
-      place = try store.place(of: nonce, from: sender, in: row.key)
-    }
-    guard let place, place.conversation == row.key, let found = try store.message(at: place, as: allSeeing) else {
-      return nil
-    }
-    guard let seen = try store.message(at: place, as: Viewer(store, me)) else {
-      return try unseenDuplicate(of: message, found, in: row)
-    }
-    let isChanged = found.editedAt != nil
-    guard isChanged || found.text.map(ExactString.init) == message.text.map(ExactString.init) else {
-      let name = message.id.map(\.description) ?? message.nonce ?? ""
-      throw DMError(.nonceConflict, "'\(name)' names another text in the store; use a new nonce", subject: name)
-    }
-    var answer = seen
-    answer.isDuplicate = true
-    return answer
-  }
-
-  /// Of a message that the user does not see the answer repeats the line, whatever the store has.
-  ///
-  /// The same history has the same time; a guess is answered as if the message did not exist.
-  private func unseenDuplicate(of message: ImportedMessage, _ found: Message, in row: Store.ConversationRow) throws
-    -> Message?
-  {
-    guard found.createdAt == message.createdAt else {
-      if message.createdAt <= row.lastActivity { return nil }
-      let name = message.id.map(\.description) ?? message.nonce ?? ""
-      throw DMError(.nonceConflict, "'\(name)' cannot be used here; use a new nonce", subject: name)
-    }
-    // The id of what it replies to, too, where the line names that message.
-    let named = try message.replyTo.map { try replied($0, in: row) }
-    let replyTo = named == found.replyTo ? named : nil
-    var answer = Message(
-      id: found.id, conversationID: row.id, seq: found.seq, sender: message.sender, text: message.text,
-      createdAt: message.createdAt, status: .sent, replyTo: replyTo, nonce: message.nonce)
-    answer.isDuplicate = true
-    return answer
-  }
-
-  private func replied(_ reply: ImportedMessage.Reply, in row: Store.ConversationRow?) throws -> Identifier {
-    let name: String
-    switch reply {
-    case .id(let id):
-      name = id.description
-      if let row, try store.place(of: id)?.conversation == row.key { return id }
-    case .nonce(let nonce):
-      name = nonce
-      if let row, let place = try store.place(of: nonce, from: nil, in: row.key),
-        let id = try store.identifier(of: place)
-      {
-        return id
-      }
-    }
-    throw DMError(
-      .unknownMessage, "the message '\(name)' that is replied to is not in the conversation before this line",
-      subject: name)
-  }
-
-  private func existingKey(of handle: Handle) throws -> Int64? {
+  func existingKey(of handle: Handle) throws -> Int64? {
     if let known = users[handle] { return known }
     users[handle] = try store.userKey(handle.description)
     return users[handle]

@@ -96,7 +96,7 @@ extension Messenger {
     try reading([]) { store, me in
       let viewer = Viewer(store, me)
       let (row, message) = try visibleMessage(reference, store, as: viewer)
-      let place = Store.Place(conversation: row.key, seq: message.seq)
+      let place = Store.Place(conversation: row.key, seq: message.number)
       let conversation = row.id
       return try store.receipts(for: place).filter { try !viewer.hasBlocked($0.user) }.map {
         Receipt(

@@ -78,7 +78,7 @@ extension Messenger {
     var freshness = Freshness()
     let fresh = Set(freshness.look(at: signals).fresh)
     return users.map {
-      Presence(user: $0, isOnline: fresh.contains(.present($0)), lastSeen: signals[.present($0)])
+      Presence(user: $0, isOnline: fresh.contains(.present($0)), lastSeenAt: signals[.present($0)])
     }
   }
 

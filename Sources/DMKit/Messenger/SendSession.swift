@@ -41,18 +41,28 @@ final class SendSession: BatchSession {
     let replyTo = try outgoing.replyTo.map { reference in
       try messenger.visibleMessage(reference, in: row, store, as: viewer).message.id
     }
+    let forwardedFrom = try outgoing.forwards.map { id in
+      let message = try messenger.visibleMessage(.id(id), store, as: viewer).message
+      return message.forwardedFrom ?? message.sender
+    }
     let mentioned = try mentions.users(in: outgoing.text, of: row.key)
     let attached = try outgoing.attachments.map { try messenger.usableAttachment($0, store, as: viewer) }
     let text = outgoing.text.isEmpty ? nil : outgoing.text
     let (id, expiresAt, attachments) = try store.insert(
       Store.NewMessage(
-        sender: me, text: text, nonce: outgoing.nonce, replyTo: replyTo, lifetime: outgoing.lifetime?.microseconds,
+        sender: me, text: text, nonce: outgoing.nonce, replyTo: replyTo,
+        forwardedFrom: try forwardedFrom.map { try store.userKey($0.description) } ?? nil,
+        lifetime: outgoing.lifetime?.microseconds,
         mentions: mentioned, attachments: attached), into: &row)
     rows[row.key] = row
     if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq }
     var message = Message(
-      id: id, conversationID: row.id, seq: row.lastSeq, sender: messenger.identity.handle, text: text,
-      createdAt: row.lastActivity, status: .sent, replyTo: replyTo, nonce: outgoing.nonce)
+      id: id, conversationID: row.id, conversation: try viewer.surroundings.label(of: row.key), seq: row.lastSeq,
+      sender: messenger.identity.handle, text: text, createdAt: row.lastActivity, status: .sent, nonce: outgoing.nonce)
+    message.senderName = try viewer.surroundings.displayName(of: me)
+    message.isMine = true
+    message.replyTo = try replyTo.map { try viewer.surroundings.reply($0, as: viewer) }
+    message.forwardedFrom = forwardedFrom
     message.expiresAt = expiresAt
     message.attachments = attachments
     message.mentions = try mentioned.map(store.handle)

@@ -76,7 +76,7 @@ public struct Edit: Sendable {
 
 /// That a message is there no more, for one or for all.
 public struct Deletion: Equatable, Sendable {
-  public let id: Identifier
+  public let messageID: Identifier
   public let conversationID: Identifier
   public let seq: Int
   public let forEveryone: Bool
@@ -89,7 +89,7 @@ public struct Reaction: Equatable, Sendable {
   public let seq: Int
   public let user: Handle
   public let emoji: String?
-  public let at: Timestamp
+  public let reactedAt: Timestamp
 }
 
 /// What somebody reported to whoever runs the store, with the message as it was.
@@ -98,8 +98,9 @@ public struct Report: Equatable, Sendable {
   public let conversationID: Identifier
   public let seq: Int
   public let sender: Handle
-  public let reporter: Handle
+  /// Who reported it.
+  public let user: Handle
   public let reason: String?
   public let text: String?
-  public let at: Timestamp
+  public let reportedAt: Timestamp
 }

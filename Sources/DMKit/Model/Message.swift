@@ -1,18 +1,24 @@
-/// What one participant said, as it stands now.
+/// What one participant said, as it stands now, and as one user sees it.
 public struct Message: Equatable, Sendable {
-  /// How far a message has come, as its sender sees it.
+  /// How far a message has come.
+  ///
+  /// Expect more cases in later versions. No message of a store without a hub is `sending` or `failed`.
   public enum Status: String, Sendable, CaseIterable {
+    /// Kept to be sent, and without a number yet.
+    case sending
     /// Committed and ordered by the authority.
     case sent
     /// At least one other participant got it.
     case delivered
     /// At least one other participant read it.
     case read
+    /// Refused by the authority; it never gets a number.
+    case failed
   }
 
   /// What is announced in a conversation.
   ///
-  /// The numbers stand in stores.
+  /// Expect more cases in later versions. The numbers stand in stores.
   public enum SystemKind: String, Sendable, CaseIterable {
     case conversationCreated = "conversation_created"
     case userJoined = "user_joined"
@@ -42,16 +48,36 @@ public struct Message: Equatable, Sendable {
     public var users: [Handle]
   }
 
+  /// The message that another one answers.
+  public struct Reply: Equatable, Sendable {
+    /// The most characters of `text`.
+    public static let textLimit = 100
+
+    public let id: Identifier
+    /// Nil, like what follows, when the user does not see that message.
+    public var seq: Int?
+    public var sender: Handle?
+    /// The beginning of its text.
+    public var text: String?
+  }
+
   public let id: Identifier
   public let conversationID: Identifier
-  /// Its number in the conversation: 1, 2, 3 … without holes.
-  public let seq: Int
+  public let conversation: ConversationLabel
+  /// Its number in the conversation: 1, 2, 3 … without holes; nil while the authority has not given it one.
+  public let seq: Int?
   public let sender: Handle
+  public var senderName: String?
+  /// Whether the user who sees it is the sender.
+  public var isMine = false
+  public var isUnread = false
   public let text: String?
   /// Given by the authority; grows strictly within a conversation.
   public let createdAt: Timestamp
   public var status: Status
-  public let replyTo: Identifier?
+  public var replyTo: Reply?
+  /// Who said first what this message forwards.
+  public var forwardedFrom: Handle?
   public let nonce: String?
   /// What it carries besides a text, or instead of one.
   public var attachments: [Attachment] = []
@@ -71,6 +97,12 @@ public struct Message: Equatable, Sendable {
   public var isDuplicate = false
   /// The part of the text that a search found, each hit between `**`.
   public var snippet: String?
+
+  /// Its number; 0 while it has none, which no message has that is read from a store.
+  package var number: Int { seq ?? 0 }
+
+  /// A reference to it that every program takes: `bob:57`, or `dm:UUID` while it has no number.
+  public var reference: String { seq.map { "\(conversation.reference):\($0)" } ?? "dm:\(id)" }
 
   /// Whether that is its text, byte for byte; an empty one is none.
   func bears(_ other: String) -> Bool { ExactString(text ?? "") == ExactString(other) }

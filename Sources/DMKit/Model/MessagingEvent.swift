@@ -61,5 +61,5 @@ public struct Typing: Equatable, Sendable {
 public struct Presence: Equatable, Sendable {
   public let user: Handle
   public let isOnline: Bool
-  public let lastSeen: Timestamp?
+  public let lastSeenAt: Timestamp?
 }

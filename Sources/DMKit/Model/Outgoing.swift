@@ -9,6 +9,8 @@ public struct Outgoing: Equatable, Sendable {
   public let lifetime: Duration?
   /// What was prepared by the user, or is in a message that he sees.
   public let attachments: [Identifier]
+  /// The message whose content it passes on, which the user must see.
+  public var forwards: Identifier?
 
   /// The most bytes of a text, and of a nonce.
   public static let textLimit = 64 * 1024

@@ -10,7 +10,7 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
   /// - Throws: `bad_reference` when it names nothing.
   public init(_ text: String) throws {
     let title = text.without("+#")
-    if let id = Identifier(text.utf8.starts(with: "dm:".utf8) ? Substring(text.utf8.dropFirst(3)) : text[...]) {
+    if let id = identifier(in: text) {
       self = .id(id)
     } else if title.utf8.count < text.utf8.count {
       self = .title(title)
@@ -51,11 +51,11 @@ public enum MessageReference: Hashable, Sendable, CustomStringConvertible {
   /// Its number, negative from the end; without a conversation where that is given otherwise.
   case number(Int, in: ConversationReference?)
 
-  /// Reads a full UUID, `bob:57`, `bob:-1`, or `57`.
+  /// Reads a full UUID, also as `dm:UUID`, `bob:57`, `bob:-1`, or `57`.
   ///
   /// - Throws: `bad_reference`.
   public init(_ text: String) throws {
-    if let id = Identifier(text) {
+    if let id = identifier(in: text) {
       self = .id(id)
     } else if let range = RangeReference(text), let number = range.from, range.from == range.to {
       self = .number(number, in: nil)
@@ -78,6 +78,11 @@ extension MessageReference {
     case .number(let number, in: let conversation): (conversation.map { "\($0):" } ?? "") + String(number)
     }
   }
+}
+
+/// The id that is written as `UUID` or `dm:UUID`.
+private func identifier(in text: String) -> Identifier? {
+  Identifier(text.utf8.starts(with: "dm:".utf8) ? Substring(text.utf8.dropFirst(3)) : text[...])
 }
 
 /// Divides `bob:40..57` at its last colon; nil when what follows it is no range.

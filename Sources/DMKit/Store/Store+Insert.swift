@@ -5,6 +5,8 @@ extension Store {
     var text: String? = nil
     var nonce: String? = nil
     var replyTo: Identifier? = nil
+    /// Who said it first.
+    var forwardedFrom: Int64? = nil
     /// Nil for the present.
     var at: Timestamp? = nil
     /// Microseconds that it lives; nil for what the conversation says.
@@ -46,11 +48,12 @@ extension Store {
     digest.add(text: message.replyTo?.bytes)
     digest.add(text: message.subject?.utf8)
     digest.add(text: names?.utf8)
+    if let user = message.forwardedFrom { digest.add(user) }
     do {
       var insert = try connection.prepare(
         """
         INSERT INTO message (uuid, conversation, seq, sender, created_at, text, nonce, reply_to, expires_at, system_kind,
-          subject, mentions, attachment_count, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          subject, mentions, attachment_count, digest, forwarded_from) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
       insert.bind(id)
       insert.bind(row.key)
@@ -66,6 +69,7 @@ extension Store {
       insert.bind(names)
       insert.bind(message.attachments.count)
       insert.bind(digest.stored)
+      insert.bind(message.forwardedFrom)
       try insert.run()
     }
     let key = connection.lastInsertedRow

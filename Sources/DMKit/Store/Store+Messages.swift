@@ -2,7 +2,8 @@ extension Store {
   /// What `message(_:from:as:)` reads, in its order.
   static let messageColumns = """
     m.uuid, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce, m.id, m.edited_at, m.expires_at,
-    m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count, m.attachment_count
+    m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count, m.attachment_count,
+    m.forwarded_from
     """
 
   /// A message as a user sees it; nil of one that he does not see.
@@ -15,18 +16,25 @@ extension Store {
     else { return nil }
     // Nobody has made a tombstone of it yet, but that is what is there to be seen.
     let isOver = viewer.extras == .tombstones && row.isNull(first + 11) && expiresAt.map { $0 <= viewer.now } == true
+    let surroundings = viewer.surroundings
     var message = Message(
-      id: row.identifier(first), conversationID: try conversationID(conversation), seq: seq,
-      sender: try handle(sender), text: isOver ? nil : row.optionalText(first + 4), createdAt: row.timestamp(first + 5),
-      status: try viewer.statuses.status(of: seq, in: conversation, from: sender),
-      replyTo: row.optionalIdentifier(first + 6), nonce: row.optionalText(first + 7))
+      id: row.identifier(first), conversationID: try conversationID(conversation),
+      conversation: try surroundings.label(of: conversation), seq: seq, sender: try handle(sender),
+      text: isOver ? nil : row.optionalText(first + 4), createdAt: row.timestamp(first + 5),
+      status: try viewer.statuses.status(of: seq, in: conversation, from: sender), nonce: row.optionalText(first + 7))
+    message.senderName = try surroundings.displayName(of: sender)
+    message.isMine = sender == viewer.user
+    // What is gone counts as read.
+    message.isUnread =
+      try !message.isMine && !isOver && row.isNull(first + 11) && !surroundings.isRead(seq, in: conversation)
+    message.replyTo = try row.optionalIdentifier(first + 6).map { try surroundings.reply($0, as: viewer) }
     message.expiresAt = expiresAt
     if isOver {
       message.deletedAt = expiresAt
       return message
     }
     if row.isNull(first + 9), row.isNull(first + 11), row.isNull(first + 12), row.isNull(first + 14),
-      row.int64(first + 15) == 0, row.int64(first + 16) == 0
+      row.int64(first + 15) == 0, row.int64(first + 16) == 0, row.isNull(first + 17)
     {
       return message
     }
@@ -35,6 +43,7 @@ extension Store {
     message.systemKind = row.optionalInt64(first + 12).flatMap(Message.SystemKind.init(number:))
     message.subject = row.optionalText(first + 13)
     message.mentions = row.text(first + 14).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) }
+    message.forwardedFrom = try row.optionalInt64(first + 17).map(handle)
     if row.int64(first + 16) > 0 { message.attachments = try attachments(of: row.int64(first + 8)) }
     if row.int64(first + 15) > 0 { message.reactions = try reactions(to: row.int64(first + 8), as: viewer) }
     return message

@@ -19,6 +19,7 @@ final class Viewer {
   let user: Int64
   let now: Timestamp
   let statuses: StatusReader
+  let surroundings: Surroundings
   /// What is shown besides what the user sees.
   enum Extras {
     case nothing
@@ -42,6 +43,7 @@ final class Viewer {
     self.user = user
     self.now = now
     statuses = StatusReader(store)
+    surroundings = Surroundings(store, user)
   }
 
   /// Whether the user sees a message.
@@ -82,6 +84,7 @@ final class Viewer {
   /// Notes that a message which was seen is hidden from now on.
   func hides(_ seq: Int, in conversation: Int64) {
     lastSight = nil
+    surroundings.forgetReplies()
     guard var sight = sights.removeValue(forKey: conversation) else { return }
     sight.hidden.insert(seq...seq, at: place(of: seq, in: sight.hidden))
     sights[conversation] = sight

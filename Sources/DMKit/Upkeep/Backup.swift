@@ -8,7 +8,7 @@ public struct Backup: Equatable, Sendable {
   public let storeID: Identifier
   public let sizeBytes: Int
   public let messageCount: Int
-  public let at: Timestamp
+  public let createdAt: Timestamp
   public let lastUsedAt: Timestamp?
 }
 
@@ -52,7 +52,7 @@ extension Upkeep {
     try syncToDisk(folder(of: path))
     try note(.backup)
     return Backup(
-      path: path, storeID: id, sizeBytes: fileSize(path), messageCount: count, at: at, lastUsedAt: lastUsedAt)
+      path: path, storeID: id, sizeBytes: fileSize(path), messageCount: count, createdAt: at, lastUsedAt: lastUsedAt)
   }
 
   /// Gives a copy its own id and holds it against itself.

@@ -92,7 +92,7 @@ extension Upkeep {
     var json = JSONWriter()
     json.line(
       DumpHeader(
-        schema: Int(try store.version()), storeID: try store.uuid(), at: .now, lastUsedAt: lastUsedAt))
+        schema: Int(try store.version()), storeID: try store.uuid(), createdAt: .now, lastUsedAt: lastUsedAt))
     return json.bytes
   }
 }

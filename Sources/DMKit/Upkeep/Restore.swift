@@ -7,7 +7,7 @@ public struct Restored: Equatable, Sendable {
   public let messageCount: Int
   /// What a check of it finds that does no harm: a repair could not correct it.
   public let faultCount: Int
-  public let at: Timestamp
+  public let restoredAt: Timestamp
 }
 
 extension Upkeep {
@@ -98,7 +98,7 @@ extension Upkeep {
     return Restored(
       storeID: try store.uuid(), messageCount: Int(try store.pragma("SELECT count(*) FROM message")),
       faultCount: faultCount,
-      at: .now)
+      restoredAt: .now)
   }
 
   private func refuse(_ findings: Findings, but harmless: Set<Finding.Check>) throws {

@@ -19,7 +19,7 @@ public final class Upkeep {
   /// When a tool was used last.
   public struct Use: Equatable, Sendable {
     public let tool: String
-    public let at: Timestamp
+    public let usedAt: Timestamp
   }
 
   public let location: StoreLocation
@@ -55,7 +55,7 @@ public final class Upkeep {
   func uses() throws -> [Use] {
     var statement = try store().connection.prepare("SELECT tool, at FROM upkeep ORDER BY tool")
     var uses: [Use] = []
-    while try statement.step() { uses.append(Use(tool: statement.text(0), at: statement.timestamp(1))) }
+    while try statement.step() { uses.append(Use(tool: statement.text(0), usedAt: statement.timestamp(1))) }
     return uses
   }
 

@@ -23,13 +23,22 @@ struct InputLine {
     return text
   }
 
-  func identifier(_ name: String) throws -> Identifier? {
-    try text(name).map { text in
-      guard let id = Identifier(text) else {
-        throw DMError(.badField, "'\(name)' is no UUID: '\(text)'", subject: name)
-      }
-      return id
+  func identifier(_ name: String) throws -> Identifier? { try text(name).map { try identifier($0, of: name) } }
+
+  fileprivate func identifier(_ text: String, of name: String) throws -> Identifier {
+    guard let id = Identifier(text) else {
+      throw DMError(.badField, "'\(name)' is not a UUID: '\(text)'", subject: name)
     }
+    return id
+  }
+
+  /// A message: a reference, or the `id` of an object, as printed lines have it.
+  func message(_ name: String) throws -> String? {
+    guard case .object(let printed)? = object[name] else { return try text(name) }
+    guard case .string(let id)? = printed["id"] else {
+      throw DMError(.badField, "'\(name)' is an object without an 'id'; add it, or write a reference", subject: name)
+    }
+    return try identifier(id, of: name).description
   }
 
   /// What is attached: a list of ids, or of attachments that have one.
@@ -152,7 +161,7 @@ extension ImportedMessage {
       }
       return kind
     }
-    var reply = try line.identifier("reply_to").map(Reply.id)
+    var reply = try line.message("reply_to").map { try line.identifier($0, of: "reply_to") }.map(Reply.id)
     if reply == nil { reply = try line.text("reply_to_nonce").map(Reply.nonce) }
     try self.init(
       group: group, id: line.identifier("id"), sender: Handle(line.required("sender")),

@@ -40,16 +40,16 @@ extension RecordSchema {
     guard named(name)?.isInput == true else { return reference(to: name, in: &json) }
     json.object { json in
       json.member("$ref", "#/$defs/\(name)")
-      write([Field("type", .constant(name))], isOpen: true, to: &json)
+      write([Field("type", .constant(name))], isInput: true, to: &json)
     }
   }
 
   private func write(to json: inout JSONWriter) {
     json.key(name: name)
-    json.object { Self.write(fields, isOpen: isInput, to: &$0) }
+    json.object { Self.write(fields, isInput: isInput, to: &$0) }
   }
 
-  private static func write(_ fields: [Field], isOpen: Bool, to json: inout JSONWriter) {
+  private static func write(_ fields: [Field], isInput: Bool, to json: inout JSONWriter) {
     json.member("type", "object")
     json.key("properties")
     json.object { json in
@@ -60,7 +60,8 @@ extension RecordSchema {
     }
     json.key("required")
     json.array { json in for field in fields where !field.isOptional { json.value(field.name) } }
-    if !isOpen { json.member("additionalProperties", false) }
+    // Output may grow: a reader that validates must not break at a later version's line.
+    if !isInput { json.member("additionalProperties", true) }
   }
 
   private static func write(_ kind: Kind, to json: inout JSONWriter) {
@@ -92,8 +93,8 @@ extension RecordSchema {
         json.member("type", "object")
         json.key("additionalProperties")
         write(element, to: &json)
-      case .members(let fields): write(fields, isOpen: false, to: &json)
-      case .having(let fields): write(fields, isOpen: true, to: &json)
+      case .members(let fields): write(fields, isInput: false, to: &json)
+      case .having(let fields): write(fields, isInput: true, to: &json)
       case .anyOf(let kinds):
         json.key("anyOf")
         json.array { json in for kind in kinds { write(kind, to: &json) } }

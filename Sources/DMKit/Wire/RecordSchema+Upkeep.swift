@@ -16,11 +16,11 @@ extension RecordSchema {
     "backup",
     [
       Field("path", .string), Field("store_id", .uuid), Field("size_bytes", .integer), Field("message_count", .integer),
-      Field("at", .time), lastUsedAt,
+      Field("created_at", .time), lastUsedAt,
     ])
 
   static let dump = RecordSchema(
-    "dump", [Field("schema", .integer), Field("store_id", .uuid), Field("at", .time), lastUsedAt])
+    "dump", [Field("schema", .integer), Field("store_id", .uuid), Field("created_at", .time), lastUsedAt])
 
   static let row = RecordSchema("row", [Field("table", .string), Field("values", .named)])
 
@@ -31,7 +31,7 @@ extension RecordSchema {
 
   static let restore = RecordSchema(
     "restore",
-    [Field("store_id", .uuid), Field("message_count", .integer), Field("fault_count", .integer), Field("at", .time)])
+    [Field("store_id", .uuid), Field("message_count", .integer), Field("fault_count", .integer), Field("restored_at", .time)])
 
   static let purge = RecordSchema(
     "purge",
@@ -61,14 +61,14 @@ extension RecordSchema {
             Field("user", .handle), Field("name", .string), Field("behind_count", .integer), Field("used_at", .time),
             Field("warning", .words(Statistics.Warning.allCases.map(\.rawValue)), optional: true),
           ]))),
-      Field("upkeep", .list(.members([Field("tool", .string), Field("at", .time)]))),
+      Field("upkeep", .list(.members([Field("tool", .string), Field("used_at", .time)]))),
     ])
 
   static let report = RecordSchema(
     "report",
     [
       Field("message_id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("sender", .handle),
-      Field("reporter", .handle), Field("reason", .string, optional: true), Field("text", .string, optional: true),
-      Field("at", .time),
+      Field("user", .handle), Field("reason", .string, optional: true), Field("text", .string, optional: true),
+      Field("reported_at", .time),
     ])
 }

@@ -83,9 +83,18 @@ public struct RecordSchema: Sendable {
   static let message = RecordSchema(
     "message",
     [
-      Field("id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("sender", .handle),
-      Field("text", .string, optional: true), Field("created_at", .time),
-      Field("status", .words(Message.Status.allCases.map(\.rawValue))), Field("reply_to", .uuid, optional: true),
+      Field("id", .uuid), Field("ref", .string), Field("conversation_id", .uuid),
+      Field("conversation_title", .string, optional: true), Field("is_group", .boolean),
+      Field("seq", .integer, optional: true), Field("sender", .handle), Field("sender_name", .string, optional: true),
+      Field("is_mine", .boolean), Field("text", .string, optional: true), Field("created_at", .time),
+      Field("status", .words(Message.Status.allCases.map(\.rawValue))), Field("is_unread", .boolean),
+      Field(
+        "reply_to",
+        .members([
+          Field("id", .uuid), Field("seq", .integer, optional: true), Field("sender", .handle, optional: true),
+          Field("text", .string, optional: true),
+        ]), optional: true),
+      Field("forwarded_from", .handle, optional: true),
       Field("nonce", .string, optional: true), Field("attachments", .list(.record("attachment")), optional: true),
       Field("mentions", .list(.handle), optional: true), Field("reactions", .map(.list(.handle)), optional: true),
       Field("edited_at", .time, optional: true),
@@ -117,7 +126,8 @@ public struct RecordSchema: Sendable {
   static let messageDeleted = RecordSchema(
     "message_deleted",
     [
-      Field("id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("for_everyone", .boolean),
+      Field("message_id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer),
+      Field("for_everyone", .boolean),
       Field("cursor", .string, optional: true),
     ])
 
@@ -125,7 +135,7 @@ public struct RecordSchema: Sendable {
     "reaction",
     [
       Field("message_id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("user", .handle),
-      Field("emoji", .string, optional: true), Field("at", .time), Field("cursor", .string, optional: true),
+      Field("emoji", .string, optional: true), Field("reacted_at", .time), Field("cursor", .string, optional: true),
     ])
 
   static let readReceipt = RecordSchema("read_receipt", receiptFields)
@@ -144,7 +154,7 @@ public struct RecordSchema: Sendable {
   static let typing = RecordSchema("typing", [Field("conversation_id", .uuid), Field("users", .list(.handle))])
 
   static let presence = RecordSchema(
-    "presence", [Field("user", .handle), Field("is_online", .boolean), Field("last_seen", .time, optional: true)])
+    "presence", [Field("user", .handle), Field("is_online", .boolean), Field("last_seen_at", .time, optional: true)])
 
   static let caughtUp = RecordSchema("caught_up", [Field("cursor", .string)])
   static let heartbeat = RecordSchema("heartbeat", [Field("cursor", .string)])
@@ -190,7 +200,7 @@ public struct RecordSchema: Sendable {
       Field("conversation", .string, optional: true), Field("conversation_id", .uuid, optional: true),
       Field("sender", .handle, optional: true), Field("text", .string, optional: true),
       Field("created_at", .time, optional: true), Field("nonce", .string, optional: true),
-      Field("reply_to", .uuid, optional: true), Field("reply_to_nonce", .string, optional: true),
+      Field("reply_to", .anyOf([.uuid, .having([Field("id", .uuid)])]), optional: true), Field("reply_to_nonce", .string, optional: true),
       Field("system_kind", .words(Message.SystemKind.allCases.map(\.rawValue)), optional: true),
       Field("subject", .string, optional: true), Field("expires_at", .time, optional: true),
       Field("is_group", .boolean, optional: true), Field("title", .string, optional: true),

@@ -4,7 +4,7 @@ extension Deletion: Record {
   func write(to json: inout JSONWriter, cursor: Cursor?) {
     json.object { json in
       json.member("type", "message_deleted")
-      json.member("id", id)
+      json.member("message_id", messageID)
       json.member("conversation_id", conversationID)
       json.member("seq", seq)
       json.member("for_everyone", forEveryone)
@@ -24,7 +24,7 @@ extension Reaction: Record {
       json.member("seq", seq)
       json.member("user", user.description)
       json.member("emoji", emoji)
-      json.member("at", at)
+      json.member("reacted_at", reactedAt)
       json.member("cursor", cursor)
     }
   }

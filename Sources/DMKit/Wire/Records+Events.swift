@@ -48,7 +48,7 @@ extension Presence: Record {
       json.member("type", "presence")
       json.member("user", user.description)
       json.member("is_online", isOnline)
-      json.member("last_seen", lastSeen)
+      json.member("last_seen_at", lastSeenAt)
     }
   }
 }

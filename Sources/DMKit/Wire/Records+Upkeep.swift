@@ -17,7 +17,7 @@ extension Backup: Record {
       json.member("store_id", storeID)
       json.member("size_bytes", sizeBytes)
       json.member("message_count", messageCount)
-      json.member("at", at)
+      json.member("created_at", createdAt)
       json.member("last_used_at", lastUsedAt)
     }
   }
@@ -27,7 +27,7 @@ extension Backup: Record {
 struct DumpHeader: Record {
   let schema: Int
   let storeID: Identifier
-  let at: Timestamp
+  let createdAt: Timestamp
   let lastUsedAt: Timestamp?
 
   func write(to json: inout JSONWriter) {
@@ -35,7 +35,7 @@ struct DumpHeader: Record {
       json.member("type", "dump")
       json.member("schema", schema)
       json.member("store_id", storeID)
-      json.member("at", at)
+      json.member("created_at", createdAt)
       json.member("last_used_at", lastUsedAt)
     }
   }
@@ -93,7 +93,7 @@ extension Restored: Record {
       json.member("store_id", storeID)
       json.member("message_count", messageCount)
       json.member("fault_count", faultCount)
-      json.member("at", at)
+      json.member("restored_at", restoredAt)
     }
   }
 }
@@ -155,7 +155,7 @@ extension Statistics: Record {
         for use in upkeep {
           json.object { json in
             json.member("tool", use.tool)
-            json.member("at", use.at)
+            json.member("used_at", use.usedAt)
           }
         }
       }
@@ -183,10 +183,10 @@ extension Report: Record {
       json.member("conversation_id", conversationID)
       json.member("seq", seq)
       json.member("sender", sender.description)
-      json.member("reporter", reporter.description)
+      json.member("user", user.description)
       json.member("reason", reason)
       json.member("text", text)
-      json.member("at", at)
+      json.member("reported_at", reportedAt)
     }
   }
 }

@@ -34,13 +34,28 @@ extension Message: Record {
     json.object { json in
       json.member("type", type)
       json.member("id", id)
+      json.member("ref", reference)
       json.member("conversation_id", conversationID)
+      json.member("conversation_title", conversation.title)
+      json.member("is_group", conversation.isGroup)
       json.member("seq", seq)
       json.member("sender", sender.description)
+      json.member("sender_name", senderName)
+      json.member("is_mine", isMine)
       json.member("text", text)
       json.member("created_at", createdAt)
       json.member("status", status.rawValue)
-      json.member("reply_to", replyTo)
+      json.member("is_unread", isUnread)
+      if let replyTo {
+        json.key("reply_to")
+        json.object { json in
+          json.member("id", replyTo.id)
+          json.member("seq", replyTo.seq)
+          json.member("sender", replyTo.sender?.description)
+          json.member("text", replyTo.text)
+        }
+      }
+      json.member("forwarded_from", forwardedFrom?.description)
       json.member("nonce", nonce)
       if !attachments.isEmpty {
         json.key("attachments")

@@ -195,19 +195,20 @@ extension EverydayRun {
     case (.text, .message(let told)):
       if isAlone { try same(told, try model.message(place.seq, place.talk, to: user), "the edited message") }
     case (.delete(let forEveryone), .deleted(let told)):
-      let expected = Deletion(id: id, conversationID: conversation, seq: place.seq, forEveryone: forEveryone)
+      let expected = Deletion(messageID: id, conversationID: conversation, seq: place.seq, forEveryone: forEveryone)
       try same(told, expected, "the deletion")
     case (.react(let emoji), .reaction(let told)):
       let expected = Reaction(
-        messageID: id, conversationID: conversation, seq: place.seq, user: model.handle(user), emoji: emoji, at: told.at
+        messageID: id, conversationID: conversation, seq: place.seq, user: model.handle(user), emoji: emoji,
+        reactedAt: told.reactedAt
       )
       try same(told, expected, "the reaction")
-      try nearNow(told.at)
+      try nearNow(told.reactedAt)
     case (.report(let reason), .report(let told)):
       let text = isAlone ? said.text : told.text
       let expected = Report(
         messageID: id, conversationID: conversation, seq: place.seq, sender: model.handle(said.sender),
-        reporter: model.handle(user), reason: reason, text: text, at: told.at)
+        user: model.handle(user), reason: reason, text: text, reportedAt: told.reportedAt)
       try same(told, expected, "the report")
     default: throw Mismatch("\(edit) was answered by \(outcome)")
     }

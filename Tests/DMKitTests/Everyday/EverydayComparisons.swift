@@ -141,7 +141,7 @@ extension EverydayRun {
     if let (from, to) = two(of: all.map(\.message)) {
       (query.limit, query.since, query.before) = (nil, .time(from.createdAt), .message(.id(to.id)))
       let between = all.map(\.message).filter { $0.createdAt >= from.createdAt && $0.createdAt < to.createdAt }
-      try same(try messengers[user].history(of: query), between, "from \(from.seq) to \(to.seq) \(what)")
+      try same(try messengers[user].history(of: query), between, "from \(from.number) to \(to.number) \(what)")
       (query.since, query.before) = (nil, nil)
     }
     (query.limit, query.unreadOnly) = (nil, true)

@@ -87,17 +87,17 @@ extension EverydayModel {
     case .deleted(let seq):
       guard reaches(seq, talk, user) else { return nil }
       return .messageDeleted(
-        Deletion(id: try messageID(seq), conversationID: id, seq: seq, forEveryone: true), cursor)
+        Deletion(messageID: try messageID(seq), conversationID: id, seq: seq, forEveryone: true), cursor)
     case .hidden(let seq, _):
       guard isOwn else { return nil }
       return .messageDeleted(
-        Deletion(id: try messageID(seq), conversationID: id, seq: seq, forEveryone: false), cursor)
+        Deletion(messageID: try messageID(seq), conversationID: id, seq: seq, forEveryone: false), cursor)
     case .reaction(let seq, let other):
       guard sees(seq, talk, user) else { return nil }
       let emoji = talks[talk].said[seq - 1].reactions.first { $0.user == other }?.emoji
       return .reaction(
         Reaction(
-          messageID: try messageID(seq), conversationID: id, seq: seq, user: handle(other), emoji: emoji, at: at),
+          messageID: try messageID(seq), conversationID: id, seq: seq, user: handle(other), emoji: emoji, reactedAt: at),
         cursor)
     case .read(let range, let reader):
       guard isIn(user, talk), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }

@@ -8,10 +8,12 @@ extension EverydayModel {
     guard let id = said.id, let conversation = talks[talk].id else { throw Mismatch("a message was not learned") }
     let isGone = isGone(seq, talk)
     var message = Message(
-      id: id, conversationID: conversation, seq: seq, sender: handle(said.sender), text: isGone ? nil : said.text,
-      createdAt: said.createdAt, status: status(seq, talk),
-      replyTo: said.replyTo.flatMap { talks[talk].said[$0 - 1].id },
-      nonce: said.nonce)
+      id: id, conversationID: conversation, conversation: try label(talk, for: user), seq: seq,
+      sender: handle(said.sender), text: isGone ? nil : said.text, createdAt: said.createdAt,
+      status: status(seq, talk), nonce: said.nonce)
+    message.isMine = said.sender == user
+    message.isUnread = !isGone && !countsAsRead(seq, talk, by: user)
+    message.replyTo = said.replyTo.flatMap { reply($0, talk, to: user) }
     message.systemKind = said.kind
     message.subject = said.subject
     message.expiresAt = said.expiresAt
@@ -27,6 +29,26 @@ extension EverydayModel {
       }
     }
     return message
+  }
+
+  private func reply(_ seq: Int, _ talk: Int, to user: User) -> Message.Reply? {
+    let said = talks[talk].said[seq - 1]
+    guard let id = said.id else { return nil }
+    if !sees(seq, talk, user) { return Message.Reply(id: id) }
+    return Message.Reply(id: id, seq: seq, sender: handle(said.sender), text: said.text.map { String($0.prefix(100)) })
+  }
+
+  /// What a user calls a conversation that they are in, or were.
+  private func label(_ talk: Int, for user: User) throws -> ConversationLabel {
+    guard let id = talks[talk].id else { throw Mismatch("a conversation was not learned") }
+    if let pair = talks[talk].pair {
+      let other = handle(pair.0 == user ? pair.1 : pair.0).description
+      return ConversationLabel(title: other, isGroup: false, reference: other)
+    }
+    let title = talks[talk].face(for: user).title
+    let namesakes = talks.filter { $0.parts[user] != nil && $0.pair == nil && $0.face(for: user).title == title }
+    return ConversationLabel(
+      title: title, isGroup: true, reference: namesakes.count == 1 ? "+\(title ?? "")" : id.description)
   }
 
   func messages(_ seqs: [Int], _ talk: Int, to user: User) throws -> [Message] {

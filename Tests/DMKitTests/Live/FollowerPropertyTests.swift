@@ -174,7 +174,7 @@ struct FollowerPropertyTests {
       run.cursors.append((try #require(event.cursor).description, number + 1))
       switch event {
       case .message(let message, _), .messageUpdated(let message, _):
-        watcher.statuses["\(message.conversationID):\(message.seq)"] = message.status
+        watcher.statuses["\(message.conversationID):\(message.number)"] = message.status
       default: break
       }
     }
@@ -186,8 +186,8 @@ struct FollowerPropertyTests {
   private static func text(of event: MessagingEvent, _ run: Run) -> String {
     let conversation = event.conversationID.flatMap { run.ids[$0] } ?? -1
     switch event {
-    case .message(let message, _): return "\(conversation): new \(message.seq) \(message.sender) \(message.status)"
-    case .messageUpdated(let message, _): return "\(conversation): \(message.seq) \(message.sender) \(message.status)"
+    case .message(let message, _): return "\(conversation): new \(message.number) \(message.sender) \(message.status)"
+    case .messageUpdated(let message, _): return "\(conversation): \(message.number) \(message.sender) \(message.status)"
     case .readReceipt(let receipt, _):
       let left = receipt.unreadCount.map { ", \($0) left" } ?? ""
       return "\(conversation): \(receipt.user) read \(receipt.range)\(left)"
@@ -204,7 +204,7 @@ struct FollowerPropertyTests {
     var query = HistoryQuery()
     query.limit = nil
     for message in try run.messenger(watcher.filter.user).history(of: query) {
-      guard let told = watcher.statuses["\(message.conversationID):\(message.seq)"] else { continue }
+      guard let told = watcher.statuses["\(message.conversationID):\(message.number)"] else { continue }
       #expect(told == message.status, run.comment)
     }
   }

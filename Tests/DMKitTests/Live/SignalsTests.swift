@@ -153,13 +153,13 @@ struct SignalsTests {
     let follower = try Follower(alice, query([.presence]))
     let events = try follower.until { $0.summary == "bob came" }
     guard case .presence(let presence)? = events.last else { return }
-    #expect(presence.lastSeen == LiveFolder(path: store.location.live).time(of: .present(Handle(stored: "bob"))))
+    #expect(presence.lastSeenAt == LiveFolder(path: store.location.live).time(of: .present(Handle(stored: "bob"))))
     _ = try bob.setProfile(ProfileChange(showsPresence: false))
     // Any signal makes one look.
     LiveFolder(path: store.location.live).give(.present(Handle(stored: "carol")))
     let gone = try follower.until { $0.summary == "bob went" }
     for case .presence(let presence) in gone where presence.user.description == "bob" {
-      #expect(presence.lastSeen == nil)
+      #expect(presence.lastSeenAt == nil)
     }
     #expect(try alice.presence().map(\.user.description) == ["carol"])
   }
@@ -171,7 +171,7 @@ struct SignalsTests {
     #expect(try alice.presence().map { "\($0.user) \($0.isOnline)" } == ["bob true", "carol false"])
     #expect(
       try alice.presence(of: ["carol", "bob"]).map { "\($0.user) \($0.isOnline)" } == ["carol false", "bob true"])
-    #expect(try alice.presence().map { $0.lastSeen == nil } == [false, true])
+    #expect(try alice.presence().map { $0.lastSeenAt == nil } == [false, true])
     #expect(try code { try alice.presence(of: ["dave"]) } == .notAllowed)
     #expect(try code { try alice.presence(of: ["nobody"]) } == .unknownUser)
     #expect(try store.messenger("dave").presence().isEmpty)
@@ -190,7 +190,7 @@ struct SignalsTests {
     try #require(utimensat(AT_FDCWD, "\(store.location.live)/present.bob", times, 0) == 0)
     let bob = try #require(try store.messenger("alice").presence(of: ["bob"]).first)
     #expect(!bob.isOnline)
-    #expect(bob.lastSeen == Timestamp(microseconds: Int64(times[1].tv_sec) * 1_000_000))
+    #expect(bob.lastSeenAt == Timestamp(microseconds: Int64(times[1].tv_sec) * 1_000_000))
   }
 
   @Test func `signals move no cursor and ring no bell`() throws {

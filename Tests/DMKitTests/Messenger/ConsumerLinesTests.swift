@@ -39,7 +39,7 @@ struct ConsumerLinesTests {
       try bob.send(lines, as: "bot", skipsFailed: skips).map { result in
         switch result {
         case .success(.message(let message)):
-          "\(message.seq) \(message.text ?? "")\(message.isDuplicate ? " again" : "")"
+          "\(message.number) \(message.text ?? "")\(message.isDuplicate ? " again" : "")"
         case .success(.acknowledged(let answer)):
           "ack \(cursors.firstIndex(of: answer.cursor.description).map(String.init) ?? "?") of \(answer.consumer)"
         case .failure(let error): error.code.rawValue

@@ -26,7 +26,7 @@ struct EventsTests {
     var seqs: [Int] = []
     var last: MessagingEvent?
     for try await event in try store.messenger("bob").events(query(follows: false)) {
-      if case .message(let message, _) = event { seqs.append(message.seq) }
+      if case .message(let message, _) = event { seqs.append(message.number) }
       last = event
     }
     #expect(seqs == Array(1...1200))
@@ -146,7 +146,7 @@ struct EventsTests {
     var iterator = try store.messenger("bob").events(query()).makeAsyncIterator()
     var seqs: [Int] = []
     while seqs.count < 900, let event = try await iterator.next() {
-      if case .message(let message, _) = event { seqs.append(message.seq) }
+      if case .message(let message, _) = event { seqs.append(message.number) }
       // While he is at his first batch, others write and the log is moved into the database.
       if seqs.count <= 300 { try alice.say("x", to: "bob") }
     }

@@ -46,7 +46,7 @@ struct HistoryTests {
   @Test func `pages backward by number are the whole conversation`() throws {
     let scene = try filled(47)
     var pages: [Message] = try scene.bob.messages(in: .direct("alice"), limit: 10)
-    while let first = pages.first, first.seq > 1 {
+    while let first = pages.first, first.number > 1 {
       pages = try scene.bob.messages(in: .direct("alice"), before: first.seq, limit: 10) + pages
     }
     #expect(pages.map(\.seq) == Array(1...47))

@@ -124,7 +124,7 @@ struct ReadPropertyTests {
     query.limit = nil
     let all = try messenger.history(of: query)
     #expect(all.map(\.seq) == Array(1...run.model.last), message)
-    #expect(all.map(\.status) == all.map { run.model.status($0.seq) }, message)
+    #expect(all.map(\.status) == all.map { run.model.status($0.number) }, message)
     query.unreadOnly = true
     #expect(try messenger.history(of: query).map(\.seq) == unread, message)
     query.conversations = []

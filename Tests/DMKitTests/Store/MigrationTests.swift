@@ -109,7 +109,7 @@ struct MigrationTests {
     #expect(messages.map(\.seq) == [1, 2, 3])
     #expect(messages.map(\.status) == [.read, .delivered, .sent])
     #expect(messages.map(\.nonce) == [nil, "n1", nil])
-    #expect(messages[1].replyTo == messages[0].id)
+    #expect(messages[1].replyTo?.id == messages[0].id)
     #expect(try bob.receipts(for: MessageReference("alice:1")).map(\.user.description) == ["bob"])
     #expect(try bob.say("see you", to: "alice").seq == 4)
     #expect(try store.integers("PRAGMA user_version") == [[Int64(Migration.steps.count)]])

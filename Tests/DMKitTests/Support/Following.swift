@@ -81,9 +81,9 @@ extension MessagingEvent {
   var summary: String {
     switch self {
     case .message(let message, _):
-      "\(message.seq) \(message.sender): "
+      "\(message.number) \(message.sender): "
         + (message.systemKind.map { "\($0.rawValue) \(message.subject ?? "")" } ?? message.text ?? "")
-    case .messageUpdated(let message, _): "\(message.seq) \(message.sender) is \(message.status)"
+    case .messageUpdated(let message, _): "\(message.number) \(message.sender) is \(message.status)"
     case .messageDeleted(let deletion, _): "\(deletion.seq) deleted\(deletion.forEveryone ? "" : " for oneself")"
     case .reaction(let reaction, _): "\(reaction.user) reacted to \(reaction.seq): \(reaction.emoji ?? "")"
     case .readReceipt(let receipt, _):

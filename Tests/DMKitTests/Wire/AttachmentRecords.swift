@@ -25,7 +25,7 @@ extension RecordsTests {
 struct FullAttachment: Record {
   func write(to json: inout JSONWriter) {
     let members = [
-      SentAttachment(attachment: RecordsTests.fullAttachment, message: RecordsTests.bareMessage) as any Record,
+      SentAttachment(attachment: RecordsTests.fullAttachment, message: RecordsTests.message) as any Record,
       SavedAttachment(attachment: RecordsTests.fullAttachment, path: "./core.gz"),
     ].map { record in
       var json = JSONWriter()

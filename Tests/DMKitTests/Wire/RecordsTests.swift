@@ -7,9 +7,10 @@ struct RecordsTests {
   static let id = Identifier(high: 0x019a_c5f2_0a3b_7c4d, low: 0x8e5f_0123_4567_89ab)
   static let time = Timestamp(microseconds: 1_795_271_400_123_456)
   /// No message has all of it; what is left out is no matter of the writer's.
-  private static let message = Message(
-    id: id, conversationID: id, seq: 7, sender: Handle(stored: "bob"), text: "hi", createdAt: time, status: .read,
-    replyTo: id, nonce: "n", attachments: [bareAttachment], mentions: [bob],
+  static let message = Message(
+    id: id, conversationID: id, conversation: ConversationLabel(title: "ops", isGroup: true, reference: "+ops"), seq: 7,
+    sender: Handle(stored: "bob"), senderName: "Bob", isMine: true, isUnread: true, text: "hi", createdAt: time,
+    status: .read, replyTo: Message.Reply(id: id, seq: 6, sender: bob, text: "ho"), forwardedFrom: bob, nonce: "n", attachments: [bareAttachment], mentions: [bob],
     reactions: [Message.Reactions(emoji: "👍", users: [bob])],
     editedAt: time, expiresAt: time, deletedAt: time, systemKind: .userJoined, subject: "bob", isDuplicate: true,
     snippet: "**hi**")
@@ -22,7 +23,8 @@ struct RecordsTests {
     mutedUntil: time, draftText: "d", avatarURL: "u", expireAfter: .seconds(60),
     cursor: PageCursor(store: id, isPinned: true, lastActivity: time, conversation: 1))
   static let bareMessage = Message(
-    id: id, conversationID: id, seq: 1, sender: bob, text: nil, createdAt: time, status: .sent, replyTo: nil, nonce: nil
+    id: id, conversationID: id, conversation: ConversationLabel(title: nil, isGroup: true, reference: id.description),
+    seq: nil, sender: bob, text: nil, createdAt: time, status: .sending, nonce: nil
   )
   private static let bareConversation = Conversation(
     id: id, isGroup: false, title: nil, creator: nil, participants: [], lastMessage: nil, lastActivity: time,
@@ -32,15 +34,15 @@ struct RecordsTests {
     Receipt(kind: kind, conversationID: id, user: bob, range: 1...7, at: time, unreadCount: unread)
   }
 
-  private static let deletion = Deletion(id: id, conversationID: id, seq: 7, forEveryone: true)
+  private static let deletion = Deletion(messageID: id, conversationID: id, seq: 7, forEveryone: true)
 
   private static func reaction(_ emoji: String?) -> Reaction {
-    Reaction(messageID: id, conversationID: id, seq: 7, user: bob, emoji: emoji, at: time)
+    Reaction(messageID: id, conversationID: id, seq: 7, user: bob, emoji: emoji, reactedAt: time)
   }
 
   private static func report(_ reason: String?, _ text: String?) -> Report {
     Report(
-      messageID: id, conversationID: id, seq: 7, sender: bob, reporter: bob, reason: reason, text: text, at: time)
+      messageID: id, conversationID: id, seq: 7, sender: bob, user: bob, reason: reason, text: text, reportedAt: time)
   }
 
   /// What a stream says, which always has a place: full or not.
@@ -49,7 +51,7 @@ struct RecordsTests {
       MessagingEvent.messageUpdated(message, cursor), MessagingEvent.conversationUpdated(conversation, cursor),
       MessagingEvent.typing(Typing(conversationID: id, users: [bob])),
       MessagingEvent.presence(
-        Presence(user: bob, isOnline: true, lastSeen: message.text == nil ? nil : time)),
+        Presence(user: bob, isOnline: true, lastSeenAt: message.text == nil ? nil : time)),
       MessagingEvent.caughtUp(cursor), MessagingEvent.heartbeat(cursor), MessagingEvent.gap(from: cursor, to: cursor),
       Acknowledgement(consumer: "bot", cursor: cursor),
       Consumer(name: "bot", cursor: cursor, behindCount: 1, skippedCount: 0, usedAt: time),
@@ -103,7 +105,8 @@ struct RecordsTests {
   @Test func `a full record has all members of its schema, in their order`() throws {
     for record in Self.full {
       let object = try line(record)
-      #expect(try object.members.map(\.name) == schema(object).fields.map(\.name))
+      let (names, schema) = (object.members.map(\.name), try schema(object))
+      #expect(names == schema.fields.map(\.name), "\(schema.name)")
     }
   }
 
@@ -159,9 +162,11 @@ struct RecordsTests {
     #expect(
       String(decoding: json.bytes, as: UTF8.self)
         == #"{"type":"message","id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","#
-        + #""conversation_id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","seq":7,"sender":"bob","text":"hi","#
-        + #""created_at":"2026-11-21T14:30:00.123456Z","status":"read","#
-        + #""reply_to":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","nonce":"n","#
+        + #""ref":"+ops:7","conversation_id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","#
+        + #""conversation_title":"ops","is_group":true,"seq":7,"sender":"bob","sender_name":"Bob","is_mine":true,"#
+        + #""text":"hi","created_at":"2026-11-21T14:30:00.123456Z","status":"read","is_unread":true,"#
+        + #""reply_to":{"id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","seq":6,"sender":"bob","text":"ho"},"#
+        + #""forwarded_from":"bob","nonce":"n","#
         + #""attachments":[\#(Self.bareAttachmentLine)],"mentions":["bob"],"#
         + #""reactions":{"👍":["bob"]},"edited_at":"2026-11-21T14:30:00.123456Z","#
         + #""expires_at":"2026-11-21T14:30:00.123456Z","deleted_at":"2026-11-21T14:30:00.123456Z","#
@@ -172,7 +177,7 @@ struct RecordsTests {
     var json = JSONWriter()
     json.line(MessagingEvent.typing(Typing(conversationID: Self.id, users: [Self.bob])))
     json.line(MessagingEvent.typing(Typing(conversationID: Self.id, users: [])))
-    json.line(MessagingEvent.presence(Presence(user: Self.bob, isOnline: false, lastSeen: Self.time)))
+    json.line(MessagingEvent.presence(Presence(user: Self.bob, isOnline: false, lastSeenAt: Self.time)))
     json.line(MessagingEvent.caughtUp(Self.cursor))
     json.line(MessagingEvent.gap(from: Self.cursor, to: Self.cursor))
     json.line(MessagingEvent.readReceipt(Self.receipt(.read), Self.cursor))
@@ -183,7 +188,7 @@ struct RecordsTests {
       lines == [
         #"{"type":"typing","conversation_id":"\#(id)","users":["bob"]}"#,
         #"{"type":"typing","conversation_id":"\#(id)","users":[]}"#,
-        #"{"type":"presence","user":"bob","is_online":false,"last_seen":"2026-11-21T14:30:00.123456Z"}"#,
+        #"{"type":"presence","user":"bob","is_online":false,"last_seen_at":"2026-11-21T14:30:00.123456Z"}"#,
         #"{"type":"caught_up","cursor":"\#(cursor)"}"#,
         #"{"type":"gap","from":"\#(cursor)","to":"\#(cursor)","cursor":"\#(cursor)"}"#,
         #"{"type":"read_receipt","conversation_id":"\#(id)","user":"bob","from_seq":1,"to_seq":7,"#

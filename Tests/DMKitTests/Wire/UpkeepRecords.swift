@@ -10,12 +10,12 @@ extension RecordsTests {
     let consumer = Statistics.Consumer(user: bob, name: "bot", behindCount: 1, usedAt: time, warning: .late)
     return [
       Finding(check: .digests, subject: text, message: "m"),
-      Backup(path: "p", storeID: id, sizeBytes: 1, messageCount: 2, at: time, lastUsedAt: last),
-      DumpHeader(schema: 3, storeID: id, at: time, lastUsedAt: last),
+      Backup(path: "p", storeID: id, sizeBytes: 1, messageCount: 2, createdAt: time, lastUsedAt: last),
+      DumpHeader(schema: 3, storeID: id, createdAt: time, lastUsedAt: last),
       DumpRow(table: table, values: [.integer(1), isFull ? .text([0x41]) : .null]),
       DumpContent(hash: content, number: 1, bytes: UnsafeRawBufferPointer(start: nil, count: 0)),
       DumpEnd(rows: 1, contents: 1),
-      Restored(storeID: id, messageCount: 1, faultCount: 0, at: time),
+      Restored(storeID: id, messageCount: 1, faultCount: 0, restoredAt: time),
       Purged(
         expiredCount: 1, changesCount: 2, attachmentsCount: 3, contentsCount: 4, freedBytes: 5,
         hindrance: isFull ? nil : "r", lastUsedAt: last),
@@ -26,7 +26,7 @@ extension RecordsTests {
         storeID: id, schema: 3, sqliteVersion: "3.40.1", hasLogResetFault: isFull, databaseBytes: 1, logBytes: 2,
         freeBytes: 3, contentsCount: 4, contentsBytes: 5, rows: isFull ? [("user", 1)] : [], oldestChangeAt: last,
         consumers: isFull ? [consumer] : [],
-        upkeep: isFull ? [Upkeep.Use(tool: "check", at: time)] : []),
+        upkeep: isFull ? [Upkeep.Use(tool: "check", usedAt: time)] : []),
     ]
   }
 }

@@ -1,0 +1,79 @@
+// What an import answers: the messages that it added, and those that were there before.
+
+extension ImportSession {
+  func duplicate(of message: ImportedMessage, in row: Store.ConversationRow) throws -> Message? {
+    var place = try message.id.flatMap(store.place)
+    if place == nil, let nonce = message.nonce, let sender = try existingKey(of: message.sender) {
+      place = try store.place(of: nonce, from: sender, in: row.key)
+    }
+    guard let place, place.conversation == row.key, let found = try store.message(at: place, as: allSeeing) else {
+      return nil
+    }
+    guard let seen = try store.message(at: place, as: Viewer(store, me)) else {
+      return try unseenDuplicate(of: message, found, in: row)
+    }
+    let isChanged = found.editedAt != nil
+    guard isChanged || found.text.map(ExactString.init) == message.text.map(ExactString.init) else {
+      let name = message.id.map(\.description) ?? message.nonce ?? ""
+      throw DMError(.nonceConflict, "'\(name)' names another text in the store; use a new nonce", subject: name)
+    }
+    var answer = seen
+    answer.isDuplicate = true
+    return answer
+  }
+
+  /// Of a message that the user does not see the answer repeats the line, whatever the store has.
+  ///
+  /// The same history has the same time; a guess is answered as if the message did not exist.
+  private func unseenDuplicate(of message: ImportedMessage, _ found: Message, in row: Store.ConversationRow) throws
+    -> Message?
+  {
+    guard found.createdAt == message.createdAt else {
+      if message.createdAt <= row.lastActivity { return nil }
+      let name = message.id.map(\.description) ?? message.nonce ?? ""
+      throw DMError(.nonceConflict, "'\(name)' cannot be used here; use a new nonce", subject: name)
+    }
+    // The id of what it replies to, too, where the line names that message.
+    let named = try message.replyTo.map { try replied($0, in: row) }
+    var answer = try answer(message, found.id, row, number: found.number)
+    if let named, named == found.replyTo?.id { answer.replyTo = try reply(named) }
+    answer.isDuplicate = true
+    return answer
+  }
+
+  /// The line as a message.
+  func answer(
+    _ line: ImportedMessage, _ id: Identifier, _ row: Store.ConversationRow, number: Int
+  ) throws -> Message {
+    var message = Message(
+      id: id, conversationID: row.id, conversation: try allSeeing.surroundings.label(of: row.key), seq: number,
+      sender: line.sender, text: line.text, createdAt: line.createdAt, status: .sent, nonce: line.nonce)
+    message.senderName = try store.userKey(line.sender.description).flatMap(allSeeing.surroundings.displayName)
+    message.isMine = line.sender == messenger.identity.handle
+    return message
+  }
+
+  /// As the user sees it by now: the lines before may have made them see more.
+  func reply(_ id: Identifier) throws -> Message.Reply {
+    try allSeeing.surroundings.reply(id, as: Viewer(store, me))
+  }
+
+  func replied(_ reply: ImportedMessage.Reply, in row: Store.ConversationRow?) throws -> Identifier {
+    let name: String
+    switch reply {
+    case .id(let id):
+      name = id.description
+      if let row, try store.place(of: id)?.conversation == row.key { return id }
+    case .nonce(let nonce):
+      name = nonce
+      if let row, let place = try store.place(of: nonce, from: nil, in: row.key),
+        let id = try store.identifier(of: place)
+      {
+        return id
+      }
+    }
+    throw DMError(
+      .unknownMessage, "the message '\(name)' that is replied to is not in the conversation before this line",
+      subject: name)
+  }
+}
