@@ -41,7 +41,7 @@ final class Viewer {
     self.store = store
     self.user = user
     self.now = now
-    statuses = StatusReader(store)
+    statuses = StatusReader(store, viewer: user)
   }
 
   /// Whether the user sees a message.

@@ -9,7 +9,7 @@ extension EverydayModel {
     let isGone = isGone(seq, talk)
     var message = Message(
       id: id, conversationID: conversation, seq: seq, sender: handle(said.sender), text: isGone ? nil : said.text,
-      createdAt: said.createdAt, status: status(seq, talk),
+      createdAt: said.createdAt, status: status(seq, talk, to: user),
       replyTo: said.replyTo.flatMap { talks[talk].said[$0 - 1].id },
       nonce: said.nonce)
     message.systemKind = said.kind
@@ -86,6 +86,7 @@ extension EverydayModel {
     guard let id = this.id else { throw Mismatch("a conversation was not learned") }
     return this.receipts.filter {
       $0.range.contains(seq) && $0.user != this.said[seq - 1].sender && !hasBlocked(user, $0.user)
+        && ($0.user == user || !hasBlocked(this.said[seq - 1].sender, $0.user))
     }
     .map {
       Receipt(
