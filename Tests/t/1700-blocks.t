@@ -47,8 +47,8 @@ is "$(dm-tail --peek +ops 3 | jq .reactions) $(dm-tail --peek --as carol +ops 3 
   'null {"👍":["bob"]}' "without his reactions, which others see"
 is "$(shown +ops '.participants')" '["alice","bob","carol"]' "that he is there is no secret"
 is "$(texts bob) $(shown bob .unread_count)" "two  0" "what one said oneself stays"
-is "$(dm-tail --peek bob 2 | jq -c '[.reactions, .status]') $(dm-read --receipts bob:2)" '[null,"read"] ' \
-  "without his reactions and receipts"
+is "$(dm-tail --peek bob 2 | jq -c '[.reactions, .status]') $(dm-read --receipts bob:2)" '[null,"sent"] ' \
+  "without his reactions and receipts, which do not count for the status"
 exits 66 "what he said is not answered" dm-send +ops --reply-to 2 x
 exits 77 "nothing is said to him" dm-send bob x
 like "$err" "*dm-user unblock bob*" "with the next thing to try"

@@ -181,19 +181,32 @@ final class ChangeFeed {
   private func updates(_ row: Store.ChangeRow, after told: Int, _ viewer: Viewer) throws -> [MessagingEvent] {
     guard let seqs = row.seqs, told < seqs.upperBound else { return [] }
     let reader = try row.user.map(store.handle)
+    // A user who is blocked must not see that others' receipts count and theirs does not.
+    if let only = row.sender, only != viewer.user, try viewer.statuses.blockedUsers(by: only).contains(viewer.user) {
+      return []
+    }
     let sender = try row.sender.map(store.handle)
     let first = max(seqs.lowerBound, told + 1)
     let part = first...min(seqs.upperBound, first + Self.batch - 1)
     let messages = try store.messages(in: row.conversation, part, as: viewer)
     let isWhole = part.upperBound == seqs.upperBound
     if !isWhole { position = Cursor.Position(rev: row.rev - 1, seq: part.upperBound) }
-    return messages.compactMap { message in
+    return try messages.compactMap { message in
       guard sender.map({ message.sender == $0 }) ?? (message.sender != reader) else { return nil }
       if query.othersOnly, message.sender == messenger.identity.handle { return nil }
+      if try isIgnored(row.user, by: message.sender, viewer) { return nil }
       let isLast = message.number == seqs.upperBound
       let place = Cursor.Position(rev: isLast ? row.rev : row.rev - 1, seq: isLast ? 0 : message.number)
       return .messageUpdated(message, Cursor(store: uuid, place))
     }
+  }
+
+  /// Whether a receipt does not count because the sender of the messages blocks its user.
+  private func isIgnored(_ reader: Int64?, by sender: Handle, _ viewer: Viewer) throws -> Bool {
+    guard let reader, reader != viewer.user, try viewer.statuses.hasAnyBlocks(),
+      let key = try store.userKey(sender.description)
+    else { return false }
+    return try viewer.statuses.blockedUsers(by: key).contains(reader)
   }
 }
 

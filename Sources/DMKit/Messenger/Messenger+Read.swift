@@ -98,7 +98,9 @@ extension Messenger {
       let (row, message) = try visibleMessage(reference, store, as: viewer)
       let place = Store.Place(conversation: row.key, seq: message.number)
       let conversation = row.id
-      return try store.receipts(for: place).filter { try !viewer.hasBlocked($0.user) }.map {
+      guard let sender = try store.userKey(message.sender.description) else { return [] }
+      let readers = Set(try viewer.statuses.readers(of: place.seq, in: row.key, from: sender))
+      return try store.receipts(for: place).filter { readers.contains($0.user) }.map {
         Receipt(
           kind: .read, conversationID: conversation, user: try store.handle($0.user), range: $0.range, at: $0.at,
           unreadCount: nil)

@@ -19,6 +19,28 @@ extension Store {
     return try keys(&statement)
   }
 
+  /// Whether anybody blocks anybody.
+  func hasBlocks() throws -> Bool {
+    var any = try connection.prepare("SELECT 1 FROM block LIMIT 1")
+    return try any.step()
+  }
+
+  /// The participants who block other participants, and whom.
+  ///
+  /// Linear in the participants where anybody blocks anybody.
+  func blocks(among conversation: Int64) throws -> [Int64: Set<Int64>] {
+    guard try hasBlocks() else { return [:] }
+    var statement = try connection.prepare(
+      """
+      SELECT b.user, b.blocked FROM participant p CROSS JOIN block b ON b.user = p.user
+      CROSS JOIN participant o ON o.conversation = p.conversation AND o.user = b.blocked WHERE p.conversation = ?
+      """)
+    statement.bind(conversation)
+    var blocks: [Int64: Set<Int64>] = [:]
+    while try statement.step() { blocks[statement.int64(0), default: []].insert(statement.int64(1)) }
+    return blocks
+  }
+
   func hasBlocked(_ other: Int64, by user: Int64) throws -> Bool {
     var statement = try connection.prepare("SELECT 1 FROM block WHERE user = ? AND blocked = ?")
     statement.bind(user)
@@ -91,10 +113,7 @@ extension Store {
 
   /// Has those who have joined, and those who block them, be told nothing by those whom they block.
   func applyBlocks(toThoseWhoJoined users: [Int64], _ conversation: Int64) throws {
-    do {
-      var any = try connection.prepare("SELECT 1 FROM block LIMIT 1")
-      guard try any.step() else { return }
-    }
+    guard try hasBlocks() else { return }
     for user in users {
       if try !blockedUsers(by: user).isEmpty { try applyBlocks(of: user, in: conversation) }
       for blocker in try blockers(of: user) { try applyBlocks(of: blocker, in: conversation) }

@@ -173,6 +173,11 @@ extension Store {
     guard before < seq else { return nil }
     let new = (before + 1)...seq
     let layers = [try readMarks(in: conversation, near: new), try deliveryMarks(in: conversation, besides: user)]
+    let changes = try statusChanges(new, by: user, over: layers, in: conversation) { ignored in
+      let furthest = try delivered(in: conversation).filter { $0.user != user && !ignored.contains($0.user) }
+        .reduce(0) { max($0, $1.seq) }
+      return furthest > 0 ? [1...furthest] : []
+    }
     do {
       var statement = try connection.prepare(
         "UPDATE participant SET delivered_seq = ?1 WHERE conversation = ?2 AND user = ?3")
@@ -182,7 +187,7 @@ extension Store {
       try statement.run()
     }
     try append(.deliveryReceipt, conversation: conversation, user: user, seqs: new, at: time)
-    try append(StatusChange.changes(new, by: user, over: layers), by: user, conversation: conversation, at: time)
+    try append(changes, by: user, conversation: conversation, at: time)
     return new
   }
 
@@ -210,6 +215,16 @@ extension Store {
       if furthest.count > 2 { furthest.removeLast() }
     }
     return furthest
+  }
+
+  /// The participants to whom anything was delivered, and how far.
+  func delivered(in conversation: Int64) throws -> [(user: Int64, seq: Int)] {
+    var statement = try connection.prepare(
+      "SELECT user, delivered_seq FROM participant WHERE conversation = ? AND delivered_seq > 0")
+    statement.bind(conversation)
+    var found: [(user: Int64, seq: Int)] = []
+    while try statement.step() { found.append((statement.int64(0), statement.int(1))) }
+    return found
   }
 
   func deliveredSeq(to user: Int64, in conversation: Int64) throws -> Int {

@@ -2,6 +2,8 @@ extension Store {
   /// Adds a receipt for what of a range a user has none for yet, and lays it over those of the others.
   func addReceipts(_ range: SeqRange, of user: Int64, in conversation: Int64, at time: Timestamp) throws {
     for gap in gaps(in: range, left: try receiptRanges(of: user, in: conversation, overlapping: range)) {
+      let marks = try readMarks(in: conversation, near: gap)
+      let changes = try statusChanges(gap, by: user, over: [marks], in: conversation) { _ in [] }
       var insert = try connection.prepare(
         "INSERT INTO receipt (conversation, user, from_seq, to_seq, at) VALUES (?, ?, ?, ?, ?)")
       insert.bind(conversation)
@@ -10,11 +12,50 @@ extension Store {
       insert.bind(gap.upperBound)
       insert.bind(time)
       try insert.run()
-      let marks = try readMarks(in: conversation, near: gap)
       try overlay(gap, by: user, on: marks, in: conversation)
       try append(.readReceipt, conversation: conversation, user: user, seqs: gap, at: time)
-      try append(StatusChange.changes(gap, by: user, over: [marks]), by: user, conversation: conversation, at: time)
+      try append(changes, by: user, conversation: conversation, at: time)
     }
+  }
+
+  /// What a receipt of a user for a range changes, before it is written.
+  ///
+  /// For a sender who blocks participants it changes more: what only those have read or got.
+  ///
+  /// - Parameter delivered: what counts as having come as far besides reading, when some participants do not count.
+  func statusChanges(
+    _ range: SeqRange, by user: Int64, over layers: [[ReadMark]], in conversation: Int64,
+    delivered: (_ ignored: Set<Int64>) throws -> [SeqRange]
+  ) throws -> [StatusChange] {
+    let changes = StatusChange.changes(range, by: user, over: layers)
+    var added: [StatusChange] = []
+    for (sender, blocked) in try blocks(among: conversation).sorted(by: { $0.key < $1.key })
+    where sender != user && !blocked.contains(user) {
+      let ignored = blocked.union([sender])
+      let read = try receipts(in: conversation, overlapping: range).filter { !ignored.contains($0.user) }.map(\.range)
+      let logged = changes.filter { $0.senders == .allBut(user) || $0.senders == .only(sender) }.map(\.range)
+      let covered = (read + logged + (try delivered(ignored))).sorted { $0.lowerBound < $1.lowerBound }
+      added += gaps(in: range, left: coalesced(covered)).map { StatusChange(range: $0, senders: .only(sender)) }
+    }
+    return changes + added
+  }
+
+  /// The receipts of a conversation that overlap a range, in the order of users and numbers.
+  func receipts(in conversation: Int64, overlapping range: SeqRange) throws -> [(user: Int64, range: SeqRange)] {
+    var statement = try connection.prepare(
+      """
+      SELECT r.user, r.from_seq, r.to_seq FROM participant p CROSS JOIN receipt r
+      ON r.conversation = p.conversation AND r.user = p.user AND r.from_seq <= ?3
+      AND r.from_seq >= coalesce((SELECT max(from_seq) FROM receipt
+        WHERE conversation = p.conversation AND user = p.user AND from_seq <= ?2), ?2)
+      AND r.to_seq >= ?2 WHERE p.conversation = ?1 ORDER BY p.user, r.from_seq
+      """)
+    statement.bind(conversation)
+    statement.bind(range.lowerBound)
+    statement.bind(range.upperBound)
+    var found: [(user: Int64, range: SeqRange)] = []
+    while try statement.step() { found.append((statement.int64(0), try statement.seqs(1, 2))) }
+    return found
   }
 
   private func receiptRanges(of user: Int64, in conversation: Int64, overlapping range: SeqRange) throws -> [SeqRange] {

@@ -42,7 +42,7 @@ final class Viewer {
     self.store = store
     self.user = user
     self.now = now
-    statuses = StatusReader(store)
+    statuses = StatusReader(store, viewer: user)
     surroundings = Surroundings(store, user)
   }
 

@@ -53,7 +53,7 @@ extension EverydayRun {
       guard kinds.contains(EverydayModel.kind(entry)), talks?.contains(entry.talk) != false else { continue }
       if othersOnly {
         if model.actor(entry) == user { continue }
-        if case .status(let seq, _) = entry.kind, model.talks[entry.talk].said[seq - 1].sender == user { continue }
+        if case .status(let seq, _, _) = entry.kind, model.talks[entry.talk].said[seq - 1].sender == user { continue }
       }
       guard let event = try model.event(entry, to: user, nowhere, &known) else { continue }
       events.append((event, number))

@@ -250,9 +250,24 @@ extension EverydayModel {
   private mutating func logStatuses(
     _ range: SeqRange, _ talk: Int, by user: User, _ change: (inout EverydayModel) -> Void
   ) {
-    let before = range.map { status($0, talk) }
+    let before = self
     change(&self)
-    for (seq, old) in zip(range, before) where status(seq, talk) != old { log(talk, .status(seq, by: user)) }
+    // What only the sender's blocks make a change comes after what is one for all.
+    var added: [(sender: User, seq: Int)] = []
+    for seq in range {
+      let (old, new) = (before.statuses(seq, talk), statuses(seq, talk))
+      let sender = talks[talk].said[seq - 1].sender
+      let isOnlyOwn =
+        before.talks[talk].said[seq - 1].readers.contains(sender)
+        || old.all == .sent && new.all == .delivered
+          && before.talks[talk].parts[sender].map { $0.delivered >= seq } == true
+      if old.all != new.all {
+        log(talk, .status(seq, by: user, forSender: isOnlyOwn))
+      } else if old.counted != new.counted {
+        added.append((sender, seq))
+      }
+    }
+    for (_, seq) in added.sorted(by: { $0 < $1 }) { log(talk, .status(seq, by: user, forSender: true)) }
   }
 }
 

@@ -13,7 +13,8 @@ extension EverydayModel {
       case deleted(Int)
       case hidden(Int, by: User)
       case reaction(Int, by: User)
-      case status(Int, by: User)
+      /// `forSender` where only the sender's own receipt, or one of somebody whom they block, was there before.
+      case status(Int, by: User, forSender: Bool)
       case read(SeqRange, by: User)
       case got(SeqRange, by: User)
 
@@ -26,7 +27,7 @@ extension EverydayModel {
         case .deleted(let seq): "\(seq) deleted"
         case .hidden(let seq, let user): "\(seq) deleted for \(user)"
         case .reaction(let seq, let user): "\(seq) reacted to by \(user)"
-        case .status(let seq, let user): "\(seq) got further by \(user)"
+        case .status(let seq, let user, _): "\(seq) got further by \(user)"
         case .read(let range, let user): "\(range) read by \(user)"
         case .got(let range, let user): "\(range) got by \(user)"
         }
@@ -44,7 +45,7 @@ extension EverydayModel {
   /// Who did it.
   func actor(_ entry: Entry) -> User {
     switch entry.kind {
-    case .conversation(let user), .own(let user), .hidden(_, let user), .reaction(_, let user), .status(_, let user),
+    case .conversation(let user), .own(let user), .hidden(_, let user), .reaction(_, let user), .status(_, let user, _),
       .read(_, let user), .got(_, let user):
       user
     case .message(let seq), .edited(let seq), .deleted(let seq): talks[entry.talk].said[seq - 1].sender
@@ -82,7 +83,12 @@ extension EverydayModel {
     switch entry.kind {
     case .message(let seq):
       return sees(seq, talk, user) ? .message(try message(seq, talk, to: user), cursor) : nil
-    case .edited(let seq), .status(let seq, _):
+    case .status(let seq, let reader, let forSender):
+      let sender = talks[talk].said[seq - 1].sender
+      if hasBlocked(sender, reader), reader != user { return nil }
+      if forSender, hasBlocked(sender, user) { return nil }
+      return sees(seq, talk, user) ? .messageUpdated(try message(seq, talk, to: user), cursor) : nil
+    case .edited(let seq):
       return sees(seq, talk, user) ? .messageUpdated(try message(seq, talk, to: user), cursor) : nil
     case .deleted(let seq):
       guard reaches(seq, talk, user) else { return nil }

@@ -10,7 +10,7 @@ extension EverydayModel {
     var message = Message(
       id: id, conversationID: conversation, conversation: try label(talk, for: user), seq: seq,
       sender: handle(said.sender), text: isGone ? nil : said.text, createdAt: said.createdAt,
-      status: status(seq, talk), nonce: said.nonce)
+      status: status(seq, talk, to: user), nonce: said.nonce)
     message.isMine = said.sender == user
     message.isUnread = !isGone && !countsAsRead(seq, talk, by: user)
     message.replyTo = said.replyTo.flatMap { reply($0, talk, to: user) }
@@ -108,6 +108,7 @@ extension EverydayModel {
     guard let id = this.id else { throw Mismatch("a conversation was not learned") }
     return this.receipts.filter {
       $0.range.contains(seq) && $0.user != this.said[seq - 1].sender && !hasBlocked(user, $0.user)
+        && ($0.user == user || !hasBlocked(this.said[seq - 1].sender, $0.user))
     }
     .map {
       Receipt(

@@ -164,10 +164,23 @@ struct EverydayModel {
     visible(talk, user).filter { !countsAsRead($0, talk, by: user) }
   }
 
-  func status(_ seq: Int, _ talk: Int) -> Message.Status {
+  /// How far a message has come by those who count; by all others where `counts` is nil.
+  private func status(_ seq: Int, _ talk: Int, by counts: ((User) -> Bool)?) -> Message.Status {
     let said = talks[talk].said[seq - 1]
-    if said.readers.contains(where: { $0 != said.sender }) { return .read }
-    return talks[talk].parts.contains { $0.key != said.sender && $0.value.delivered >= seq } ? .delivered : .sent
+    func isOther(_ user: User) -> Bool { user != said.sender && counts?(user) != false }
+    if said.readers.contains(where: isOther) { return .read }
+    return talks[talk].parts.contains { isOther($0.key) && $0.value.delivered >= seq } ? .delivered : .sent
+  }
+
+  /// How far a message has come as a user sees it.
+  func status(_ seq: Int, _ talk: Int, to user: User) -> Message.Status {
+    status(seq, talk, by: { $0 == user || !hasBlocked(talks[talk].said[seq - 1].sender, $0) })
+  }
+
+  /// The same by all others, and by those whom its sender does not block.
+  func statuses(_ seq: Int, _ talk: Int) -> (all: Message.Status, counted: Message.Status) {
+    let sender = talks[talk].said[seq - 1].sender
+    return (status(seq, talk, by: nil), status(seq, talk, to: sender))
   }
 
   func isListed(_ talk: Int, _ user: User) -> Bool {
