@@ -49,7 +49,7 @@ private final class ImportSession: BatchSession {
     let isAnnounced = try existing.map(rules.mustAnnounce) ?? false
     // An announcement goes between the two.
     let last = existing.map { Timestamp(microseconds: $0.lastActivity.microseconds + (isAnnounced ? 1 : 0)) }
-    if let row = existing, let last, row.lastSeq > 0, message.createdAt <= last {
+    if let row = existing, let last, row.lastSeq > 0, !rules.follows(message, last) {
       throw DMError(
         .outOfOrder,
         "'\(message.createdAt)' is not after the last message of its conversation, at \(row.lastActivity); "
@@ -206,7 +206,7 @@ private final class ImportSession: BatchSession {
     -> Message?
   {
     guard found.createdAt == message.createdAt else {
-      if message.createdAt <= row.lastActivity { return nil }
+      if !rules.follows(message, row.lastActivity) { return nil }
       let name = message.id.map(\.description) ?? message.nonce ?? ""
       throw DMError(.nonceConflict, "'\(name)' cannot be used here; use a new nonce", subject: name)
     }
