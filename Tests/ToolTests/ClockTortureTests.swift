@@ -36,7 +36,7 @@ import Testing
     #expect(try f.run("faketime", faked(f) + ["date", "+%Y"]).stdout == "\(now + 50)\n")
   }
 
-  @Test func `messages keep their order and their times grow whatever the clock does`() throws {
+  @Test func `messages keep their order whatever the clock does, and their times follow the clock`() throws {
     let f = try ToolFixture.furnished()
     let follower = try f.follower(as: "alice")
     var times: [String] = []
@@ -47,9 +47,11 @@ import Testing
         "faketime", faked(f) + ["dm-send", user == "alice" ? "bob" : "alice", "\(number)"], as: user)
       let record = try follower.record()
       #expect(record["text"]?.string == "\(number)")
-      times.append(try #require(record["created_at"]?.string))
+      let time = try #require(record["created_at"]?.string)
+      let clock = try f.run("faketime", faked(f) + ["date", "-u", "+%Y-%m-%dT%H"]).stdout
+      #expect(time.prefix(11) == clock.prefix(11), "\(step)")
+      times.append(time)
     }
-    #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
     let history = try f.done("dm-tail", ["bob", "-n", "all"], as: "alice").records
     #expect(history.compactMap { $0["created_at"]?.string }.suffix(times.count) == times[...])
     try f.checkIntegrity()

@@ -53,7 +53,7 @@ extension Messenger {
         return results
       }
     } catch let nothing as NothingDone<Session.Answer> {
-      return nothing.results
+      return nothing.results.map { $0.mapError(withPlace) }
     }
   }
 }

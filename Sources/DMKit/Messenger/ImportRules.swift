@@ -24,6 +24,13 @@ final class ImportRules {
     return history
   }
 
+  /// Whether a message may stand after one of that time, which does not count when it is far ahead of the clock.
+  func follows(_ message: ImportedMessage, _ last: Timestamp) -> Bool {
+    let isWrong = last.microseconds - Timestamp.now.microseconds > Store.tolerance
+    return message.createdAt > last
+      || isWrong && last.microseconds - message.createdAt.microseconds > Store.tolerance
+  }
+
   /// Notes that the last message of a conversation is imported.
   func add(_ row: Store.ConversationRow) throws {
     histories[row.key] = Store.History(count: try history(of: row.key).count + 1, lastSeq: row.lastSeq)

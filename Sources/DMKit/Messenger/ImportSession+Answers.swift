@@ -29,7 +29,7 @@ extension ImportSession {
     -> Message?
   {
     guard found.createdAt == message.createdAt else {
-      if message.createdAt <= row.lastActivity { return nil }
+      if !rules.follows(message, row.lastActivity) { return nil }
       let name = message.id.map(\.description) ?? message.nonce ?? ""
       throw DMError(.nonceConflict, "'\(name)' cannot be used here; use a new nonce", subject: name)
     }

@@ -19,9 +19,16 @@ extension Messenger {
     _ source: AttachmentSource, name: String? = nil, _ options: PreparationOptions = PreparationOptions(),
     progress: @escaping (String) throws -> Void = { _ in }
   ) throws -> Prepared {
-    // Before the work is done, whether he may.
-    try readingIfPresent { _, _ in }
-    let contents = try createdStore().location.contents
+    // Before the work is done, whether the user may.
+    try lookAhead { _, _ in }
+    return try location.keepingFolders { try prepareInStore(source, name: name, options, progress) }
+  }
+
+  private func prepareInStore(
+    _ source: AttachmentSource, name: String?, _ options: PreparationOptions,
+    _ progress: @escaping (String) throws -> Void
+  ) throws -> Prepared {
+    let contents = location.contents
     try contents.create()
     let folder = try WorkFolder(.attachment, in: contents.path)
     let copy = "\(folder.path)/source"

@@ -26,9 +26,10 @@ extension Messenger {
 
   /// What an absent store, or a user who is not in it yet, has to say of a conversation.
   func nothingYet(_ reference: ConversationReference) -> DMError {
-    DMError(
-      .unknownConversation, "there is no conversation '\(reference)': nothing was said here yet; dm-send starts one",
-      subject: reference.description)
+    withPlace(
+      DMError(
+        .unknownConversation, "there is no conversation '\(reference)': nothing was said here yet; dm-send starts one",
+        subject: reference.description))
   }
 
   /// The direct conversation with a user, found or created: never two for a pair.

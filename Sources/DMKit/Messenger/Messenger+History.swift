@@ -118,15 +118,24 @@ public final class History {
   private static func ranges(
     _ query: HistoryQuery, _ row: Store.ConversationRow, _ messenger: Messenger, _ store: Store, _ viewer: Viewer
   ) throws -> [SeqRange] {
-    func seq(_ bound: HistoryQuery.Bound) throws -> Int { try messenger.seq(of: bound, in: row, store, viewer.user) }
+    func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
+      guard case .message(let reference)? = bound else { return nil }
+      return try messenger.seq(of: reference, in: row, store, viewer.user)
+    }
     try store.checkEnd(of: row)
-    let lower = try query.since.map(seq) ?? 1
-    let upper = try query.before.map(seq).map { $0 - 1 } ?? row.lastSeq
+    let lower = try seq(query.since) ?? 1
+    let upper = try seq(query.before).map { $0 - 1 } ?? row.lastSeq
     guard lower <= upper else { return [] }
     var ranges = [lower...upper]
     if let wanted = query.ranges {
       let asked = wanted.compactMap { $0.resolved(last: row.lastSeq) }.filter { $0.overlaps(lower...upper) }
       ranges = coalesced(asked.map { $0.clamped(to: lower...upper) }.sorted { $0.lowerBound < $1.lowerBound })
+    }
+    if case .time(let time)? = query.since {
+      ranges = gaps(in: ranges, left: gaps(in: ranges, left: try store.seqs(notBefore: time, in: row)))
+    }
+    if case .time(let time)? = query.before {
+      ranges = gaps(in: ranges, left: try store.seqs(notBefore: time, in: row))
     }
     if query.unreadOnly {
       ranges = try ranges.flatMap { try store.wouldChange($0, toRead: true, as: viewer, in: row.key) }
@@ -166,14 +175,6 @@ public final class History {
 }
 
 extension Messenger {
-  /// The number of the first message that is not before a bound.
-  func seq(of bound: HistoryQuery.Bound, in row: Store.ConversationRow, _ store: Store, _ me: Int64) throws -> Int {
-    switch bound {
-    case .message(let reference): try seq(of: reference, in: row, store, me)
-    case .time(let time): try store.firstSeq(notBefore: time, in: row)
-    }
-  }
-
   /// The number of a message in its conversation; nil when there is none of that id.
   public func number(of id: Identifier) throws -> Int? {
     try reading(nil) { store, _ in try store.place(of: id)?.seq }

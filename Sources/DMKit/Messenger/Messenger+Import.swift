@@ -49,7 +49,7 @@ final class ImportSession: BatchSession {
     let isAnnounced = try existing.map(rules.mustAnnounce) ?? false
     // An announcement goes between the two.
     let last = existing.map { Timestamp(microseconds: $0.lastActivity.microseconds + (isAnnounced ? 1 : 0)) }
-    if let row = existing, let last, row.lastSeq > 0, message.createdAt <= last {
+    if let row = existing, let last, row.lastSeq > 0, !rules.follows(message, last) {
       throw DMError(
         .outOfOrder,
         "'\(message.createdAt)' is not after the last message of its conversation, at \(row.lastActivity); "

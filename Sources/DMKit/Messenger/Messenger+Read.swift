@@ -142,7 +142,8 @@ extension Messenger {
       coalesced(
         references.compactMap { $0.resolved(last: row.lastSeq) }.sorted { $0.lowerBound < $1.lowerBound })
     case .upTo(let reference): [1...(try seq(of: reference, in: row, store, me))]
-    case .before(let bound): numbers(to: try seq(of: bound, in: row, store, me) - 1)
+    case .before(.message(let reference)): numbers(to: try seq(of: reference, in: row, store, me) - 1)
+    case .before(.time(let time)): gaps(in: numbers(to: row.lastSeq), left: try store.seqs(notBefore: time, in: row))
     case .all: numbers(to: row.lastSeq)
     }
   }

@@ -36,7 +36,7 @@ extension Messenger {
   ///
   /// - Throws: what sending would throw of the conversation.
   public func checkMaySend(to reference: ConversationReference) throws {
-    try readingIfPresent { store, me in
+    try lookAhead { store, me in
       let viewer = Viewer(store, me)
       if let row = try findIfPresent(reference, store, me) {
         try check(.say, in: row)

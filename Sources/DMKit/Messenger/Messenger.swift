@@ -33,12 +33,14 @@ public final class Messenger {
   func existingStore() throws -> Store? {
     if let opened { return opened }
     opened = try Store.open(location)
-    if opened == nil, location.isNamed, try location.state() == .absent {
-      throw DMError(
-        .noStore, "there is no store at '\(location.directory)'; sending or 'dm-user add' creates one",
-        subject: location.directory)
-    }
+    if opened == nil, location.isNamed { throw noStore }
     return opened
+  }
+
+  private var noStore: DMError {
+    DMError(
+      .noStore, "there is no store at '\(location.directory)' yet; sending or 'dm-user add' creates one",
+      subject: location.directory)
   }
 
   /// Whether there is a store.
@@ -46,11 +48,38 @@ public final class Messenger {
   /// - Throws: `no_store` when one that was named is absent.
   public func hasStore() throws -> Bool { try existingStore() != nil }
 
-  func createdStore() throws -> Store {
+  /// The store, which is created where it is missing.
+  ///
+  /// - Parameter rehearsal: what is to be done, tried first in an empty store in memory: a command that fails creates
+  ///   nothing.
+  func createdStore(_ rehearsal: (Store) throws -> Void = { _ in }) throws -> Store {
     if let opened { return opened }
+    if let store = try Store.open(location) {
+      opened = store
+      return store
+    }
+    try rehearse(rehearsal)
     let store = try Store.create(location)
     opened = store
     return store
+  }
+
+  private func rehearse(_ body: (Store) throws -> Void) throws {
+    try location.refuseUnfit()
+    do {
+      try Store.rehearse(location, body)
+    } catch let error as DMError {
+      throw withPlace(error)
+    }
+  }
+
+  /// An error about a name, which says in which folder there is no store yet.
+  func withPlace(_ error: DMError) -> DMError {
+    guard opened == nil, [.unknownUser, .unknownConversation, .unknownMessage].contains(error.code) else {
+      return error
+    }
+    return DMError(
+      error.code, "\(error.message); there is no store at '\(location.directory)' yet", subject: error.subject)
   }
 
   /// Runs `body` on one state of the store, or returns `empty` when it is absent or the user may yet be added.
@@ -59,23 +88,30 @@ public final class Messenger {
     return try store.read {
       me = try me ?? store.userKey(identity.handle.description)
       guard let me else {
-        if try identity.isLoginName || !store.hasUsers() { return empty }
+        let isNew = try !store.hasUsers()
+        // Its creator was killed before the first write.
+        if isNew, location.isNamed { throw noStore }
+        if identity.isLoginName || isNew { return empty }
         throw try unknownUser(identity.handle.description, store)
       }
       return try body(store, me)
     }
   }
 
-  /// Looks, before a write is prepared that creates what is missing: where there is no store, nothing stands in its way.
-  func readingIfPresent(_ body: (Store, Int64) throws -> Void) throws {
-    if try location.state() == .present { try reading((), body) }
+  /// Looks, before a write is prepared, whether it may be done; where there is no store, in an empty one.
+  func lookAhead(_ body: (Store, Int64) throws -> Void) throws {
+    if let store = try opened ?? Store.open(location) {
+      opened = store
+      if try store.read(store.hasUsers) { return try reading((), body) }
+    }
+    try rehearse { try body($0, try actor($0)) }
   }
 
   /// Runs `body` in one durable transaction, as a user who is added when he may be.
   func writing<T>(
     isBulk: Bool = false, patience: Int = Store.patience, _ body: (Store, Int64) throws -> T
   ) throws -> T {
-    let store = try createdStore()
+    let store = try createdStore { _ = try body($0, try actor($0)) }
     return try store.write(isBulk: isBulk, patience: patience) { try body(store, try actor(store)) }
   }
 

@@ -67,17 +67,13 @@ extension Store {
     var done = 0
     if case .version(let version) = try identity() { done = version }
     if done < Migration.steps.count {
-      for step in Migration.steps.dropFirst(done) {
-        try connection.execute(String(decoding: step, as: UTF8.self))
-      }
+      try runSteps(from: done)
       try sealRows(since: done)
       if done < 3 { try reindex() }
       if done > 0 { for table in DigestedTable.all { try table.store(table.digest(in: connection), in: connection) } }
       if done == 0 {
         try connection.execute("PRAGMA application_id = \(Migration.applicationID)")
-        var insert = try connection.prepare("INSERT INTO store (uuid) VALUES (?)")
-        insert.bind(Identifier(at: .now))
-        try insert.run()
+        try insertIdentity()
       }
       try connection.execute("PRAGMA user_version = \(Migration.steps.count)")
     }
@@ -85,6 +81,24 @@ extension Store {
     // Only now: a switch before the tables are there makes simultaneous starters fail.
     try keepLog()
     _ = consume lock
+  }
+
+  private func runSteps(from done: Int) throws {
+    for step in Migration.steps.dropFirst(done) { try connection.execute(String(decoding: step, as: UTF8.self)) }
+  }
+
+  private func insertIdentity() throws {
+    var insert = try connection.prepare("INSERT INTO store (uuid) VALUES (?)")
+    insert.bind(Identifier(at: .now))
+    try insert.run()
+  }
+
+  /// Runs `body` on a new store in memory, of which nothing is kept.
+  static func rehearse(_ location: StoreLocation, _ body: (Store) throws -> Void) throws {
+    let store = try Store(location, database: ":memory:")
+    try store.runSteps(from: 0)
+    try store.insertIdentity()
+    try body(store)
   }
 
   /// Writes the digests that rows of an older schema do not have.

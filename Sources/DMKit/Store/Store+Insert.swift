@@ -20,19 +20,19 @@ extension Store {
   /// Adds a message at the end of a conversation, of which it brings `row` up to date, and logs it
   /// unless it is history.
   ///
-  /// The time is never earlier than a microsecond after the message before, whatever the clock says.
+  /// See `time(after:now:)` for the time of what is said now; it expires by the clock.
   ///
   /// - Returns: its id, when it expires, and what it carries.
   func insert(_ message: NewMessage, into row: inout ConversationRow) throws -> (
     id: Identifier, expiresAt: Timestamp?, attachments: [Attachment]
   ) {
     let seq = row.lastSeq + 1
-    let earliest = Timestamp(microseconds: row.lastActivity.microseconds + 1)
-    let time = message.at ?? max(.now, earliest)
+    let now = message.at ?? .now
+    let time = message.at ?? Self.time(after: row.lastActivity, now: now)
     let id = message.id ?? Identifier(at: time)
     // What is announced stays, and so does what is imported.
     let lifetime = message.lifetime ?? (message.systemKind == nil && message.at == nil ? row.expireAfter : nil)
-    let expiresAt = lifetime.map { Timestamp(microseconds: time.microseconds + $0) }
+    let expiresAt = lifetime.map { Timestamp(microseconds: now.microseconds + $0) }
     let mentions = message.mentions.isEmpty ? nil : try message.mentions.map { try handle($0).description }
     let names = mentions?.joined(separator: " ")
     var digest = Digest()
@@ -86,6 +86,17 @@ extension Store {
     }
     if message.attachments.isEmpty { return (id, expiresAt, []) }
     return (id, expiresAt, try attach(message.attachments, to: key, by: message.sender, at: time))
+  }
+
+  /// Microseconds by which a clock may be set back without the times of a conversation going back.
+  static let tolerance: Int64 = 60_000_000
+
+  /// The time of a message after one of another time: a microsecond later when the clock was set back a little.
+  ///
+  /// When the last message is more than a minute ahead of the clock, the clock counts: it was wrong then.
+  static func time(after last: Timestamp, now: Timestamp) -> Timestamp {
+    if last.microseconds - now.microseconds > tolerance { return now }
+    return max(now, Timestamp(microseconds: last.microseconds + 1))
   }
 
   /// Writes the end of a conversation into its row and those of its participants, and that the last `added`

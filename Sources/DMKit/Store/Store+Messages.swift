@@ -144,18 +144,36 @@ extension Store {
     return nil
   }
 
-  /// The number of the first message that is not older than a moment; one past the last when all are.
+  /// The numbers of the messages that were said at a moment or later, ascending.
   ///
-  /// Times grow with numbers, so it takes as many look-ups as the logarithm of the conversation.
-  func firstSeq(notBefore time: Timestamp, in conversation: ConversationRow) throws -> Int {
-    var (lower, upper) = (1, conversation.lastSeq + 1)
-    while lower < upper {
-      let middle = (lower + upper) / 2
-      var statement = try connection.prepare("SELECT created_at FROM message WHERE conversation = ? AND seq = ?")
-      statement.bind(conversation.key)
-      statement.bind(middle)
-      if try statement.step(), statement.timestamp(0) < time { lower = middle + 1 } else { upper = middle }
+  /// Each is judged by its own time, because a clock that was set back makes times go back. Costs in proportion to the
+  /// conversation, or to what was said anywhere since then, whichever is less.
+  func seqs(notBefore time: Timestamp, in row: ConversationRow) throws -> [SeqRange] {
+    var seqs = try seqsByTime(notBefore: time, in: row)
+    if seqs == nil {
+      var statement = try connection.prepare(
+        "SELECT seq FROM message WHERE conversation = ? AND seq <= ? AND created_at >= ? ORDER BY seq")
+      statement.bind(row.key)
+      statement.bind(row.lastSeq)
+      statement.bind(time)
+      var found: [Int] = []
+      while try statement.step() { found.append(statement.int(0)) }
+      seqs = found
     }
-    return lower
+    return coalesced((seqs ?? []).map { $0...$0 })
+  }
+
+  /// The same, found among all messages of that time; nil when those are more than the conversation has.
+  private func seqsByTime(notBefore time: Timestamp, in row: ConversationRow) throws -> [Int]? {
+    var statement = try connection.prepare(
+      "SELECT conversation, seq FROM message INDEXED BY message_created WHERE created_at >= ?")
+    statement.bind(time)
+    var (seqs, left): ([Int], Int) = ([], row.lastSeq)
+    while try statement.step() {
+      left -= 1
+      if left < 0 { return nil }
+      if statement.int64(0) == row.key, statement.int(1) <= row.lastSeq { seqs.append(statement.int(1)) }
+    }
+    return seqs.sorted()
   }
 }

@@ -118,11 +118,13 @@ extension Store {
     return try statement.step() ? statement.int64(0) : 0
   }
 
-  /// When the oldest message was said that a user has not read.
+  /// A time before which a user has read everything: the earliest from the first unread message of each conversation on.
+  ///
+  /// Linear in the messages after those, because times need not ascend.
   func oldestUnread(of user: Int64) throws -> Timestamp? {
     var statement = try connection.prepare(
       """
-      SELECT min((SELECT m.created_at FROM message m WHERE m.conversation = c.id AND m.seq = coalesce(
+      SELECT min((SELECT min(m.created_at) FROM message m WHERE m.conversation = c.id AND m.seq >= coalesce(
         (SELECT iif(from_seq = 1, to_seq + 1, 1) FROM read_range r
           WHERE r.conversation = c.id AND r.user = p.user ORDER BY from_seq LIMIT 1), 1)))
       FROM participant p CROSS JOIN conversation c ON c.id = p.conversation

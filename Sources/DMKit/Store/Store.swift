@@ -29,10 +29,10 @@ final class Store {
   /// Milliseconds that a write waits for its turn.
   static let patience = 5000
 
-  private init(_ location: StoreLocation) throws {
+  init(_ location: StoreLocation, database path: String? = nil) throws {
     self.location = location
     file = location.file()
-    connection = try Connection(path: location.database)
+    connection = try Connection(path: path ?? location.database)
   }
 
   deinit {
@@ -63,7 +63,7 @@ final class Store {
   /// Opens a store, creating what is missing.
   static func create(_ location: StoreLocation) throws -> Store {
     if let store = try open(location) { return store }
-    try location.refuseEmptied { try location.state() == .absent }
+    try location.refuseUnfit()
     try location.create()
     let store = try Store(location)
     try store.migrate()

@@ -58,17 +58,27 @@ public struct StoreLocation: Hashable, Sendable {
   /// The write-ahead log needs memory that all processes share (sqlite.org/wal.html, section 1).
   ///
   /// The numbers are those of statfs(2): NFS, SMB, CIFS, SMB2, 9P, AFS, Coda, NCP and Ceph.
-  private func refuseNetworkFileSystem() throws {
+  private func refuseNetworkFileSystem(of folder: String? = nil) throws {
     let remote: Set<UInt32> = [
       0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x5346_414F, 0x7375_7245, 0x564C,
       0x00C3_6400,
     ]
-    if remote.contains(UInt32(truncatingIfNeeded: dm_file_system(directory))) {
+    if remote.contains(UInt32(truncatingIfNeeded: dm_file_system(folder ?? directory))) {
       throw DMError(
         .networkFileSystem,
         "'\(directory)' is on a network file system, where a store would be damaged; use a local folder",
         subject: directory)
     }
+  }
+
+  /// Refuses, before anything is made, a place where a store cannot be.
+  ///
+  /// - Throws: `store_damaged` where one was that lost its database, `network_file_system`.
+  func refuseUnfit() throws {
+    try refuseEmptied { try state() == .absent }
+    var nearest = directory
+    while nearest != "/", nearest != ".", access(nearest, F_OK) != 0 { nearest = folder(of: nearest) }
+    try refuseNetworkFileSystem(of: nearest)
   }
 
   /// Makes the folder and the empty database, both for their owner alone, before any connection:
@@ -84,8 +94,26 @@ public struct StoreLocation: Hashable, Sendable {
     }
   }
 
+  /// Runs `body` with the folder in place; when it fails, removes the folders that were made for it.
+  func keepingFolders<T>(_ body: () throws -> T) throws -> T {
+    if try state() == .present { return try body() }
+    let made = try createFolders()
+    do {
+      return try body()
+    } catch {
+      // Another process may have put something into them meanwhile; what is not empty stays.
+      if !made.isEmpty { rmdir(contents.path) }
+      for path in made.reversed() where rmdir(path) != 0 { break }
+      throw error
+    }
+  }
+
   /// Makes the folder and those that it stands in, as far as they are missing.
-  func createFolders() throws {
+  ///
+  /// - Returns: those that were made, the outermost first.
+  @discardableResult
+  func createFolders() throws -> [String] {
+    var made: [String] = []
     var path = ""
     // By bytes: a slash that bears a combining mark divides all the same.
     for part in directory.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
@@ -94,12 +122,14 @@ public struct StoreLocation: Hashable, Sendable {
         if mkdir(path, path == directory ? 0o700 : 0o777) == 0 {
           // Its name is in the folder above, which fsync(2) of the new one does not make durable.
           try syncToDisk(folder(of: path))
+          made.append(path)
         } else if errno != EEXIST, errno != EISDIR {
           throw cannotCreate(path, errno)
         }
       }
       path += "/"
     }
+    return made
   }
 
   private func cannotCreate(_ path: String, _ reason: Int32) -> DMError {

@@ -79,7 +79,10 @@ final class ConversationAudit {
       // Nothing can be computed with a number that is wholly wrong.
       guard seq > end.lastSeq, seq < 1 << 40 else { continue }
       let time = messages.timestamp(3)
-      if let before, time <= before { findings?.add(.counts, subject, "it is not later than the message before it") }
+      // Back by more than that goes the time of what was said after a wrong clock was set right.
+      if let before, time <= before, before.microseconds - time.microseconds <= Store.tolerance {
+        findings?.add(.counts, subject, "it is not later than the message before it")
+      }
       before = time
       end.lastSeq = seq
       end.lastActivity = time

@@ -21,18 +21,81 @@ struct OrderTests {
     #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
   }
 
-  @Test func `times grow strictly even when the clock goes back`() throws {
-    let store = try TemporaryStore()
-    let alice = try store.messenger("alice")
-    let future = Timestamp(microseconds: Timestamp.now.microseconds + 3_600_000_000)
+  /// A group whose last message has a time that many seconds ahead of the clock.
+  private func ahead(_ seconds: Int64, _ alice: Messenger) throws -> Timestamp {
+    let future = Timestamp(microseconds: Timestamp.now.microseconds + seconds * 1_000_000)
     let imported = try alice.importHistory([
       .message(ImportedMessage(group: .title("ops"), sender: Handle("alice"), text: "later", createdAt: future))
     ])
-    #expect(try code { try imported[0].get() } == nil)
+    _ = try imported[0].get()
+    return future
+  }
+
+  @Test func `times grow strictly when the clock goes back by less than a minute`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    let future = try ahead(50, alice)
     let next = try alice.say("now", to: "+ops")
     #expect(next.createdAt.microseconds == future.microseconds + 1)
     #expect(try alice.say("again", to: "+ops").createdAt.microseconds == future.microseconds + 2)
     #expect(try alice.conversation(.title("ops")).lastActivity.microseconds == future.microseconds + 2)
+  }
+
+  @Test func `the clock counts when the last message is more than a minute ahead of it`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    let future = try ahead(3600, alice)
+    try alice.say("elsewhere", to: "bob")
+    let before = Timestamp.now
+    let next = try alice.say("now", to: "+ops")
+    #expect((before ... .now).contains(next.createdAt))
+    #expect(try alice.conversation(.title("ops")).lastActivity == next.createdAt)
+    try alice.say("elsewhere", to: "bob")
+    #expect(try alice.conversations().map(\.title) == [nil, "ops"], "it is no longer on top")
+    let imported = try alice.importHistory([
+      .message(ImportedMessage(group: .title("ops"), sender: Handle("alice"), text: "x", createdAt: .now))
+    ])
+    #expect(try imported[0].get() != nil as Imported.Outcome?)
+    #expect(future > next.createdAt)
+    #expect(try Upkeep(store.location).check(deep: true).findings.isEmpty)
+  }
+
+  @Test func `a message expires by the clock, whatever the time of the one before it`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    _ = try ahead(50, alice)
+    let before = Timestamp.now.microseconds
+    let sent = try alice.send(Outgoing(to: .title("ops"), text: "x", lifetime: .seconds(10)))
+    let lifetime = try #require(sent.expiresAt).microseconds - before
+    #expect((10_000_000...12_000_000).contains(lifetime))
+  }
+
+  @Test func `a bound of time judges each message by its own time`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    try alice.say("elsewhere", to: "bob")
+    _ = try ahead(7200, alice)
+    for text in ["two", "three"] { try alice.say(text, to: "+ops") }
+    let soon = Timestamp(microseconds: Timestamp.now.microseconds + 3_600_000_000)
+    func seqs(_ conversation: String?, _ change: (inout HistoryQuery) -> Void) throws -> [Int] {
+      var query = HistoryQuery()
+      query.conversations = try conversation.map { [try ConversationReference($0)] } ?? []
+      change(&query)
+      return try alice.history(of: query).map(\.seq)
+    }
+    #expect(try seqs("+ops") { $0.since = .time(soon) } == [1])
+    #expect(try seqs("+ops") { $0.before = .time(soon) } == [2, 3])
+    #expect(try seqs(nil) { $0.since = .time(soon) } == [1])
+    #expect(try seqs(nil) { $0.before = .time(soon) } == [1, 2, 3], "the first is bob's")
+    let bob = try store.messenger("bob")
+    _ = try alice.add(["bob"], to: .title("ops"), withHistory: true)
+    var unread = Messenger.MarkOptions()
+    unread.act = .unread
+    _ = try bob.markRead(.all, in: .title("ops"), unread)
+    _ = try bob.markRead(.before(.time(soon)), in: .title("ops"))
+    var query = HistoryQuery(.title("ops"))
+    query.unreadOnly = true
+    #expect(try bob.history(of: query).map(\.seq) == [1])
   }
 
   @Test func `an id sorts with its message's time`() throws {

@@ -35,11 +35,10 @@ struct UsersTests {
     #expect(try store.integers("SELECT count(*) FROM conversation") == [[0]])
   }
 
-  @Test func `a refused first write leaves no user behind`() throws {
+  @Test func `a refused first write leaves no store behind`() throws {
     let store = try TemporaryStore(users: [])
     #expect(try code { try store.messenger("zoe").say("hi", to: "+ops") } == .unknownConversation)
-    let added = try store.integers("SELECT count(*) FROM user")
-    #expect(added == [[1]] || added == [[0]])
+    #expect(try store.location.state() == .absent)
   }
 
   @Test func `a handle is taken once`() throws {

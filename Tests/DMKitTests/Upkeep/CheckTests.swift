@@ -91,7 +91,7 @@ struct CheckTests {
 
   @Test func `messages that are not in the order of time are found`() throws {
     let store = try TemporaryStore.furnished()
-    try store.execute("UPDATE message SET created_at = 5 WHERE id = 5")
+    try store.execute("UPDATE message SET created_at = created_at - 30000000 WHERE id = 5")
     #expect(try store.findings().contains { $0.check == .counts })
   }
 

@@ -65,15 +65,16 @@ extension ToolFixture {
     SELECT 'unread that is no news', conversation, user, seq FROM sight WHERE NOT is_read
       AND (sender = user OR system_kind IS NOT NULL OR deleted_at IS NOT NULL OR is_hidden);
     SELECT 'last_activity', conversation, user, last_activity FROM place p WHERE coalesce(last_activity, ended) IS NOT
-      coalesce((SELECT max(created_at) FROM sight s WHERE s.conversation = p.conversation AND s.user = p.user
-        AND NOT is_blocked), begun);
+      coalesce((SELECT created_at FROM sight s WHERE s.conversation = p.conversation AND s.user = p.user
+        AND NOT is_blocked ORDER BY seq DESC LIMIT 1), begun);
     SELECT 'is_blocked', conversation, user FROM place p WHERE is_blocked IS NOT (direct_low IS NOT NULL AND EXISTS
       (SELECT 1 FROM block b WHERE b.user = p.user AND b.blocked = iif(direct_low = p.user, direct_high, direct_low)));
     SELECT 'owner', conversation FROM place WHERE direct_low IS NULL GROUP BY conversation
       HAVING max(left_seq IS NULL) <> max(is_owner) OR max(is_owner AND left_seq IS NOT NULL);
     SELECT 'conversation', id FROM conversation c WHERE last_message IS NOT (SELECT id FROM message m
         WHERE m.conversation = c.id AND deleted_at IS NULL ORDER BY seq DESC LIMIT 1)
-      OR last_activity IS NOT coalesce((SELECT max(created_at) FROM message m WHERE m.conversation = c.id), created_at);
+      OR last_activity IS NOT coalesce((SELECT created_at FROM message m WHERE m.conversation = c.id
+        ORDER BY seq DESC LIMIT 1), created_at);
     SELECT 'overlap', h.conversation, h.user, h.from_seq FROM hidden_range h JOIN hidden_range o
       ON o.conversation = h.conversation AND o.user = h.user AND o.from_seq > h.from_seq AND o.from_seq <= h.to_seq;
     SELECT 'mentions', conversation, seq FROM message m WHERE EXISTS (SELECT 1 FROM mention n JOIN user u ON u.id = n.user
@@ -84,8 +85,8 @@ extension ToolFixture {
       (SELECT count(*) FROM reaction r WHERE r.message = m.id);
     SELECT 'tombstone', id FROM message WHERE deleted_at IS NOT NULL
       AND (text IS NOT NULL OR mentions IS NOT NULL OR reaction_count <> 0 OR edited_at IS NOT NULL);
-    SELECT 'times', conversation, seq FROM message m WHERE created_at <= (SELECT created_at FROM message o
-      WHERE o.conversation = m.conversation AND o.seq = m.seq - 1);
+    SELECT 'times', conversation, seq FROM message m WHERE (SELECT created_at FROM message o
+      WHERE o.conversation = m.conversation AND o.seq = m.seq - 1) - created_at BETWEEN 0 AND 60000000;
     SELECT 'draft of one who left', conversation, user FROM place WHERE left_seq IS NOT NULL AND draft_text IS NOT NULL;
     """
 }
