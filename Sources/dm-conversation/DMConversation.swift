@@ -53,7 +53,11 @@ internal import DMKit
     let messenger = try call.messenger()
     let me = messenger.identity.handle
     for conversation in try act(call.arguments, messenger) {
-      try call.print(conversation) { TextFormat.details($0, for: me) }
+      try call.print(conversation) { conversation in
+        try TextFormat.details(conversation, for: me) {
+          try messenger.user($0.description).displayName ?? $0.description
+        }
+      }
     }
   }
 }

@@ -20,7 +20,7 @@ internal import DMKit
       ("dm-list --count", "the number for a status bar"),
       ("dm-list -f --count", "the same for one that is kept up to date"),
       ("dm-list ops", "those whose title or people have 'ops' in them"),
-      ("dm-list --unread | jq -r '\"\\(.unread_count) \\(.title // (.participants | join(\" \")))\"'", "a digest"),
+      ("dm-list --unread | jq -r '\"\\(.unread_count) \\(.name)\"'", "a digest"),
     ], writes: ["conversation"])
 
   static func run(_ call: Invocation) throws {

@@ -20,14 +20,14 @@ is "$(titles --limit 0)" "" "--limit 0"
 is "$(dm-list g3 |
   jq -c '[.unread_count, .first_unread_seq, .last_read_seq, .last_message.text, .is_pinned, .is_archived]')" \
   '[2,2,1,"two",false,false]' "what is to be known"
-is "$(dm-list | jq -s 'map(has("cursor")) | all')" true "each has the cursor of its page"
+is "$(dm-list | jq -s 'map(has("page_cursor")) | all')" true "each has the cursor of its page"
 
 # A person's loop over the pages.
 cursor=
 : >"$work/pages"
 while page=$(dm-list --limit 5 ${cursor:+--after "$cursor"}) && [ -n "$page" ]; do
   printf '%s\n' "$page" >>"$work/pages"
-  cursor=$(printf '%s\n' "$page" | tail -n 1 | jq -r .cursor)
+  cursor=$(printf '%s\n' "$page" | tail -n 1 | jq -r .page_cursor)
 done
 ok "pages laid one after the other are the whole list" sh -c "dm-list --limit all | cmp - '$work/pages'"
 

@@ -127,11 +127,14 @@ private final class ImportSession: BatchSession {
   }
 
   private func asSeen(_ row: Store.ConversationRow, _ given: ImportedConversation) throws -> Conversation {
-    if let seen = try store.conversation(row.key, as: Viewer(store, me)) { return seen }
-    return Conversation(
+    let viewer = Viewer(store, me)
+    if let seen = try store.conversation(row.key, as: viewer) { return seen }
+    var seen = Conversation(
       id: row.id, isGroup: row.isGroup, title: given.title, creator: given.creator, participants: given.participants,
-      lastMessage: nil, lastActivity: row.lastActivity, unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil,
-      isPinned: false, isArchived: false, cursor: nil)
+      lastMessage: nil, lastActivityAt: row.lastActivity, unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil,
+      isPinned: false, isArchived: false, pageCursor: nil)
+    seen.name = try store.name(of: seen, as: viewer)
+    return seen
   }
 
   private func group(_ group: ImportedMessage.Group) throws -> Store.ConversationRow? {

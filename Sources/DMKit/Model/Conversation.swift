@@ -1,14 +1,30 @@
 /// A direct conversation or a group, as one of its participants sees it.
 public struct Conversation: Equatable, Sendable {
+  /// What a user is in a conversation.
+  public enum Role: String, CaseIterable, Sendable {
+    case member, owner
+    /// Has left a group, or was removed.
+    case former
+  }
+
   public let id: Identifier
+  /// What a person calls it: the user's own name for it, its title, or the display names of the others.
+  public var name = ""
   public let isGroup: Bool
   public let title: String?
+  /// The user's own name for it, which others do not see.
+  public var ownName: String?
   public let creator: Handle?
+  /// The owners of a group, in the order of the participants; empty for a former member and in a direct conversation.
+  public var owners: [Handle] = []
+  /// Nil for a user who imports history of others.
+  public var myRole: Role?
   /// In the order in which they became users of the store.
   public let participants: [Handle]
+  /// A preview: `isTruncated` where its text is longer.
   public let lastMessage: Message?
-  /// When its last message was said by one whom the user does not block, or when it was created.
-  public let lastActivity: Timestamp
+  /// The time of the last message of a user who is not blocked, or of the creation.
+  public let lastActivityAt: Timestamp
   public let unreadCount: Int
   /// Those of them that mention the user.
   public var unreadMentionsCount = 0
@@ -25,7 +41,7 @@ public struct Conversation: Equatable, Sendable {
   /// Whether it is in the user's lists: not deleted by him, and not one with somebody whom he blocks.
   var isListed = true
   /// Where the page after this conversation begins.
-  public let cursor: PageCursor?
+  public let pageCursor: PageCursor?
 }
 
 /// The most bytes of a group's title.

@@ -47,7 +47,7 @@ public struct Message: Equatable, Sendable {
   /// Its number in the conversation: 1, 2, 3 … without holes.
   public let seq: Int
   public let sender: Handle
-  public let text: String?
+  public var text: String?
   /// Given by the authority; grows strictly within a conversation.
   public let createdAt: Timestamp
   public var status: Status
@@ -71,7 +71,24 @@ public struct Message: Equatable, Sendable {
   public var isDuplicate = false
   /// The part of the text that a search found, each hit between `**`.
   public var snippet: String?
+  /// Set on the last message of a conversation where its text is only the beginning.
+  public var isTruncated = false
 
   /// Whether that is its text, byte for byte; an empty one is none.
   func bears(_ other: String) -> Bool { ExactString(text ?? "") == ExactString(other) }
+
+  /// The most characters, as Unicode code points, of the text of a preview.
+  static let previewLimit = 200
+
+  /// The message with the beginning of its text, for a list of conversations.
+  var preview: Message {
+    guard let text,
+      let end = text.unicodeScalars.index(text.startIndex, offsetBy: Self.previewLimit, limitedBy: text.endIndex),
+      end < text.endIndex
+    else { return self }
+    var preview = self
+    preview.text = String(text[..<end])
+    preview.isTruncated = true
+    return preview
+  }
 }

@@ -141,11 +141,13 @@ extension Store {
     (SELECT to_seq FROM read_range r WHERE r.conversation = c.id AND r.user = p.user ORDER BY from_seq DESC LIMIT 1),
     (SELECT iif(from_seq = 1, to_seq + 1, 1) FROM read_range r WHERE r.conversation = c.id AND r.user = p.user
       ORDER BY from_seq LIMIT 1),
-    iif(p.left_seq IS NULL, (SELECT group_concat(u.handle, ' ') FROM participant o JOIN user u ON u.id = o.user
-      WHERE o.conversation = c.id AND o.left_seq IS NULL), f.participants),
+    iif(p.left_seq IS NULL, (SELECT group_concat(o.is_owner || u.handle, ' ') FROM participant o
+      JOIN user u ON u.id = o.user WHERE o.conversation = c.id AND o.left_seq IS NULL), f.participants),
     p.blocked_count, p.mention_count, p.muted_until, p.draft_text, iif(p.left_seq IS NULL, c.avatar_url, f.avatar_url),
     iif(p.left_seq IS NULL, c.expire_after, f.expire_after),
-    coalesce(p.left_seq, c.last_seq), p.is_deleted + p.is_blocked, \(messageColumns)
+    coalesce(p.left_seq, c.last_seq), p.is_deleted + p.is_blocked,
+    (SELECT n.name FROM own_name n WHERE n.user = p.user AND n.conversation = c.id), p.left_seq IS NOT NULL, p.is_owner,
+    \(messageColumns)
     """
 
   private static let listJoins = """
@@ -162,17 +164,25 @@ extension Store {
       let pending = try viewer.pending(in: key)
       let isPinned = row.bool(6)
       conversationIDs[key] = row.identifier(1)
-      var last = row.isNull(20) ? nil : try message(row, from: 20, as: viewer)
+      var last = row.isNull(23) ? nil : try message(row, from: 23, as: viewer)
       // The newest of all is not for this user, or has just expired.
-      if last == nil, !row.isNull(20) { last = try newestMessage(in: key, upTo: row.int(18), as: viewer) }
+      if last == nil, !row.isNull(23) { last = try newestMessage(in: key, upTo: row.int(18), as: viewer) }
+      let isFormer = row.bool(21)
+      let words = row.text(11).utf8.split(separator: 0x20)
+      // Of a participant, the flag of owners comes before the handle; of a former one's there is none.
+      let participants = words.map { Handle(stored: String(Substring(isFormer ? $0 : $0.dropFirst()))) }
       var conversation = Conversation(
-        id: row.identifier(1), isGroup: row.bool(2), title: row.optionalText(3),
-        creator: try row.optionalInt64(4).map(handle),
-        participants: row.text(11).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) },
-        lastMessage: last, lastActivity: row.timestamp(5), unreadCount: max(0, try row.count(8) - pending.unread),
+        id: row.identifier(1), isGroup: row.bool(2), title: row.optionalText(3), ownName: row.optionalText(20),
+        creator: try row.optionalInt64(4).map(handle), myRole: isFormer ? .former : row.bool(22) ? .owner : .member,
+        participants: participants, lastMessage: last?.preview, lastActivityAt: row.timestamp(5),
+        unreadCount: max(0, try row.count(8) - pending.unread),
         lastReadSeq: row.optionalInt(9), isPinned: isPinned, isArchived: row.bool(7),
-        cursor: PageCursor(
+        pageCursor: PageCursor(
           store: store, isPinned: isPinned, lastActivity: row.timestamp(5), conversation: key))
+      if !isFormer, conversation.isGroup {
+        conversation.owners = zip(words, participants).filter { $0.0.first == UInt8(ascii: "1") }.map(\.1)
+      }
+      conversation.name = try name(of: conversation, as: viewer)
       if conversation.unreadCount > 0 {
         // Where something is unread that he does not see, the first of it need not be the first.
         let isPlain = row.int(12) == 0 && pending.unread == 0
@@ -187,6 +197,14 @@ extension Store {
       result.append(conversation)
     }
     return result
+  }
+
+  /// What a person calls a conversation.
+  func name(of conversation: Conversation, as viewer: Viewer) throws -> String {
+    if let name = conversation.ownName ?? conversation.title { return name }
+    let me = try handle(viewer.user)
+    let others = conversation.participants.filter { $0 != me }
+    return try (others.isEmpty ? [me] : others).map { try displayName(of: $0) }.joined(separator: ", ")
   }
 
   /// The first message that a user sees and has not read.

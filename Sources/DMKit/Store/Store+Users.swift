@@ -27,6 +27,13 @@ extension Store {
     return try statement.step() ? Self.user(statement) : nil
   }
 
+  /// The name of a user that people see: the handle where there is no other.
+  func displayName(of handle: Handle) throws -> String {
+    var statement = try connection.prepare("SELECT display_name FROM user WHERE handle = ?")
+    statement.bind(handle.description)
+    return try (statement.step() ? statement.optionalText(0) : nil) ?? handle.description
+  }
+
   /// Up to `limit` users by handle, after one.
   func users(after handle: String, limit: Int) throws -> [User] {
     var statement = try connection.prepare(

@@ -49,12 +49,20 @@ extension EverydayModel {
     var seen = Conversation(
       id: id, isGroup: this.pair == nil, title: face.title, creator: handle(this.creator),
       participants: face.members.map(handle),
-      lastMessage: try visible.last.map { try message($0, talk, to: user) }, lastActivity: activity,
+      lastMessage: try visible.last.map { try message($0, talk, to: user) }?.preview, lastActivityAt: activity,
       unreadCount: unread.count,
       lastReadSeq: (0..<this.end(for: user)).last { countsAsRead($0 + 1, talk, by: user) }.map { $0 + 1 },
       isPinned: part.isPinned, isArchived: part.isArchived,
-      cursor: PageCursor(
+      pageCursor: PageCursor(
         store: store, isPinned: part.isPinned, lastActivity: activity, conversation: Int64(talk + 1)))
+    let others = seen.participants.filter { $0 != handle(user) }
+    let names = (others.isEmpty ? [handle(user)] : others).map(\.description)
+    seen.ownName = part.ownName
+    seen.name = part.ownName ?? face.title ?? names.joined(separator: ", ")
+    seen.myRole = !part.isIn ? .former : part.isOwner ? .owner : .member
+    if this.pair == nil, part.isIn {
+      seen.owners = this.parts.filter { $0.value.isIn && $0.value.isOwner }.keys.sorted().map(handle)
+    }
     seen.unreadMentionsCount = unread.count { this.said[$0 - 1].mentions.contains(user) }
     seen.firstUnreadSeq = unread.first
     seen.mutedUntil = part.mutedUntil
@@ -75,7 +83,7 @@ extension EverydayModel {
     .sorted {
       let (a, b) = ($0.seen, $1.seen)
       if a.isPinned != b.isPinned { return a.isPinned }
-      return a.lastActivity != b.lastActivity ? a.lastActivity > b.lastActivity : $0.talk > $1.talk
+      return a.lastActivityAt != b.lastActivityAt ? a.lastActivityAt > b.lastActivityAt : $0.talk > $1.talk
     }
     .map(\.seen)
   }

@@ -56,6 +56,7 @@ struct EverydayModel {
     /// Deleted from his lists.
     var isGone = false
     var draft: String?
+    var ownName: String?
     var mutedUntil: Timestamp?
     /// The group as it was when they left.
     var former: Face?

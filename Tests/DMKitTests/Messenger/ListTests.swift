@@ -107,7 +107,7 @@ struct ListTests {
     #expect(seen.creator?.description == "alice")
     #expect(seen.participants.map(\.description) == ["alice", "bob"])
     #expect(seen.lastMessage == last)
-    #expect(seen.lastActivity == last.createdAt)
+    #expect(seen.lastActivityAt == last.createdAt)
     #expect(seen.unreadCount == 2 && seen.firstUnreadSeq == 1 && seen.lastReadSeq == nil)
     #expect(try bob.conversation(.direct("alice")) == seen)
     #expect(try alice.conversation(.direct("bob")).unreadCount == 0)
@@ -122,7 +122,7 @@ struct ListTests {
   @Test func `a cursor of another store is refused`() throws {
     let (store, other) = (try TemporaryStore(), try TemporaryStore())
     try other.messenger("alice").say("hi", to: "bob")
-    let cursor = try #require(try other.messenger("alice").conversations().first?.cursor)
+    let cursor = try #require(try other.messenger("alice").conversations().first?.pageCursor)
     #expect(try code { try list(store.messenger("alice")) { $0.after = cursor.description } } == .badCursor)
   }
 }

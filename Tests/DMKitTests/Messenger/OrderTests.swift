@@ -32,7 +32,7 @@ struct OrderTests {
     let next = try alice.say("now", to: "+ops")
     #expect(next.createdAt.microseconds == future.microseconds + 1)
     #expect(try alice.say("again", to: "+ops").createdAt.microseconds == future.microseconds + 2)
-    #expect(try alice.conversation(.title("ops")).lastActivity.microseconds == future.microseconds + 2)
+    #expect(try alice.conversation(.title("ops")).lastActivityAt.microseconds == future.microseconds + 2)
   }
 
   @Test func `an id sorts with its message's time`() throws {

@@ -12,21 +12,22 @@ struct RecordsTests {
     replyTo: id, nonce: "n", attachments: [bareAttachment], mentions: [bob],
     reactions: [Message.Reactions(emoji: "👍", users: [bob])],
     editedAt: time, expiresAt: time, deletedAt: time, systemKind: .userJoined, subject: "bob", isDuplicate: true,
-    snippet: "**hi**")
+    snippet: "**hi**", isTruncated: true)
 
   static let bob = Handle(stored: "bob")
   private static let cursor = Cursor(store: id, Cursor.Position(rev: 4711, seq: 10))
   private static let conversation = Conversation(
-    id: id, isGroup: true, title: "ops", creator: bob, participants: [bob], lastMessage: message, lastActivity: time,
+    id: id, name: "n", isGroup: true, title: "ops", ownName: "n", creator: bob, owners: [bob], myRole: .owner,
+    participants: [bob], lastMessage: message, lastActivityAt: time,
     unreadCount: 1, unreadMentionsCount: 1, lastReadSeq: 6, firstUnreadSeq: 7, isPinned: true, isArchived: false,
     mutedUntil: time, draftText: "d", avatarURL: "u", expireAfter: .seconds(60),
-    cursor: PageCursor(store: id, isPinned: true, lastActivity: time, conversation: 1))
+    pageCursor: PageCursor(store: id, isPinned: true, lastActivity: time, conversation: 1))
   static let bareMessage = Message(
     id: id, conversationID: id, seq: 1, sender: bob, text: nil, createdAt: time, status: .sent, replyTo: nil, nonce: nil
   )
   private static let bareConversation = Conversation(
-    id: id, isGroup: false, title: nil, creator: nil, participants: [], lastMessage: nil, lastActivity: time,
-    unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil, isPinned: false, isArchived: false, cursor: nil)
+    id: id, isGroup: false, title: nil, creator: nil, participants: [], lastMessage: nil, lastActivityAt: time,
+    unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil, isPinned: false, isArchived: false, pageCursor: nil)
 
   private static func receipt(_ kind: Receipt.Kind, unread: Int? = nil) -> Receipt {
     Receipt(kind: kind, conversationID: id, user: bob, range: 1...7, at: time, unreadCount: unread)
@@ -165,7 +166,8 @@ struct RecordsTests {
         + #""attachments":[\#(Self.bareAttachmentLine)],"mentions":["bob"],"#
         + #""reactions":{"👍":["bob"]},"edited_at":"2026-11-21T14:30:00.123456Z","#
         + #""expires_at":"2026-11-21T14:30:00.123456Z","deleted_at":"2026-11-21T14:30:00.123456Z","#
-        + #""system_kind":"user_joined","subject":"bob","duplicate":true,"snippet":"**hi**"}"# + "\n")
+        + #""system_kind":"user_joined","subject":"bob","duplicate":true,"snippet":"**hi**","is_truncated":true}"#
+        + "\n")
   }
 
   @Test func `an event is written like this, and stays so`() {
