@@ -84,7 +84,7 @@ public enum TextFormat {
     if message.deletedAt != nil { return "\(sender): -- gone --" }
     return switch message.systemKind {
     case nil: nil
-    case .conversationCreated: "-- \(sender) created the group \(subject) --"
+    case .conversationCreated: "-- \(sender) created the group \(subject.isEmpty ? "" : "\(subject) ")--"
     case .titleChanged: "-- \(sender) changed the title to \(subject) --"
     case .historyImported: "-- \(sender) imported history --"
     case .userJoined: "-- \(sender) added \(subject) --"

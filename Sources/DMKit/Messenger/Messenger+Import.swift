@@ -144,7 +144,7 @@ private final class ImportSession: BatchSession {
     case .title(let title):
       let groups = try store.groups(titled: title, of: nil)
       let allowed = try groups.filter(rules.isAllowed)
-      if allowed.count > 1 { throw messenger.ambiguous(title, allowed) }
+      if allowed.count > 1 { throw try messenger.ambiguous("+\(title)", "titled '\(title)'", allowed, store, me) }
       found = allowed.first
       if found == nil, let group = groups.first { try rules.checkAllowed(group, "+\(title)") }
     case .id(let id):

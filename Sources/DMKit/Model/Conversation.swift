@@ -48,7 +48,7 @@ public struct Conversation: Equatable, Sendable {
 public let titleLimit = 256
 
 /// - Throws: `bad_field` unless it is 1 to 256 bytes without control or direction characters.
-func checkTitle(_ title: String) throws {
+func checkTitle(_ title: String, as field: String = "title") throws {
   let fault: String? =
     title.isEmpty
     ? "it is empty"
@@ -56,18 +56,18 @@ func checkTitle(_ title: String) throws {
       ? "it is over \(titleLimit) bytes"
       : title.unicodeScalars.contains(where: isHidden)
         ? "it has a control or direction character in it" : nil
-  if let fault { throw badTitle(title, fault) }
+  if let fault { throw badTitle(title, fault, field) }
 }
 
-/// Refuses in the title of a new group what older versions of dm accepted, too.
+/// Refuses in the title of a new group, or in a name, what older versions of dm accepted, too.
 ///
 /// - Throws: `bad_field`, also where it has an invisible character.
-func checkNewTitle(_ title: String) throws {
-  try checkTitle(title)
+func checkNewTitle(_ title: String, as field: String = "title") throws {
+  try checkTitle(title, as: field)
   guard let character = invisibleCharacter(in: title) else { return }
-  throw badTitle(title, "it has the invisible character \(character) in it; remove it")
+  throw badTitle(title, "it has the invisible character \(character) in it; remove it", field)
 }
 
-private func badTitle(_ title: String, _ fault: String) -> DMError {
-  DMError(.badField, "cannot use the title '\(title)': \(fault)", subject: "title")
+private func badTitle(_ title: String, _ fault: String, _ field: String) -> DMError {
+  DMError(.badField, "cannot use the \(field) '\(title)': \(fault)", subject: field)
 }

@@ -94,6 +94,7 @@ extension Store {
       """
       SELECT * FROM (SELECT '+' || title FROM participant p JOIN conversation c ON c.id = p.conversation
         WHERE p.user = ?1 AND left_seq IS NULL AND title IS NOT NULL LIMIT 10000)
+      UNION ALL SELECT * FROM (SELECT '+' || name FROM own_name WHERE user = ?1 LIMIT 10000)
       UNION ALL SELECT * FROM (SELECT '+' || title FROM former WHERE user = ?1 AND title IS NOT NULL LIMIT 10000)
       UNION ALL SELECT * FROM (SELECT handle FROM user ORDER BY id DESC LIMIT 10000)
       """)

@@ -48,7 +48,7 @@ extension EverydayRun {
     func matches(_ words: String?) -> Bool { words?.lowercased().contains(text.lowercased()) == true }
     let expected = try model.list(.included, user).filter { seen in
       let isAlone = !seen.isGroup && seen.participants.count == 1
-      return matches(seen.title)
+      return matches(seen.title) || matches(seen.ownName)
         || seen.participants.contains { matches($0.description) && (isAlone || $0 != model.handle(user)) }
     }
     let what = "what \(name(user)) finds in the list by \(text)"

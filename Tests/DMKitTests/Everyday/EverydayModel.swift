@@ -185,6 +185,7 @@ struct EverydayModel {
       guard let other = self.user(name) else { throw Refusal(.unknownUser) }
       return talks.firstIndex { $0.pair.map { $0 == (user, other) || $0 == (other, user) } ?? false }
     case .title(let title):
+      if let named = talks.firstIndex(where: { $0.parts[user]?.ownName == title }) { return named }
       let all = talks.indices.filter { talks[$0].parts[user] != nil && talks[$0].face(for: user).title == title }
       let current = all.filter { isIn(user, $0) }
       let meant = current.isEmpty ? all : current
