@@ -15,11 +15,12 @@ p.is_archived, coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count
 (SELECT to_seq FROM read_range r WHERE r.conversation = c.id AND r.user = p.user ORDER BY from_seq DESC LIMIT 1),
 (SELECT iif(from_seq = 1, to_seq + 1, 1) FROM read_range r WHERE r.conversation = c.id AND r.user = p.user
   ORDER BY from_seq LIMIT 1),
-iif(p.left_seq IS NULL, (SELECT group_concat(u.handle, ' ') FROM participant o JOIN user u ON u.id = o.user
-  WHERE o.conversation = c.id AND o.left_seq IS NULL), f.participants),
+iif(p.left_seq IS NULL, (SELECT group_concat(o.is_owner || u.handle, ' ') FROM participant o
+  JOIN user u ON u.id = o.user WHERE o.conversation = c.id AND o.left_seq IS NULL), f.participants),
 p.blocked_count, p.mention_count, p.muted_until, p.draft_text, iif(p.left_seq IS NULL, c.avatar_url, f.avatar_url),
 iif(p.left_seq IS NULL, c.expire_after, f.expire_after),
 coalesce(p.left_seq, c.last_seq), p.is_deleted + p.is_blocked,
+(SELECT n.name FROM own_name n WHERE n.user = p.user AND n.conversation = c.id), p.left_seq IS NOT NULL, p.is_owner,
 m.uuid, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce, m.id, m.edited_at, m.expires_at,
 m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count, m.attachment_count,
 m.forwarded_from

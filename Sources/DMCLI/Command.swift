@@ -25,7 +25,7 @@ public struct Option: Sendable {
   }
 
   /// The name by which a program asks for it.
-  var name: String { long ?? short.map(String.init) ?? "" }
+  public var name: String { long ?? short.map(String.init) ?? "" }
 
   /// As one writes it: `--limit`, or `-n` where there is no long form.
   var spelling: String { long.map { "--\($0)" } ?? "-\(name)" }

@@ -29,7 +29,7 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
         .notFound
       case .unknownUser: .unknownUser
       case .internal: .bug
-      case .handleTaken, .cannotCreate: .cannotCreate
+      case .handleTaken, .nameTaken, .cannotCreate: .cannotCreate
       case .inputOutput, .readOnlyStore: .inputOutput
       case .busy: .busy
       case .gap: .gap

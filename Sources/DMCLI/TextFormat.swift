@@ -22,18 +22,33 @@ public enum TextFormat {
 
   static func padded(_ number: some BinaryInteger) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-  /// How one would refer to a conversation.
+  /// A reference to a conversation: an own name or a title after `+`, a handle, or a UUID.
   public static func name(_ conversation: Conversation, for me: Handle) -> String {
-    if conversation.isGroup { return visible(conversation.title.map { "+\($0)" } ?? conversation.id.description) }
+    if let name = conversation.ownName ?? conversation.title { return visible("+\(name)") }
+    if conversation.isGroup { return conversation.id.description }
     return visible((conversation.participants.first { $0 != me } ?? me).description)
+  }
+
+  /// What a person calls a conversation, in at most that many columns: `+ops`, or `Bob B. (bob)` with the handle to type.
+  static func label(_ conversation: Conversation, for me: Handle, width: Int = .max) -> String {
+    let reference = name(conversation, for: me)
+    if conversation.ownName != nil || conversation.title != nil { return cut(reference, width) }
+    let name = visible(conversation.name)
+    return conversation.isGroup ? cut(name, width) : person(name, reference, width: width)
+  }
+
+  /// A display name with the handle, which is whole where there is space for it.
+  static func person(_ name: String, _ handle: String, width: Int = .max) -> String {
+    let space = width - handle.count - 3
+    return name == handle || space < 1 ? cut(handle, width) : "\(cut(name, space)) (\(handle))"
   }
 
   /// A line of the list: flags, unread, name, time, and who said what last.
   public static func line(_ conversation: Conversation, for me: Handle) -> String {
     let unread = conversation.unreadCount > 0 ? String(conversation.unreadCount) : ""
     let flag = conversation.isPinned ? "*" : conversation.isArchived ? "a" : conversation.mutedUntil != nil ? "m" : " "
-    var line = "\(flag)\(right(unread, 5))  \(left(name(conversation, for: me), 24))  "
-    line += left(short(conversation.lastActivity), 10)
+    var line = "\(flag)\(right(unread, 5))  \(left(label(conversation, for: me, width: 24), 24))  "
+    line += left(short(conversation.lastActivityAt), 10)
     if let last = conversation.lastMessage {
       let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init)
       let said = ([text].compactMap { $0 } + last.attachments.map(brief)).joined(separator: " ")
@@ -69,7 +84,7 @@ public enum TextFormat {
     if message.deletedAt != nil { return "\(sender): -- gone --" }
     return switch message.systemKind {
     case nil: nil
-    case .conversationCreated: "-- \(sender) created the group \(subject) --"
+    case .conversationCreated: "-- \(sender) created the group \(subject.isEmpty ? "" : "\(subject) ")--"
     case .titleChanged: "-- \(sender) changed the title to \(subject) --"
     case .historyImported: "-- \(sender) imported history --"
     case .userJoined: "-- \(sender) added \(subject) --"
@@ -130,15 +145,29 @@ public enum TextFormat {
   }
 
   /// A conversation at length, for `dm-conversation`.
-  public static func details(_ conversation: Conversation, for me: Handle) -> String {
-    let participants = conversation.participants.map { visible($0.description) }.joined(separator: ", ")
+  ///
+  /// - Parameter displayName: the name of a user that people see, or the handle.
+  public static func details(
+    _ conversation: Conversation, for me: Handle, displayName: (Handle) throws -> String = { $0.description }
+  ) throws -> String {
+    let participants = try conversation.participants.map { user in
+      person(visible(try displayName(user)), visible(user.description))
+    }
+    .joined(separator: ", ")
     var lines = [
-      name(conversation, for: me),
+      label(conversation, for: me),
       "  id            \(conversation.id)",
       "  participants  \(participants)",
       "  messages      \(conversation.lastMessage?.seq ?? 0), \(conversation.unreadCount) unread",
-      "  last activity \(day(conversation.lastActivity)) \(clock(conversation.lastActivity))",
+      "  last activity \(day(conversation.lastActivityAt)) \(clock(conversation.lastActivityAt))",
     ]
+    if !conversation.owners.isEmpty {
+      let owners = conversation.owners.map { visible($0.description) }.joined(separator: ", ")
+      lines.insert("  owners        \(owners)", at: 3)
+    }
+    if conversation.ownName != nil, let title = conversation.title {
+      lines.insert("  title         \(visible(title))", at: 1)
+    }
     if let url = conversation.avatarURL { lines.append("  avatar        \(visible(url))") }
     if let lifetime = conversation.expireAfter { lines.append("  expire after  \(lifetime.components.seconds) s") }
     if let end = conversation.mutedUntil {

@@ -30,7 +30,12 @@ extension DMConversation {
       return try messenger.leave(conversation).map { [$0] } ?? []
     case let act:
       try arguments.atMost(2)
-      let value = try arguments.operand(1, act == "title" ? "TITLE" : act == "avatar" ? "URL" : "TIME")
+      let names = ["title": "TITLE", "name": "NAME", "avatar": "URL"]
+      let value = try arguments.operand(1, act.flatMap { names[$0] } ?? "TIME")
+      if act == "name" {
+        let name = value.without("+")
+        return try messenger.change(.named(name.isEmpty ? nil : name), in: [conversation])
+      }
       let changed =
         switch act {
         // As in a reference: '+ops' is the group titled ops.
@@ -58,11 +63,11 @@ extension DMConversation {
   static func create(_ arguments: Arguments, _ messenger: Messenger) throws -> Conversation {
     let users = arguments.operands.map { $0.without("@") }
     if let title = arguments.value("title") {
-      return try messenger.createGroup(titled: title.without("+"), with: users)
+      return try messenger.createGroup(
+        titled: title.without("+"), with: users, ifAbsent: arguments.has("if-absent"))
     }
-    if users.count > 1 { throw usage("a group has a title; add --title TITLE") }
-    guard let user = users.first else { throw usage("USER or --title is missing; see --help") }
-    return try messenger.directConversation(with: user)
+    if users.isEmpty { throw usage("USER or --title is missing; see --help") }
+    return try messenger.createConversation(with: users, ifAbsent: arguments.has("if-absent"))
   }
 
   static func draft(

@@ -5,16 +5,19 @@ internal import DMKit
   static let command = Command(
     "dm-conversation", "create conversations, show and change them",
     synopsis: [
-      "create USER", "create --title TITLE [USER]...", "show CONVERSATION",
+      "create USER... [--if-absent]", "create --title TITLE [USER]... [--if-absent]", "show CONVERSATION",
       "add CONVERSATION USER... [--with-history]", "remove CONVERSATION USER...", "leave CONVERSATION",
-      "title CONVERSATION TITLE", "avatar CONVERSATION URL", "expire CONVERSATION TIME|off",
+      "title CONVERSATION TITLE", "name CONVERSATION NAME", "avatar CONVERSATION URL", "expire CONVERSATION TIME|off",
       "pin|unpin|archive|unarchive|unmute|delete CONVERSATION...", "mute CONVERSATION... [--for TIME]",
       "draft CONVERSATION [TEXT]... [--clear]",
     ],
     subcommands: [
       Command.Subcommand(
         "create", operands: "[USER]...", "find or create a direct conversation, or create a group",
-        options: [Option("title", value: "TITLE", "make it a group of that title")]),
+        options: [
+          Option("title", value: "TITLE", "make it a group of that title"),
+          Option("if-absent", "print the group where there is one of that title, or of exactly these users"),
+        ]),
       Command.Subcommand("show", operands: "CONVERSATION", "print a conversation"),
       Command.Subcommand(
         "add", operands: "CONVERSATION USER...", "add users to a group",
@@ -22,6 +25,8 @@ internal import DMKit
       Command.Subcommand("remove", operands: "CONVERSATION USER...", "remove users from a group that one owns"),
       Command.Subcommand("leave", operands: "CONVERSATION", "leave a group; its last owner passes it on"),
       Command.Subcommand("title", operands: "CONVERSATION TITLE", "give a group another title"),
+      Command.Subcommand(
+        "name", operands: "CONVERSATION NAME", "give it a name that only you see; '' for none"),
       Command.Subcommand("avatar", operands: "CONVERSATION URL", "say where a picture of a group is; '' for nowhere"),
       Command.Subcommand("expire", operands: "CONVERSATION TIME|off", "have what is said from now on expire"),
       Command.Subcommand("pin", operands: "CONVERSATION...", "list it first"),
@@ -42,6 +47,8 @@ internal import DMKit
     ],
     examples: [
       ("dm-conversation create --title ops bob carol", "a group of oneself, bob and carol"),
+      ("dm-conversation create --title ops bob --if-absent", "the same in a script that may run twice"),
+      ("dm-conversation name +ops work", "call that group +work, whatever its title becomes"),
       ("dm-conversation create bob | jq -r .id", "the id of the direct conversation with bob"),
       ("dm-conversation show +ops", "its participants, its last message, what is unread"),
       ("dm-conversation add +ops dave --with-history", "dave sees all that was said"),
@@ -53,7 +60,11 @@ internal import DMKit
     let messenger = try call.messenger()
     let me = messenger.identity.handle
     for conversation in try act(call.arguments, messenger) {
-      try call.print(conversation) { TextFormat.details($0, for: me) }
+      try call.print(conversation) { conversation in
+        try TextFormat.details(conversation, for: me) {
+          try messenger.user($0.description).displayName ?? $0.description
+        }
+      }
     }
   }
 }

@@ -71,7 +71,7 @@ internal import DMKit
     try withContent(Array(words), call, messenger) { text, attachments in
       if arguments.has("draft") {
         let conversation = try messenger.saveDraft(text, in: conversations[0])
-        return try call.print(conversation) { TextFormat.details($0, for: messenger.identity.handle) }
+        return try call.print(conversation) { try TextFormat.details($0, for: messenger.identity.handle) }
       }
       let options = try options(arguments)
       let sent = try messenger.sendToAll(

@@ -5,7 +5,7 @@ internal import DMKit
   static let command = Command(
     "dm-tail", "print messages, oldest first: the newest 30, or those you name; and follow what happens",
     synopsis: [
-      "[OPTION]... [CONVERSATION [RANGE]...]", "-f [OPTION]... [CONVERSATION]...",
+      "[OPTION]... [CONVERSATION [RANGE]...]", "[OPTION]... MESSAGE-ID...", "-f [OPTION]... [CONVERSATION]...",
       "--cursor CURSOR|start|now [OPTION]... [CONVERSATION]...", "--consumer NAME --ack CURSOR",
       "--consumers | --forget NAME",
     ],
@@ -16,6 +16,7 @@ internal import DMKit
       Option("since", value: "WHEN", "only those from a message or a time on"),
       Option("unread", "only unread ones"),
       Option("deleted", "say where a message was deleted or has expired, too"),
+      Option("with", value: "readers", values: .words(["readers"]), "say of each message who has read it"),
       Option("read", "mark what was printed as read"),
       Option("peek", "do not mark what was printed as delivered"),
       Option("follow", short: "f", "go on with what happens from then on"),
@@ -37,6 +38,7 @@ internal import DMKit
     examples: [
       ("dm-tail bob", "the newest 30 messages with bob"),
       ("dm-tail bob --before 120 -n 50", "the page before message 120"),
+      ("dm-tail 019aa6e8-7b40-7c1e-9a52-3f6f3a1d2b90", "one message, by its id"),
       ("dm-tail +ops 40..57", "messages 40 to 57 of the group"),
       ("dm-tail --unread --read", "all that is unread, and mark it read"),
       ("dm-tail bob -n 20 | dm-read", "mark exactly these 20 as read"),
@@ -59,6 +61,10 @@ internal import DMKit
     // What nobody saw is neither read nor delivered.
     try arguments.exclude("quiet", beside: "read", "follow")
     if try keepConsumers(call) { return }
+    if let messages = try messagesByID(call) {
+      var printer = Printer(call, try call.messenger(), [])
+      return try printer.print(messages)
+    }
     let (conversations, ranges) = try conversationsAndRanges(arguments.operands)
     var query = try eventQuery(arguments, conversations, hasRanges: ranges != nil)
     var printer = Printer(call, try call.messenger(), conversations)

@@ -18,18 +18,36 @@ struct Printer {
   /// - Returns: where the stream goes on; nil when there is no store yet.
   mutating func print(_ query: HistoryQuery, of stream: EventQuery) throws -> Cursor? {
     let history = try messenger.history(query)
-    let me = messenger.identity.handle
+    try print {
+      while stream.kinds.contains(.message), case let batch = try history.next(), !batch.isEmpty {
+        let batch = stream.othersOnly ? batch.filter { !$0.isMine } : batch
+        if !batch.isEmpty { return batch }
+      }
+      return []
+    }
+    return history.cursor
+  }
+
+  /// Prints messages that were named by their ids.
+  mutating func print(_ messages: [Message]) throws {
+    var rest = messages
+    try print {
+      defer { rest = [] }
+      return rest
+    }
+  }
+
+  /// Prints batches until one is empty, then marks what was printed.
+  private mutating func print(_ next: () throws -> [Message]) throws {
     var printed = PrintedMessages()
-    while stream.kinds.contains(.message), case var batch = try history.next(), !batch.isEmpty {
-      if stream.othersOnly { batch.removeAll { $0.sender == me } }
+    while case let batch = try next(), !batch.isEmpty {
       for message in batch { try call.print(message) { try page.text(of: $0) } }
-      printed.add(batch, seenBy: me)
+      printed.add(batch, seenBy: messenger.identity.handle)
     }
     // Only now is it known that the reader got it.
     try call.output.flush()
     if call.arguments.has("read") { try printed.markRead(messenger) }
     if !call.arguments.has("peek"), !call.isQuiet { try messenger.markDelivered(upTo: printed.lastOfOthers) }
-    return history.cursor
   }
 
   /// The follower notes what was delivered.

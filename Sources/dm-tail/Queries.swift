@@ -2,6 +2,27 @@ internal import DMCLI
 internal import DMKit
 
 extension DMTail {
+  /// The messages whose ids are the operands; nil when those name conversations.
+  static func messagesByID(_ call: Invocation) throws -> [Message]? {
+    let arguments = call.arguments
+    var ids: [Identifier] = []
+    for operand in arguments.operands {
+      guard case .id(let id)? = try ConversationReference(operand) as ConversationReference? else { return nil }
+      ids.append(id)
+    }
+    guard let messages = try call.messenger().messages(ids, namesReaders: namesReaders(arguments)) else { return nil }
+    for option in command.options where arguments.isGiven(option) && !["with", "read", "peek"].contains(option.name) {
+      throw usage("--\(option.name) is for conversations, and '\(arguments.operands[0])' is a message; leave it out")
+    }
+    return messages
+  }
+
+  private static func namesReaders(_ arguments: Arguments) throws -> Bool {
+    guard let word = arguments.value("with") else { return false }
+    guard word == "readers" else { throw usage("'\(word)' cannot be added; write --with readers") }
+    return true
+  }
+
   static func historyQuery(
     _ arguments: Arguments, _ conversations: [ConversationReference], _ ranges: [RangeReference]?
   ) throws -> HistoryQuery {
@@ -11,6 +32,7 @@ extension DMTail {
     query.since = try arguments.value("since").map(messageOrTime)
     query.unreadOnly = arguments.has("unread")
     query.includesDeleted = arguments.has("deleted")
+    query.namesReaders = try namesReaders(arguments)
     query.limit = try arguments.count("n", default: 30)
     if query.unreadOnly || query.since != nil || ranges != nil, !arguments.isGiven("n") { query.limit = nil }
     // Whoever waits for the first word need not wait for the conversation.
@@ -29,6 +51,7 @@ extension DMTail {
     if let list = arguments.value("events") { query.kinds = try Invocation.eventKinds(list) }
     query.othersOnly = arguments.has("others")
     query.heartbeat = try arguments.value("heartbeat").map(duration)
+    query.namesReaders = try namesReaders(arguments)
     query.beatsPresence = !arguments.has("invisible")
     query.marksDelivered = !arguments.has("peek") && !arguments.has("quiet")
 

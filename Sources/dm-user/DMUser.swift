@@ -13,11 +13,13 @@ internal import DMKit
   static let command = Command(
     "dm-user", "add users, and show and change profiles",
     synopsis: [
-      "add HANDLE [OPTION]...", "list", "show [USER]", "set [OPTION]...", "presence [-f] [USER]...",
+      "add HANDLE [--if-absent] [OPTION]...", "list", "show [USER]", "set [OPTION]...", "presence [-f] [USER]...",
       "block USER...", "unblock USER...", "blocked",
     ],
     subcommands: [
-      Command.Subcommand("add", operands: "HANDLE", "add a user", options: profile),
+      Command.Subcommand(
+        "add", operands: "HANDLE", "add a user",
+        options: [Option("if-absent", "print the user who has the handle, and change nothing")] + profile),
       Command.Subcommand("list", "print all users"),
       Command.Subcommand("show", operands: "[USER]", "print a user, or oneself"),
       Command.Subcommand("set", "change one's own profile; an empty value clears a field", options: profile),
@@ -43,7 +45,9 @@ internal import DMKit
     case "add":
       try arguments.atMost(1)
       let handle = try Handle(arguments.operand(0, "HANDLE"))
-      try call.print(try messenger.addUser(handle, try change(arguments)), text: TextFormat.line)
+      try call.print(
+        try messenger.addUser(handle, try change(arguments), ifAbsent: arguments.has("if-absent")),
+        text: TextFormat.line)
     case "set":
       try arguments.atMost(0)
       let change = try change(arguments)

@@ -76,8 +76,8 @@ extension LocalTime {
       let last = message(nil, [attachment(.image, "photo.jpg")])
       let conversation = Conversation(
         id: id, isGroup: false, title: nil, creator: nil, participants: [Handle(stored: "bob")], lastMessage: last,
-        lastActivity: time, unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil, isPinned: false, isArchived: false,
-        cursor: nil)
+        lastActivityAt: time, unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil, isPinned: false, isArchived: false,
+        pageCursor: nil)
       #expect(
         TextFormat.line(conversation, for: Handle(stored: "alice")).hasSuffix("bob: [image photo.jpg 8 bytes]"))
     }

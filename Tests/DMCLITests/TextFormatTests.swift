@@ -20,9 +20,10 @@ extension LocalTime {
       isPinned: Bool = false, isArchived: Bool = false
     ) -> Conversation {
       Conversation(
-        id: id, isGroup: isGroup, title: title, creator: nil, participants: participants.map(Handle.init(stored:)),
-        lastMessage: last, lastActivity: time, unreadCount: unread, lastReadSeq: nil, firstUnreadSeq: nil,
-        isPinned: isPinned, isArchived: isArchived, cursor: nil)
+        id: id, name: participants.last ?? "", isGroup: isGroup, title: title, creator: nil,
+        participants: participants.map(Handle.init(stored:)),
+        lastMessage: last, lastActivityAt: time, unreadCount: unread, lastReadSeq: nil, firstUnreadSeq: nil,
+        isPinned: isPinned, isArchived: isArchived, pageCursor: nil)
     }
 
     @Test func `a time is the local clock, or the day when it was another`() {
@@ -40,6 +41,17 @@ extension LocalTime {
       #expect(TextFormat.name(conversation(["alice"]), for: me) == "alice")
       #expect(TextFormat.name(conversation(["alice"], title: "ops", isGroup: true), for: me) == "+ops")
       #expect(TextFormat.name(conversation(["alice"], isGroup: true), for: me) == id.description)
+    }
+
+    @Test(arguments: [
+      ("Bob B.", "bob", 24, "Bob B. (bob)"), ("bob", "bob", 24, "bob"),
+      ("Bartholomew the Third", "bob", 24, "Bartholomew the T… (bob)"), ("Bob", "bartholomew", 8, "barthol…"),
+      ("\u{1B}[2J\nBob", "bob", 24, #"\u{1B}[2J\u{A}Bob (bob)"#),
+    ])
+    func `a display name is cut before the handle in a label`(name: String, handle: String, width: Int, label: String) {
+      var seen = conversation(["alice", handle])
+      seen.name = name
+      #expect(TextFormat.label(seen, for: me, width: width) == label)
     }
 
     @Test func `a line of the list has flag, unread, name, time and last message`() {

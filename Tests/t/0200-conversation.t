@@ -27,7 +27,8 @@ is "$(printf '%s' "$err" | grep -oE '[0-9a-f]{8}-[0-9a-f-]{27}' | wc -l)" 2 "is 
 exits 0 "who is in one of them only sees no other" dm-conversation --as alice show +ops
 exits 67 "a group with nobody" dm-conversation --as alice create --title x crol
 exits 65 "a title that is none" dm-conversation --as alice create --title "$(printf 'a\nb')"
-exits 64 "two users without a title" dm-conversation --as alice create bob carol
+is "$(dm-conversation --as alice create bob carol | jq -c '[.is_group, .title, .name]')" '[true,null,"bob, carol"]' \
+  "two users without a title"
 exits 64 "nobody at all" dm-conversation --as alice create
 exits 64 "a title when showing" dm-conversation --as alice show --title x bob
 like "$(dm-conversation --as alice show bob --text)" "bob*participants  alice, bob*" "as text"

@@ -30,6 +30,17 @@ is "$(seqs alice --since "$(date -u +%FT00:00:00Z)" | wc -w)" 50 "since midnight
 for bound in 00:01 2026-11-21T14:30 2001-01-01T00:00:00+05:30; do
   ok "a bound is a time when it is shaped like one: $bound" dm-tail --peek alice --since "$bound"
 done
+id=$(dm-tail --peek alice:7 | jq -r .id)
+is "$(seqs "$id")" "7 " "a message by its id"
+is "$(seqs "dm:$id" "$(dm-tail --peek alice:9 | jq -r .id)")" "7 9 " "several, also as dm:UUID"
+exits 64 "an option for conversations beside a message" dm-tail "$id" -n 3
+exits 64 "--with knows readers" dm-tail alice --with writers
+is "$(dm-tail --peek "$(dm-tail --peek alice:7 | jq -r .ref)" | jq -r .seq)" 7 "a ref is a reference"
+dm-read -q alice 7
+is "$(dm-tail --as alice --peek bob 7 8 --with readers | jq -c '[.read_by_count, .read_by]' | tr '\n' ' ')" \
+  '[1,["bob"]] [0,[]] ' "who has read a message"
+is "$(dm-tail --peek alice 7 8 | jq -c '[.is_unread, .is_mine]' | tr '\n' ' ')" '[false,false] [true,false] ' "what is unread"
+dm-read -q --unread alice 7
 before=30
 all=
 while page=$(dm-tail --peek alice --before "$before" -n 7) && [ -n "$page" ]; do

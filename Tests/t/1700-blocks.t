@@ -8,7 +8,7 @@ texts() { dm-tail --peek -n all "$@" | jq -r .text | tr '\n' ' '; }
 shown() { dm-conversation show "$1" | jq -c "$2"; }
 # What bob can find out, but for when.
 seen_by_bob() {
-  dm-list --as bob --all | jq -c 'del(.cursor)'
+  dm-list --as bob --all | jq -c 'del(.page_cursor)'
   dm-tail --as bob --peek -n all
   dm-user --as bob blocked
   dm-user --as bob show alice
@@ -69,7 +69,7 @@ dm-edit -q --as bob text +ops:-1 'more of bob @alice @carol'
 is "$(list --all) $(dm-list --count --all)" "ops  0" "does not come before one"
 is "$(dm-conversation show --as bob alice | jq -c '[.last_message.text, .last_message.status]')" '["four","sent"]' \
   "he sends as ever"
-is "$(dm-list | jq -c '[.last_message.text, .last_activity]')" \
+is "$(dm-list | jq -c '[.last_message.text, .last_activity_at]')" \
   "$(dm-tail --peek +ops 3 | jq -c '[.text, .created_at]')" "activity is that of the others"
 is "$(dm-tail --peek --cursor start | grep -c -e '"sender":"bob"' -e '"user":"bob"')" 0 "the stream has nothing of him"
 dm-conversation -q archive +ops
@@ -139,7 +139,7 @@ at() { dm-conversation show --as "$1" +huge | jq -r "$2"; }
 dm-send -q --as u3 +small hi
 dm-send -q --as u2 +huge unheard
 is "$(list --as u1) $(list --as u4)" "small huge  huge " "what the blocked one says there lifts it for others"
-is "$(at u1 .unread_count) $(at u4 .unread_count) $(at u1 .last_activity | cut -c1-10)" "0 1 $(date +%F)" "and counts for them"
+is "$(at u1 .unread_count) $(at u4 .unread_count) $(at u1 .last_activity_at | cut -c1-10)" "0 1 $(date +%F)" "and counts for them"
 dm-send -q --as u4 +huge heard
 is "$(list --as u1) $(at u1 '"\(.unread_count) \(.first_unread_seq) \(.last_message.text)"')" "huge small  1 3 heard" \
   "what another says does for all"

@@ -1,4 +1,5 @@
 # fish completion for dm-user; made by 'make generate'
+complete -c dm-user -l if-absent -d 'print the user who has the handle, and change nothing'
 complete -c dm-user -l display-name -x -d 'the name that people see'
 complete -c dm-user -l bio -x -d 'a few words about the user'
 complete -c dm-user -l avatar-url -x -d 'where a picture of the user is'

@@ -110,7 +110,9 @@ final class ChangeFeed {
   /// What a viewer knows holds for one state of the store, through all batches that are read of it.
   private func currentViewer(_ me: Int64) throws -> Viewer {
     guard let kept, kept.data == (try store.dataVersion()), kept.writes == store.writeCount else {
-      return Viewer(store, me)
+      let viewer = Viewer(store, me)
+      viewer.namesReaders = query.namesReaders
+      return viewer
     }
     return kept.viewer
   }

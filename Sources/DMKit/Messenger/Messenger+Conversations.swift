@@ -1,9 +1,9 @@
 extension Messenger {
   /// The user's conversations, pinned first, then newest activity.
   ///
-  /// - Throws: `bad_cursor`, or a fault of the store.
+  /// - Throws: `bad_cursor`, for conversations that are named what finding them throws, or a fault of the store.
   public func conversations(_ query: ListQuery = ListQuery()) throws -> [Conversation] {
-    try reading([]) { store, me in
+    try list(query, []) { query, store, me in
       let cursor = try query.after.map { try PageCursor($0, store: store.uuid()) }
       return try store.conversations(query, after: cursor, as: Viewer(store, me))
     }
@@ -11,7 +11,18 @@ extension Messenger {
 
   /// How many messages are unread in the conversations that the query selects.
   public func unreadCount(_ query: ListQuery = ListQuery()) throws -> Int {
-    try reading(0) { store, me in try store.unreadCount(query, as: Viewer(store, me)) }
+    try list(query, 0) { query, store, me in try store.unreadCount(query, as: Viewer(store, me)) }
+  }
+
+  /// Runs `body` with the conversations that a query names found.
+  private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Store, Int64) throws -> T) throws -> T {
+    let found = try reading(nil as T?) { store, me in
+      var query = query
+      if !query.conversations.isEmpty { query.keys = try query.conversations.map { try find($0, store, me).key } }
+      return try body(query, store, me)
+    }
+    if found == nil, let first = query.conversations.first { throw nothingYet(first) }
+    return found ?? empty
   }
 
   /// One conversation as it is now.
@@ -32,10 +43,16 @@ extension Messenger {
         subject: reference.description))
   }
 
-  /// The direct conversation with a user, found or created: never two for a pair.
-  public func directConversation(with handle: String) throws -> Conversation {
+  /// The conversation of the user and others: the direct one, found or created, of one or two users, otherwise a new
+  /// group without a title.
+  ///
+  /// - Parameter ifAbsent: returns the group without a title of exactly these users where there is one.
+  /// - Throws: `unknown_user`, `not_allowed` for a blocked user, `ambiguous_title` of several such groups.
+  public func createConversation(with handles: [String], ifAbsent: Bool = false) throws -> Conversation {
     try writing { store, me in
-      guard let other = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
+      let others = try keys(handles, store, me).filter { $0 != me }
+      if others.count > 1 { return try createGroup(nil, of: others, ifAbsent: ifAbsent, store, me) }
+      let other = others.first ?? me
       if let row = try store.directConversation(me, other) {
         try bringBack(row, store, me)
         return try asSeen(row, store, me)
@@ -45,21 +62,55 @@ extension Messenger {
     }
   }
 
+  /// The direct conversation with a user, found or created: never two for a pair.
+  public func directConversation(with handle: String) throws -> Conversation {
+    try createConversation(with: [handle])
+  }
+
   func startDirect(with other: Int64, _ store: Store, _ me: Int64) throws -> Store.ConversationRow {
     try store.insertConversation(
       .direct(me, other), creator: me, participants: me == other ? [me] : [me, other], at: .now)
   }
 
   /// A new group of the user and those participants.
-  public func createGroup(titled title: String, with handles: [String]) throws -> Conversation {
+  ///
+  /// - Parameter ifAbsent: returns what the user's references to that title mean, where there is such a conversation
+  ///   and they are in it; its participants stay as they are.
+  /// - Throws: `bad_field` for the title, `unknown_user`, `ambiguous_title`.
+  public func createGroup(titled title: String, with handles: [String], ifAbsent: Bool = false) throws -> Conversation {
     try checkNewTitle(title)
     return try writing { store, me in
       let others = try keys(handles, store, me).filter { $0 != me }
-      var row = try store.insertConversation(.group(title: title), creator: me, participants: [me] + others, at: .now)
-      try store.announce(.conversationCreated, [title], by: me, in: &row)
-      for user in try store.blockers(of: me) where others.contains(user) { try putAside(row.key, of: user, store) }
+      return try createGroup(title, of: others, ifAbsent: ifAbsent, store, me)
+    }
+  }
+
+  private func createGroup(
+    _ title: String?, of others: [Int64], ifAbsent: Bool, _ store: Store, _ me: Int64
+  ) throws -> Conversation {
+    if ifAbsent, let row = try existingGroup(title, of: others, store, me) {
+      try bringBack(row, store, me)
       return try asSeen(row, store, me)
     }
+    var row = try store.insertConversation(.group(title: title), creator: me, participants: [me] + others, at: .now)
+    try store.announce(.conversationCreated, [title], by: me, in: &row)
+    for user in try store.blockers(of: me) where others.contains(user) { try putAside(row.key, of: user, store) }
+    return try asSeen(row, store, me)
+  }
+
+  /// The one group that a title means, or without one that of exactly these members.
+  private func existingGroup(
+    _ title: String?, of others: [Int64], _ store: Store, _ me: Int64
+  ) throws -> Store.ConversationRow? {
+    if let title, let row = try store.conversation(ownName: title, of: me) { return row }
+    let groups =
+      try title.map { try store.groups(titled: $0, of: me).filter { try store.isParticipant(me, of: $0.key) } }
+      ?? store.untitledGroups(of: [me] + others)
+    if groups.count > 1 {
+      let what = title.map { "titled '\($0)'" } ?? "without a title and of exactly these members"
+      throw try ambiguous(title.map { "+\($0)" } ?? "", what, groups, store, me)
+    }
+    return groups.first
   }
 
   func asSeen(_ row: Store.ConversationRow, _ store: Store, _ me: Int64) throws -> Conversation {
@@ -75,11 +126,15 @@ extension Messenger {
   ///
   /// Nobody acts: the first user of a store is added like this too.
   ///
+  /// - Parameter ifAbsent: returns the user who has the handle, whose profile stays as it is.
   /// - Throws: `handle_taken`, `bad_handle`, `bad_field`.
-  public func addUser(_ handle: Handle, _ profile: ProfileChange = ProfileChange()) throws -> User {
+  public func addUser(
+    _ handle: Handle, _ profile: ProfileChange = ProfileChange(), ifAbsent: Bool = false
+  ) throws -> User {
     try profile.check()
     let store = try createdStore()
     return try store.write {
+      if ifAbsent, let user = try store.user(handle.description) { return user }
       guard try store.userKey(handle.description) == nil else {
         throw DMError(
           .handleTaken, "the handle '\(handle)' is taken; choose another", subject: handle.description)

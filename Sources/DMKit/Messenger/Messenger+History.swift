@@ -19,6 +19,8 @@ public struct HistoryQuery: Sendable {
   public var unreadOnly = false
   /// Shows that there was a message, too, where one was deleted or has expired.
   public var includesDeleted = false
+  /// Whether each message says who has read it.
+  public var namesReaders = false
   /// The newest so many of what is left; nil for all.
   public var limit: Int? = 30
 
@@ -52,6 +54,7 @@ public final class History {
     left = query.limit
     plan = try messenger.reading(nil) { store, me in
       let viewer = Viewer(store, me, extras: query.includesDeleted ? .tombstones : .nothing)
+      viewer.namesReaders = query.namesReaders
       self.viewer = viewer
       cursor = Cursor(store: try store.uuid(), try messenger.placed(.now, store))
       let rows = try query.conversations.compactMap { reference in
@@ -128,7 +131,7 @@ public final class History {
     guard lower <= upper else { return [] }
     var ranges = [lower...upper]
     if let wanted = query.ranges {
-      let asked = wanted.compactMap { $0.resolved(last: row.lastSeq) }.filter { $0.overlaps(lower...upper) }
+      let asked = try messenger.resolved(wanted, in: row, store, viewer.user).filter { $0.overlaps(lower...upper) }
       ranges = coalesced(asked.map { $0.clamped(to: lower...upper) }.sorted { $0.lowerBound < $1.lowerBound })
     }
     if case .time(let time)? = query.since {
@@ -175,6 +178,17 @@ public final class History {
 }
 
 extension Messenger {
+  /// The numbers that ranges mean to a user, unsorted.
+  func resolved(
+    _ ranges: [RangeReference], in row: Store.ConversationRow, _ store: Store, _ me: Int64
+  ) throws -> [SeqRange] {
+    // One without extras: tombstones are printed, and not counted.
+    let viewer = Viewer(store, me)
+    return try ranges.compactMap { range in
+      try range.resolved(last: row.lastSeq) { try store.end($0, of: row, as: viewer).seq }
+    }
+  }
+
   /// The number of a message in its conversation; nil when there is none of that id.
   public func number(of id: Identifier) throws -> Int? {
     try reading(nil) { store, _ in try store.place(of: id)?.seq }

@@ -14,7 +14,7 @@ final class ImportSession: BatchSession {
   let messenger: Messenger
   let store: Store
   let me: Int64
-  private let rules: ImportRules
+  let rules: ImportRules
   /// For finding what is there already; what is answered is only what the user sees.
   let allSeeing: Viewer
   private var users: [Handle: Int64] = [:]
@@ -126,11 +126,14 @@ final class ImportSession: BatchSession {
   }
 
   private func asSeen(_ row: Store.ConversationRow, _ given: ImportedConversation) throws -> Conversation {
-    if let seen = try store.conversation(row.key, as: Viewer(store, me)) { return seen }
-    return Conversation(
+    let viewer = Viewer(store, me)
+    if let seen = try store.conversation(row.key, as: viewer) { return seen }
+    var seen = Conversation(
       id: row.id, isGroup: row.isGroup, title: given.title, creator: given.creator, participants: given.participants,
-      lastMessage: nil, lastActivity: row.lastActivity, unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil,
-      isPinned: false, isArchived: false, cursor: nil)
+      lastMessage: nil, lastActivityAt: row.lastActivity, unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil,
+      isPinned: false, isArchived: false, pageCursor: nil)
+    seen.name = try store.name(of: seen, as: viewer)
+    return seen
   }
 
   private func group(_ group: ImportedMessage.Group) throws -> Store.ConversationRow? {
@@ -140,7 +143,7 @@ final class ImportSession: BatchSession {
     case .title(let title):
       let groups = try store.groups(titled: title, of: nil)
       let allowed = try groups.filter(rules.isAllowed)
-      if allowed.count > 1 { throw messenger.ambiguous(title, allowed) }
+      if allowed.count > 1 { throw try messenger.ambiguous("+\(title)", "titled '\(title)'", allowed, store, me) }
       found = allowed.first
       if found == nil, let group = groups.first { try rules.checkAllowed(group, "+\(title)") }
     case .id(let id):

@@ -9,16 +9,20 @@ public enum OwnChange: Equatable, Sendable {
   case deleted
   /// Nil for none.
   case draft(String?)
+  /// The user's own name for it, which goes before titles; nil for none.
+  case named(String?)
 }
 
 extension Messenger {
   /// Changes what of conversations is the user's own; others are told nothing.
   ///
   /// - Returns: those that changed, as they are now.
-  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `bad_field` for a draft.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `bad_field` for a draft or a
+  ///   name, `name_taken` for a name that another conversation has.
   public func change(_ change: OwnChange, in references: [ConversationReference]) throws -> [Conversation] {
     for reference in references { try expectStore(with: reference) }
     if case .draft(let text?) = change { try Outgoing.check(text: text) }
+    if case .named(let name?) = change { try checkNewTitle(name, as: "name") }
     return try writing { store, me in
       try references.compactMap { reference in
         let row = try find(reference, store, me)
@@ -79,8 +83,23 @@ extension Messenger {
       try check(.draft, in: row)
       if before.draftText.map(ExactString.init) == text.map(ExactString.init) { return false }
       try store.set(.draft(text), of: me, in: row.key)
+    case .named(let name):
+      if before.ownName.map(ExactString.init) == name.map(ExactString.init) { return false }
+      if let name, let other = try store.conversation(ownName: name, of: me) {
+        throw try nameTaken(name, other, store, me)
+      }
+      try store.setOwnName(name, of: me, in: row.key)
     }
     try store.append(.ownState, conversation: row.key, user: me, at: .now)
     return true
+  }
+  private func nameTaken(_ name: String, _ row: Store.ConversationRow, _ store: Store, _ me: Int64) throws -> DMError {
+    var other = try asSeen(row, store, me)
+    other.ownName = nil
+    let title = try store.name(of: other, as: Viewer(store, me))
+    return DMError(
+      .nameTaken,
+      "you call the conversation '\(title)' '\(name)' already; choose another name, or clear that one with "
+        + "dm-conversation name '+\(name)' ''", subject: name)
   }
 }

@@ -34,13 +34,15 @@ extension Messenger {
       guard let other = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
       return try store.directConversation(me, other)
     case .title(let title):
+      // A name of one's own goes before titles, which others can change.
+      if let row = try store.conversation(ownName: title, of: me) { return row }
       var groups = try store.groups(titled: title, of: me)
       // One that he has left does not stand in the way of one that he is in.
       if groups.count > 1 {
         let current = try groups.filter { try store.isParticipant(me, of: $0.key) }
         if !current.isEmpty { groups = current }
       }
-      if groups.count > 1 { throw ambiguous(title, groups) }
+      if groups.count > 1 { throw try ambiguous("+\(title)", "titled '\(title)'", groups, store, me) }
       if let group = groups.first { return group }
       throw DMError(
         .unknownConversation, "there is no group '+\(title)' that you are in\(try suggestion(title, store, me))",
@@ -52,10 +54,23 @@ extension Messenger {
     }
   }
 
-  func ambiguous(_ title: String, _ groups: [Store.ConversationRow]) -> DMError {
-    let ids = groups.prefix(5).map(\.id.description).joined(separator: ", ")
+  /// That several groups are meant: the newest three, each with what tells it from the others.
+  func ambiguous(
+    _ reference: String, _ what: String, _ groups: [Store.ConversationRow], _ store: Store, _ me: Int64
+  ) throws -> DMError {
+    let newest = groups.sorted { $0.lastActivity > $1.lastActivity }.prefix(3)
+    let list = try newest.map { row in
+      // Only an import names groups that the user is not in.
+      guard let seen = try store.conversation(row.key, as: Viewer(store, me)) else { return row.id.description }
+      let others = seen.participants.count - 3
+      let members = seen.participants.prefix(3).map(\.description).joined(separator: ", ")
+      return "\(row.id) (\(members)\(others > 0 ? " and \(others) more" : ""); last active "
+        + "\(String(seen.lastActivityAt.description.prefix(16)))Z)"
+    }
     return DMError(
-      .ambiguousTitle, "\(groups.count) groups are titled '\(title)'; name one by its id: \(ids)", subject: "+\(title)")
+      .ambiguousTitle,
+      "\(groups.count) groups are \(what); write the id of one, or name it for yourself with 'dm-conversation name': "
+        + list.joined(separator: ", ") + (groups.count > 3 ? ", …" : ""), subject: reference)
   }
 
   /// The number of a message in a conversation.
@@ -76,7 +91,14 @@ extension Messenger {
           .unknownMessage, "'\(other):\(number)' is a message of another conversation; name one of this",
           subject: "\(other):\(number)")
       }
-      let seq = number < 0 ? row.lastSeq + 1 + number : number
+      if number < 0 {
+        let end = try store.end(Int(clamping: number.magnitude), of: row, as: Viewer(store, me))
+        if let seq = end.seq { return seq }
+        throw DMError(
+          .unknownMessage, "there is no message '\(number)'; you see \(end.count) in the conversation",
+          subject: String(number))
+      }
+      let seq = number
       guard seq >= 1, seq <= row.lastSeq else {
         throw DMError(
           .unknownMessage, "there is no message '\(number)'; the conversation has \(row.lastSeq)",
@@ -124,6 +146,21 @@ extension Messenger {
       .unknownMessage,
       "the message '\(reference)' is not there any more, or not for you; dm-tail prints those that are",
       subject: reference.description)
+  }
+
+  /// The messages that have these ids, in their order.
+  ///
+  /// - Returns: nil when there are no ids, or the first is that of a conversation of the user, or of nothing.
+  /// - Throws: `unknown_message` also of one that the user does not see.
+  public func messages(_ ids: [Identifier], namesReaders: Bool = false) throws -> [Message]? {
+    try reading(nil) { store, me in
+      guard let first = ids.first, try store.conversation(first) == nil, try store.place(of: first) != nil else {
+        return nil
+      }
+      let viewer = Viewer(store, me)
+      viewer.namesReaders = namesReaders
+      return try ids.map { try visibleMessage(.id($0), store, as: viewer).message }
+    }
   }
 
   // MARK: Suggestions

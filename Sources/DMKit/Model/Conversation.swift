@@ -1,14 +1,30 @@
 /// A direct conversation or a group, as one of its participants sees it.
 public struct Conversation: Equatable, Sendable {
+  /// What a user is in a conversation.
+  public enum Role: String, CaseIterable, Sendable {
+    case member, owner
+    /// Has left a group, or was removed.
+    case former
+  }
+
   public let id: Identifier
+  /// What a person calls it: the user's own name for it, its title, or the display names of the others.
+  public var name = ""
   public let isGroup: Bool
   public let title: String?
+  /// The user's own name for it, which others do not see.
+  public var ownName: String?
   public let creator: Handle?
+  /// The owners of a group, in the order of the participants; empty for a former member and in a direct conversation.
+  public var owners: [Handle] = []
+  /// Nil for a user who imports history of others.
+  public var myRole: Role?
   /// In the order in which they became users of the store.
   public let participants: [Handle]
+  /// A preview: `isTruncated` where its text is longer.
   public let lastMessage: Message?
-  /// When its last message was said by one whom the user does not block, or when it was created.
-  public let lastActivity: Timestamp
+  /// The time of the last message of a user who is not blocked, or of the creation.
+  public let lastActivityAt: Timestamp
   public let unreadCount: Int
   /// Those of them that mention the user.
   public var unreadMentionsCount = 0
@@ -25,14 +41,14 @@ public struct Conversation: Equatable, Sendable {
   /// Whether it is in the user's lists: not deleted by him, and not one with somebody whom he blocks.
   var isListed = true
   /// Where the page after this conversation begins.
-  public let cursor: PageCursor?
+  public let pageCursor: PageCursor?
 }
 
 /// The most bytes of a group's title.
 public let titleLimit = 256
 
 /// - Throws: `bad_field` unless it is 1 to 256 bytes without control or direction characters.
-func checkTitle(_ title: String) throws {
+func checkTitle(_ title: String, as field: String = "title") throws {
   let fault: String? =
     title.isEmpty
     ? "it is empty"
@@ -40,18 +56,18 @@ func checkTitle(_ title: String) throws {
       ? "it is over \(titleLimit) bytes"
       : title.unicodeScalars.contains(where: isHidden)
         ? "it has a control or direction character in it" : nil
-  if let fault { throw badTitle(title, fault) }
+  if let fault { throw badTitle(title, fault, field) }
 }
 
-/// Refuses in the title of a new group what older versions of dm accepted, too.
+/// Refuses in the title of a new group, or in a name, what older versions of dm accepted, too.
 ///
 /// - Throws: `bad_field`, also where it has an invisible character.
-func checkNewTitle(_ title: String) throws {
-  try checkTitle(title)
+func checkNewTitle(_ title: String, as field: String = "title") throws {
+  try checkTitle(title, as: field)
   guard let character = invisibleCharacter(in: title) else { return }
-  throw badTitle(title, "it has the invisible character \(character) in it; remove it")
+  throw badTitle(title, "it has the invisible character \(character) in it; remove it", field)
 }
 
-private func badTitle(_ title: String, _ fault: String) -> DMError {
-  DMError(.badField, "cannot use the title '\(title)': \(fault)", subject: "title")
+private func badTitle(_ title: String, _ fault: String, _ field: String) -> DMError {
+  DMError(.badField, "cannot use the \(field) '\(title)': \(fault)", subject: field)
 }

@@ -23,6 +23,7 @@ public struct DMError: Error, Equatable, Sendable {
     case nonceConflict = "nonce_conflict"
     case outOfOrder = "out_of_order"
     case handleTaken = "handle_taken"
+    case nameTaken = "name_taken"
     case unknownConversation = "unknown_conversation"
     case ambiguousTitle = "ambiguous_title"
     case unknownMessage = "unknown_message"

@@ -30,6 +30,9 @@ public struct EventQuery: Sendable {
   /// Whether a consumer goes on when its next changes are no longer in the log.
   public var acceptsGap = false
 
+  /// Whether each message says who has read it.
+  public var namesReaders = false
+
   public init(_ conversations: [ConversationReference] = [], from start: Start? = nil) {
     self.conversations = conversations
     self.start = start

@@ -71,7 +71,11 @@ public struct Message: Equatable, Sendable {
   /// Whether the user who sees it is the sender.
   public var isMine = false
   public var isUnread = false
-  public let text: String?
+  /// How many others have sent a receipt, without those whom the sender or the user who sees it blocks.
+  public var readByCount = 0
+  /// Who they are, where that was asked for.
+  public var readBy: [Handle]?
+  public var text: String?
   /// Given by the authority; grows strictly within a conversation.
   public let createdAt: Timestamp
   public var status: Status
@@ -97,6 +101,8 @@ public struct Message: Equatable, Sendable {
   public var isDuplicate = false
   /// The part of the text that a search found, each hit between `**`.
   public var snippet: String?
+  /// Set on the last message of a conversation where its text is only the beginning.
+  public var isTruncated = false
 
   /// Its number; 0 while it has none, which no message has that is read from a store.
   package var number: Int { seq ?? 0 }
@@ -106,4 +112,19 @@ public struct Message: Equatable, Sendable {
 
   /// Whether that is its text, byte for byte; an empty one is none.
   func bears(_ other: String) -> Bool { ExactString(text ?? "") == ExactString(other) }
+
+  /// The most characters, as Unicode code points, of the text of a preview.
+  static let previewLimit = 200
+
+  /// The message with the beginning of its text, for a list of conversations.
+  var preview: Message {
+    guard let text,
+      let end = text.unicodeScalars.index(text.startIndex, offsetBy: Self.previewLimit, limitedBy: text.endIndex),
+      end < text.endIndex
+    else { return self }
+    var preview = self
+    preview.text = String(text[..<end])
+    preview.isTruncated = true
+    return preview
+  }
 }

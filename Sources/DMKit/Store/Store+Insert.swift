@@ -170,7 +170,7 @@ extension Store {
   ///
   /// Linear in the participants.
   func announce(
-    _ kind: Message.SystemKind, _ subjects: [String], by user: Int64, in row: inout ConversationRow
+    _ kind: Message.SystemKind, _ subjects: [String?], by user: Int64, in row: inout ConversationRow
   ) throws {
     let seqs = (row.lastSeq + 1)...(row.lastSeq + subjects.count)
     for subject in subjects {

@@ -27,6 +27,11 @@ extension Store {
     // What is gone counts as read.
     message.isUnread =
       try !message.isMine && !isOver && row.isNull(first + 11) && !surroundings.isRead(seq, in: conversation)
+    message.readByCount =
+      message.status == .read ? try viewer.statuses.readerCount(of: seq, in: conversation, from: sender) : 0
+    if viewer.namesReaders {
+      message.readBy = try viewer.statuses.readers(of: seq, in: conversation, from: sender).map(handle)
+    }
     message.replyTo = try row.optionalIdentifier(first + 6).map { try surroundings.reply($0, as: viewer) }
     message.expiresAt = expiresAt
     if isOver {

@@ -27,6 +27,13 @@ extension Store {
     return try statement.step() ? Self.user(statement) : nil
   }
 
+  /// The name of a user that people see: the handle where there is no other.
+  func displayName(of handle: Handle) throws -> String {
+    var statement = try connection.prepare("SELECT display_name FROM user WHERE handle = ?")
+    statement.bind(handle.description)
+    return try (statement.step() ? statement.optionalText(0) : nil) ?? handle.description
+  }
+
   /// Up to `limit` users by handle, after one.
   func users(after handle: String, limit: Int) throws -> [User] {
     var statement = try connection.prepare(
@@ -87,6 +94,7 @@ extension Store {
       """
       SELECT * FROM (SELECT '+' || title FROM participant p JOIN conversation c ON c.id = p.conversation
         WHERE p.user = ?1 AND left_seq IS NULL AND title IS NOT NULL LIMIT 10000)
+      UNION ALL SELECT * FROM (SELECT '+' || name FROM own_name WHERE user = ?1 LIMIT 10000)
       UNION ALL SELECT * FROM (SELECT '+' || title FROM former WHERE user = ?1 AND title IS NOT NULL LIMIT 10000)
       UNION ALL SELECT * FROM (SELECT handle FROM user ORDER BY id DESC LIMIT 10000)
       """)

@@ -30,6 +30,8 @@ final class Viewer {
   }
 
   let extras: Extras
+  /// Whether messages say who has read them.
+  var namesReaders = false
 
   private var sights: [Int64: Sight] = [:]
   /// Of the conversation that was looked at last, which mostly is the next one too.

@@ -182,6 +182,8 @@ extension ImportedConversation {
     guard case .array(let participants)? = line.object["participants"] else {
       throw DMError(.badField, "'participants' is missing or no array", subject: "participants")
     }
+    // The second name is that of the lines of version 0.1.
+    let activity = try ["last_activity_at", "last_activity"].first { try line.text($0) != nil }
     try self.init(
       id: id, isGroup: isGroup, title: line.text("title"), creator: line.text("creator").map(Handle.init),
       participants: participants.map { value in
@@ -189,7 +191,7 @@ extension ImportedConversation {
           throw DMError(.badField, "a participant is \(value.kind); write a handle", subject: "participants")
         }
         return try Handle(text)
-      }, lastActivity: line.text("last_activity") == nil ? nil : line.time("last_activity"))
+      }, lastActivity: activity.map(line.time))
   }
 }
 

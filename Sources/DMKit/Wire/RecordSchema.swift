@@ -68,16 +68,19 @@ public struct RecordSchema: Sendable {
   static let conversation = RecordSchema(
     "conversation",
     [
-      Field("id", .uuid), Field("is_group", .boolean), Field("title", .string, optional: true),
+      Field("id", .uuid), Field("name", .string), Field("is_group", .boolean), Field("title", .string, optional: true),
+      Field("own_name", .string, optional: true),
       Field("avatar_url", .string, optional: true), Field("creator", .handle, optional: true),
+      Field("owners", .list(.handle), optional: true),
+      Field("my_role", .words(Conversation.Role.allCases.map(\.rawValue)), optional: true),
       Field("participants", .list(.handle)),
-      Field("last_message", .record("message"), optional: true), Field("last_activity", .time),
+      Field("last_message", .record("message"), optional: true), Field("last_activity_at", .time),
       Field("unread_count", .integer), Field("unread_mentions_count", .integer),
       Field("last_read_seq", .integer, optional: true), Field("first_unread_seq", .integer, optional: true),
       Field("is_pinned", .boolean), Field("is_muted", .boolean), Field("muted_until", .time, optional: true),
       Field("is_archived", .boolean), Field("expire_after", .integer, optional: true),
       Field("draft_text", .string, optional: true),
-      Field("cursor", .string, optional: true),
+      Field("page_cursor", .string, optional: true),
     ])
 
   static let message = RecordSchema(
@@ -88,6 +91,7 @@ public struct RecordSchema: Sendable {
       Field("seq", .integer, optional: true), Field("sender", .handle), Field("sender_name", .string, optional: true),
       Field("is_mine", .boolean), Field("text", .string, optional: true), Field("created_at", .time),
       Field("status", .words(Message.Status.allCases.map(\.rawValue))), Field("is_unread", .boolean),
+      Field("read_by_count", .integer), Field("read_by", .list(.handle), optional: true),
       Field(
         "reply_to",
         .members([
@@ -101,7 +105,8 @@ public struct RecordSchema: Sendable {
       Field("expires_at", .time, optional: true), Field("deleted_at", .time, optional: true),
       Field("system_kind", .words(Message.SystemKind.allCases.map(\.rawValue)), optional: true),
       Field("subject", .string, optional: true), Field("duplicate", .boolean, optional: true),
-      Field("snippet", .string, optional: true), Field("cursor", .string, optional: true),
+      Field("snippet", .string, optional: true), Field("is_truncated", .boolean, optional: true),
+      Field("cursor", .string, optional: true),
     ])
 
   static let attachment = RecordSchema(
@@ -149,7 +154,9 @@ public struct RecordSchema: Sendable {
   // Events: what a message or a conversation is now, and what the stream says of itself.
 
   static let messageUpdated = RecordSchema("message_updated", Array(message.fields.dropFirst()))
-  static let conversationUpdated = RecordSchema("conversation_updated", Array(conversation.fields.dropFirst()))
+  static let conversationUpdated = RecordSchema(
+    "conversation_updated",
+    conversation.fields.dropFirst().dropLast() + [Field("cursor", .string)])
 
   static let typing = RecordSchema("typing", [Field("conversation_id", .uuid), Field("users", .list(.handle))])
 
@@ -205,7 +212,7 @@ public struct RecordSchema: Sendable {
       Field("subject", .string, optional: true), Field("expires_at", .time, optional: true),
       Field("is_group", .boolean, optional: true), Field("title", .string, optional: true),
       Field("creator", .handle, optional: true), Field("participants", .list(.handle), optional: true),
-      Field("last_activity", .time, optional: true),
+      Field("last_activity_at", .time, optional: true), Field("last_activity", .time, optional: true),
     ], isInput: true)
 
   static let readLine = RecordSchema(

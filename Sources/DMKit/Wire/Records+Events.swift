@@ -8,7 +8,7 @@ extension MessagingEvent: Record {
     case .readReceipt(let receipt, let cursor), .deliveryReceipt(let receipt, let cursor):
       receipt.write(to: &json, cursor: cursor)
     case .conversationUpdated(let conversation, let cursor):
-      conversation.write(to: &json, as: "conversation_updated", cursor: cursor.description)
+      conversation.write(to: &json, as: "conversation_updated", cursor: cursor)
     case .typing(let typing): typing.write(to: &json)
     case .presence(let presence): presence.write(to: &json)
     case .caughtUp(let cursor): Self.write("caught_up", cursor, to: &json)

@@ -46,6 +46,11 @@ extension Message: Record {
       json.member("created_at", createdAt)
       json.member("status", status.rawValue)
       json.member("is_unread", isUnread)
+      json.member("read_by_count", readByCount)
+      if let readBy {
+        json.key("read_by")
+        json.array { json in for user in readBy { json.value(user.description) } }
+      }
       if let replyTo {
         json.key("reply_to")
         json.object { json in
@@ -81,29 +86,38 @@ extension Message: Record {
       json.member("subject", subject)
       if isDuplicate { json.member("duplicate", true) }
       json.member("snippet", snippet)
+      if isTruncated { json.member("is_truncated", true) }
       json.member("cursor", cursor)
     }
   }
 }
 
 extension Conversation: Record {
-  public func write(to json: inout JSONWriter) { write(to: &json, as: "conversation", cursor: cursor?.description) }
+  public func write(to json: inout JSONWriter) { write(to: &json, as: "conversation", cursor: nil) }
 
-  func write(to json: inout JSONWriter, as type: String, cursor: String?) {
+  /// - Parameter cursor: the place in the stream, in place of the one in the list.
+  func write(to json: inout JSONWriter, as type: String, cursor: Cursor?) {
     json.object { json in
       json.member("type", type)
       json.member("id", id)
+      json.member("name", name)
       json.member("is_group", isGroup)
       json.member("title", title)
+      json.member("own_name", ownName)
       json.member("avatar_url", avatarURL)
       json.member("creator", creator?.description)
+      if !owners.isEmpty {
+        json.key("owners")
+        json.array { json in for owner in owners { json.value(owner.description) } }
+      }
+      json.member("my_role", myRole?.rawValue)
       json.key("participants")
       json.array { json in for participant in participants { json.value(participant.description) } }
       if let lastMessage {
         json.key("last_message")
         lastMessage.write(to: &json)
       }
-      json.member("last_activity", lastActivity)
+      json.member("last_activity_at", lastActivityAt)
       json.member("unread_count", unreadCount)
       json.member("unread_mentions_count", unreadMentionsCount)
       json.member("last_read_seq", lastReadSeq)
@@ -114,7 +128,7 @@ extension Conversation: Record {
       json.member("is_archived", isArchived)
       json.member("expire_after", expireAfter.map { Int($0.components.seconds) })
       json.member("draft_text", draftText)
-      json.member("cursor", cursor)
+      if let cursor { json.member("cursor", cursor) } else { json.member("page_cursor", pageCursor?.description) }
     }
   }
 }

@@ -114,8 +114,10 @@ extension EverydayRun {
     case 20..<45: .archived(chance(70))
     case 45..<60: .muted(for: chance(50) ? nil : .seconds(3600))
     case 60..<70: .unmuted
-    case 70..<90: .deleted
-    default: .draft(nil)
+    case 70..<85: .deleted
+    case 85..<90: .draft(nil)
+    // Titles of groups among them, so that names and titles meet.
+    default: .named(chance(25) ? nil : (Self.titles + ["mine", "work"]).randomElement(using: &random))
     }
   }
 

@@ -33,6 +33,7 @@ extension EverydayRun {
 
   func reference(_ talk: Int?, _ user: User) -> ConversationReference {
     guard let talk, let id = model.talks[talk].id else { return .direct(name(anybody())) }
+    if let own = model.talks[talk].parts[user]?.ownName, chance(30) { return .title(own) }
     if let title = model.talks[talk].title, chance(20) { return .title(title) }
     if model.talks[talk].has(user), let partner = model.talks[talk].partner(of: user), chance(80) {
       return .direct(name(partner))

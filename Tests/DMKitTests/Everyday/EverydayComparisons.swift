@@ -33,7 +33,7 @@ extension EverydayRun {
     query.limit = 3
     let page = try messengers[user].conversations(query)
     try same(page, Array(expected.filter { $0.unreadCount > 0 }.prefix(3)), "the first page of \(what)")
-    query.after = page.last?.cursor?.description
+    query.after = page.last?.pageCursor?.description
     if query.after != nil {
       let next = expected.filter { $0.unreadCount > 0 }.dropFirst(3).prefix(3)
       try same(try messengers[user].conversations(query), Array(next), "the second page of \(what)")
@@ -48,7 +48,7 @@ extension EverydayRun {
     func matches(_ words: String?) -> Bool { words?.lowercased().contains(text.lowercased()) == true }
     let expected = try model.list(.included, user).filter { seen in
       let isAlone = !seen.isGroup && seen.participants.count == 1
-      return matches(seen.title)
+      return matches(seen.title) || matches(seen.ownName)
         || seen.participants.contains { matches($0.description) && (isAlone || $0 != model.handle(user)) }
     }
     let what = "what \(name(user)) finds in the list by \(text)"
@@ -79,7 +79,7 @@ extension EverydayRun {
     let end = model.talks[talk].end(for: user)
     var seqs = (0..<end).map { $0 + 1 }
     if let ranges = query.ranges {
-      let wanted = ranges.reduce(into: Set<Int>()) { $0.formUnion(numbers($1, upTo: end)) }
+      let wanted = ranges.reduce(into: Set<Int>()) { $0.formUnion(model.numbers($1, in: talk, for: user)) }
       seqs = seqs.filter(wanted.contains)
     }
     if case .time(let time)? = query.since { seqs = seqs.filter { model.talks[talk].said[$0 - 1].createdAt >= time } }

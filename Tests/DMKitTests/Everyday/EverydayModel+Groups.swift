@@ -136,6 +136,11 @@ extension EverydayModel {
       part.deleted.formUnion(0..<talks[talk].end(for: user), by: 1)
       part.isGone = true
       part.draft = nil
+    case .named(let name):
+      if let name, name != part.ownName, talks.contains(where: { $0.parts[user]?.ownName == name }) {
+        throw Refusal(.nameTaken)
+      }
+      part.ownName = name
     case .draft(let text):
       guard part.isIn else { throw Refusal(.notAllowed) }
       part.draft = text
@@ -147,7 +152,7 @@ extension EverydayModel {
     } else {
       isChanged =
         part.isPinned != before.isPinned || part.isArchived != before.isArchived
-        || part.mutedUntil != before.mutedUntil || part.draft != before.draft
+        || part.mutedUntil != before.mutedUntil || part.draft != before.draft || part.ownName != before.ownName
       // A length is new each time.
       if case .muted(.some) = change { isChanged = true }
     }

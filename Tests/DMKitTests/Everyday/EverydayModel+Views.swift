@@ -13,6 +13,10 @@ extension EverydayModel {
       status: status(seq, talk, to: user), nonce: said.nonce)
     message.isMine = said.sender == user
     message.isUnread = !isGone && !countsAsRead(seq, talk, by: user)
+    message.readByCount =
+      said.readers.filter { reader in
+        reader != said.sender && (reader == user || !hasBlocked(said.sender, reader)) && !hasBlocked(user, reader)
+      }.count
     message.replyTo = said.replyTo.flatMap { reply($0, talk, to: user) }
     message.systemKind = said.kind
     message.subject = said.subject
@@ -41,18 +45,31 @@ extension EverydayModel {
   /// What a user calls a conversation that they are in, or were.
   private func label(_ talk: Int, for user: User) throws -> ConversationLabel {
     guard let id = talks[talk].id else { throw Mismatch("a conversation was not learned") }
+    if let name = talks[talk].parts[user]?.ownName {
+      return ConversationLabel(title: name, isGroup: talks[talk].pair == nil, reference: "+\(name)")
+    }
     if let pair = talks[talk].pair {
       let other = handle(pair.0 == user ? pair.1 : pair.0).description
       return ConversationLabel(title: other, isGroup: false, reference: other)
     }
     let title = talks[talk].face(for: user).title
     let namesakes = talks.filter { $0.parts[user] != nil && $0.pair == nil && $0.face(for: user).title == title }
+    let isTaken = talks.contains { $0.parts[user]?.ownName == title }
     return ConversationLabel(
-      title: title, isGroup: true, reference: namesakes.count == 1 ? "+\(title ?? "")" : id.description)
+      title: title, isGroup: true,
+      reference: namesakes.count == 1 && !isTaken ? "+\(title ?? "")" : id.description)
   }
 
   func messages(_ seqs: [Int], _ talk: Int, to user: User) throws -> [Message] {
     try seqs.map { try message($0, talk, to: user) }
+  }
+
+  /// The numbers that a range means to a user.
+  func numbers(_ range: RangeReference, in talk: Int, for user: User) -> Set<Int> {
+    let (end, visible) = (talks[talk].end(for: user), visible(talk, user))
+    func absolute(_ number: Int) -> Int { number < 0 ? visible.dropLast(-number - 1).last ?? 0 : number }
+    let (from, to) = (range.from.map(absolute) ?? 1, range.to.map(absolute) ?? end)
+    return Set((0..<end).map { $0 + 1 }.filter { from <= $0 && $0 <= to })
   }
 
   func lastActivity(_ talk: Int, _ user: User) -> Timestamp {
@@ -71,12 +88,20 @@ extension EverydayModel {
     var seen = Conversation(
       id: id, isGroup: this.pair == nil, title: face.title, creator: handle(this.creator),
       participants: face.members.map(handle),
-      lastMessage: try visible.last.map { try message($0, talk, to: user) }, lastActivity: activity,
+      lastMessage: try visible.last.map { try message($0, talk, to: user) }?.preview, lastActivityAt: activity,
       unreadCount: unread.count,
       lastReadSeq: (0..<this.end(for: user)).last { countsAsRead($0 + 1, talk, by: user) }.map { $0 + 1 },
       isPinned: part.isPinned, isArchived: part.isArchived,
-      cursor: PageCursor(
+      pageCursor: PageCursor(
         store: store, isPinned: part.isPinned, lastActivity: activity, conversation: Int64(talk + 1)))
+    let others = seen.participants.filter { $0 != handle(user) }
+    let names = (others.isEmpty ? [handle(user)] : others).map(\.description)
+    seen.ownName = part.ownName
+    seen.name = part.ownName ?? face.title ?? names.joined(separator: ", ")
+    seen.myRole = !part.isIn ? .former : part.isOwner ? .owner : .member
+    if this.pair == nil, part.isIn {
+      seen.owners = this.parts.filter { $0.value.isIn && $0.value.isOwner }.keys.sorted().map(handle)
+    }
     seen.unreadMentionsCount = unread.count { this.said[$0 - 1].mentions.contains(user) }
     seen.firstUnreadSeq = unread.first
     seen.mutedUntil = part.mutedUntil
@@ -97,7 +122,7 @@ extension EverydayModel {
     .sorted {
       let (a, b) = ($0.seen, $1.seen)
       if a.isPinned != b.isPinned { return a.isPinned }
-      return a.lastActivity != b.lastActivity ? a.lastActivity > b.lastActivity : $0.talk > $1.talk
+      return a.lastActivityAt != b.lastActivityAt ? a.lastActivityAt > b.lastActivityAt : $0.talk > $1.talk
     }
     .map(\.seen)
   }

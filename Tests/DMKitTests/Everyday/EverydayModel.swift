@@ -56,6 +56,7 @@ struct EverydayModel {
     /// Deleted from his lists.
     var isGone = false
     var draft: String?
+    var ownName: String?
     var mutedUntil: Timestamp?
     /// The group as it was when they left.
     var former: Face?
@@ -197,6 +198,7 @@ struct EverydayModel {
       guard let other = self.user(name) else { throw Refusal(.unknownUser) }
       return talks.firstIndex { $0.pair.map { $0 == (user, other) || $0 == (other, user) } ?? false }
     case .title(let title):
+      if let named = talks.firstIndex(where: { $0.parts[user]?.ownName == title }) { return named }
       let all = talks.indices.filter { talks[$0].parts[user] != nil && talks[$0].face(for: user).title == title }
       let current = all.filter { isIn(user, $0) }
       let meant = current.isEmpty ? all : current
@@ -226,7 +228,7 @@ struct EverydayModel {
       guard let talk else { throw Refusal(.badReference) }
       if let given, given != talk { throw Refusal(.unknownMessage) }
       let end = talks[talk].end(for: user)
-      let seq = number < 0 ? end + 1 + number : number
+      let seq = number < 0 ? visible(talk, user).dropLast(-number - 1).last ?? 0 : number
       guard seq >= 1, seq <= end else { throw Refusal(.unknownMessage) }
       return (talk, seq)
     case .id(let id):

@@ -81,7 +81,7 @@ struct ImportConversationTests {
       "last_activity":"2019-03-01T09:00:00Z"}
       """
     _ = try alice.importHistory([Imported(line: Array(json.utf8)[...])])
-    let activity = try alice.conversation(.id(id)).lastActivity
+    let activity = try alice.conversation(.id(id)).lastActivityAt
     #expect(activity == Timestamp(rfc3339: "2019-03-01T09:00:00Z"))
   }
 

@@ -38,7 +38,7 @@ struct OrderTests {
     let next = try alice.say("now", to: "+ops")
     #expect(next.createdAt.microseconds == future.microseconds + 1)
     #expect(try alice.say("again", to: "+ops").createdAt.microseconds == future.microseconds + 2)
-    #expect(try alice.conversation(.title("ops")).lastActivity.microseconds == future.microseconds + 2)
+    #expect(try alice.conversation(.title("ops")).lastActivityAt.microseconds == future.microseconds + 2)
   }
 
   @Test func `the clock counts when the last message is more than a minute ahead of it`() throws {
@@ -49,7 +49,7 @@ struct OrderTests {
     let before = Timestamp.now
     let next = try alice.say("now", to: "+ops")
     #expect((before ... .now).contains(next.createdAt))
-    #expect(try alice.conversation(.title("ops")).lastActivity == next.createdAt)
+    #expect(try alice.conversation(.title("ops")).lastActivityAt == next.createdAt)
     try alice.say("elsewhere", to: "bob")
     #expect(try alice.conversations().map(\.title) == [nil, "ops"], "it is no longer on top")
     let imported = try alice.importHistory([
@@ -81,7 +81,7 @@ struct OrderTests {
       var query = HistoryQuery()
       query.conversations = try conversation.map { [try ConversationReference($0)] } ?? []
       change(&query)
-      return try alice.history(of: query).map(\.seq)
+      return try alice.history(of: query).map(\.number)
     }
     #expect(try seqs("+ops") { $0.since = .time(soon) } == [1])
     #expect(try seqs("+ops") { $0.before = .time(soon) } == [2, 3])
@@ -95,7 +95,7 @@ struct OrderTests {
     _ = try bob.markRead(.before(.time(soon)), in: .title("ops"))
     var query = HistoryQuery(.title("ops"))
     query.unreadOnly = true
-    #expect(try bob.history(of: query).map(\.seq) == [1])
+    #expect(try bob.history(of: query).map(\.number) == [1])
   }
 
   @Test func `an id sorts with its message's time`() throws {

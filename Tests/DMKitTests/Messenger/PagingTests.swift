@@ -11,7 +11,7 @@ struct PagingTests {
     while case let page = try messenger.conversations(query), !page.isEmpty {
       #expect(page.count <= size)
       all += page
-      query.after = page.last?.cursor?.description
+      query.after = page.last?.pageCursor?.description
     }
     return all
   }
@@ -19,7 +19,7 @@ struct PagingTests {
   /// The order that the list promises, from columns that it does not sort by itself.
   private static func isInOrder(_ conversations: [Conversation]) -> Bool {
     zip(conversations, conversations.dropFirst()).allSatisfy { one, next in
-      one.isPinned == next.isPinned ? one.lastActivity >= next.lastActivity : one.isPinned
+      one.isPinned == next.isPinned ? one.lastActivityAt >= next.lastActivityAt : one.isPinned
     }
   }
 
@@ -93,7 +93,7 @@ struct PagingTests {
     query.limit = 2
     let first = try alice.conversations(query)
     try alice.say("hi", to: "+a")
-    query.after = first.last?.cursor?.description
+    query.after = first.last?.pageCursor?.description
     query.limit = nil
     #expect(first.map(\.title) == ["e", "d"])
     #expect(try alice.conversations(query).map(\.title) == ["c", "b"])

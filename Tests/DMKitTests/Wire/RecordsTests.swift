@@ -9,26 +9,27 @@ struct RecordsTests {
   /// No message has all of it; what is left out is no matter of the writer's.
   static let message = Message(
     id: id, conversationID: id, conversation: ConversationLabel(title: "ops", isGroup: true, reference: "+ops"), seq: 7,
-    sender: Handle(stored: "bob"), senderName: "Bob", isMine: true, isUnread: true, text: "hi", createdAt: time,
+    sender: Handle(stored: "bob"), senderName: "Bob", isMine: true, isUnread: true, readByCount: 1, readBy: [bob], text: "hi", createdAt: time,
     status: .read, replyTo: Message.Reply(id: id, seq: 6, sender: bob, text: "ho"), forwardedFrom: bob, nonce: "n", attachments: [bareAttachment], mentions: [bob],
     reactions: [Message.Reactions(emoji: "👍", users: [bob])],
     editedAt: time, expiresAt: time, deletedAt: time, systemKind: .userJoined, subject: "bob", isDuplicate: true,
-    snippet: "**hi**")
+    snippet: "**hi**", isTruncated: true)
 
   static let bob = Handle(stored: "bob")
   private static let cursor = Cursor(store: id, Cursor.Position(rev: 4711, seq: 10))
   private static let conversation = Conversation(
-    id: id, isGroup: true, title: "ops", creator: bob, participants: [bob], lastMessage: message, lastActivity: time,
+    id: id, name: "n", isGroup: true, title: "ops", ownName: "n", creator: bob, owners: [bob], myRole: .owner,
+    participants: [bob], lastMessage: message, lastActivityAt: time,
     unreadCount: 1, unreadMentionsCount: 1, lastReadSeq: 6, firstUnreadSeq: 7, isPinned: true, isArchived: false,
     mutedUntil: time, draftText: "d", avatarURL: "u", expireAfter: .seconds(60),
-    cursor: PageCursor(store: id, isPinned: true, lastActivity: time, conversation: 1))
+    pageCursor: PageCursor(store: id, isPinned: true, lastActivity: time, conversation: 1))
   static let bareMessage = Message(
     id: id, conversationID: id, conversation: ConversationLabel(title: nil, isGroup: true, reference: id.description),
     seq: nil, sender: bob, text: nil, createdAt: time, status: .sending, nonce: nil
   )
   private static let bareConversation = Conversation(
-    id: id, isGroup: false, title: nil, creator: nil, participants: [], lastMessage: nil, lastActivity: time,
-    unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil, isPinned: false, isArchived: false, cursor: nil)
+    id: id, isGroup: false, title: nil, creator: nil, participants: [], lastMessage: nil, lastActivityAt: time,
+    unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil, isPinned: false, isArchived: false, pageCursor: nil)
 
   private static func receipt(_ kind: Receipt.Kind, unread: Int? = nil) -> Receipt {
     Receipt(kind: kind, conversationID: id, user: bob, range: 1...7, at: time, unreadCount: unread)
@@ -164,13 +165,14 @@ struct RecordsTests {
         == #"{"type":"message","id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","#
         + #""ref":"+ops:7","conversation_id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","#
         + #""conversation_title":"ops","is_group":true,"seq":7,"sender":"bob","sender_name":"Bob","is_mine":true,"#
-        + #""text":"hi","created_at":"2026-11-21T14:30:00.123456Z","status":"read","is_unread":true,"#
+        + #""text":"hi","created_at":"2026-11-21T14:30:00.123456Z","status":"read","is_unread":true,"read_by_count":1,"read_by":["bob"],"#
         + #""reply_to":{"id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","seq":6,"sender":"bob","text":"ho"},"#
         + #""forwarded_from":"bob","nonce":"n","#
         + #""attachments":[\#(Self.bareAttachmentLine)],"mentions":["bob"],"#
         + #""reactions":{"👍":["bob"]},"edited_at":"2026-11-21T14:30:00.123456Z","#
         + #""expires_at":"2026-11-21T14:30:00.123456Z","deleted_at":"2026-11-21T14:30:00.123456Z","#
-        + #""system_kind":"user_joined","subject":"bob","duplicate":true,"snippet":"**hi**"}"# + "\n")
+        + #""system_kind":"user_joined","subject":"bob","duplicate":true,"snippet":"**hi**","is_truncated":true}"#
+        + "\n")
   }
 
   @Test func `an event is written like this, and stays so`() {

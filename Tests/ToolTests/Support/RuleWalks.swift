@@ -104,6 +104,7 @@ struct RuleWalk: Sendable {
       lines: "dm-edit delete --for-everyone", #"{"id":"MINE"}"#),
     "report it": RuleWalk(
       "dm-edit report MESSAGE", .shows("ACTOR", call: reports, by: .actor), lines: "dm-edit report"),
+    "name it for oneself": own("name PLACE mine", #""own_name":"mine""#),
     "pin it": own("pin PLACE", #""is_pinned":true"#),
     "mute it": own("mute PLACE", #""is_muted":true"#),
     "archive it": own("archive PLACE", #""is_archived":true"#),
