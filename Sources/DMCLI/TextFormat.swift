@@ -109,13 +109,24 @@ public enum TextFormat {
   }
 
   public static func line(_ receipt: Receipt, in place: String? = nil) -> String {
-    let range =
-      receipt.range.count == 1
-      ? "\(receipt.range.lowerBound)" : "\(receipt.range.lowerBound)..\(receipt.range.upperBound)"
-    let unread = receipt.unreadCount.map { ", \($0) unread" } ?? ""
-    let act = receipt.kind == .delivery ? "  delivered" : ""
+    let time = receipt.at.map { "\(day($0)) \(clock($0))" } ?? "some time ago"
     return
-      "\(visible(receipt.user.description))  \(place.map { "\($0):" } ?? "")\(range)  \(day(receipt.at)) \(clock(receipt.at))\(act)\(unread)"
+      "\(visible(receipt.user.description))  \(place.map { "\($0):" } ?? "")\(ranges(receipt.ranges))  \(time)"
+      + (receipt.kind == .delivery ? "  delivered" : "  read")
+  }
+
+  /// What was marked, or would be: `marked 5 of bob as read: 5..8, 12; 3 unread`.
+  public static func line(_ marked: Marked, in place: String) -> String {
+    "\(marked.isDryRun ? "would mark" : "marked") \(marked.count) of \(place) as \(marked.action.rawValue): "
+      + "\(ranges(marked.ranges)); \(marked.unreadCount) unread"
+  }
+
+  /// `5..8, 12`; of more than ten the first ten.
+  static func ranges(_ ranges: [SeqRange]) -> String {
+    let shown = ranges.prefix(10).map {
+      $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)..\($0.upperBound)"
+    }
+    return shown.joined(separator: ", ") + (ranges.count > shown.count ? ", …" : "")
   }
 
   /// Who is typing: `Alice, Bob, +2 are typing`.

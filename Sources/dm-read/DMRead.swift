@@ -24,7 +24,7 @@ internal import DMKit
       ("dm-tail bob -n 20 | dm-read", "exactly these 20"),
       ("dm-read --everywhere --before 7d", "for cron: whatever is older than a week"),
       ("dm-read --receipts bob:-1", "who has read the last message, and when"),
-    ], reads: "read_line", writes: ["read_receipt", "delivery_receipt", "error"])
+    ], reads: "read_line", writes: ["marked", "read_receipt", "error"])
 
   static func run(_ call: Invocation) throws {
     let arguments = call.arguments
@@ -49,14 +49,14 @@ internal import DMKit
       if case .before(.message) = target {
         throw usage("--everywhere goes with a time; messages are numbered in each conversation")
       }
-      for receipt in try messenger.markReadEverywhere(target, options) { try print(receipt, call) }
+      for marked in try messenger.markReadEverywhere(target, options) { try print(marked, call) }
     } else if let name = arguments.operands.first {
       let (conversations, ranges) = try conversationsAndRanges(arguments.operands, several: false)
       if ranges != nil, target != nil { throw usage("a range and an option exclude each other; write one of them") }
       guard let conversation = conversations.first, let chosen = ranges.map(ReadTarget.ranges) ?? target else {
         throw usage("which messages of '\(name)'? Write a range, --up-to MESSAGE, --before WHEN or --all")
       }
-      if let receipt = try messenger.markRead(chosen, in: conversation, options) { try print(receipt, call) }
+      if let marked = try messenger.markRead(chosen, in: conversation, options) { try print(marked, call) }
     } else if target != nil {
       throw usage("name a conversation, or add --everywhere")
     } else if isTerminal(.input) {
@@ -74,9 +74,15 @@ internal import DMKit
   }
 
   static func print(_ receipt: Receipt, _ call: Invocation) throws {
-    try call.print(receipt) { receipt in
-      let conversation = try call.messenger().conversation(.id(receipt.conversationID))
-      return TextFormat.line(receipt, in: TextFormat.name(conversation, for: try call.messenger().identity.handle))
-    }
+    try call.print(receipt) { TextFormat.line($0, in: try name($0.conversationID, call)) }
+  }
+
+  static func print(_ marked: Marked, _ call: Invocation) throws {
+    try call.print(marked) { TextFormat.line($0, in: try name($0.conversationID, call)) }
+  }
+
+  private static func name(_ conversation: Identifier, _ call: Invocation) throws -> String {
+    let messenger = try call.messenger()
+    return TextFormat.name(try messenger.conversation(.id(conversation)), for: messenger.identity.handle)
   }
 }

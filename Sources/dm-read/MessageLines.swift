@@ -4,7 +4,7 @@ internal import DMKit
 extension DMRead {
   /// Exactly the messages whose lines come in; other lines pass by.
   ///
-  /// One receipt a conversation and batch.
+  /// One `marked` record a conversation and batch.
   static func readLines(_ call: Invocation, _ messenger: Messenger, _ options: Messenger.MarkOptions) throws {
     var input = LineInput()
     while let batch = try input.batch({ try Messenger.Mentioned(line: $0) }) {
@@ -14,11 +14,11 @@ extension DMRead {
         lines.append(line)
         messages.append(message)
       }
-      let (receipts, errors) = messages.isEmpty ? ([], [:]) : try messenger.markRead(messages, options)
+      let (marked, errors) = messages.isEmpty ? ([], [:]) : try messenger.markRead(messages, options)
       var faults: [(line: Int, error: DMError)] = errors.map { (lines[$0.key], $0.value) }
       for case (let line, .failure(let error)) in batch { faults.append((line, error)) }
       for fault in faults.sorted(by: { $0.line < $1.line }) { try call.fail(line: fault.line, fault.error) }
-      for receipt in receipts { try print(receipt, call) }
+      for marked in marked { try print(marked, call) }
       try call.output.flush()
     }
   }

@@ -85,17 +85,37 @@ extension LocalTime {
       }
     }
 
-    @Test func `a receipt shows who, which messages, when and what is left`() {
+    @Test func `a receipt shows who, which messages and when`() {
       inZone("UTC") {
-        let one = Receipt(
-          kind: .read, conversationID: id, user: Handle(stored: "bob"), range: 7...7, at: time, unreadCount: nil)
-        let many = Receipt(
-          kind: .read, conversationID: id, user: Handle(stored: "bob"), range: 3...7, at: time, unreadCount: 2)
-        #expect(TextFormat.line(one).hasPrefix("bob  7  "))
-        #expect(TextFormat.line(many).hasPrefix("bob  3..7  "))
-        #expect(TextFormat.line(many).hasSuffix("14:30, 2 unread"))
-        #expect(TextFormat.line(one, in: "+ops").hasPrefix("bob  +ops:7  "))
+        func receipt(_ kind: Receipt.Kind, _ ranges: [SeqRange], at time: Timestamp?) -> Receipt {
+          Receipt(
+            kind: kind, conversationID: id, conversationTitle: nil, user: Handle(stored: "bob"), ranges: ranges,
+            at: time)
+        }
+        let day = TextFormat.day(time)
+        #expect(TextFormat.line(receipt(.read, [7...7], at: time)) == "bob  7  \(day) 14:30  read")
+        #expect(
+          TextFormat.line(receipt(.delivery, [3...7, 9...9], at: time), in: "+ops")
+            == "bob  +ops:3..7, 9  \(day) 14:30  delivered")
+        #expect(TextFormat.line(receipt(.delivery, [7...7], at: nil)) == "bob  7  some time ago  delivered")
       }
+    }
+
+    @Test func `what was marked shows the conversation, how many, which and what is left`() {
+      func marked(_ action: Messenger.MarkOptions.Act, _ ranges: [SeqRange], isDryRun: Bool = false) -> Marked {
+        Marked(
+          action: action, isDryRun: isDryRun, conversationID: id, conversationTitle: "bob", ranges: ranges,
+          unreadCount: 3, at: time)
+      }
+      #expect(
+        TextFormat.line(marked(.read, [5...8, 12...12]), in: "bob") == "marked 5 of bob as read: 5..8, 12; 3 unread")
+      #expect(
+        TextFormat.line(marked(.unread, [1...1], isDryRun: true), in: "+ops")
+          == "would mark 1 of +ops as unread: 1; 3 unread")
+      let many = stride(from: 1, through: 23, by: 2).map { $0...$0 }
+      #expect(
+        TextFormat.line(marked(.delivered, many), in: "bob")
+          == "marked 12 of bob as delivered: 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, …; 3 unread")
     }
 
     @Test func `a user shows the profile on one line`() {

@@ -7,27 +7,29 @@ seq 1 3 | dm-send -q --as carol --lines bob
 export DM_USER=bob
 unread() { dm-tail alice --unread --peek | jq -r .seq | tr '\n' ' '; }
 
-is "$(dm-read alice 3..5 9 | jq -c '[.type, .user, .from_seq, .to_seq, .unread_count]')" \
-  '["read_receipt","bob",3,9,16]' "ranges"
+is "$(dm-read alice 3..5 9 | jq -c '[.type, .action, .is_dry_run, .conversation_title, .ranges, .marked_count, .unread_count]')" \
+  '["marked","read",false,"alice",[[3,5],[9,9]],4,16]' "ranges, exactly"
 is "$(unread)" "1 2 6 7 8 10 11 12 13 14 15 16 17 18 19 20 " "and nothing between them"
 exits 0 "the same again" dm-read alice 3..5 9
 is "$out$err" "" "prints nothing, so that cron mails nothing"
-is "$(dm-read alice --up-to 6 --dry-run | jq -c '[.from_seq, .to_seq, .unread_count]')" '[1,6,13]' "a dry run"
+is "$(dm-read alice --up-to 6 --dry-run | jq -c '[.action, .is_dry_run, .ranges, .marked_count, .unread_count]')" \
+  '["read",true,[[1,2],[6,6]],3,13]' "a dry run"
 is "$(unread | wc -w)" 16 "changes nothing"
-is "$(dm-read alice --up-to 6 | jq -c '[.from_seq, .to_seq, .unread_count]')" '[1,6,13]' "up to a message"
-is "$(dm-read alice --up-to -13 | jq -c "[.from_seq, .to_seq]")" "[7,8]" "also from the end"
+is "$(dm-read alice --up-to 6 | jq -c '[.ranges, .unread_count]')" '[[[1,2],[6,6]],13]' "up to a message"
+is "$(dm-read alice --up-to -13 | jq -c .ranges)" "[[7,8]]" "also from the end"
 time=$(dm-tail alice 12 --peek | jq -r .created_at)
 is "$(dm-read alice --before "$time" | jq .unread_count)" 9 "before a time"
 is "$(unread)" "12 13 14 15 16 17 18 19 20 " "which is not included"
 is "$(dm-read --everywhere --before 7d)" "" "nothing is older than a week"
-is "$(dm-read alice:-1 | jq -c '[.from_seq, .unread_count]')" '[20,8]' "the last alone"
-is "$(dm-read alice --all | jq -c '[.from_seq, .to_seq, .unread_count]')" '[12,19,0]' "all"
+is "$(dm-read alice:-1 | jq -c '[.ranges, .unread_count]')" '[[[20,20]],8]' "the last alone"
+is "$(dm-read alice --all | jq -c '[.ranges, .unread_count]')" '[[[12,19]],0]' "all"
 is "$(dm-list --count)" 3 "of one conversation"
-is "$(dm-read --everywhere --all | jq -c '[.to_seq, .unread_count]')" '[3,0]' "all, everywhere"
+is "$(dm-read --everywhere --all | jq -c '[.conversation_title, .ranges, .unread_count]')" '["carol",[[1,3]],0]' \
+  "all, everywhere"
 exits 0 "again" dm-read --everywhere --all
 is "$out$err" "" "is silent"
 
-is "$(dm-read alice --unread 5..7 | jq -c '[.from_seq, .to_seq, .unread_count]')" '[5,7,3]' "unread again"
+is "$(dm-read alice --unread 5..7 | jq -c '[.action, .ranges, .unread_count]')" '["unread",[[5,7]],3]' "unread again"
 is "$(unread)" "5 6 7 " "for oneself"
 is "$(dm-tail --as alice bob 5..7 --peek | jq -r .status | tr '\n' ' ')" "read read read " "others see that it was read"
 dm-send -q alice mine
@@ -39,15 +41,17 @@ dm-send -q +ops hi
 dm-read -q --as carol +ops --all
 dm-read -q --as alice +ops --all
 is "$(dm-read --receipts +ops:-1 | jq -r .user | tr '\n' ' ')" "carol alice " "who has read it, oldest first"
-is "$(dm-read --receipts "$(dm-tail +ops -n 1 | jq -r .id)" | jq -s 'map(.at) == (map(.at) | sort)')" true \
+is "$(dm-read --receipts "$(dm-tail +ops -n 1 | jq -r .id)" | jq -s 'map(.read_at) == (map(.read_at) | sort)')" true \
   "by its id, and when"
 is "$(dm-read --receipts alice:-1)" "" "nobody yet"
 
 seq 1 20 | dm-send -q --as alice --lines bob
-is "$(dm-tail alice -n 5 | dm-read | jq -c '[.from_seq, .to_seq, .unread_count]')" '[37,41,15]' \
+is "$(dm-tail alice -n 5 | dm-read | jq -c '[.ranges, .unread_count]')" '[[[37,41]],15]' \
   "exactly what was printed"
 is "$(dm-tail alice -n 30 --peek | jq -c 'select(.seq % 10 == 0)' | dm-read |
-  jq -c '[.from_seq, .to_seq, .unread_count]')" '[30,30,14]' "or chosen by jq"
+  jq -c '[.ranges, .unread_count]')" '[[[30,30]],14]' "or chosen by jq"
+is "$(dm-tail alice 24..28 --peek | jq -c 'select(.seq % 2 == 0)' | dm-read --dry-run | jq -c '[.ranges, .marked_count]')" \
+  '[[[24,24],[26,26],[28,28]],3]' "and nothing between them"
 is "$(dm-tail alice -n 1 --peek | sed 's/"seq":[0-9]*/"seq":36/' | dm-read --unread)" "" "what is unread already"
 is "$(printf '{"type":"read_receipt"}\n{}\n' | dm-read)" "" "lines that are no messages pass by"
 { dm-tail alice 31 --peek; echo '{'; dm-tail alice 32 --peek | jq -c \
@@ -56,7 +60,11 @@ exits 1 "a malformed line does not end the batch" sh -c "dm-read <'$work/lines'"
 is "$(printf '%s' "$out" | jq -r '.code // .unread_count' | tr '\n' ' ')" "malformed_line unknown_message 12 " \
   "errors and one receipt"
 
-like "$(dm-read alice --unread 1 --text)" "bob  alice:1  ????-??-?? ??:??, * unread" "as text"
+like "$(dm-read alice --unread 1 --text)" "marked 1 of alice as unread: 1; * unread" "as text"
+like "$(dm-read alice 1 --dry-run --text)" "would mark 1 of alice as read: 1; * unread" "a dry run as text"
+like "$(dm-read --as alice --receipts bob:2 --text)" "bob  bob:2  ????-??-?? ??:??  read" "a receipt as text"
+dm-send -q --as alice bob new
+is "$(dm-read alice --delivered --all | jq -c '[.action, .ranges, .marked_count]')" '["delivered",[[42,42]],1]' "delivered"
 exits 64 "which messages" dm-read alice
 exits 64 "which conversation" dm-read --all
 exits 64 "everywhere, but what" dm-read --everywhere

@@ -13,10 +13,10 @@ dm-send -q --as bob alice --reply-to -1 'with pleasure'
 is "$(dm-read --as alice --receipts bob:1 | jq -r .user)" bob "who has read it"
 is "$(dm-tail --as alice bob | jq -r .status | tr '\n' ' ')" "read sent " "and how far each came"
 
-# Exactly the 20 that were printed. They may come in more than one batch, each with a receipt of its own.
+# Exactly the 20 that were printed. They may come in more than one batch, each with a record of its own.
 seq 1 50 | dm-send -q --as alice --lines bob
 is "$(dm-tail --as bob alice -n 20 | dm-read --as bob |
-  jq -cs '[.[0].from_seq, .[-1].to_seq, .[-1].unread_count]')" '[33,52,30]' "dm-tail bob -n 20 | dm-read"
+  jq -cs '[.[0].ranges[0][0], .[-1].ranges[-1][1], .[-1].unread_count]')" '[33,52,30]' "dm-tail bob -n 20 | dm-read"
 is "$(dm-tail --as bob alice --unread --peek | jq -r .seq | tr '\n' ' ')" "$(seq 3 32 | tr '\n' ' ')" \
   "not the 30 before them"
 

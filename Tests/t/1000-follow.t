@@ -53,8 +53,8 @@ is "$(events alice message)" "message please read " "--events message"
 is "$(events alice update)" "message_updated please read message_updated please read " "update: twice, as it was"
 is "$(events bob receipt)" "delivery_receipt  read_receipt  " "receipt: delivered, then read"
 is "$(events bob message,receipt)" "message please read delivery_receipt  read_receipt  " "two kinds"
-is "$(dm-tail --as bob --cursor "$start" --events receipt | jq -c 'select(.type == "read_receipt") | [.user, .unread_count]')" \
-  '["bob",7]' "one's own receipt says what is left unread"
+is "$(dm-tail --as bob --cursor "$start" --events receipt | jq -c 'select(.type == "read_receipt") | [.user, .conversation_title]')" \
+  '["bob","alice"]' "a receipt says who read and where"
 is "$(dm-tail --as bob --cursor "$start" --events all | tail -n 1 | jq -r .type)" caught_up "all"
 follow dm-tail -f --as alice bob --cursor now --events typing
 is "$(line .type)" caught_up "typing"
@@ -104,10 +104,10 @@ is "$(line .status)" read "and read"
 leave
 dm-send -q --as alice bob aloud
 follow sh -c 'dm-tail -f --as bob alice -n 1 | dm-read --as bob'
-mark='"\(.type) \(.to_seq - .from_seq)"'
-is "$(line "$mark")" "read_receipt 0" "dm-tail -f | dm-read marks what was printed"
+mark='"\(.type) \(.marked_count)"'
+is "$(line "$mark")" "marked 1" "dm-tail -f | dm-read marks what was printed"
 dm-send -q --as alice bob again
-is "$(line "$mark")" "read_receipt 0" "as it goes"
+is "$(line "$mark")" "marked 1" "as it goes"
 leave
 start=$(dm-tail --as alice --cursor now | jq -r .cursor)
 follow dm-tail -f --as bob alice -n 0 --peek --read

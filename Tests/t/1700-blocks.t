@@ -57,7 +57,7 @@ is "$(dm-list | jq -s length)" 1 "and then to none"
 exits 77 "he has no presence" dm-user presence bob
 is "$(dm-user presence | jq -r .user)" carol "among others"
 exits 0 "one has for him" dm-user --as bob presence alice
-is "$(dm-read +ops --all | jq -c '[.from_seq, .to_seq, .unread_count]')" "[3,3,0]" "marking as read leaves him out"
+is "$(dm-read +ops --all | jq -c '[.ranges, .unread_count]')" "[[[3,3]],0]" "marking as read leaves him out"
 is "$(dm-read --as bob --receipts +ops:2 | jq -r .user)" "" "so that he gets no receipt"
 is "$(dm-read +ops 2)$(dm-read +ops 2 --unread)$(dm-read bob --all)" "" "for anything"
 

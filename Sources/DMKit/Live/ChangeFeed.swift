@@ -155,8 +155,8 @@ final class ChangeFeed {
       let isRead = row.kind == .readReceipt
       let receipt = Receipt(
         kind: isRead ? .read : .delivery, conversationID: try store.conversationID(row.conversation),
-        user: try store.handle(user), range: seqs, at: row.at,
-        unreadCount: isRead && isOwn ? try store.unreadCount(in: row.conversation, as: viewer) : nil)
+        conversationTitle: try store.title(of: row.conversation, as: me), user: try store.handle(user), ranges: [seqs],
+        at: row.at)
       events.append(isRead ? .readReceipt(receipt, cursor) : .deliveryReceipt(receipt, cursor))
     case .conversation, .ownState:
       // What one marks for oneself is nobody else's business, and who is out of it is told by a change of his own.

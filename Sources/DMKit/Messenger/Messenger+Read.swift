@@ -11,7 +11,7 @@ public enum ReadTarget: Sendable {
 extension Messenger {
   /// What to do to messages.
   public struct MarkOptions: Sendable {
-    public enum Act: Sendable {
+    public enum Act: String, Sendable, CaseIterable {
       case read
       /// For oneself only, the receipts stay.
       case unread
@@ -31,18 +31,17 @@ extension Messenger {
   /// - Returns: nil when nothing changed.
   public func markRead(
     _ target: ReadTarget, in reference: ConversationReference, _ options: MarkOptions = MarkOptions()
-  ) throws -> Receipt? {
-    let receipts = try mark(options, orElse: nothingYet(reference)) { store, me in
+  ) throws -> Marked? {
+    try mark(options, orElse: nothingYet(reference)) { store, me in
       let row = try find(reference, store, me)
       return [(row.key, try ranges(target, in: row, store, me))]
-    }
-    return receipts.first
+    }.first
   }
 
-  /// Marks messages of all conversations; one receipt for each that changed.
+  /// Marks messages of all conversations; returns what changed in each that changed.
   public func markReadEverywhere(
     _ target: ReadTarget, _ options: MarkOptions = MarkOptions()
-  ) throws -> [Receipt] {
+  ) throws -> [Marked] {
     try mark(options) { store, me in
       try store.conversationKeys(of: me, unreadOnly: options.act == .read).compactMap { key in
         let row = try self.find(ConversationReference.id(store.conversationID(key)), store, me)
@@ -62,13 +61,13 @@ extension Messenger {
     }
   }
 
-  /// Marks exactly these messages; one receipt for each conversation that changed, and what was wrong
-  /// with each that could not be marked.
+  /// Marks exactly these messages; returns what changed in each conversation that changed, and what was wrong with each
+  /// message that could not be marked, by its index.
   public func markRead(
     _ messages: [Mentioned], _ options: MarkOptions = MarkOptions()
-  ) throws -> (receipts: [Receipt], errors: [Int: DMError]) {
+  ) throws -> (marked: [Marked], errors: [Int: DMError]) {
     var errors: [Int: DMError] = [:]
-    let receipts = try mark(options) { store, me in
+    let marked = try mark(options) { store, me in
       errors = [:]
       var order: [Int64] = []
       var wanted: [Int64: [SeqRange]] = [:]
@@ -88,7 +87,7 @@ extension Messenger {
         (key, coalesced((wanted[key] ?? []).sorted { $0.lowerBound < $1.lowerBound }))
       }
     }
-    return (receipts, errors)
+    return (marked, errors)
   }
 
   /// Who has read a message and when: the first receipt of each reader that covers it, oldest first.
@@ -100,10 +99,11 @@ extension Messenger {
       let conversation = row.id
       guard let sender = try store.userKey(message.sender.description) else { return [] }
       let readers = Set(try viewer.statuses.readers(of: place.seq, in: row.key, from: sender))
+      let title = try store.title(of: row.key, as: me)
       return try store.receipts(for: place).filter { readers.contains($0.user) }.map {
         Receipt(
-          kind: .read, conversationID: conversation, user: try store.handle($0.user), range: $0.range, at: $0.at,
-          unreadCount: nil)
+          kind: .read, conversationID: conversation, conversationTitle: title, user: try store.handle($0.user),
+          ranges: [place.seq...place.seq], at: $0.at)
       }
     }
   }
@@ -151,30 +151,42 @@ extension Messenger {
   /// Looks first, so that marking what is marked already neither waits nor writes.
   private func mark(
     _ options: MarkOptions, orElse missing: DMError? = nil, _ find: (Store, Int64) throws -> Marks
-  ) throws -> [Receipt] {
+  ) throws -> [Marked] {
     let now = Timestamp.now
-    let looked: [Receipt]? = try reading(nil) { store, me in
-      try find(store, me).compactMap { mark in
+    let looked: (records: [Marked], hasChanges: Bool)? = try reading(nil) { store, me in
+      var hasChanges = false
+      var records: [Marked] = []
+      for mark in try find(store, me) {
         let viewer = Viewer(store, me)
         let changed = try wouldChange(mark.ranges, options.act, store, viewer, mark.conversation)
-        let count = changed.reduce(0) { $0 + $1.count } * (options.act == .unread ? 1 : -1)
-        let unread = try store.unreadCount(in: mark.conversation, as: viewer) + count
-        return try receipt(changed, options.act, in: mark.conversation, at: now, store, unread: unread)
+        hasChanges = hasChanges || !changed.isEmpty
+        let unread = try store.unreadCount(in: mark.conversation, as: viewer)
+        let record = try marked(changed, options, in: mark.conversation, at: now, viewer) { count in
+          switch options.act {
+          case .read: unread - count
+          case .unread: unread + count
+          case .delivered: unread
+          }
+        }
+        if let record { records.append(record) }
       }
+      return (records, hasChanges)
     }
     guard let looked else {
       if let missing { throw missing }
       return []
     }
-    if looked.isEmpty || options.isDryRun {
+    if !looked.hasChanges || options.isDryRun {
       try existingStore()?.confirm()
-      return looked
+      return looked.records
     }
     return try writing(isBulk: true) { store, me in
       try find(store, me).compactMap { mark in
-        let changed = try change(mark.ranges, options.act, store, Viewer(store, me), mark.conversation, at: now)
-        let unread = try store.unreadCount(in: mark.conversation, as: Viewer(store, me))
-        return try receipt(changed, options.act, in: mark.conversation, at: now, store, unread: unread)
+        let viewer = Viewer(store, me)
+        let changed = try change(mark.ranges, options.act, store, viewer, mark.conversation, at: now)
+        return try marked(changed, options, in: mark.conversation, at: now, viewer) { _ in
+          try store.unreadCount(in: mark.conversation, as: Viewer(store, me))
+        }
       }
     }
   }
@@ -221,14 +233,19 @@ extension Messenger {
     return changed
   }
 
-  private func receipt(
-    _ changed: [SeqRange], _ act: MarkOptions.Act, in key: Int64, at time: Timestamp, _ store: Store, unread: Int
-  ) throws -> Receipt? {
-    guard let first = changed.first, let last = changed.last else { return nil }
-    return Receipt(
-      kind: act == .delivered ? .delivery : .read, conversationID: try store.conversationID(key),
-      user: identity.handle, range: first.lowerBound...last.upperBound, at: time,
-      unreadCount: act == .delivered ? nil : unread)
+  /// - Parameter changed: what changed; of a delivery, which is a line under everything, also what the user does not see.
+  private func marked(
+    _ changed: [SeqRange], _ options: MarkOptions, in key: Int64, at time: Timestamp, _ viewer: Viewer,
+    unread: (_ count: Int) throws -> Int
+  ) throws -> Marked? {
+    let store = viewer.store
+    let ranges =
+      options.act == .delivered ? try changed.flatMap { try store.messagesOfOthers($0, as: viewer, in: key) } : changed
+    if ranges.isEmpty { return nil }
+    return Marked(
+      action: options.act, isDryRun: options.isDryRun, conversationID: try store.conversationID(key),
+      conversationTitle: try store.title(of: key, as: viewer.user), ranges: coalesced(ranges),
+      unreadCount: try unread(ranges.reduce(0) { $0 + $1.count }), at: time)
   }
 }
 

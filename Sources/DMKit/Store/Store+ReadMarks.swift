@@ -76,6 +76,17 @@ extension Store {
     return coalesced((settled + unreachable).sorted { $0.lowerBound < $1.lowerBound })
   }
 
+  /// The messages of a range that others sent and a user sees.
+  func messagesOfOthers(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
+    var statement = try connection.prepare(
+      """
+      SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
+      AND sender <> ?2 AND deleted_at IS NULL ORDER BY seq
+      """)
+    let others = try ranges(&statement, viewer.user, conversation, range)
+    return try coalesced(gaps(in: others, left: unreachable(range, as: viewer, in: conversation)))
+  }
+
   /// What a statement says of ranges; its parameters are the conversation, the user, and the ends.
   func ranges(_ statement: inout Statement, _ user: Int64, _ conversation: Int64, _ range: SeqRange)
     throws -> [SeqRange]

@@ -50,7 +50,8 @@ public struct RecordSchema: Sendable {
 
   public static let outputs =
     [
-      user, conversation, message, attachment, messageDeleted, reaction, readReceipt, deliveryReceipt, messageUpdated,
+      user, conversation, message, attachment, messageDeleted, reaction, readReceipt, deliveryReceipt, marked,
+      messageUpdated,
       conversationUpdated, typing, presence,
       caughtUp, heartbeat, gap, ack, consumer, error,
     ] + upkeep
@@ -143,13 +144,25 @@ public struct RecordSchema: Sendable {
       Field("emoji", .string, optional: true), Field("reacted_at", .time), Field("cursor", .string, optional: true),
     ])
 
-  static let readReceipt = RecordSchema("read_receipt", receiptFields)
-  static let deliveryReceipt = RecordSchema("delivery_receipt", receiptFields)
+  static let readReceipt = RecordSchema("read_receipt", receiptFields(Field("read_at", .time)))
+  static let deliveryReceipt = RecordSchema(
+    "delivery_receipt", receiptFields(Field("delivered_at", .time, optional: true)))
 
-  private static let receiptFields = [
-    Field("conversation_id", .uuid), Field("user", .handle), Field("from_seq", .integer), Field("to_seq", .integer),
-    Field("at", .time), Field("unread_count", .integer, optional: true), Field("cursor", .string, optional: true),
-  ]
+  private static func receiptFields(_ time: Field) -> [Field] {
+    [
+      Field("conversation_id", .uuid), Field("conversation_title", .string, optional: true), Field("user", .handle),
+      Field("ranges", .list(.list(.integer))), time, Field("cursor", .string, optional: true),
+    ]
+  }
+
+  static let marked = RecordSchema(
+    "marked",
+    [
+      Field("action", .words(Messenger.MarkOptions.Act.allCases.map(\.rawValue))), Field("is_dry_run", .boolean),
+      Field("conversation_id", .uuid), Field("conversation_title", .string, optional: true),
+      Field("ranges", .list(.list(.integer))), Field("marked_count", .integer), Field("unread_count", .integer),
+      Field("marked_at", .time),
+    ])
 
   // Events: what a message or a conversation is now, and what the stream says of itself.
 

@@ -133,6 +133,21 @@ extension Conversation: Record {
   }
 }
 
+extension JSONWriter {
+  /// Ranges of numbers, each as an array of its ends.
+  mutating func member(_ name: StaticString, ranges: [SeqRange]) {
+    key(name)
+    array { json in
+      for range in ranges {
+        json.array { json in
+          json.value(range.lowerBound)
+          json.value(range.upperBound)
+        }
+      }
+    }
+  }
+}
+
 extension Receipt: Record {
   public func write(to json: inout JSONWriter) { write(to: &json, cursor: nil) }
 
@@ -143,12 +158,30 @@ extension Receipt: Record {
       case .read: json.member("type", "read_receipt")
       }
       json.member("conversation_id", conversationID)
+      json.member("conversation_title", conversationTitle)
       json.member("user", user.description)
-      json.member("from_seq", range.lowerBound)
-      json.member("to_seq", range.upperBound)
-      json.member("at", at)
-      json.member("unread_count", unreadCount)
+      json.member("ranges", ranges: ranges)
+      switch kind {
+      case .delivery: json.member("delivered_at", at)
+      case .read: json.member("read_at", at)
+      }
       json.member("cursor", cursor)
+    }
+  }
+}
+
+extension Marked: Record {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "marked")
+      json.member("action", action.rawValue)
+      json.member("is_dry_run", isDryRun)
+      json.member("conversation_id", conversationID)
+      json.member("conversation_title", conversationTitle)
+      json.member("ranges", ranges: ranges)
+      json.member("marked_count", count)
+      json.member("unread_count", unreadCount)
+      json.member("marked_at", at)
     }
   }
 }

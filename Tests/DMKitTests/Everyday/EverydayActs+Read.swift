@@ -21,23 +21,26 @@ extension EverydayRun {
       case .delivered: after.markDelivered(wanted.max() ?? 0, talk, to: user)
       }
     if !options.isDryRun { model = after }
-    return (changed, after.unread(talk, user).count)
+    let seen = changed.filter {
+      options.act != .delivered || model.sees($0, talk, user) && model.talks[talk].said[$0 - 1].sender != user
+    }
+    return (seen, after.unread(talk, user).count)
   }
 
   private func check(
-    _ told: Receipt?, _ talk: Int, _ options: Messenger.MarkOptions, by user: User,
+    _ told: Marked?, _ talk: Int, _ options: Messenger.MarkOptions, by user: User,
     _ expected: (changed: Set<Int>, unread: Int)
   ) throws {
-    guard let told, let lower = expected.changed.min(), let upper = expected.changed.max() else {
+    guard let told, !expected.changed.isEmpty else {
       if told == nil, expected.changed.isEmpty { return }
-      throw Mismatch("\(expected.changed.sorted()) should have changed, not \(told.map { "\($0.range)" } ?? "nothing")")
+      throw Mismatch(
+        "\(expected.changed.sorted()) should have changed, not \(told.map { "\($0.ranges)" } ?? "nothing")")
     }
     guard let id = model.talks[talk].id else { throw Mismatch("not learned") }
-    let isDelivery = options.act == .delivered
-    let receipt = Receipt(
-      kind: isDelivery ? .delivery : .read, conversationID: id, user: model.handle(user), range: lower...upper,
-      at: told.at, unreadCount: isDelivery ? nil : expected.unread)
-    try same(told, receipt, "the receipt")
+    let marked = Marked(
+      action: options.act, isDryRun: options.isDryRun, conversationID: id, conversationTitle: told.conversationTitle,
+      ranges: runs(expected.changed), unreadCount: expected.unread, at: told.at)
+    try same(told, marked, "what was marked")
     try nearNow(told.at)
   }
 
@@ -122,8 +125,8 @@ extension EverydayRun {
       return (codes, marked.filter { !$0.1.changed.isEmpty })
     } _: { told, expected in
       try same(told.errors.mapValues(\.code), expected.0, "the errors")
-      try same(told.receipts.count, expected.1.count, "receipts")
-      for (told, marked) in zip(told.receipts, expected.1) { try check(told, marked.0, options, by: user, marked.1) }
+      try same(told.marked.count, expected.1.count, "records")
+      for (told, marked) in zip(told.marked, expected.1) { try check(told, marked.0, options, by: user, marked.1) }
     }
   }
 
@@ -139,7 +142,7 @@ extension EverydayRun {
       }
       return marked.filter { !$0.1.changed.isEmpty }
     } _: { told, expected in
-      try same(told.count, expected.count, "receipts")
+      try same(told.count, expected.count, "records")
       for (told, marked) in zip(told, expected) { try check(told, marked.0, options, by: user, marked.1) }
     }
   }

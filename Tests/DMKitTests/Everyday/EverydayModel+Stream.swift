@@ -107,14 +107,17 @@ extension EverydayModel {
         cursor)
     case .read(let range, let reader):
       guard isIn(user, talk), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
-      let left = isOwn ? try conversation().unreadCount : nil
       return .readReceipt(
-        Receipt(kind: .read, conversationID: id, user: handle(reader), range: range, at: at, unreadCount: left), cursor)
+        Receipt(
+          kind: .read, conversationID: id, conversationTitle: title(talk, to: user), user: handle(reader),
+          ranges: [range],
+          at: at), cursor)
     case .got(let range, let getter):
       guard isIn(user, talk), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
       return .deliveryReceipt(
-        Receipt(kind: .delivery, conversationID: id, user: handle(getter), range: range, at: at, unreadCount: nil),
-        cursor)
+        Receipt(
+          kind: .delivery, conversationID: id, conversationTitle: title(talk, to: user), user: handle(getter),
+          ranges: [range], at: at), cursor)
     case .conversation:
       guard isIn(user, talk), isOwn || isListed(talk, user) else { return nil }
       return .conversationUpdated(try conversation(), cursor)

@@ -127,6 +127,11 @@ extension EverydayModel {
     .map(\.seen)
   }
 
+  /// What a user calls a conversation.
+  func title(_ talk: Int, to user: User) -> String? {
+    talks[talk].partner(of: user).map { handle($0).description } ?? talks[talk].face(for: user).title
+  }
+
   /// Who has read a message, oldest first, as a user is told.
   func receipts(_ seq: Int, _ talk: Int, to user: User) throws -> [Receipt] {
     let this = talks[talk]
@@ -137,8 +142,8 @@ extension EverydayModel {
     }
     .map {
       Receipt(
-        kind: .read, conversationID: id, user: handle($0.user), range: $0.range,
-        at: $0.at ?? Timestamp(microseconds: 0), unreadCount: nil)
+        kind: .read, conversationID: id, conversationTitle: title(talk, to: user), user: handle($0.user),
+        ranges: [seq...seq], at: $0.at ?? Timestamp(microseconds: 0))
     }
   }
 }

@@ -45,13 +45,6 @@ struct FollowerKindsTests {
     #expect(try store.messenger("bob").told([.conversation]) == Array(repeating: "ops changed", count: 3))
   }
 
-  @Test func `one is told how many messages one's own reading leaves, and nobody else is`() throws {
-    let store = try eventful()
-    // As it is now: one is unread again.
-    #expect(try store.messenger("bob").told([.receipt]) == ["bob got 1-2", "bob read 2-2, 1 left"])
-    #expect(try store.messenger("alice").told([.receipt]) == ["bob got 1-2", "bob read 2-2"])
-  }
-
   @Test func `a conversation that one is not in is none of one's business`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))

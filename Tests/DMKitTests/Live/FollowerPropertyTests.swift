@@ -189,9 +189,8 @@ struct FollowerPropertyTests {
     case .message(let message, _): return "\(conversation): new \(message.number) \(message.sender) \(message.status)"
     case .messageUpdated(let message, _): return "\(conversation): \(message.number) \(message.sender) \(message.status)"
     case .readReceipt(let receipt, _):
-      let left = receipt.unreadCount.map { ", \($0) left" } ?? ""
-      return "\(conversation): \(receipt.user) read \(receipt.range)\(left)"
-    case .deliveryReceipt(let receipt, _): return "\(conversation): \(receipt.user) got \(receipt.range)"
+      return "\(conversation): \(receipt.user) read \(receipt.ranges[0])"
+    case .deliveryReceipt(let receipt, _): return "\(conversation): \(receipt.user) got \(receipt.ranges[0])"
     case .conversationUpdated(let seen, _):
       return "\(conversation): \(seen.unreadCount) unread of \(seen.lastMessage?.seq ?? 0)"
     default: return event.summary

@@ -121,7 +121,7 @@ struct StreamModel {
     case .message(let seq): return "\(conversation): new \(seq) \(sender(seq, conversation)) \(model.status(seq))"
     case .update(let seq, _): return "\(conversation): \(seq) \(sender(seq, conversation)) \(model.status(seq))"
     case .read(let reader, let range):
-      return "\(conversation): \(reader) read \(range)" + (reader == user ? ", \(model.unread(user).count) left" : "")
+      return "\(conversation): \(reader) read \(range)"
     case .got(let user, let range): return "\(conversation): \(user) got \(range)"
     }
   }

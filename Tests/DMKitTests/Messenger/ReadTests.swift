@@ -16,12 +16,13 @@ struct ReadTests {
     return Scene(store: store, alice: alice, bob: try store.messenger("bob"))
   }
 
-  @Test func `a receipt spans what changed, and what did not change gives none`() throws {
+  @Test func `marking returns exactly the messages that changed, and nothing when none did`() throws {
     let scene = try filled()
     let first = try #require(try scene.bob.markRead(.ranges([RangeReference(from: 3, to: 5)]), in: .direct("alice")))
-    #expect(first.range == 3...5 && first.unreadCount == 7 && first.user.description == "bob")
+    #expect(first.ranges == [3...5] && first.count == 3 && first.unreadCount == 7)
+    #expect(first.conversationTitle == "alice" && first.action == .read && !first.isDryRun)
     let second = try #require(try scene.bob.markRead(.ranges([RangeReference(from: 2, to: 6)]), in: .direct("alice")))
-    #expect(second.range == 2...6 && second.unreadCount == 5)
+    #expect(second.ranges == [2...2, 6...6] && second.unreadCount == 5)
     #expect(try scene.bob.markRead(.ranges([RangeReference(from: 2, to: 6)]), in: .direct("alice")) == nil)
     #expect(try scene.bob.markRead(.ranges([RangeReference(from: 90, to: nil)]), in: .direct("alice")) == nil)
   }
@@ -30,16 +31,16 @@ struct ReadTests {
     let scene = try filled()
     let sixth = try scene.bob.everything(in: "alice")[5]
     let receipt = try #require(try scene.bob.markRead(.before(.time(sixth.createdAt)), in: .direct("alice")))
-    #expect(receipt.range == 1...5 && receipt.unreadCount == 5)
+    #expect(receipt.ranges == [1...5] && receipt.unreadCount == 5)
     #expect(try scene.bob.markRead(.before(.time(Timestamp(microseconds: 0))), in: .direct("alice")) == nil)
   }
 
-  @Test func `everywhere gives one receipt for each conversation that changed`() throws {
+  @Test func `everywhere returns one record for each conversation that changed`() throws {
     let scene = try filled()
     try scene.store.messenger("carol").say("hi", to: "bob")
     try scene.bob.say("mine", to: "bob")
     let receipts = try scene.bob.markReadEverywhere(.all)
-    #expect(receipts.map(\.range) == [1...10, 1...1])
+    #expect(receipts.map(\.ranges) == [[1...10], [1...1]])
     #expect(receipts.allSatisfy { $0.unreadCount == 0 })
     #expect(try scene.bob.markReadEverywhere(.all).isEmpty)
     #expect(try scene.bob.unreadCount() == 0)
@@ -52,7 +53,7 @@ struct ReadTests {
     var options = Messenger.MarkOptions()
     options.act = .unread
     let receipt = try #require(try scene.bob.markRead(.all, in: .direct("alice"), options))
-    #expect(receipt.range == 1...10 && receipt.unreadCount == 10)
+    #expect(receipt.ranges == [1...10] && receipt.unreadCount == 10)
     #expect(try scene.bob.conversation(.direct("alice")).lastReadSeq == 11)
     #expect(try scene.alice.everything(in: "bob").map(\.status) == Array(repeating: .read, count: 10) + [.sent])
     #expect(try scene.alice.receipts(for: .number(1, in: .direct("bob"))).count == 1)
@@ -63,7 +64,7 @@ struct ReadTests {
     var options = Messenger.MarkOptions()
     options.isDryRun = true
     let receipt = try #require(try scene.bob.markRead(.upTo(.number(4, in: nil)), in: .direct("alice"), options))
-    #expect(receipt.range == 1...4 && receipt.unreadCount == 6)
+    #expect(receipt.ranges == [1...4] && receipt.unreadCount == 6)
     #expect(try scene.bob.unreadCount() == 10)
     #expect(try scene.alice.receipts(for: .number(1, in: .direct("bob"))).isEmpty)
   }
@@ -73,7 +74,7 @@ struct ReadTests {
     let id = try scene.alice.conversation(.direct("bob")).id
     let mentioned = [2, 5, 99, 9].map { Messenger.Mentioned(conversation: id, seq: $0) }
     let (receipts, errors) = try scene.bob.markRead(mentioned)
-    #expect(receipts.map(\.range) == [2...9])
+    #expect(receipts.map(\.ranges) == [[2...2, 5...5, 9...9]])
     #expect(receipts.map(\.unreadCount) == [7])
     #expect(errors.mapValues(\.code) == [2: .unknownMessage])
     let read = try scene.alice.everything(in: "bob").filter { $0.status == .read }.map(\.seq)
@@ -90,12 +91,25 @@ struct ReadTests {
     for reference in [MessageReference.id(message.id), .number(-1, in: .title("ops"))] {
       let receipts = try alice.receipts(for: reference)
       #expect(receipts.map(\.user.description) == ["carol", "bob"])
-      #expect(receipts.map(\.at) == receipts.map(\.at).sorted())
-      #expect(receipts.allSatisfy { $0.conversationID == message.conversationID && $0.unreadCount == nil })
+      #expect(receipts.compactMap(\.at) == receipts.compactMap(\.at).sorted())
+      #expect(receipts.allSatisfy { $0.conversationID == message.conversationID && $0.ranges == [2...2] })
     }
     #expect(try code { try alice.receipts(for: .number(1, in: nil)) } == .badReference)
     #expect(try code { try alice.receipts(for: .number(3, in: .title("ops"))) } == .unknownMessage)
     #expect(try code { try alice.receipts(for: .id(Identifier(at: .now))) } == .unknownMessage)
+  }
+
+  @Test func `marking as delivered returns the messages of others that are newly delivered`() throws {
+    let scene = try filled()
+    try scene.bob.say("11", to: "alice")
+    try scene.alice.say("12", to: "bob")
+    _ = try scene.alice.edit([Edit(.number(4, in: .direct("bob")), .delete(forEveryone: true))])
+    var options = Messenger.MarkOptions()
+    options.act = .delivered
+    let marked = try #require(try scene.bob.markRead(.all, in: .direct("alice"), options))
+    #expect(marked.ranges == [1...3, 5...10, 12...12] && marked.count == 10 && marked.unreadCount == 10)
+    #expect(marked.action == .delivered)
+    #expect(try scene.bob.markRead(.all, in: .direct("alice"), options) == nil)
   }
 
   @Test func `up to a message that is not there is an error`() throws {

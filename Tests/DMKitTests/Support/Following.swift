@@ -36,7 +36,7 @@ extension Messenger {
   }
 
   @discardableResult
-  func read(_ seqs: SeqRange, of conversation: String) throws -> Receipt? {
+  func read(_ seqs: SeqRange, of conversation: String) throws -> Marked? {
     try markRead(
       .ranges([RangeReference(from: seqs.lowerBound, to: seqs.upperBound)]), in: ConversationReference(conversation))
   }
@@ -87,10 +87,9 @@ extension MessagingEvent {
     case .messageDeleted(let deletion, _): "\(deletion.seq) deleted\(deletion.forEveryone ? "" : " for oneself")"
     case .reaction(let reaction, _): "\(reaction.user) reacted to \(reaction.seq): \(reaction.emoji ?? "")"
     case .readReceipt(let receipt, _):
-      "\(receipt.user) read \(receipt.range.lowerBound)-\(receipt.range.upperBound)"
-        + (receipt.unreadCount.map { ", \($0) left" } ?? "")
+      "\(receipt.user) read \(receipt.ranges[0].lowerBound)-\(receipt.ranges[0].upperBound)"
     case .deliveryReceipt(let receipt, _):
-      "\(receipt.user) got \(receipt.range.lowerBound)-\(receipt.range.upperBound)"
+      "\(receipt.user) got \(receipt.ranges[0].lowerBound)-\(receipt.ranges[0].upperBound)"
     case .conversationUpdated(let conversation, _):
       "\(conversation.title ?? conversation.participants.map(\.description).joined(separator: "+")) changed"
     case .typing(let typing): "\(typing.users.map(\.description)) typing"

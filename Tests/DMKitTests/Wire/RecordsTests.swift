@@ -31,8 +31,14 @@ struct RecordsTests {
     id: id, isGroup: false, title: nil, creator: nil, participants: [], lastMessage: nil, lastActivityAt: time,
     unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil, isPinned: false, isArchived: false, pageCursor: nil)
 
-  private static func receipt(_ kind: Receipt.Kind, unread: Int? = nil) -> Receipt {
-    Receipt(kind: kind, conversationID: id, user: bob, range: 1...7, at: time, unreadCount: unread)
+  private static func receipt(_ kind: Receipt.Kind, in title: String? = nil, at time: Timestamp? = time) -> Receipt {
+    Receipt(kind: kind, conversationID: id, conversationTitle: title, user: bob, ranges: [1...7, 9...9], at: time)
+  }
+
+  private static func marked(in title: String?) -> Marked {
+    Marked(
+      action: .read, isDryRun: true, conversationID: id, conversationTitle: title, ranges: [1...7, 9...9],
+      unreadCount: 2, at: time)
   }
 
   private static let deletion = Deletion(messageID: id, conversationID: id, seq: 7, forEveryone: true)
@@ -67,8 +73,8 @@ struct RecordsTests {
       MessagingEvent.message(message, cursor),
       FullAttachment(),
       conversation,
-      MessagingEvent.readReceipt(receipt(.read, unread: 0), cursor),
-      MessagingEvent.deliveryReceipt(receipt(.delivery, unread: 0), cursor),
+      MessagingEvent.readReceipt(receipt(.read, in: "ops"), cursor),
+      MessagingEvent.deliveryReceipt(receipt(.delivery, in: "ops"), cursor), marked(in: "ops"),
       MessagingEvent.messageDeleted(deletion, cursor), MessagingEvent.reaction(reaction("👍"), cursor),
       report("r", "t"),
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s")),
@@ -80,7 +86,8 @@ struct RecordsTests {
       User(
         handle: Handle(stored: "bob"), displayName: nil, bio: nil, avatarURL: nil, showsPresence: false, createdAt: time
       ),
-      bareMessage, bareAttachment, bareConversation, receipt(.read), receipt(.delivery), deletion, reaction(nil),
+      bareMessage, bareAttachment, bareConversation, receipt(.read), receipt(.delivery, at: nil), marked(in: nil),
+      deletion, reaction(nil),
       report(nil, nil),
       ErrorRecord(line: nil, DMError(.busy, "m")),
     ] + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false)
@@ -183,6 +190,7 @@ struct RecordsTests {
     json.line(MessagingEvent.caughtUp(Self.cursor))
     json.line(MessagingEvent.gap(from: Self.cursor, to: Self.cursor))
     json.line(MessagingEvent.readReceipt(Self.receipt(.read), Self.cursor))
+    json.line(Self.marked(in: "ops"))
     json.line(Acknowledgement(consumer: "bot", cursor: Self.cursor))
     let lines = String(decoding: json.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     let (id, cursor) = ("019ac5f2-0a3b-7c4d-8e5f-0123456789ab", "c8e5f0123456789ab-1267-a")
@@ -193,8 +201,10 @@ struct RecordsTests {
         #"{"type":"presence","user":"bob","is_online":false,"last_seen_at":"2026-11-21T14:30:00.123456Z"}"#,
         #"{"type":"caught_up","cursor":"\#(cursor)"}"#,
         #"{"type":"gap","from":"\#(cursor)","to":"\#(cursor)","cursor":"\#(cursor)"}"#,
-        #"{"type":"read_receipt","conversation_id":"\#(id)","user":"bob","from_seq":1,"to_seq":7,"#
-          + #""at":"2026-11-21T14:30:00.123456Z","cursor":"\#(cursor)"}"#,
+        #"{"type":"read_receipt","conversation_id":"\#(id)","user":"bob","ranges":[[1,7],[9,9]],"#
+          + #""read_at":"2026-11-21T14:30:00.123456Z","cursor":"\#(cursor)"}"#,
+        #"{"type":"marked","action":"read","is_dry_run":true,"conversation_id":"\#(id)","conversation_title":"ops","#
+          + #""ranges":[[1,7],[9,9]],"marked_count":8,"unread_count":2,"marked_at":"2026-11-21T14:30:00.123456Z"}"#,
         #"{"type":"ack","consumer":"bot","cursor":"\#(cursor)"}"#,
       ])
   }
