@@ -29,11 +29,13 @@ extension Messenger {
     _ lines: [ConsumerLine], as consumer: String, skipsFailed: Bool = false
   ) throws -> [Result<ConsumerAnswer, DMError>] {
     try expectStore(with: consumer)
-    return try perform(lines) { store, me in
+    let results = try perform(lines) { store, me in
       let place = try ConsumerPlace(consumer, self, store, me)
       let sending = SendSession(self, store, me, allowsOtherText: true)
       return ConsumerSession(place: place, sending: sending, skipsFailed: skipsFailed)
     }
+    endTyping(in: results.compactMap { if case .success(.message(let message)) = $0 { message } else { nil } })
+    return results
   }
 
   /// Moves a consumer forward; a cursor that is not beyond its place changes nothing.
