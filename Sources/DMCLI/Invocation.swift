@@ -35,21 +35,33 @@ public final class Invocation {
 
   /// Where the store is.
   public func location() throws -> StoreLocation {
+    let busyTimeout = try busyTimeout()
     if let path = try arguments.value("store") ?? environment("DM_STORE") {
       // The usual accident is a variable that is not set.
       if path.isEmpty { throw usage("--store needs the name of a folder") }
       var bytes = Substring(path).utf8
       while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
-      return StoreLocation(directory: String(Substring(bytes)), isNamed: true)
+      return StoreLocation(directory: String(Substring(bytes)), isNamed: true, busyTimeout: busyTimeout)
     }
     // The XDG Base Directory Specification has relative paths ignored.
     if let data = try environment("XDG_DATA_HOME"), data.utf8.first == UInt8(ascii: "/") {
-      return StoreLocation(directory: data + "/dm", isNamed: false)
+      return StoreLocation(directory: data + "/dm", isNamed: false, busyTimeout: busyTimeout)
     }
     guard let home = try environment("HOME") ?? getpwuid(geteuid()).map({ String(cString: $0.pointee.pw_dir) }) else {
       throw usage("there is no home folder; set HOME, or name a --store")
     }
-    return StoreLocation(directory: home + "/.local/share/dm", isNamed: false)
+    return StoreLocation(directory: home + "/.local/share/dm", isNamed: false, busyTimeout: busyTimeout)
+  }
+
+  /// Milliseconds for which a write waits for the store.
+  private func busyTimeout() throws -> Int {
+    guard let text = try arguments.value("busy-timeout") ?? environment("DM_BUSY_TIMEOUT") else {
+      return StoreLocation.standardBusyTimeout
+    }
+    guard let length = microseconds(of: text), length <= 366 * 86_400_000_000 else {
+      throw usage("'\(text)' is not a time for --busy-timeout; write 0s, 30s or 5m")
+    }
+    return Int(length / 1000)
   }
 
   private static var loginName: String {
@@ -92,7 +104,7 @@ public final class Invocation {
   ///   - replacing: what stands for a line that cannot be read, where the act has to know of it.
   ///   - stopsAtFault: whether nothing after the first failure is looked at; then `act` leaves it out too.
   public func answerLines<Item, Answer>(
-    _ parse: (ArraySlice<UInt8>) throws -> Item, replacing: ((DMError) -> Item)? = nil,
+    _ parse: (ArraySlice<UInt8>, _ line: Int) throws -> Item, replacing: ((DMError) -> Item)? = nil,
     stopsAtFault: Bool = false, act: ([Item]) throws -> [Result<Answer, DMError>], print: (Answer) throws -> Void,
     progress: (Int) -> Void = { _ in }
   ) throws {

@@ -20,8 +20,8 @@ internal import DMKit
     var added = 0
     var duplicates = 0
     let progress = Progress(call)
-    try call.answerLines {
-      try Imported(line: $0)
+    try call.answerLines { line, _ in
+      try Imported(line: line)
     } act: {
       try messenger.importHistory($0)
     } print: { outcome in

@@ -8,7 +8,7 @@ extension DMSend {
     let skipsFailed = !call.arguments.has("stop-at-failed")
     var skippedCount = 0
     try call.answerLines(
-      { try ConsumerLine(line: $0) }, replacing: { ConsumerLine(.failure($0), acknowledges: nil) },
+      { line, _ in try ConsumerLine(line: line) }, replacing: { ConsumerLine(.failure($0), acknowledges: nil) },
       stopsAtFault: !skipsFailed
     ) {
       let results = try messenger.send($0, as: consumer, skipsFailed: skipsFailed)

@@ -3,17 +3,18 @@ internal import DMKit
 
 extension DMSend {
   /// What goes with a text.
-  typealias Options = (nonce: String?, replyTo: MessageReference?, lifetime: Duration?)
+  typealias Options = (nonce: String?, once: Bool, replyTo: MessageReference?, lifetime: Duration?)
 
   static func options(_ arguments: Arguments) throws -> Options {
     try (
-      arguments.value("nonce"), arguments.value("reply-to").map(MessageReference.init),
+      arguments.value("nonce"), arguments.has("once"), arguments.value("reply-to").map(MessageReference.init),
       arguments.value("expires-in").map(duration)
     )
   }
 
   static func excludeOdd(_ arguments: Arguments) throws {
-    try arguments.exclude("lines", beside: "nonce", "reply-to", "edit", "draft", "from-draft", "forward", "attach")
+    if arguments.has("once"), !arguments.isGiven("nonce") { throw usage("'--once' needs --nonce NONCE") }
+    try arguments.exclude("lines", beside: "reply-to", "edit", "draft", "from-draft", "forward", "attach")
     try arguments.exclude("draft", beside: "from-draft", "forward", "nonce", "reply-to", "expires-in", "attach")
     try arguments.exclude("from-draft", beside: "forward", "edit", "attach")
     try arguments.exclude("forward", beside: "edit", "attach")
@@ -58,11 +59,13 @@ extension DMSend {
   }
 
   static func sendTexts(_ call: Invocation, _ messenger: Messenger, _ conversation: ConversationReference) throws {
-    let lifetime = try options(call.arguments).lifetime
-    try call.answerLines {
-      try Outgoing(to: conversation, text: plainText($0), lifetime: lifetime)
+    let options = try options(call.arguments)
+    try call.answerLines { line, number in
+      try Outgoing(
+        to: conversation, text: plainText(line), nonce: options.nonce.map { "\($0)-\(number)" },
+        lifetime: options.lifetime)
     } act: {
-      try messenger.send($0)
+      try messenger.send($0, once: options.once)
     } print: { message in
       try call.print(message) { answer($0, conversation.description) }
     }
@@ -78,10 +81,11 @@ extension DMSend {
     for option in ["skip-failed", "stop-at-failed"] where call.arguments.has(option) {
       throw usage("--\(option) needs --consumer NAME")
     }
-    try call.answerLines {
-      try Outgoing(line: $0)
+    let once = call.arguments.has("once")
+    try call.answerLines { line, _ in
+      try Outgoing(line: line)
     } act: {
-      try messenger.send($0)
+      try messenger.send($0, once: once)
     } print: { message in
       try call.print(message) { answer($0, $0.conversationID.description) }
     }

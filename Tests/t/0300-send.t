@@ -53,7 +53,14 @@ is "$(dm-tail carol -n all | jq -s 'map(.seq) == [range(1; 2502)]')" true "numbe
 is "$(dm-send bob --nonce today 'backup done' | jq .duplicate)" null "a nonce"
 is "$(dm-send bob --nonce today 'backup done' | jq .duplicate)" true "makes one message"
 like "$(dm-send bob --nonce today 'backup done' --text)" "bob:* (sent before)" "and says so as text"
-exits 65 "with another text it is a conflict" dm-send bob --nonce today 'backup failed'
+exits 73 "with another text it is a conflict" dm-send bob --nonce today 'backup failed'
+is "$(dm-send bob --nonce today --once 'backup failed' | jq -c '[.text, .duplicate]')" '["backup done",true]' \
+  "--once returns what was sent, whatever the text is now"
+is "$(df | dm-send bob --nonce disk --once | jq .duplicate)" null "and sends what was not sent"
+is "$(echo other | dm-send --to bob --to carol --nonce disk --once | jq -c .duplicate | tr '\n' ' ')" "true null " \
+  "in each conversation"
+is "$(echo '{"conversation":"bob","text":"other","nonce":"disk"}' | dm-send --once | jq .duplicate)" true "of JSON lines, too"
+exits 64 "--once needs a nonce" dm-send bob --once x
 is "$(dm-send --as bob alice --nonce today 'backup failed' | jq .duplicate)" null "of the same sender"
 
 first=$(dm-tail bob 1 | jq -r .id)
@@ -72,7 +79,12 @@ is "$(EDITOR=false VISUAL="$work/editor" dm-send bob --edit | jq -r .text)" "fro
   "VISUAL comes first"
 exits 65 "an editor that fails sends nothing" env EDITOR=false dm-send bob --edit
 exits 65 "an editor that leaves nothing sends nothing" env EDITOR=true dm-send bob --edit
-exits 64 "--lines and --nonce exclude each other" dm-send bob --lines --nonce x
+is "$(printf 'a\nb\n' | dm-send carol --lines --nonce job | jq -r .nonce | tr '\n' ' ')" "job-1 job-2 " \
+  "--nonce before the number of each line of --lines"
+is "$(printf 'a\nb\nc\n' | dm-send carol --lines --nonce job | jq -c .duplicate | tr '\n' ' ')" "true true null " \
+  "so the lines can be sent again"
+exits 1 "another text in a line is a conflict" sh -c "printf 'x\n' | dm-send carol --lines --nonce job"
+exits 0 "but with --once" sh -c "printf 'x\n' | dm-send carol --lines --nonce job --once"
 exits 64 "--lines takes no text" dm-send bob --lines x
 exits 64 "--nonce needs a conversation" dm-send --nonce x
 done_testing
