@@ -87,11 +87,23 @@ public final class Invocation {
     if isJSON { try output.write(ErrorRecord(line: line, error)) }
   }
 
+  /// Prints a message that answers a line.
+  public func print(_ message: Message, line: Int, text: (Message) throws -> String?) throws {
+    var answer = message
+    answer.line = line
+    try print(answer, text: text)
+  }
+
   /// Answers the lines of a batch of which none could be done, so that whoever waits for answers knows.
-  private func refuse<Item>(_ batch: [LineInput.Numbered<Item>], _ error: DMError) throws {
+  private func refuse<Item>(
+    _ batch: [LineInput.Numbered<Item>], _ error: DMError, _ nonce: (Item) -> String?
+  ) throws {
     for (line, content) in batch where isJSON {
-      var fault = error
-      if case .failure(let own) = content { fault = own }
+      let fault =
+        switch content {
+        case .failure(let own): own
+        case .success(let item): error.answering(nonce: nonce(item))
+        }
       try output.write(ErrorRecord(line: line, fault))
     }
   }
@@ -102,10 +114,12 @@ public final class Invocation {
   ///
   /// - Parameters:
   ///   - replacing: what stands for a line that cannot be read, where the act has to know of it.
+  ///   - nonce: that of a line, for the error that answers it.
   ///   - stopsAtFault: whether nothing after the first failure is looked at; then `act` leaves it out too.
   public func answerLines<Item, Answer>(
     _ parse: (ArraySlice<UInt8>, _ line: Int) throws -> Item, replacing: ((DMError) -> Item)? = nil,
-    stopsAtFault: Bool = false, act: ([Item]) throws -> [Result<Answer, DMError>], print: (Answer) throws -> Void,
+    nonce: (Item) -> String? = { _ in nil }, stopsAtFault: Bool = false,
+    act: ([Item]) throws -> [Result<Answer, DMError>], print: (Answer, _ line: Int) throws -> Void,
     progress: (Int) -> Void = { _ in }
   ) throws {
     var input = LineInput()
@@ -117,16 +131,18 @@ public final class Invocation {
       do {
         if !items.isEmpty { results = try act(items)[...] }
       } catch let error as DMError {
-        if error.code.isFatal { try refuse(batch, error) }
+        if error.code.isFatal { try refuse(batch, error, nonce) }
         throw error
       }
       for (line, content) in batch {
-        if case .failure(let error) = content {
-          try fail(line: line, error)
-        } else if let result = results.popFirst() {
-          switch result {
-          case .success(let answer): try print(answer)
-          case .failure(let error): try fail(line: line, error)
+        switch content {
+        case .failure(let error): try fail(line: line, error)
+        case .success(let item):
+          switch results.popFirst() {
+          case .success(let answer): try print(answer, line)
+          case .failure(let error):
+            try fail(line: line, error.nonce == nil ? error.answering(nonce: nonce(item)) : error)
+          case nil: break
           }
         }
         progress(line)

@@ -37,8 +37,12 @@ extension DMEdit {
     } act: { lines in
       var results = try messenger.edit(lines.compactMap { $0 })[...]
       return lines.map { $0 == nil ? .success(nil) : results.popFirst()?.map { $0 } ?? .success(nil) }
-    } print: { outcome in
-      if let outcome { try call.print(outcome) { text(of: $0, for: me) } }
+    } print: { outcome, line in
+      if case .message(let message)? = outcome {
+        try call.print(message, line: line) { TextFormat.line($0, for: me) }
+      } else if let outcome {
+        try call.print(outcome) { text(of: $0, for: me) }
+      }
     }
   }
 

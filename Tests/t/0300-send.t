@@ -44,6 +44,12 @@ is "$(printf '%s' "$out" | jq -r '.text // "\(.line):\(.code)"' | tr '\n' ' ')" 
   "a 2:malformed_line 3:unknown_user 4:missing_field e 6:malformed_line g " "each is answered by one line, in order"
 is "$(printf '%s' "$out" | jq -s 'map(select(.type == "error") | .retryable) | any')" false \
   "none of them is worth a retry"
+is "$(printf '%s\n' '{}' '{"conversation":"bob","text":"x","nonce":"l1"}' '{"conversation":"nobody","text":"x","nonce":"l2"}' |
+  dm-send 2>/dev/null | jq -c '[.line, .nonce]' | tr '\n' ' ')" '[1,null] [2,"l1"] [3,"l2"] ' \
+  "an answer names the line and its nonce"
+is "$(dm-send bob x | jq .line)" null "but only of lines"
+is "$(dm-send --schema | jq -c '."$defs".send_line.anyOf[0]')" '{"required":["conversation_id"]}' \
+  "the schema says what a line needs"
 numbered() { seq 2500 | jq -c '{conversation: "carol", text: "\(.)", nonce: "n\(.)"}'; }
 is "$(numbered | dm-send | jq -s 'length, (map(.text | tonumber) == [range(1; 2501)])' | tr '\n' ' ')" \
   "2500 true " "lines over several transactions are answered in order"

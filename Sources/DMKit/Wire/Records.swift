@@ -65,6 +65,7 @@ extension Message: Record {
       json.member("system_kind", systemKind?.rawValue)
       json.member("subject", subject)
       if isDuplicate { json.member("duplicate", true) }
+      json.member("line", line)
       json.member("snippet", snippet)
       json.member("cursor", cursor)
     }
@@ -141,6 +142,7 @@ public struct ErrorRecord: Record, Sendable {
       json.member("code", error.code.rawValue)
       json.member("retryable", error.code.isRetryable)
       json.member("subject", error.subject)
+      json.member("nonce", error.nonce)
       json.member("message", error.message)
     }
   }

@@ -12,7 +12,7 @@ struct RecordsTests {
     replyTo: id, nonce: "n", attachments: [bareAttachment], mentions: [bob],
     reactions: [Message.Reactions(emoji: "👍", users: [bob])],
     editedAt: time, expiresAt: time, deletedAt: time, systemKind: .userJoined, subject: "bob", isDuplicate: true,
-    snippet: "**hi**")
+    line: 3, snippet: "**hi**")
 
   static let bob = Handle(stored: "bob")
   private static let cursor = Cursor(store: id, Cursor.Position(rev: 4711, seq: 10))
@@ -68,7 +68,7 @@ struct RecordsTests {
       MessagingEvent.deliveryReceipt(receipt(.delivery, unread: 0), cursor),
       MessagingEvent.messageDeleted(deletion, cursor), MessagingEvent.reaction(reaction("👍"), cursor),
       report("r", "t"),
-      ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s")),
+      ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s").answering(nonce: "n")),
     ] + stream(message, conversation) + upkeepRecords(isFull: true)
   }
 
@@ -165,7 +165,7 @@ struct RecordsTests {
         + #""attachments":[\#(Self.bareAttachmentLine)],"mentions":["bob"],"#
         + #""reactions":{"👍":["bob"]},"edited_at":"2026-11-21T14:30:00.123456Z","#
         + #""expires_at":"2026-11-21T14:30:00.123456Z","deleted_at":"2026-11-21T14:30:00.123456Z","#
-        + #""system_kind":"user_joined","subject":"bob","duplicate":true,"snippet":"**hi**"}"# + "\n")
+        + #""system_kind":"user_joined","subject":"bob","duplicate":true,"line":3,"snippet":"**hi**"}"# + "\n")
   }
 
   @Test func `an event is written like this, and stays so`() {
