@@ -81,6 +81,7 @@ public struct Command: Sendable {
       "store", value: "DIR", values: .folders,
       "the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]"),
     Option("as", value: "USER", "who acts [$DM_USER, else the login name]"),
+    Option("busy-timeout", value: "TIME", "how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]"),
     Option("json", "print JSON lines, also on a terminal"),
     Option("text", "print text, also into a pipe"),
     Option("quiet", short: "q", "print nothing on success"),

@@ -22,14 +22,14 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
       switch code {
       case .usage: .usage
       case .malformedLine, .invalidUTF8, .lineTooLong, .unfinishedLine, .missingField, .badField, .badReference,
-        .badHandle, .badTime, .badCursor, .emptyText, .textTooLong, .badAttachment, .nonceConflict, .outOfOrder:
+        .badHandle, .badTime, .badCursor, .emptyText, .textTooLong, .badAttachment, .outOfOrder:
         .badData
       case .unknownConversation, .ambiguousTitle, .unknownMessage, .unknownAttachment, .unknownConsumer, .unknownFile,
         .noDraft, .noStore:
         .notFound
       case .unknownUser: .unknownUser
       case .internal: .bug
-      case .handleTaken, .nameTaken, .cannotCreate: .cannotCreate
+      case .handleTaken, .nameTaken, .nonceConflict, .cannotCreate: .cannotCreate
       case .inputOutput, .readOnlyStore: .inputOutput
       case .busy: .busy
       case .gap: .gap

@@ -35,21 +35,33 @@ public final class Invocation {
 
   /// Where the store is.
   public func location() throws -> StoreLocation {
+    let busyTimeout = try busyTimeout()
     if let path = try arguments.value("store") ?? environment("DM_STORE") {
       // The usual accident is a variable that is not set.
       if path.isEmpty { throw usage("--store needs the name of a folder") }
       var bytes = Substring(path).utf8
       while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
-      return StoreLocation(directory: String(Substring(bytes)), isNamed: true)
+      return StoreLocation(directory: String(Substring(bytes)), isNamed: true, busyTimeout: busyTimeout)
     }
     // The XDG Base Directory Specification has relative paths ignored.
     if let data = try environment("XDG_DATA_HOME"), data.utf8.first == UInt8(ascii: "/") {
-      return StoreLocation(directory: data + "/dm", isNamed: false)
+      return StoreLocation(directory: data + "/dm", isNamed: false, busyTimeout: busyTimeout)
     }
     guard let home = try environment("HOME") ?? getpwuid(geteuid()).map({ String(cString: $0.pointee.pw_dir) }) else {
       throw usage("there is no home folder; set HOME, or name a --store")
     }
-    return StoreLocation(directory: home + "/.local/share/dm", isNamed: false)
+    return StoreLocation(directory: home + "/.local/share/dm", isNamed: false, busyTimeout: busyTimeout)
+  }
+
+  /// Milliseconds for which a write waits for the store.
+  private func busyTimeout() throws -> Int {
+    guard let text = try arguments.value("busy-timeout") ?? environment("DM_BUSY_TIMEOUT") else {
+      return StoreLocation.standardBusyTimeout
+    }
+    guard let length = microseconds(of: text), length <= 366 * 86_400_000_000 else {
+      throw usage("'\(text)' is not a time for --busy-timeout; write 0s, 30s or 5m")
+    }
+    return Int(length / 1000)
   }
 
   private static var loginName: String {
@@ -75,11 +87,23 @@ public final class Invocation {
     if isJSON { try output.write(ErrorRecord(line: line, error)) }
   }
 
+  /// Prints a message that answers a line.
+  public func print(_ message: Message, line: Int, text: (Message) throws -> String?) throws {
+    var answer = message
+    answer.line = line
+    try print(answer, text: text)
+  }
+
   /// Answers the lines of a batch of which none could be done, so that whoever waits for answers knows.
-  private func refuse<Item>(_ batch: [LineInput.Numbered<Item>], _ error: DMError) throws {
+  private func refuse<Item>(
+    _ batch: [LineInput.Numbered<Item>], _ error: DMError, _ nonce: (Item) -> String?
+  ) throws {
     for (line, content) in batch where isJSON {
-      var fault = error
-      if case .failure(let own) = content { fault = own }
+      let fault =
+        switch content {
+        case .failure(let own): own
+        case .success(let item): error.answering(nonce: nonce(item))
+        }
       try output.write(ErrorRecord(line: line, fault))
     }
   }
@@ -90,10 +114,12 @@ public final class Invocation {
   ///
   /// - Parameters:
   ///   - replacing: what stands for a line that cannot be read, where the act has to know of it.
+  ///   - nonce: that of a line, for the error that answers it.
   ///   - stopsAtFault: whether nothing after the first failure is looked at; then `act` leaves it out too.
   public func answerLines<Item, Answer>(
-    _ parse: (ArraySlice<UInt8>) throws -> Item, replacing: ((DMError) -> Item)? = nil,
-    stopsAtFault: Bool = false, act: ([Item]) throws -> [Result<Answer, DMError>], print: (Answer) throws -> Void,
+    _ parse: (ArraySlice<UInt8>, _ line: Int) throws -> Item, replacing: ((DMError) -> Item)? = nil,
+    nonce: (Item) -> String? = { _ in nil }, stopsAtFault: Bool = false,
+    act: ([Item]) throws -> [Result<Answer, DMError>], print: (Answer, _ line: Int) throws -> Void,
     progress: (Int) -> Void = { _ in }
   ) throws {
     var input = LineInput()
@@ -105,16 +131,18 @@ public final class Invocation {
       do {
         if !items.isEmpty { results = try act(items)[...] }
       } catch let error as DMError {
-        if error.code.isFatal { try refuse(batch, error) }
+        if error.code.isFatal { try refuse(batch, error, nonce) }
         throw error
       }
       for (line, content) in batch {
-        if case .failure(let error) = content {
-          try fail(line: line, error)
-        } else if let result = results.popFirst() {
-          switch result {
-          case .success(let answer): try print(answer)
-          case .failure(let error): try fail(line: line, error)
+        switch content {
+        case .failure(let error): try fail(line: line, error)
+        case .success(let item):
+          switch results.popFirst() {
+          case .success(let answer): try print(answer, line)
+          case .failure(let error):
+            try fail(line: line, error.nonce == nil ? error.answering(nonce: nonce(item)) : error)
+          case nil: break
           }
         }
         progress(line)

@@ -22,8 +22,10 @@ public struct LineInput: ~Copyable {
   ///
   /// It never waits for more once it has a line. A last line without LF is an error, because it may
   /// be half a line.
+  ///
+  /// - Parameter parse: given a line and its number.
   public mutating func batch<Item>(
-    _ parse: (ArraySlice<UInt8>) throws -> Item
+    _ parse: (ArraySlice<UInt8>, Int) throws -> Item
   ) throws -> [Numbered<Item>]? {
     var batch: [Numbered<Item>] = []
     var size = 0
@@ -33,7 +35,7 @@ public struct LineInput: ~Copyable {
         switch next {
         case .whole(let bytes):
           size += bytes.count
-          batch.append((line, Self.result { try parse(bytes) }))
+          batch.append((line, Self.result { try parse(bytes, line) }))
         case .tooLong:
           let limit = LineSplitter.limit / 1024 / 1024
           batch.append((line, .failure(DMError(.lineTooLong, "the line is over \(limit) MiB; shorten it"))))

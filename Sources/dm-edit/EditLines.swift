@@ -32,13 +32,17 @@ extension DMEdit {
   /// Lines of messages, as dm-tail prints them; other lines pass by.
   static func editLines(_ call: Invocation, _ messenger: Messenger, _ chosen: Chosen) throws {
     let me = messenger.identity.handle
-    try call.answerLines {
-      try Edit(line: $0) { try chosen.act(text: $0) }
+    try call.answerLines { line, _ in
+      try Edit(line: line) { try chosen.act(text: $0) }
     } act: { lines in
       var results = try messenger.edit(lines.compactMap { $0 })[...]
       return lines.map { $0 == nil ? .success(nil) : results.popFirst()?.map { $0 } ?? .success(nil) }
-    } print: { outcome in
-      if let outcome { try call.print(outcome) { text(of: $0, for: me) } }
+    } print: { outcome, line in
+      if case .message(let message)? = outcome {
+        try call.print(message, line: line) { TextFormat.line($0, for: me) }
+      } else if let outcome {
+        try call.print(outcome) { text(of: $0, for: me) }
+      }
     }
   }
 

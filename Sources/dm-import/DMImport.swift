@@ -20,16 +20,18 @@ internal import DMKit
     var added = 0
     var duplicates = 0
     let progress = Progress(call)
-    try call.answerLines {
-      try Imported(line: $0)
+    try call.answerLines { line, _ in
+      try Imported(line: line)
+    } nonce: {
+      if case .message(let message) = $0 { message.nonce } else { nil }
     } act: {
       try messenger.importHistory($0)
-    } print: { outcome in
+    } print: { outcome, line in
       switch outcome {
       case .conversation(let conversation): try call.print(conversation) { _ in nil }
       case .message(let message):
         if message.isDuplicate { duplicates += 1 } else { added += 1 }
-        try call.print(message) { _ in nil }
+        try call.print(message, line: line) { _ in nil }
       }
     } progress: {
       progress.show("\($0) lines")

@@ -7,7 +7,7 @@ extension DMRead {
   /// One `marked` record a conversation and batch.
   static func readLines(_ call: Invocation, _ messenger: Messenger, _ options: Messenger.MarkOptions) throws {
     var input = LineInput()
-    while let batch = try input.batch({ try Messenger.Mentioned(line: $0) }) {
+    while let batch = try input.batch({ line, _ in try Messenger.Mentioned(line: line) }) {
       var lines: [Int] = []
       var messages: [Messenger.Mentioned] = []
       for case (let line, .success(let message?)) in batch {

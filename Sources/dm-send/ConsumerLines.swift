@@ -1,6 +1,10 @@
 internal import DMCLI
 internal import DMKit
 
+extension ConsumerLine {
+  fileprivate var nonce: String? { if case .success(let outgoing)? = outgoing { outgoing.nonce } else { nil } }
+}
+
 extension DMSend {
   /// Skips lines that can never succeed, or ends with the first of them.
   static func sendLines(_ call: Invocation, _ messenger: Messenger, as consumer: String) throws {
@@ -8,15 +12,15 @@ extension DMSend {
     let skipsFailed = !call.arguments.has("stop-at-failed")
     var skippedCount = 0
     try call.answerLines(
-      { try ConsumerLine(line: $0) }, replacing: { ConsumerLine(.failure($0), acknowledges: nil) },
-      stopsAtFault: !skipsFailed
+      { line, _ in try ConsumerLine(line: line) }, replacing: { ConsumerLine(.failure($0), acknowledges: nil) },
+      nonce: { $0.nonce }, stopsAtFault: !skipsFailed
     ) {
       let results = try messenger.send($0, as: consumer, skipsFailed: skipsFailed)
       for case .failure(let error) in results where error.code != .unfinishedLine { skippedCount += 1 }
       return results
-    } print: { result in
+    } print: { result, line in
       switch result {
-      case .message(let message): try call.print(message) { answer($0, $0.conversationID.description) }
+      case .message(let message): try call.print(message, line: line) { answer($0, $0.conversationID.description) }
       case .acknowledged(let acknowledgement): try call.print(acknowledgement) { "\($0.consumer)  \($0.cursor)" }
       }
     }

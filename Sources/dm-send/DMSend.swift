@@ -14,6 +14,7 @@ internal import DMKit
       Option("lines", "send each line of standard input as a message"),
       Option("reply-to", value: "MESSAGE", "the message that this one answers"),
       Option("nonce", value: "NONCE", "sent before with this nonce: do nothing, return that message"),
+      Option("once", "return that message whatever the text is now"),
       Option("consumer", value: "NAME", "the lines acknowledge ('ack') for this consumer of the user; see dm-tail(1)"),
       Option("stop-at-failed", "end with the first line of a consumer that fails"),
       Option("skip-failed", "acknowledge and count the lines of a consumer that can never succeed; the default"),
@@ -63,7 +64,8 @@ internal import DMKit
     if arguments.has("from-draft") {
       let options = try options(arguments)
       let message = try messenger.sendDraft(
-        in: conversations[0], nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime)
+        in: conversations[0], nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime,
+        once: options.once)
       return try call.print(message) { answer($0, name) }
     }
     // Before files are prepared for it, which may take minutes.
@@ -79,7 +81,7 @@ internal import DMKit
           try Outgoing(
             to: $0, text: text, nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime,
             attachments: attachments)
-        })
+        }, once: options.once)
       for (conversation, message) in sent { try call.print(message) { answer($0, conversation.description) } }
     }
   }

@@ -2,69 +2,18 @@ internal import DMCLI
 internal import DMKit
 
 extension DMSend {
-  /// What goes with a text.
-  typealias Options = (nonce: String?, replyTo: MessageReference?, lifetime: Duration?)
-
-  static func options(_ arguments: Arguments) throws -> Options {
-    try (
-      arguments.value("nonce"), arguments.value("reply-to").map(MessageReference.init),
-      arguments.value("expires-in").map(duration)
-    )
-  }
-
-  static func excludeOdd(_ arguments: Arguments) throws {
-    try arguments.exclude("lines", beside: "nonce", "reply-to", "edit", "draft", "from-draft", "forward", "attach")
-    try arguments.exclude("draft", beside: "from-draft", "forward", "nonce", "reply-to", "expires-in", "attach")
-    try arguments.exclude("from-draft", beside: "forward", "edit", "attach")
-    try arguments.exclude("forward", beside: "edit", "attach")
-    for option in PreparationArguments.options where arguments.isGiven(option) && !arguments.isGiven("attach") {
-      throw usage("'--\(option.long ?? "")' needs --attach FILE")
-    }
-  }
-
-  /// The text of a message that is forwarded, of an editor, of the words, or of standard input; and what goes with it.
-  ///
-  /// Where something is attached, standard input is not read for a text.
-  static func withContent(
-    _ words: [String], _ call: Invocation, _ messenger: Messenger, _ body: (String, [Identifier]) throws -> Void
-  ) throws {
-    let text = words.joined(separator: " ")
-    if let reference = call.arguments.value("forward") {
-      let message = try messenger.messageToForward(MessageReference(reference))
-      return try body(message.text ?? "", message.attachments.map(\.id))
-    }
-    let files = call.arguments.all("attach")
-    // An editor that is left empty gives up, whatever is attached.
-    if call.arguments.has("edit") {
-      return try EditedText(text).keeping { text in
-        try Outgoing.check(text: text)
-        try body(text, prepare(files, call, messenger))
-      }
-    }
-    if !files.isEmpty {
-      if !text.isEmpty { try Outgoing.check(text: text) }
-      return try body(text, prepare(files, call, messenger))
-    }
-    var input = LineInput()
-    try body(words.isEmpty ? input.text(limit: Outgoing.textLimit) : text, [])
-  }
-
-  private static func prepare(_ files: [String], _ call: Invocation, _ messenger: Messenger) throws -> [Identifier] {
-    try PreparationArguments.checkCount(files)
-    var attachments: [Identifier] = []
-    if files.isEmpty { return attachments }
-    try PreparationArguments(call).prepareAll(files, messenger) { attachments.append(try $0.get().id) }
-    return attachments
-  }
-
   static func sendTexts(_ call: Invocation, _ messenger: Messenger, _ conversation: ConversationReference) throws {
-    let lifetime = try options(call.arguments).lifetime
-    try call.answerLines {
-      try Outgoing(to: conversation, text: plainText($0), lifetime: lifetime)
+    let options = try options(call.arguments)
+    try call.answerLines { line, number in
+      try Outgoing(
+        to: conversation, text: plainText(line), nonce: options.nonce.map { "\($0)-\(number)" },
+        lifetime: options.lifetime)
+    } nonce: {
+      $0.nonce
     } act: {
-      try messenger.send($0)
-    } print: { message in
-      try call.print(message) { answer($0, conversation.description) }
+      try messenger.send($0, once: options.once)
+    } print: { message, line in
+      try call.print(message, line: line) { answer($0, conversation.description) }
     }
   }
 
@@ -78,12 +27,15 @@ extension DMSend {
     for option in ["skip-failed", "stop-at-failed"] where call.arguments.has(option) {
       throw usage("--\(option) needs --consumer NAME")
     }
-    try call.answerLines {
-      try Outgoing(line: $0)
+    let once = call.arguments.has("once")
+    try call.answerLines { line, _ in
+      try Outgoing(line: line)
+    } nonce: {
+      $0.nonce
     } act: {
-      try messenger.send($0)
-    } print: { message in
-      try call.print(message) { answer($0, $0.conversationID.description) }
+      try messenger.send($0, once: once)
+    } print: { message, line in
+      try call.print(message, line: line) { answer($0, $0.conversationID.description) }
     }
   }
 

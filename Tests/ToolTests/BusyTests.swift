@@ -50,6 +50,24 @@ import Testing
     try f.done("dm-send", ["bob", "again"], as: "alice")
   }
 
+  @Test(arguments: ["0s", "1s"])
+  func `waits as long as --busy-timeout says, or else DM_BUSY_TIMEOUT`(time: String) throws {
+    let f = try ToolFixture.furnished()
+    f.set("DM_BUSY_TIMEOUT", time)
+    let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])
+    #expect(try holder.line() == "held")
+    let start = ContinuousClock.now
+    #expect(try f.run("dm-send", ["bob", "x"], as: "alice").status == .exit(75))
+    let elapsed = ContinuousClock.now - start
+    #expect(elapsed >= (time == "0s" ? .zero : .seconds(1)) && elapsed < .seconds(4))
+    let waiter = try f.start("dm-send", ["--busy-timeout", "1h", "bob", "x"], as: "alice")
+    #expect(holder.finish().status != .overdue)
+    #expect(try waiter.finish().status == .exit(0))
+    for wrong in ["5", "-1s", "400d"] {
+      #expect(try f.run("dm-send", ["--busy-timeout=\(wrong)", "bob", "x"], as: "alice").status == .exit(64))
+    }
+  }
+
   @Test func `printing succeeds although its delivery cannot be noted in time`() throws {
     let f = try ToolFixture.furnished()
     let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])

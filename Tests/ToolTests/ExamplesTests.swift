@@ -126,6 +126,41 @@ import Testing
     #expect(complaints(outcome) == [], "\(example)")
   }
 
+  /// The loop that sends once and goes on trying, as dm(7) shows it.
+  private func retryLoop() throws -> String {
+    let page = try String(contentsOfFile: Self.root + "/man/dm.7", encoding: .utf8)
+    let lines = page.components(separatedBy: "and go on trying while the store is busy:\n")[1].split(separator: "\n")
+    let block = lines.dropFirst().prefix { $0 != ".Ed" }.joined(separator: "\n")
+    return block.replacing("\\-", with: "-").replacing("\\(aq", with: "'")
+  }
+
+  @Test func `the retry loop of dm(7) sends once, and ends with the status of a failure`() throws {
+    let f = try fixture()
+    let script = try "set -e\n" + retryLoop() + "\necho went on"
+    for _ in 1...2 {
+      let sent = try f.shell(script, as: "alice")
+      #expect(sent.status == .exit(0) && sent.stdout.hasSuffix("went on\n"), "\(sent.stderr)")
+    }
+    #expect(try f.sql("SELECT count(*) FROM message WHERE nonce LIKE 'disk-%'") == "1")
+    let failed = try f.shell(script.replacing("+ops", with: "+nogroup"), as: "alice")
+    #expect(failed.status == .exit(66) && !failed.stdout.contains("went on"))
+  }
+
+  @Test func `the retry loop of dm(7) goes on while the store is busy`() throws {
+    let f = try fixture()
+    f.set("DM_BUSY_TIMEOUT", "1s")
+    let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])
+    #expect(try holder.line() == "held")
+    // The loop says on standard error that it failed, and then the lock is released.
+    let loop = try LiveProcess(f, "sh", ["-c", "{ \(retryLoop()); } 2>&1"], as: "alice", stdin: .null)
+    #expect(try loop.line()?.contains("try again") == true)
+    #expect(holder.finish().status != .overdue)
+    var line = try loop.line()
+    while line?.contains("try again") == true { line = try loop.line() }
+    #expect(line?.contains("Filesystem") == true)
+    #expect(loop.finish().status == .exit(0))
+  }
+
   @Test(arguments: ToolFixture.programs)
   func `an example of the help works when typed`(program: String) throws {
     let help = try ToolFixture().done(program, ["--help"]).stdout

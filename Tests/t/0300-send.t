@@ -44,6 +44,12 @@ is "$(printf '%s' "$out" | jq -r '.text // "\(.line):\(.code)"' | tr '\n' ' ')" 
   "a 2:malformed_line 3:unknown_user 4:missing_field e 6:malformed_line g " "each is answered by one line, in order"
 is "$(printf '%s' "$out" | jq -s 'map(select(.type == "error") | .retryable) | any')" false \
   "none of them is worth a retry"
+is "$(printf '%s\n' '{}' '{"conversation":"bob","text":"x","nonce":"l1"}' '{"conversation":"nobody","text":"x","nonce":"l2"}' |
+  dm-send 2>/dev/null | jq -c '[.line, .nonce]' | tr '\n' ' ')" '[1,null] [2,"l1"] [3,"l2"] ' \
+  "an answer names the line and its nonce"
+is "$(dm-send bob x | jq .line)" null "but only of lines"
+is "$(dm-send --schema | jq -c '."$defs".send_line.anyOf[0]')" '{"required":["conversation_id"]}' \
+  "the schema says what a line needs"
 numbered() { seq 2500 | jq -c '{conversation: "carol", text: "\(.)", nonce: "n\(.)"}'; }
 is "$(numbered | dm-send | jq -s 'length, (map(.text | tonumber) == [range(1; 2501)])' | tr '\n' ' ')" \
   "2500 true " "lines over several transactions are answered in order"
@@ -53,7 +59,14 @@ is "$(dm-tail carol -n all | jq -s 'map(.seq) == [range(1; 2502)]')" true "numbe
 is "$(dm-send bob --nonce today 'backup done' | jq .duplicate)" null "a nonce"
 is "$(dm-send bob --nonce today 'backup done' | jq .duplicate)" true "makes one message"
 like "$(dm-send bob --nonce today 'backup done' --text)" "bob:* (sent before)" "and says so as text"
-exits 65 "with another text it is a conflict" dm-send bob --nonce today 'backup failed'
+exits 73 "with another text it is a conflict" dm-send bob --nonce today 'backup failed'
+is "$(dm-send bob --nonce today --once 'backup failed' | jq -c '[.text, .duplicate]')" '["backup done",true]' \
+  "--once returns what was sent, whatever the text is now"
+is "$(df | dm-send bob --nonce disk --once | jq .duplicate)" null "and sends what was not sent"
+is "$(echo other | dm-send --to bob --to carol --nonce disk --once | jq -c .duplicate | tr '\n' ' ')" "true null " \
+  "in each conversation"
+is "$(echo '{"conversation":"bob","text":"other","nonce":"disk"}' | dm-send --once | jq .duplicate)" true "of JSON lines, too"
+exits 64 "--once needs a nonce" dm-send bob --once x
 is "$(dm-send --as bob alice --nonce today 'backup failed' | jq .duplicate)" null "of the same sender"
 
 first=$(dm-tail bob 1 | jq -r .id)
@@ -72,7 +85,12 @@ is "$(EDITOR=false VISUAL="$work/editor" dm-send bob --edit | jq -r .text)" "fro
   "VISUAL comes first"
 exits 65 "an editor that fails sends nothing" env EDITOR=false dm-send bob --edit
 exits 65 "an editor that leaves nothing sends nothing" env EDITOR=true dm-send bob --edit
-exits 64 "--lines and --nonce exclude each other" dm-send bob --lines --nonce x
+is "$(printf 'a\nb\n' | dm-send carol --lines --nonce job | jq -r .nonce | tr '\n' ' ')" "job-1 job-2 " \
+  "--nonce before the number of each line of --lines"
+is "$(printf 'a\nb\nc\n' | dm-send carol --lines --nonce job | jq -c .duplicate | tr '\n' ' ')" "true true null " \
+  "so the lines can be sent again"
+exits 1 "another text in a line is a conflict" sh -c "printf 'x\n' | dm-send carol --lines --nonce job"
+exits 0 "but with --once" sh -c "printf 'x\n' | dm-send carol --lines --nonce job --once"
 exits 64 "--lines takes no text" dm-send bob --lines x
 exits 64 "--nonce needs a conversation" dm-send --nonce x
 done_testing

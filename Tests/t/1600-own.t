@@ -92,7 +92,7 @@ seq=$(dm-tail --peek bob -n 1 | jq .seq)
 is "$(dm-send bob --from-draft --nonce d1 | jq -c '[.text, .duplicate]')" '["with a nonce",true]' "it is sent once"
 is "$(dm-tail --peek bob -n 1 | jq .seq)" "$seq" "however often one tries"
 dm-send -q bob --draft 'not to be lost'
-exits 65 "a nonce of another text" dm-send bob --from-draft --nonce d1
+exits 73 "a nonce of another text" dm-send bob --from-draft --nonce d1
 is "$(shown bob .draft_text)" '"not to be lost"' "leaves the draft"
 dm-edit -q delete --for-everyone bob:-1
 is "$(dm-send bob --from-draft --nonce d1 | jq .duplicate)" true "a nonce of what is deleted now"

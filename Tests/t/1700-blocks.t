@@ -112,9 +112,10 @@ dm-send -q --as bob +ops unheard
 dm-edit -q --as bob react 👀 +ops:3
 dm-read -q --as bob +ops --all
 dm-typing --as carol +ops --on
+is "$(line '.users[0]')" carol "is told of others only"
 dm-send -q --as carol +ops heard
-is "$({ line '.text // .users[0]' && line '.text // .users[0]'; } | sort | tr '\n' ' ')" "carol heard " \
-  "is told of others only"
+is "$({ line '.text // .users[0]' && line '.text // .users[0]'; } | sort | tr '\n' ' ')" "heard null " \
+  "whose typing ends with their message"
 leave
 
 # Back again.

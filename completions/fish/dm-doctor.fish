@@ -4,6 +4,7 @@ complete -c dm-doctor -l force -d 'replace a file that is no backup, or a backup
 complete -c dm-doctor -l damaged -d 'take along messages that are not as they were written, leave out such contents'
 complete -c dm-doctor -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
 complete -c dm-doctor -l as -x -d 'who acts [$DM_USER, else the login name]'
+complete -c dm-doctor -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
 complete -c dm-doctor -l json -d 'print JSON lines, also on a terminal'
 complete -c dm-doctor -l text -d 'print text, also into a pipe'
 complete -c dm-doctor -s q -l quiet -d 'print nothing on success'

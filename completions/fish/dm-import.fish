@@ -1,6 +1,7 @@
 # fish completion for dm-import; made by 'make generate'
 complete -c dm-import -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
 complete -c dm-import -l as -x -d 'who acts [$DM_USER, else the login name]'
+complete -c dm-import -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
 complete -c dm-import -l json -d 'print JSON lines, also on a terminal'
 complete -c dm-import -l text -d 'print text, also into a pipe'
 complete -c dm-import -s q -l quiet -d 'print nothing on success'

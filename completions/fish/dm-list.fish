@@ -9,6 +9,7 @@ complete -c dm-list -s f -l follow -d 'go on with each conversation that changes
 complete -c dm-list -l invisible -d 'do not show that one is there while following'
 complete -c dm-list -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
 complete -c dm-list -l as -x -d 'who acts [$DM_USER, else the login name]'
+complete -c dm-list -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
 complete -c dm-list -l json -d 'print JSON lines, also on a terminal'
 complete -c dm-list -l text -d 'print text, also into a pipe'
 complete -c dm-list -s q -l quiet -d 'print nothing on success'

@@ -9,6 +9,7 @@ complete -c dm-read -l receipts -x -d 'print who has read this message, and when
 complete -c dm-read -l dry-run -d 'print what would change, and change nothing'
 complete -c dm-read -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
 complete -c dm-read -l as -x -d 'who acts [$DM_USER, else the login name]'
+complete -c dm-read -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
 complete -c dm-read -l json -d 'print JSON lines, also on a terminal'
 complete -c dm-read -l text -d 'print text, also into a pipe'
 complete -c dm-read -s q -l quiet -d 'print nothing on success'

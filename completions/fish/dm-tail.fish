@@ -19,6 +19,7 @@ complete -c dm-tail -l consumers -d 'print the user\'s consumers, and how far be
 complete -c dm-tail -l forget -x -d 'forget a consumer'
 complete -c dm-tail -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
 complete -c dm-tail -l as -x -d 'who acts [$DM_USER, else the login name]'
+complete -c dm-tail -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
 complete -c dm-tail -l json -d 'print JSON lines, also on a terminal'
 complete -c dm-tail -l text -d 'print text, also into a pipe'
 complete -c dm-tail -s q -l quiet -d 'print nothing on success'

@@ -4,10 +4,28 @@ public struct ConsumerLine: Sendable {
   public let outgoing: Result<Outgoing, DMError>?
   /// The cursor up to which everything has been dealt with.
   public let acknowledges: String?
+  /// What else is done, to a message that is there.
+  public let marks: Marks?
 
-  public init(_ outgoing: Result<Outgoing, DMError>?, acknowledges: String?) {
+  public struct Marks: Sendable {
+    public let message: MessageReference
+    /// The user's reaction.
+    public let emoji: String?
+    public let isRead: Bool
+
+    /// - Throws: `bad_field` unless the emoji is one.
+    public init(_ message: MessageReference, emoji: String? = nil, isRead: Bool = false) throws {
+      if let emoji { try Edit.check(emoji: emoji) }
+      self.message = message
+      self.emoji = emoji
+      self.isRead = isRead
+    }
+  }
+
+  public init(_ outgoing: Result<Outgoing, DMError>?, acknowledges: String?, marks: Marks? = nil) {
     self.outgoing = outgoing
     self.acknowledges = acknowledges
+    self.marks = marks
   }
 }
 
@@ -29,11 +47,14 @@ extension Messenger {
     _ lines: [ConsumerLine], as consumer: String, skipsFailed: Bool = false
   ) throws -> [Result<ConsumerAnswer, DMError>] {
     try expectStore(with: consumer)
-    return try perform(lines) { store, me in
+    let results = try perform(lines) { store, me in
       let place = try ConsumerPlace(consumer, self, store, me)
       let sending = SendSession(self, store, me, allowsOtherText: true)
-      return ConsumerSession(place: place, sending: sending, skipsFailed: skipsFailed)
+      return ConsumerSession(
+        place: place, sending: sending, marking: MarkSession(self, store, me), skipsFailed: skipsFailed)
     }
+    endTyping(in: results.compactMap { if case .success(.message(let message)) = $0 { message } else { nil } })
+    return results
   }
 
   /// Moves a consumer forward; a cursor that is not beyond its place changes nothing.
@@ -153,11 +174,13 @@ private final class ConsumerPlace {
 private final class ConsumerSession: BatchSession {
   private let place: ConsumerPlace
   private let sending: SendSession
+  private let marking: MarkSession
   private let skipsFailed: Bool
 
-  init(place: ConsumerPlace, sending: SendSession, skipsFailed: Bool) {
+  init(place: ConsumerPlace, sending: SendSession, marking: MarkSession, skipsFailed: Bool) {
     self.place = place
     self.sending = sending
+    self.marking = marking
     self.skipsFailed = skipsFailed
   }
 
@@ -168,8 +191,10 @@ private final class ConsumerSession: BatchSession {
     do {
       let position = try line.acknowledges.map(place.news)
       if case .some(nil) = position { return try stale(line) }
+      let marked = try line.marks.map(marking.check)
       let answer: Messenger.ConsumerAnswer? =
         if let outgoing = line.outgoing { .message(try sending.act(on: outgoing.get())) } else { nil }
+      if let marks = line.marks, let marked { try marking.apply(marks, to: marked) }
       if let position = position ?? nil { place.row.position = position }
       return answer ?? .acknowledged(place.acknowledgement)
     } catch let error as DMError where skipsFailed && !error.code.isFatal {

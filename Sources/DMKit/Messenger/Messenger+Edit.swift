@@ -22,7 +22,7 @@ extension Messenger {
 }
 
 /// What one user does to messages in one transaction.
-private final class EditSession: BatchSession {
+final class EditSession: BatchSession {
   private let messenger: Messenger
   private let store: Store
   private let me: Int64

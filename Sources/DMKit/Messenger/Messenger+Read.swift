@@ -206,7 +206,7 @@ extension Messenger {
   }
 
   /// Does it, and returns the parts that it changed.
-  private func change(
+  func change(
     _ ranges: [SeqRange], _ act: MarkOptions.Act, _ store: Store, _ viewer: Viewer, _ key: Int64, at now: Timestamp
   ) throws -> [SeqRange] {
     let me = viewer.user

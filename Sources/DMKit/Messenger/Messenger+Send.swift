@@ -11,16 +11,23 @@ extension Messenger {
   ///
   /// A message that cannot be sent stops none of the others. Whatever fails for all of them, fails
   /// before any is sent.
-  public func send(_ batch: [Outgoing]) throws -> [Result<Message, DMError>] {
-    try perform(batch) { SendSession(self, $0, $1) }
+  ///
+  /// - Parameter once: whether a nonce that was used before returns its message whatever the text is now.
+  public func send(_ batch: [Outgoing], once: Bool = false) throws -> [Result<Message, DMError>] {
+    let results = try perform(batch) { SendSession(self, $0, $1, allowsOtherText: once) }
+    endTyping(in: results.compactMap { if case .success(let message) = $0 { message } else { nil } })
+    return results
   }
 
   /// Sends one message to several conversations, once to each, or to none of them when one cannot be sent.
   ///
+  /// - Parameter once: as of `send`.
   /// - Returns: the messages, by the names under which their conversations came first.
-  public func sendToAll(_ batch: [Outgoing]) throws -> [(conversation: ConversationReference, message: Message)] {
-    try writing(isBulk: batch.count > 1) { store, me in
-      let session = SendSession(self, store, me)
+  public func sendToAll(
+    _ batch: [Outgoing], once: Bool = false
+  ) throws -> [(conversation: ConversationReference, message: Message)] {
+    let sent = try writing(isBulk: batch.count > 1) { store, me in
+      let session = SendSession(self, store, me, allowsOtherText: once)
       var reached: Set<Int64> = []
       let sent = try batch.compactMap { outgoing in
         // Whoever is named twice, by a handle and a UUID for example, is told once.
@@ -30,6 +37,8 @@ extension Messenger {
       try session.finish()
       return sent
     }
+    endTyping(in: sent.map(\.1))
+    return sent
   }
 
   /// Looks whether the user may say something in a conversation, before work is done for it.
@@ -52,12 +61,12 @@ extension Messenger {
   /// - Throws: `no_draft`, and what `send` throws.
   public func sendDraft(
     in reference: ConversationReference, nonce: String? = nil, replyTo: MessageReference? = nil,
-    lifetime: Duration? = nil
+    lifetime: Duration? = nil, once: Bool = false
   ) throws -> Message {
     try expectStore(with: reference)
-    return try writing { store, me in
+    let sent = try writing { store, me in
       let row = try find(reference, store, me)
-      let session = SendSession(self, store, me)
+      let session = SendSession(self, store, me, allowsOtherText: once)
       guard let text = try store.draft(of: me, in: row.key) else {
         // What was sent before by the same nonce has cleared it then.
         if let nonce, let place = try store.place(of: nonce, from: me, in: row.key),
@@ -76,6 +85,8 @@ extension Messenger {
       if !message.isDuplicate || message.bears(text) { _ = try apply(.draft(nil), in: row, store, me) }
       return message
     }
+    endTyping(in: [sent])
+    return sent
   }
 
   /// A message that the user sees, to be sent elsewhere.

@@ -48,6 +48,16 @@ extension Messenger {
     }
   }
 
+  /// Ends the typing of the user in the conversations of messages that are durable now.
+  ///
+  /// A failure is ignored: the signal ends by itself.
+  func endTyping(in sent: [Message]) {
+    let live = LiveFolder(path: location.live)
+    for id in Set(sent.filter { !$0.isDuplicate }.map(\.conversationID)) {
+      live.takeBack(.typing(id, identity.handle))
+    }
+  }
+
   /// Shows those who may see it that the user is there.
   func beatPresence() throws {
     let isShown = try reading(false) { store, _ in

@@ -109,7 +109,7 @@ public final class Messenger {
 
   /// Runs `body` in one durable transaction, as a user who is added when he may be.
   func writing<T>(
-    isBulk: Bool = false, patience: Int = Store.patience, _ body: (Store, Int64) throws -> T
+    isBulk: Bool = false, patience: Int? = nil, _ body: (Store, Int64) throws -> T
   ) throws -> T {
     let store = try createdStore { _ = try body($0, try actor($0)) }
     return try store.write(isBulk: isBulk, patience: patience) { try body(store, try actor(store)) }

@@ -32,7 +32,9 @@ final class SendSession: BatchSession {
       guard try allowsOtherText || isChanged || message.bears(outgoing.text) && carries(message, outgoing.attachments)
       else {
         throw DMError(
-          .nonceConflict, "the nonce '\(nonce)' named something else before; use a new one", subject: nonce)
+          .nonceConflict,
+          "the nonce '\(nonce)' named something else before; use a new one, or --once for the message of then",
+          subject: nonce)
       }
       return message
     }

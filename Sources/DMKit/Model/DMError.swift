@@ -71,11 +71,21 @@ public struct DMError: Error, Equatable, Sendable {
   /// What it is about: a reference, a handle, a path, a field's name.
   public let subject: String?
   public let message: String
+  /// The nonce of the line that it answers.
+  public private(set) var nonce: String?
 
   public init(_ code: Code, _ message: String, subject: String? = nil) {
     self.code = code
     self.subject = subject.map { cut($0, 256) }
     self.message = cut(message, 1024)
+  }
+
+  /// The same as the answer to a line with this nonce; one that is too long to be a nonce is left out.
+  public func answering(nonce: String?) -> DMError {
+    guard let nonce, nonce.utf8.count <= Outgoing.nonceLimit else { return self }
+    var error = self
+    error.nonce = nonce
+    return error
   }
 }
 

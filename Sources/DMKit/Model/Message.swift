@@ -99,6 +99,8 @@ public struct Message: Equatable, Sendable {
   public var subject: String?
   /// Set on what a send returns when the nonce named a message that was there.
   public var isDuplicate = false
+  /// Set on an answer to a line of input: its number.
+  public var line: Int?
   /// The part of the text that a search found, each hit between `**`.
   public var snippet: String?
   /// Set on the last message of a conversation where its text is only the beginning.

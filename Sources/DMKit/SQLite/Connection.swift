@@ -8,12 +8,17 @@ struct Connection: ~Copyable {
   private let statements: StatementCache
   /// Pages in the write-ahead log after the last commit, as SQLite's hook reports them.
   private let walPages = Counter()
+  private let busyTimeout: Int32
 
   /// Opens a database that exists; for reading only where the file system allows no more.
   ///
   /// NOMUTEX because a connection never leaves its thread (sqlite.org/threadsafe.html).
-  init(path: String) throws(DMError) {
+  ///
+  /// - Parameter busyTimeout: milliseconds that a statement waits for a lock of SQLite's own, which only foreign tools
+  ///   hold for long.
+  init(path: String, busyTimeout: Int = StoreLocation.standardBusyTimeout) throws(DMError) {
     _ = Self.configured
+    self.busyTimeout = Int32(clamping: busyTimeout)
     var handle: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let code = sqlite3_open_v2(path, &handle, flags, nil)
@@ -23,7 +28,7 @@ struct Connection: ~Copyable {
     }
     self.handle = handle
     statements = StatementCache(handle)
-    sqlite3_busy_timeout(handle, Self.patience)
+    sqlite3_busy_timeout(handle, self.busyTimeout)
     // The last to leave would checkpoint outside the lock (sqlite.org/c3ref/c_dbconfig_defensive.html).
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
@@ -93,14 +98,11 @@ struct Connection: ~Copyable {
     sqlite3_busy_timeout(handle, 0)
     let mode = emptying ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
     if sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil) == SQLITE_OK, emptying { walPages.value = 0 }
-    sqlite3_busy_timeout(handle, Self.patience)
+    sqlite3_busy_timeout(handle, self.busyTimeout)
   }
 
   /// Once a process.
   private static let configured = dm_sqlite3_keep_no_statistics()
-
-  /// Milliseconds that a statement waits for a lock of SQLite's own, which only foreign tools hold for long.
-  private static let patience: Int32 = 5000
 }
 
 /// A number that C can write to.

@@ -62,7 +62,7 @@ extension Store {
   /// Under the lock, because many may start at once, and with the version read again inside the
   /// transaction, because another may have come first.
   func migrate() throws {
-    let lock = try writeLock(patience: Self.patience)
+    let lock = try writeLock()
     let transaction = try connection.begin(.write)
     var done = 0
     if case .version(let version) = try identity() { done = version }

@@ -26,13 +26,10 @@ final class Store {
   private static let loneLog = 100
   private static let bulkLog = 1024
 
-  /// Milliseconds that a write waits for its turn.
-  static let patience = 5000
-
   init(_ location: StoreLocation, database path: String? = nil) throws {
     self.location = location
     file = location.file()
-    connection = try Connection(path: path ?? location.database)
+    connection = try Connection(path: path ?? location.database, busyTimeout: location.busyTimeout)
   }
 
   deinit {
@@ -86,9 +83,11 @@ final class Store {
   /// What others committed is durable before `body` sees it, so an answer may rest on it. The first process to open a
   /// store reads its whole log, so a lone write leaves little behind, a bulk one, or one of many, up to 4 MiB.
   ///
-  /// - Parameter acceptsLoss: whether commits may be missing that the store had.
+  /// - Parameters:
+  ///   - patience: milliseconds to wait for its turn; nil for those of the location.
+  ///   - acceptsLoss: whether commits may be missing that the store had.
   func write<T>(
-    isBulk: Bool = false, patience: Int = Store.patience, acceptsLoss: Bool = false, _ body: () throws -> T
+    isBulk: Bool = false, patience: Int? = nil, acceptsLoss: Bool = false, _ body: () throws -> T
   ) throws -> T {
     let lock = try writeLock(patience: patience)
     if !isReady {
@@ -128,10 +127,11 @@ final class Store {
     return result
   }
 
-  func writeLock(patience: Int) throws -> FileLock {
-    try FileLock(
+  func writeLock(patience: Int? = nil) throws -> FileLock {
+    let patience = patience ?? location.busyTimeout
+    return try FileLock(
       path: location.lock, milliseconds: patience,
-      busy: "another process has been writing for \(patience / 1000) s; try again")
+      busy: "another process has been writing for \(patience / 1000) s; try again, or wait longer by --busy-timeout")
   }
 
   /// Has the database keep a write-ahead log, once and for all.

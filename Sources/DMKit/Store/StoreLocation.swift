@@ -6,10 +6,15 @@ public struct StoreLocation: Hashable, Sendable {
   public let directory: String
   /// A default store that is absent is empty; a named one that is absent is a mistake.
   public let isNamed: Bool
+  /// Milliseconds that a write waits for its turn.
+  public let busyTimeout: Int
 
-  public init(directory: String, isNamed: Bool) {
+  public static let standardBusyTimeout = 5000
+
+  public init(directory: String, isNamed: Bool, busyTimeout: Int = standardBusyTimeout) {
     self.directory = directory
     self.isNamed = isNamed
+    self.busyTimeout = busyTimeout
   }
 
   var database: String { directory + "/dm.sqlite" }

@@ -84,7 +84,7 @@ extension Upkeep {
     var left = try contents.all(before: time).filter { !named.contains($0) }
     while !left.isEmpty {
       try progress("\(left.count) contents that nothing refers to")
-      let lock = try store.writeLock(patience: Store.patience)
+      let lock = try store.writeLock()
       guard let sole = FileLock(ifFree: contents.path) else { return (count, bytes, false) }
       try store.refuseNewer(store.version())
       if case let now = try store.dataVersion(), now != version {
@@ -115,7 +115,7 @@ extension Upkeep {
   /// Writes the index, the pages and the log anew, all under one lock: between them a writer would bring old pages
   /// into the log again.
   private func clear(_ store: Store, _ patience: Int) throws -> Bool {
-    let lock = try store.writeLock(patience: Store.patience)
+    let lock = try store.writeLock()
     try store.refuseNewer(store.version())
     try store.connection.watched(by: { [progress] in try progress("writing the store anew") }) {
       // Words of deleted messages stay in the index until its parts are made one.

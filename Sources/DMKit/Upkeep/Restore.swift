@@ -84,7 +84,7 @@ extension Upkeep {
       // Of a wrong count nobody dies, and the backup may be the last that there is.
       try refuse(findings, but: takesDamaged ? [.counts, .ranges, .digests, .attachments] : [.counts, .ranges])
       faultCount = findings.list.count
-      let lock = try store.writeLock(patience: Store.patience)
+      let lock = try store.writeLock()
       guard try store.connection.emptyLog(within: 5000) else {
         throw DMError(.busy, "somebody reads in '\(work.path)'; try again")
       }
@@ -158,7 +158,7 @@ extension Upkeep {
     } catch {
       // A full disk needs the room; and somebody else may have made a store there that names some.
       let store = try Store.open(location)
-      let lock = try store?.writeLock(patience: Store.patience)
+      let lock = try store?.writeLock()
       let named = Set(try store?.connection.namedContents().map(\.hash) ?? [])
       for hash in hashes where !named.contains(hash) { _ = location.contents.remove(hash, before: .forever) }
       _ = consume lock

@@ -6,6 +6,20 @@ struct InputLine {
 
   init(_ line: ArraySlice<UInt8>) throws { object = try JSONReader.object(line) }
 
+  /// Reads a line; what is wrong with it names the nonce of the line.
+  static func read<T>(_ line: ArraySlice<UInt8>, _ body: (InputLine) throws -> T) throws -> T {
+    let line = try InputLine(line)
+    do {
+      return try body(line)
+    } catch let error as DMError {
+      guard case .string(let nonce)? = line.object["nonce"] else { throw error }
+      throw error.answering(nonce: nonce)
+    }
+  }
+
+  /// Whether a member is there and not null.
+  func has(_ name: String) -> Bool { object[name] ?? .null != .null }
+
   /// A member that is a string; absent and null are the same.
   func text(_ name: String) throws -> String? {
     switch object[name] {
@@ -87,21 +101,71 @@ extension Outgoing {
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`, `bad_reference`,
   ///   `empty_text`, `text_too_long`.
   public init(line: ArraySlice<UInt8>) throws {
-    let line = try InputLine(line)
-    if line.object["ack"] ?? .null != .null {
-      throw DMError(
-        .badField, "'ack' is for the lines of a consumer; add --consumer NAME, or leave it out", subject: "ack")
+    self = try InputLine.read(line) { line in
+      for name in ["ack", "react", "read"] where line.has(name) {
+        throw DMError(
+          .badField, "'\(name)' is for the lines of a consumer; add --consumer NAME, or leave it out", subject: name)
+      }
+      return try Outgoing(line)
     }
-    try self.init(line)
   }
 
   fileprivate init(_ line: InputLine) throws {
     let attachments = try line.attachments()
+    guard let conversation = try line.conversation() else {
+      throw DMError(
+        .missingField, "'conversation' is missing; add it, or 'conversation_id', to the line", subject: "conversation")
+    }
     try self.init(
-      to: ConversationReference(line.required("conversation")),
-      text: attachments.isEmpty ? line.required("text") : line.text("text") ?? "", nonce: line.text("nonce"),
-      replyTo: line.text("reply_to").map(MessageReference.init), lifetime: line.text("expires_in").map(duration),
-      attachments: attachments)
+      to: conversation, text: attachments.isEmpty ? line.required("text") : line.text("text") ?? "",
+      nonce: line.text("nonce"), replyTo: line.reply(), lifetime: line.lifetime(), attachments: attachments)
+  }
+}
+
+extension InputLine {
+  /// The conversation of a message to be sent, by its id or else as it is named.
+  fileprivate func conversation() throws -> ConversationReference? {
+    if let id = try identifier("conversation_id") { return .id(id) }
+    return try text("conversation").map(ConversationReference.init)
+  }
+
+  /// What a message replies to: a reference, or a message as it is printed.
+  fileprivate func reply() throws -> MessageReference? {
+    guard case .object(let message)? = object["reply_to"] else {
+      return try text("reply_to").map(MessageReference.init)
+    }
+    guard case .string(let text)? = message["id"], let id = Identifier(text) else {
+      throw DMError(.badField, "'reply_to' is an object without an 'id' that is a UUID", subject: "reply_to")
+    }
+    return .id(id)
+  }
+
+  /// How long a message lives: a time such as `1h`, or seconds.
+  fileprivate func lifetime() throws -> Duration? {
+    switch object["expires_in"] {
+    case .integer(let seconds)?: try duration("\(seconds)s")
+    case .number?:
+      throw DMError(.badField, "'expires_in' is not a whole number of seconds", subject: "expires_in")
+    default: try text("expires_in").map(duration)
+    }
+  }
+
+  /// What else a line of a consumer does to a message; nil for nothing.
+  fileprivate func marks() throws -> ConsumerLine.Marks? {
+    let emoji = try text("react")
+    let isRead: Bool
+    switch object["read"] {
+    case nil, .null: isRead = false
+    case .bool(let value): isRead = value
+    case let other?: throw DMError(.badField, "'read' is \(other.kind); write true", subject: "read")
+    }
+    guard emoji != nil || isRead else { return nil }
+    guard var message = try identifier("message_id").map(MessageReference.id) ?? reply() else {
+      throw DMError(
+        .missingField, "'message_id' is missing; add it, or 'reply_to', to the line", subject: "message_id")
+    }
+    if case .number(let number, in: nil) = message { message = .number(number, in: try conversation()) }
+    return try ConsumerLine.Marks(message, emoji: emoji, isRead: isRead)
   }
 }
 
@@ -112,19 +176,20 @@ extension ConsumerLine {
   ///
   /// - Throws: `malformed_line`, `invalid_utf8`, `bad_field`, `missing_field` when it says nothing at all.
   public init(line: ArraySlice<UInt8>) throws {
-    let line = try InputLine(line)
-    let ack = try line.text("ack")
-    // An ack that is null answers an event that has no cursor: there is nothing to acknowledge.
-    if line.object["ack"] != nil,
-      ["conversation", "text", "attachments"].allSatisfy({ line.object[$0] ?? .null == .null })
-    {
-      self.init(nil, acknowledges: ack)
-      return
-    }
-    do {
-      self.init(.success(try Outgoing(line)), acknowledges: ack)
-    } catch let error as DMError {
-      self.init(.failure(error), acknowledges: ack)
+    self = try InputLine.read(line) { line in
+      let ack = try line.text("ack")
+      do {
+        let marks = try line.marks()
+        // An ack that is null answers an event that has no cursor: there is nothing to acknowledge.
+        let isAlone = line.object["ack"] != nil && !line.has("conversation") || marks != nil
+        if isAlone, !line.has("text"), !line.has("attachments") {
+          return ConsumerLine(nil, acknowledges: ack, marks: marks)
+        }
+        return ConsumerLine(.success(try Outgoing(line)), acknowledges: ack, marks: marks)
+      } catch let error as DMError {
+        let nonce: String? = if case .string(let text)? = line.object["nonce"] { text } else { nil }
+        return ConsumerLine(.failure(error.answering(nonce: nonce)), acknowledges: ack)
+      }
     }
   }
 }
@@ -135,14 +200,15 @@ extension Imported {
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`, `bad_handle`, `bad_time`,
   ///   `empty_text`, `text_too_long`.
   public init(line: ArraySlice<UInt8>) throws {
-    let line = try InputLine(line)
-    switch try line.text("type") {
-    case nil, "message": self = .message(try ImportedMessage(line))
-    case "conversation": self = .conversation(try ImportedConversation(line))
-    case let other?:
-      throw DMError(
-        .badField, "a line of the type '\(other)' is no history; keep those of message and conversation",
-        subject: "type")
+    self = try InputLine.read(line) { line in
+      switch try line.text("type") {
+      case nil, "message": return .message(try ImportedMessage(line))
+      case "conversation": return .conversation(try ImportedConversation(line))
+      case let other?:
+        throw DMError(
+          .badField, "a line of the type '\(other)' is no history; keep those of message and conversation",
+          subject: "type")
+      }
     }
   }
 }

@@ -46,7 +46,19 @@ extension RecordSchema {
 
   private func write(to json: inout JSONWriter) {
     json.key(name: name)
-    json.object { Self.write(fields, isInput: isInput, to: &$0) }
+    json.object { json in
+      Self.write(fields, isInput: isInput, to: &json)
+      guard !needsOneOf.isEmpty else { return }
+      json.key("anyOf")
+      json.array { json in
+        for name in needsOneOf {
+          json.object { json in
+            json.key("required")
+            json.array { $0.value(name) }
+          }
+        }
+      }
+    }
   }
 
   private static func write(_ fields: [Field], isInput: Bool, to json: inout JSONWriter) {

@@ -31,7 +31,10 @@ extension RecordSchema {
 
   static let restore = RecordSchema(
     "restore",
-    [Field("store_id", .uuid), Field("message_count", .integer), Field("fault_count", .integer), Field("restored_at", .time)])
+    [
+      Field("store_id", .uuid), Field("message_count", .integer), Field("fault_count", .integer),
+      Field("restored_at", .time),
+    ])
 
   static let purge = RecordSchema(
     "purge",

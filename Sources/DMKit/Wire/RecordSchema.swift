@@ -42,9 +42,13 @@ public struct RecordSchema: Sendable {
   /// A line that is read may have other members too; they are ignored.
   public let isInput: Bool
 
-  init(_ name: String, _ fields: [Field], isInput: Bool = false) {
+  /// Members of which at least one must be there; empty where that is not so.
+  let needsOneOf: [String]
+
+  init(_ name: String, _ fields: [Field], isInput: Bool = false, needsOneOf: [String] = []) {
     self.name = name
     self.isInput = isInput
+    self.needsOneOf = needsOneOf
     self.fields = isInput ? fields : [Field("type", .constant(name))] + fields
   }
 
@@ -106,7 +110,8 @@ public struct RecordSchema: Sendable {
       Field("expires_at", .time, optional: true), Field("deleted_at", .time, optional: true),
       Field("system_kind", .words(Message.SystemKind.allCases.map(\.rawValue)), optional: true),
       Field("subject", .string, optional: true), Field("duplicate", .boolean, optional: true),
-      Field("snippet", .string, optional: true), Field("is_truncated", .boolean, optional: true),
+      Field("line", .integer, optional: true), Field("snippet", .string, optional: true),
+      Field("is_truncated", .boolean, optional: true),
       Field("cursor", .string, optional: true),
     ])
 
@@ -192,18 +197,22 @@ public struct RecordSchema: Sendable {
     "error",
     [
       Field("line", .integer, optional: true), Field("code", .words(DMError.Code.allCases.map(\.rawValue))),
-      Field("retryable", .boolean), Field("subject", .string, optional: true), Field("message", .string),
+      Field("retryable", .boolean), Field("subject", .string, optional: true),
+      Field("nonce", .string, optional: true), Field("message", .string),
     ])
 
   static let sendLine = RecordSchema(
     "send_line",
     [
-      Field("type", .string, optional: true), Field("conversation", .string, optional: true),
+      Field("type", .string, optional: true), Field("conversation_id", .uuid, optional: true),
+      Field("conversation", .string, optional: true),
       Field("text", .string, optional: true), Field("nonce", .string, optional: true),
-      Field("reply_to", .string, optional: true),
+      Field("reply_to", .anyOf([.string, .having([Field("id", .uuid)])]), optional: true),
       Field("attachments", .list(.anyOf([.uuid, .having([Field("id", .uuid)])])), optional: true),
-      Field("expires_in", .string, optional: true), Field("ack", .string, optional: true),
-    ], isInput: true)
+      Field("expires_in", .anyOf([.string, .integer]), optional: true), Field("ack", .string, optional: true),
+      Field("message_id", .uuid, optional: true), Field("react", .string, optional: true),
+      Field("read", .boolean, optional: true),
+    ], isInput: true, needsOneOf: ["conversation_id", "conversation", "ack", "message_id"])
 
   static let editLine = RecordSchema(
     "edit_line",
@@ -220,7 +229,8 @@ public struct RecordSchema: Sendable {
       Field("conversation", .string, optional: true), Field("conversation_id", .uuid, optional: true),
       Field("sender", .handle, optional: true), Field("text", .string, optional: true),
       Field("created_at", .time, optional: true), Field("nonce", .string, optional: true),
-      Field("reply_to", .anyOf([.uuid, .having([Field("id", .uuid)])]), optional: true), Field("reply_to_nonce", .string, optional: true),
+      Field("reply_to", .anyOf([.uuid, .having([Field("id", .uuid)])]), optional: true),
+      Field("reply_to_nonce", .string, optional: true),
       Field("system_kind", .words(Message.SystemKind.allCases.map(\.rawValue)), optional: true),
       Field("subject", .string, optional: true), Field("expires_at", .time, optional: true),
       Field("is_group", .boolean, optional: true), Field("title", .string, optional: true),

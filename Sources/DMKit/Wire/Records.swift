@@ -85,6 +85,7 @@ extension Message: Record {
       json.member("system_kind", systemKind?.rawValue)
       json.member("subject", subject)
       if isDuplicate { json.member("duplicate", true) }
+      json.member("line", line)
       json.member("snippet", snippet)
       if isTruncated { json.member("is_truncated", true) }
       json.member("cursor", cursor)
@@ -203,6 +204,7 @@ public struct ErrorRecord: Record, Sendable {
       json.member("code", error.code.rawValue)
       json.member("retryable", error.code.isRetryable)
       json.member("subject", error.subject)
+      json.member("nonce", error.nonce)
       json.member("message", error.message)
     }
   }

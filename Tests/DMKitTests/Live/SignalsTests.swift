@@ -45,6 +45,26 @@ struct SignalsTests {
     #expect(try until("[] typing", follower) == ["[] typing"])
   }
 
+  @Test func `a message ends the typing of its sender in its conversation, at once`() throws {
+    let store = try store()
+    let follower = try Follower(try store.messenger("alice"), query([.typing], in: [.title("ops")]))
+    _ = try follower.untilCaughtUp()
+    let bob = try store.messenger("bob")
+    let signals = [try typing("bob", in: "+ops", store), try typing("bob", in: "alice", store)]
+    let carol = try typing("carol", in: "+ops", store)
+    for signal in signals + [carol] { signal.show() }
+    _ = try until(#"["bob", "carol"] typing"#, follower)
+    try bob.say("done", to: "+ops")
+    #expect(!FileManager.default.fileExists(atPath: signals[0].path))
+    #expect(
+      FileManager.default.fileExists(atPath: signals[1].path) && FileManager.default.fileExists(atPath: carol.path))
+    _ = try until(#"["carol"] typing"#, follower)
+    try bob.say("done", to: "alice", nonce: "n")
+    signals[1].show()
+    try bob.say("done", to: "alice", nonce: "n")
+    #expect(FileManager.default.fileExists(atPath: signals[1].path), "a duplicate says nothing")
+  }
+
   @Test func `of each conversation it is told apart, in those that were named`() throws {
     let store = try store()
     let all = try Follower(try store.messenger("alice"), query([.typing]))

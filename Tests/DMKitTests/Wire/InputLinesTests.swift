@@ -19,6 +19,42 @@ struct InputLinesTests {
     #expect(try outgoing(#"{"conversation":"bob","text":"hi","nonce":null}"#).nonce == nil)
   }
 
+  @Test func `a printed message with another text is a line to send`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    let first = try alice.say("one", to: "bob")
+    let second = try alice.say("two", to: "bob", replyTo: "1")
+    var json = JSONWriter()
+    json.line(second)
+    let printed = String(decoding: json.bytes.dropLast(), as: UTF8.self)
+    let line = try outgoing(printed.replacing("\"text\":\"two\"", with: "\"text\":\"other\""))
+    #expect(
+      try line == Outgoing(to: .id(second.conversationID), text: "other", replyTo: .id(first.id)))
+    #expect(try store.messenger("bob").send(line).seq == 3)
+  }
+
+  @Test func `a line to send names its conversation by id, a reply by an object and its lifetime by seconds`() throws {
+    let id = try #require(Identifier(Self.uuid))
+    let line = try outgoing(
+      #"{"conversation_id":"\#(Self.uuid)","conversation":"bob","text":"hi","reply_to":{"id":"\#(Self.uuid)","seq":5},"#
+        + #""expires_in":90}"#)
+    #expect(try line == Outgoing(to: .id(id), text: "hi", replyTo: .id(id), lifetime: .seconds(90)))
+    for (wrong, code) in [
+      (#""reply_to":{"seq":5}"#, DMError.Code.badField), (#""expires_in":1.5"#, .badField),
+      (#""expires_in":0"#, .badTime),
+      (#""conversation_id":"x""#, .badField),
+    ] {
+      #expect(
+        try DMKitTests.code { try outgoing(#"{"conversation":"bob","text":"hi",\#(wrong)}"#) } == code, "\(wrong)")
+    }
+  }
+
+  @Test func `an error names the nonce of its line`() throws {
+    #expect(try fault { try outgoing(#"{"conversation":"bob","text":"","nonce":"n"}"#) }?.nonce == "n")
+    let long = String(repeating: "n", count: 129)
+    #expect(try fault { try outgoing(#"{"conversation":"bob","text":"hi","nonce":"\#(long)"}"#) }?.nonce == nil)
+  }
+
   @Test func `what is attached is named by ids, or by attachments that have one`() throws {
     let id = try #require(Identifier(Self.uuid))
     let to = try ConversationReference("bob")

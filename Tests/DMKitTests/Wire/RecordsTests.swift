@@ -9,11 +9,13 @@ struct RecordsTests {
   /// No message has all of it; what is left out is no matter of the writer's.
   static let message = Message(
     id: id, conversationID: id, conversation: ConversationLabel(title: "ops", isGroup: true, reference: "+ops"), seq: 7,
-    sender: Handle(stored: "bob"), senderName: "Bob", isMine: true, isUnread: true, readByCount: 1, readBy: [bob], text: "hi", createdAt: time,
-    status: .read, replyTo: Message.Reply(id: id, seq: 6, sender: bob, text: "ho"), forwardedFrom: bob, nonce: "n", attachments: [bareAttachment], mentions: [bob],
+    sender: Handle(stored: "bob"), senderName: "Bob", isMine: true, isUnread: true, readByCount: 1, readBy: [bob],
+    text: "hi", createdAt: time,
+    status: .read, replyTo: Message.Reply(id: id, seq: 6, sender: bob, text: "ho"), forwardedFrom: bob, nonce: "n",
+    attachments: [bareAttachment], mentions: [bob],
     reactions: [Message.Reactions(emoji: "👍", users: [bob])],
     editedAt: time, expiresAt: time, deletedAt: time, systemKind: .userJoined, subject: "bob", isDuplicate: true,
-    snippet: "**hi**", isTruncated: true)
+    line: 3, snippet: "**hi**", isTruncated: true)
 
   static let bob = Handle(stored: "bob")
   private static let cursor = Cursor(store: id, Cursor.Position(rev: 4711, seq: 10))
@@ -77,7 +79,7 @@ struct RecordsTests {
       MessagingEvent.deliveryReceipt(receipt(.delivery, in: "ops"), cursor), marked(in: "ops"),
       MessagingEvent.messageDeleted(deletion, cursor), MessagingEvent.reaction(reaction("👍"), cursor),
       report("r", "t"),
-      ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s")),
+      ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s").answering(nonce: "n")),
     ] + stream(message, conversation) + upkeepRecords(isFull: true)
   }
 
@@ -178,7 +180,7 @@ struct RecordsTests {
         + #""attachments":[\#(Self.bareAttachmentLine)],"mentions":["bob"],"#
         + #""reactions":{"👍":["bob"]},"edited_at":"2026-11-21T14:30:00.123456Z","#
         + #""expires_at":"2026-11-21T14:30:00.123456Z","deleted_at":"2026-11-21T14:30:00.123456Z","#
-        + #""system_kind":"user_joined","subject":"bob","duplicate":true,"snippet":"**hi**","is_truncated":true}"#
+        + #""system_kind":"user_joined","subject":"bob","duplicate":true,"line":3,"snippet":"**hi**","is_truncated":true}"#
         + "\n")
   }
 

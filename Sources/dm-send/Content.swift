@@ -1,0 +1,60 @@
+internal import DMCLI
+internal import DMKit
+
+extension DMSend {
+  /// What goes with a text.
+  typealias Options = (nonce: String?, once: Bool, replyTo: MessageReference?, lifetime: Duration?)
+
+  static func options(_ arguments: Arguments) throws -> Options {
+    try (
+      arguments.value("nonce"), arguments.has("once"), arguments.value("reply-to").map(MessageReference.init),
+      arguments.value("expires-in").map(duration)
+    )
+  }
+
+  static func excludeOdd(_ arguments: Arguments) throws {
+    if arguments.has("once"), !arguments.isGiven("nonce") { throw usage("'--once' needs --nonce NONCE") }
+    try arguments.exclude("lines", beside: "reply-to", "edit", "draft", "from-draft", "forward", "attach")
+    try arguments.exclude("draft", beside: "from-draft", "forward", "nonce", "reply-to", "expires-in", "attach")
+    try arguments.exclude("from-draft", beside: "forward", "edit", "attach")
+    try arguments.exclude("forward", beside: "edit", "attach")
+    for option in PreparationArguments.options where arguments.isGiven(option) && !arguments.isGiven("attach") {
+      throw usage("'--\(option.long ?? "")' needs --attach FILE")
+    }
+  }
+
+  /// The text of a message that is forwarded, of an editor, of the words, or of standard input; and what goes with it.
+  ///
+  /// Where something is attached, standard input is not read for a text.
+  static func withContent(
+    _ words: [String], _ call: Invocation, _ messenger: Messenger, _ body: (String, [Identifier]) throws -> Void
+  ) throws {
+    let text = words.joined(separator: " ")
+    if let reference = call.arguments.value("forward") {
+      let message = try messenger.messageToForward(MessageReference(reference))
+      return try body(message.text ?? "", message.attachments.map(\.id))
+    }
+    let files = call.arguments.all("attach")
+    // An editor that is left empty gives up, whatever is attached.
+    if call.arguments.has("edit") {
+      return try EditedText(text).keeping { text in
+        try Outgoing.check(text: text)
+        try body(text, prepare(files, call, messenger))
+      }
+    }
+    if !files.isEmpty {
+      if !text.isEmpty { try Outgoing.check(text: text) }
+      return try body(text, prepare(files, call, messenger))
+    }
+    var input = LineInput()
+    try body(words.isEmpty ? input.text(limit: Outgoing.textLimit) : text, [])
+  }
+
+  private static func prepare(_ files: [String], _ call: Invocation, _ messenger: Messenger) throws -> [Identifier] {
+    try PreparationArguments.checkCount(files)
+    var attachments: [Identifier] = []
+    if files.isEmpty { return attachments }
+    try PreparationArguments(call).prepareAll(files, messenger) { attachments.append(try $0.get().id) }
+    return attachments
+  }
+}
