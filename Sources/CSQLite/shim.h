@@ -15,6 +15,9 @@ static inline int dm_sqlite3_set_flag(sqlite3 *db, int flag, int on) {
 static inline int dm_sqlite3_bind_text(sqlite3_stmt *s, int i, const char *p, int n) {
   return sqlite3_bind_text(s, i, p, n, SQLITE_TRANSIENT);
 }
+static inline void dm_sqlite3_result_text(sqlite3_context *c, const char *p, int n) {
+  sqlite3_result_text(c, p, n, SQLITE_TRANSIENT);
+}
 static inline int dm_sqlite3_bind_blob(sqlite3_stmt *s, int i, const void *p, int n) {
   return sqlite3_bind_blob(s, i, p, n, SQLITE_TRANSIENT);
 }

@@ -12,12 +12,13 @@ export DM_USER=bob
 is "$(titles)" "bob-carol g3 g12 g11 g10 g9 g8 g7 g6 g5 g4 g2 g1 " "the newest activity comes first"
 is "$(titles --unread)" "bob-carol g3 " "--unread"
 is "$(dm-list --count)" 3 "--count counts messages"
-is "$(dm-list --count g3)" 2 "of those that match"
-is "$(titles g1)" "g12 g11 g10 g1 " "a query"
-is "$(titles CAR)" "bob-carol " "in either case, also of people"
+is "$(dm-list --count +g3)" 2 "of one that is named"
+is "$(titles --match g1)" "g12 g11 g10 g1 " "--match finds a part of a title"
+is "$(titles --match CAR)" "bob-carol " "in either case, also of people"
+is "$(titles carol +g3)" "bob-carol g3 " "those that are named"
 is "$(titles --limit 2)" "bob-carol g3 " "--limit"
 is "$(titles --limit 0)" "" "--limit 0"
-is "$(dm-list g3 |
+is "$(dm-list +g3 |
   jq -c '[.unread_count, .first_unread_seq, .last_read_seq, .last_message.text, .is_pinned, .is_archived]')" \
   '[2,2,1,"two",false,false]' "what is to be known"
 is "$(dm-list | jq -s 'map(has("page_cursor")) | all')" true "each has the cursor of its page"
@@ -38,7 +39,8 @@ is "$(titles --all | wc -w)" 13 "--all"
 like "$(dm-list --text --limit 1)" "     1  carol *  carol: hi" "as text"
 exits 64 "--all and --archived exclude each other" dm-list --all --archived
 exits 64 "a limit that is none" dm-list --limit x
-exits 64 "two queries" dm-list a b
+exits 66 "a group that is not there" dm-list +a
+exits 67 "a user who is not there" dm-list --count x
 dm-user -q --as bob --store "$work/two" add bob
 exits 65 "another store's cursor" dm-list --store "$work/two" --after "$cursor"
 done_testing

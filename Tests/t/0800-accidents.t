@@ -16,7 +16,7 @@ HOME="$work/home"
 export HOME
 
 long=$(head -c 60000 /dev/zero | tr '\0' a)
-exits 64 "a query that is too long" dm-list "$long"
+exits 64 "a name to be matched that is too long" dm-list --match "$long"
 exits 65 "a handle that is too long" dm-send "$long" hi
 is "$([ ${#err} -lt 2000 ] && echo short)" short "does not stand in the error at full length"
 exits 65 "a title that is too long" dm-send "+$long" hi

@@ -153,7 +153,7 @@ printf '{"conversation":"+brief","text":"%s","expires_in":"2s"}\n' '@alice gone'
 is "$(line .text) $(line .text)" "@alice gone gone" "is told of what will be gone"
 dm-send -q --as bob +brief stays
 is "$(line .text)" stays "and of what stays"
-is "$(dm-list brief | jq -c '[.unread_count, .unread_mentions_count, .first_unread_seq]')" "[3,1,2]" "all of it is unread"
+is "$(dm-list +brief | jq -c '[.unread_count, .unread_mentions_count, .first_unread_seq]')" "[3,1,2]" "all of it is unread"
 is "$(line '[.type, .seq, .for_everyone]')" '["message_deleted",2,true]' "and then that it is gone"
 now=$(date +%s%N)
 at=$(dm-tail --peek +brief:2 --deleted | jq -r .expires_at)
@@ -161,7 +161,7 @@ late=$((now / 1000000 - $(date -d "$at" +%s%N) / 1000000))
 like "$((late < 1500 && late >= 0)) $late" "1 *" "within a second and a half"
 is "$(line '[.type, .seq]')" '["message_deleted",3]' "and the other"
 leave
-is "$(dm-list brief | jq -c '[.unread_count, .unread_mentions_count, .first_unread_seq, .last_message.text]')" \
+is "$(dm-list +brief | jq -c '[.unread_count, .unread_mentions_count, .first_unread_seq, .last_message.text]')" \
   '[1,0,4,"stays"]' "nobody counts it any more"
 is "$(dm-tail --peek +brief 2..3 --deleted | jq -c '[.text, .deleted_at == .expires_at]' | tr '\n' ' ')" \
   "[null,true] [null,true] " "it is a tombstone since then"
@@ -169,8 +169,8 @@ exits 66 "that nobody answers" dm-send +brief --reply-to 2 x
 dm-send -q --as bob +brief --expires-in 1s gone
 want='[1,"stays"]'
 ok "where only lists are read it is gone from them" until_gone sh -c \
-  'dm-list brief | jq -c "[.unread_count, .last_message.text]"'
-is "$(dm-list --count brief) $(texts +brief 2..)" "1 stays " "from counts and history"
+  'dm-list +brief | jq -c "[.unread_count, .last_message.text]"'
+is "$(dm-list --count +brief) $(texts +brief 2..)" "1 stays " "from counts and history"
 is "$(dm-send --as bob +brief --nonce x --expires-in 1s once | jq .duplicate)" null "a nonce of what expires"
 want=
 ok "which is gone" until_gone sh -c 'dm-tail --peek +brief --since 6 | grep once'

@@ -1,9 +1,9 @@
 extension Messenger {
   /// The user's conversations, pinned first, then newest activity.
   ///
-  /// - Throws: `bad_cursor`, or a fault of the store.
+  /// - Throws: `bad_cursor`, for conversations that are named what finding them throws, or a fault of the store.
   public func conversations(_ query: ListQuery = ListQuery()) throws -> [Conversation] {
-    try reading([]) { store, me in
+    try list(query, []) { query, store, me in
       let cursor = try query.after.map { try PageCursor($0, store: store.uuid()) }
       return try store.conversations(query, after: cursor, as: Viewer(store, me))
     }
@@ -11,7 +11,18 @@ extension Messenger {
 
   /// How many messages are unread in the conversations that the query selects.
   public func unreadCount(_ query: ListQuery = ListQuery()) throws -> Int {
-    try reading(0) { store, me in try store.unreadCount(query, as: Viewer(store, me)) }
+    try list(query, 0) { query, store, me in try store.unreadCount(query, as: Viewer(store, me)) }
+  }
+
+  /// Runs `body` with the conversations that a query names found.
+  private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Store, Int64) throws -> T) throws -> T {
+    let found = try reading(nil as T?) { store, me in
+      var query = query
+      if !query.conversations.isEmpty { query.keys = try query.conversations.map { try find($0, store, me).key } }
+      return try body(query, store, me)
+    }
+    if found == nil, let first = query.conversations.first { throw nothingYet(first) }
+    return found ?? empty
   }
 
   /// One conversation as it is now.

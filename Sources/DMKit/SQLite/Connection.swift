@@ -72,6 +72,9 @@ struct Connection: ~Copyable {
   /// Has the function `frequency` of a full-text table.
   func addRanking() throws(DMError) { try Ranking.register(on: handle) }
 
+  /// Has the function `fold` of a text.
+  func addFolding() throws(DMError) { try Folding.register(on: handle) }
+
   func begin(_ kind: Transaction.Kind) throws(DMError) -> Transaction {
     try Transaction(kind, on: handle, statements)
   }

@@ -6,7 +6,8 @@ internal import Glibc
 ///
 /// `rank` looks up the length of each row, which is most of its time, and messages are all short.
 enum Ranking {
-  static func register(on database: OpaquePointer) throws(DMError) {
+  /// The functions of FTS5.
+  static func api(of database: OpaquePointer) -> UnsafeMutablePointer<fts5_api>? {
     var api: UnsafeMutablePointer<fts5_api>?
     var statement: OpaquePointer?
     sqlite3_prepare_v2(database, "SELECT fts5(?1)", -1, &statement, nil)
@@ -15,9 +16,13 @@ enum Ranking {
       sqlite3_bind_pointer(statement, 1, $0, type, nil)
       sqlite3_step(statement)
     }
-    let code = sqlite3_finalize(statement)
-    guard code == SQLITE_OK, let api, api.pointee.xCreateFunction?(api, "frequency", nil, rank, nil) == SQLITE_OK else {
-      throw DMError(sqlite: code, detail: "no full-text search")
+    return sqlite3_finalize(statement) == SQLITE_OK ? api : nil
+  }
+
+  static func register(on database: OpaquePointer) throws(DMError) {
+    guard let api = api(of: database), api.pointee.xCreateFunction?(api, "frequency", nil, rank, nil) == SQLITE_OK
+    else {
+      throw DMError(sqlite: sqlite3_errcode(database), detail: "no full-text search")
     }
   }
 

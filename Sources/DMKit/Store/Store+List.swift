@@ -4,7 +4,9 @@ public struct ListQuery: Sendable {
 
   public var archived = Archived.excluded
   public var unreadOnly = false
-  /// Part of a title, or of another participant's handle or display name; ASCII letters match in either case.
+  /// Only these, also where they are archived, deleted or with a blocked user; empty for all that are listed.
+  public var conversations: [ConversationReference] = []
+  /// Part of an own name, a title, or another participant's handle or display name, without regard to case and accents.
   public var matching: String?
   /// Nil for all.
   public var limit: Int? = 50
@@ -12,6 +14,8 @@ public struct ListQuery: Sendable {
   public var after: String?
   /// One conversation, if it belongs to the list; then there are no pages.
   package var only: Identifier?
+  /// The keys of `conversations`.
+  var keys: [Int64]?
 
   public init() {}
 }
@@ -23,12 +27,13 @@ extension Store {
   func conversations(_ query: ListQuery, after cursor: PageCursor?, as viewer: Viewer)
     throws -> [Conversation]
   {
+    if query.matching != nil { try connection.addFolding() }
     var statement = try connection.prepare(text: Self.listSQL(query, paged: cursor != nil))
     statement.bind(viewer.user)
     // What has expired unnoticed still counts in the query, and may empty the page of it.
     let isLonger = try query.unreadOnly && viewer.hasPending
     statement.bind(isLonger ? -1 : query.limit ?? -1)
-    bindMatch(query, &statement)
+    statement.bind(query.matching)
     if let only = query.only {
       statement.bind(only)
     } else if let cursor {
@@ -56,6 +61,7 @@ extension Store {
       all.limit = nil
       return try conversations(all, after: nil, as: viewer).reduce(0) { $0 + $1.unreadCount }
     }
+    if query.matching != nil { try connection.addFolding() }
     var statement = try connection.prepare(
       text: """
         SELECT coalesce(sum(\(Self.unread)), 0) FROM participant p
@@ -63,11 +69,11 @@ extension Store {
         """)
     statement.bind(viewer.user)
     statement.bind(true)
-    bindMatch(query, &statement)
+    statement.bind(query.matching)
     return try statement.step() ? statement.count(0) : 0
   }
 
-  // MARK: The query, whose parameters are ?1 user, ?2 limit, ?3 pattern, ?4 to ?6 the cursor
+  // MARK: The query, whose parameters are ?1 user, ?2 limit, ?3 part of a name, ?4 to ?6 the cursor
   // or ?4 the only conversation
 
   /// For `docs/benchmarks.md`, which measures against the same SQL: the first page.
@@ -101,21 +107,24 @@ extension Store {
   }
 
   private static func filter(_ query: ListQuery) -> String {
-    var sql = "AND NOT p.is_deleted AND NOT p.is_blocked"
+    let named = query.keys.map { "AND p.conversation IN (\($0.map(String.init).joined(separator: ", ")))" }
+    var sql = named ?? "AND NOT p.is_deleted AND NOT p.is_blocked"
     switch query.archived {
-    case .excluded: sql += " AND NOT p.is_archived"
+    case .excluded: if named == nil { sql += " AND NOT p.is_archived" }
     case .only: sql += " AND p.is_archived"
     case .included: break
     }
     if query.unreadOnly { sql += " AND \(unread) > 0" }
     if query.matching != nil {
       sql += """
-         AND (iif(p.left_seq IS NULL, c.title, \(former("title"))) LIKE ?3 ESCAPE '\\' OR EXISTS (
+         AND (instr(fold(iif(p.left_seq IS NULL, c.title, \(former("title")))), fold(?3))
+          OR instr(fold((SELECT n.name FROM own_name n WHERE n.user = p.user AND n.conversation = c.id)), fold(?3))
+          OR EXISTS (
           SELECT 1 FROM participant o JOIN user u ON u.id = o.user
           WHERE o.conversation = c.id AND (o.user <> p.user OR c.direct_low = c.direct_high)
           AND iif(p.left_seq IS NULL, o.left_seq IS NULL,
             instr(' ' || \(former("participants")) || ' ', ' ' || u.handle || ' '))
-          AND (u.handle LIKE ?3 ESCAPE '\\' OR u.display_name LIKE ?3 ESCAPE '\\')))
+          AND (instr(fold(u.handle), fold(?3)) OR instr(fold(u.display_name), fold(?3)))))
         """
     }
     return sql
@@ -124,13 +133,6 @@ extension Store {
   /// A column of what is kept for a user who has left.
   private static func former(_ column: String) -> String {
     "(SELECT f.\(column) FROM former f WHERE f.user = p.user AND f.conversation = p.conversation)"
-  }
-
-  private func bindMatch(_ query: ListQuery, _ statement: inout Statement) {
-    let pattern = query.matching.map { text in
-      "%" + text.unicodeScalars.map { "%_\\".unicodeScalars.contains($0) ? "\\\($0)" : String($0) }.joined() + "%"
-    }
-    statement.bind(pattern)
   }
 
   private static let unread = "coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count"

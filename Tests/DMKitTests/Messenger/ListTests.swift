@@ -83,6 +83,7 @@ struct ListTests {
     let alice = try store.messenger("alice")
     _ = try alice.createGroup(titled: "e\u{301}t\u{E9}", with: [])
     #expect(try list(alice) { $0.matching = "e\u{301}" } == ["e\u{301}t\u{E9}"])
+    #expect(try list(alice) { $0.matching = "ETE" } == ["e\u{301}t\u{E9}"])
     let found = try list(alice) { $0.matching = "%\u{301}" }
     #expect(found == [])
   }
