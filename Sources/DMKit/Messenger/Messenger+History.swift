@@ -125,7 +125,7 @@ public final class History {
     guard lower <= upper else { return [] }
     var ranges = [lower...upper]
     if let wanted = query.ranges {
-      let asked = wanted.compactMap { $0.resolved(last: row.lastSeq) }.filter { $0.overlaps(lower...upper) }
+      let asked = try messenger.resolved(wanted, in: row, store, viewer.user).filter { $0.overlaps(lower...upper) }
       ranges = coalesced(asked.map { $0.clamped(to: lower...upper) }.sorted { $0.lowerBound < $1.lowerBound })
     }
     if query.unreadOnly {
@@ -171,6 +171,17 @@ extension Messenger {
     switch bound {
     case .message(let reference): try seq(of: reference, in: row, store, me)
     case .time(let time): try store.firstSeq(notBefore: time, in: row)
+    }
+  }
+
+  /// The numbers that ranges mean to a user, unsorted.
+  func resolved(
+    _ ranges: [RangeReference], in row: Store.ConversationRow, _ store: Store, _ me: Int64
+  ) throws -> [SeqRange] {
+    // One without extras: tombstones are printed, and not counted.
+    let viewer = Viewer(store, me)
+    return try ranges.compactMap { range in
+      try range.resolved(last: row.lastSeq) { try store.end($0, of: row, as: viewer).seq }
     }
   }
 

@@ -138,7 +138,7 @@ extension Messenger {
     switch target {
     case .ranges(let references):
       coalesced(
-        references.compactMap { $0.resolved(last: row.lastSeq) }.sorted { $0.lowerBound < $1.lowerBound })
+        try resolved(references, in: row, store, me).sorted { $0.lowerBound < $1.lowerBound })
     case .upTo(let reference): [1...(try seq(of: reference, in: row, store, me))]
     case .before(let bound): numbers(to: try seq(of: bound, in: row, store, me) - 1)
     case .all: numbers(to: row.lastSeq)

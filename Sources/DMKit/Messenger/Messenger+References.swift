@@ -91,7 +91,14 @@ extension Messenger {
           .unknownMessage, "'\(other):\(number)' is a message of another conversation; name one of this",
           subject: "\(other):\(number)")
       }
-      let seq = number < 0 ? row.lastSeq + 1 + number : number
+      if number < 0 {
+        let end = try store.end(Int(clamping: number.magnitude), of: row, as: Viewer(store, me))
+        if let seq = end.seq { return seq }
+        throw DMError(
+          .unknownMessage, "there is no message '\(number)'; you see \(end.count) in the conversation",
+          subject: String(number))
+      }
+      let seq = number
       guard seq >= 1, seq <= row.lastSeq else {
         throw DMError(
           .unknownMessage, "there is no message '\(number)'; the conversation has \(row.lastSeq)",

@@ -48,7 +48,7 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
 /// A message as a person or a line names it.
 public enum MessageReference: Hashable, Sendable, CustomStringConvertible {
   case id(Identifier)
-  /// Its number, negative from the end; without a conversation where that is given otherwise.
+  /// Its number, negative from the end of the messages that the user sees; without a conversation where that is given otherwise.
   case number(Int, in: ConversationReference?)
 
   /// Reads a full UUID, `bob:57`, `bob:-1`, or `57`.

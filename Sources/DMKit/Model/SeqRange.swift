@@ -1,8 +1,9 @@
 /// Message numbers, both ends included.
 public typealias SeqRange = ClosedRange<Int>
 
-/// Message numbers as a person writes them: `57`, `40..57`, `40..` or `..57`; negative ones count
-/// from the end, `-1` being the last.
+/// Message numbers as a person writes them: `57`, `40..57`, `40..` or `..57`.
+///
+/// Negative ones count from the end among the messages that the user sees: `-1` is the last of them.
 public struct RangeReference: Equatable, Sendable {
   public let from: Int?
   public let to: Int?
@@ -39,10 +40,15 @@ public struct RangeReference: Equatable, Sendable {
   }
 
   /// The numbers it means in a conversation that ends at `last`; nil when there are none.
-  func resolved(last: Int) -> SeqRange? {
-    func absolute(_ number: Int) -> Int { number < 0 ? last + 1 + number : number }
-    let lower = max(from.map(absolute) ?? 1, 1)
-    let upper = min(to.map(absolute) ?? last, last)
+  ///
+  /// - Parameter newest: the number of the first of so many messages at the end that the user sees; nil where there
+  ///   are fewer.
+  func resolved(last: Int, newest: (Int) throws -> Int?) rethrows -> SeqRange? {
+    func absolute(_ number: Int) throws -> Int {
+      number < 0 ? try newest(Int(clamping: number.magnitude)) ?? 0 : number
+    }
+    let lower = max(try from.map(absolute) ?? 1, 1)
+    let upper = min(try to.map(absolute) ?? last, last)
     return lower <= upper ? lower...upper : nil
   }
 }

@@ -112,6 +112,16 @@ extension Store {
     return (first, found)
   }
 
+  /// The number of the first of the newest `count` messages that a user sees, nil where there are fewer, and how many
+  /// there are.
+  ///
+  /// Linear in `count` and in the messages after that one which the user does not see.
+  func end(_ count: Int, of row: ConversationRow, as viewer: Viewer) throws -> (seq: Int?, count: Int) {
+    guard row.lastSeq > 0 else { return (nil, 0) }
+    let start = try start(ofNewest: count, in: 1...row.lastSeq, of: row.key, as: viewer)
+    return (start.count == count ? start.seq : nil, start.count)
+  }
+
   /// The key of the message that was stored last; keys grow, and none is used again.
   func lastMessageKey() throws -> Int64 {
     var statement = try connection.prepare("SELECT max(id) FROM message")

@@ -62,7 +62,7 @@ extension EverydayRun {
       var wanted: Set<Int> = []
       switch target {
       case .ranges(let ranges):
-        for range in ranges { wanted.formUnion(numbers(range, upTo: end)) }
+        for range in ranges { wanted.formUnion(model.numbers(range, in: talk, for: user)) }
       case .all: wanted.formUnion(0..<end)
       case .upTo(let reference): wanted.formUnion(0..<(try model.place(reference, in: talk, user).seq))
       case .before(.message(let reference)): wanted.formUnion(0..<(try model.place(reference, in: talk, user).seq - 1))
@@ -91,13 +91,6 @@ extension EverydayRun {
     case 2: return RangeReference(from: -1 - random.below(4), to: -1)
     default: return RangeReference(from: from, to: chance(10) ? end + 2 : from + random.below(6))
     }
-  }
-
-  /// The numbers that a range means.
-  func numbers(_ range: RangeReference, upTo end: Int) -> Set<Int> {
-    func absolute(_ number: Int) -> Int { number < 0 ? end + 1 + number : number }
-    let (from, to) = (range.from.map(absolute) ?? 1, range.to.map(absolute) ?? end)
-    return Set((0..<end).map { $0 + 1 }.filter { from <= $0 && $0 <= to })
   }
 
   /// Exactly these messages, of several conversations.

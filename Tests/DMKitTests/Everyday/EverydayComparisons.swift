@@ -79,7 +79,7 @@ extension EverydayRun {
     let end = model.talks[talk].end(for: user)
     var seqs = (0..<end).map { $0 + 1 }
     if let ranges = query.ranges {
-      let wanted = ranges.reduce(into: Set<Int>()) { $0.formUnion(numbers($1, upTo: end)) }
+      let wanted = ranges.reduce(into: Set<Int>()) { $0.formUnion(model.numbers($1, in: talk, for: user)) }
       seqs = seqs.filter(wanted.contains)
     }
     if case .time(let time)? = query.since { seqs = seqs.filter { model.talks[talk].said[$0 - 1].createdAt >= time } }

@@ -33,6 +33,14 @@ extension EverydayModel {
     try seqs.map { try message($0, talk, to: user) }
   }
 
+  /// The numbers that a range means to a user.
+  func numbers(_ range: RangeReference, in talk: Int, for user: User) -> Set<Int> {
+    let (end, visible) = (talks[talk].end(for: user), visible(talk, user))
+    func absolute(_ number: Int) -> Int { number < 0 ? visible.dropLast(-number - 1).last ?? 0 : number }
+    let (from, to) = (range.from.map(absolute) ?? 1, range.to.map(absolute) ?? end)
+    return Set((0..<end).map { $0 + 1 }.filter { from <= $0 && $0 <= to })
+  }
+
   func lastActivity(_ talk: Int, _ user: User) -> Timestamp {
     talks[talk].said.prefix(talks[talk].end(for: user)).last { !hasBlocked(user, $0.sender) }?.createdAt
       ?? talks[talk].createdAt

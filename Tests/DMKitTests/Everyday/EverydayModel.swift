@@ -215,7 +215,7 @@ struct EverydayModel {
       guard let talk else { throw Refusal(.badReference) }
       if let given, given != talk { throw Refusal(.unknownMessage) }
       let end = talks[talk].end(for: user)
-      let seq = number < 0 ? end + 1 + number : number
+      let seq = number < 0 ? visible(talk, user).dropLast(-number - 1).last ?? 0 : number
       guard seq >= 1, seq <= end else { throw Refusal(.unknownMessage) }
       return (talk, seq)
     case .id(let id):

@@ -99,7 +99,8 @@ struct ReferenceTests {
     ("..-1", 20, 1, 20), ("-1", 20, 20, 20), ("-100..", 20, 1, 20), ("20", 20, 20, 20), ("-100..5", 20, 1, 5),
   ])
   func `a range means numbers of the conversation`(_ text: String, _ last: Int, _ lower: Int, _ upper: Int) throws {
-    #expect(try #require(RangeReference(text)).resolved(last: last) == lower...upper)
+    #expect(
+      try #require(RangeReference(text)).resolved(last: last) { last >= $0 ? last + 1 - $0 : nil } == lower...upper)
   }
 
   @Test(arguments: [
@@ -107,13 +108,15 @@ struct ReferenceTests {
     ("1..", 0),
   ])
   func `a range may mean none`(_ text: String, _ last: Int) throws {
-    #expect(try #require(RangeReference(text)).resolved(last: last) == nil)
+    #expect(try #require(RangeReference(text)).resolved(last: last) { last >= $0 ? last + 1 - $0 : nil } == nil)
   }
 
   @Test func `the greatest numbers overflow nothing`() throws {
     for text in ["\(Int.min)..\(Int.max)", "\(Int.max)..", "..\(Int.min)", "\(Int.min)", "\(Int.max)"] {
       let range = try #require(RangeReference(text))
-      #expect(range.resolved(last: 20) == (text.contains("\(Int.min)..\(Int.max)") ? 1...20 : nil))
+      #expect(
+        range.resolved(last: 20) { 20 >= $0 ? 21 - $0 : nil }
+          == (text.contains("\(Int.min)..\(Int.max)") ? 1...20 : nil))
     }
   }
 }
