@@ -13,6 +13,7 @@ public func conversationsAndRanges(
   var conversations: [ConversationReference] = []
   var ranges: [RangeReference] = []
   for operand in operands {
+    if !conversations.isEmpty { try RangeReference.refuseZero(operand) }
     if !conversations.isEmpty, let range = RangeReference(operand) {
       ranges.append(range)
     } else if let (named, range) = try splitReference(operand) {
@@ -40,8 +41,12 @@ public func messageOrTime(_ text: String) throws -> HistoryQuery.Bound {
   do {
     return .time(try moment(text))
   } catch let error as DMError where error.code == .badTime {
-    if let reference = try splitReference(text), reference.range.from != nil {
-      return .message(try MessageReference(text))
+    do {
+      if let reference = try splitReference(text), reference.range.from != nil {
+        return .message(try MessageReference(text))
+      }
+    } catch let other as DMError where other.code == .badReference {
+      // As in '25:00', which is nearer to a time.
     }
     throw error
   }

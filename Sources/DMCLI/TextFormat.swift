@@ -135,9 +135,12 @@ public enum TextFormat {
     return "\(names.isEmpty ? "nobody" : shown.joined(separator: ", ")) \(names.count > 1 ? "are" : "is") typing"
   }
 
-  public static func line(_ presence: Presence) -> String {
+  /// - Parameter displayName: the name of the user that people see; nil where it is not known.
+  public static func line(_ presence: Presence, displayName: String? = nil) -> String {
+    let handle = visible(presence.user.description)
+    let name = person(displayName.map(visible) ?? handle, handle, width: 24)
     let seen = presence.lastSeenAt.map { "last seen \(day($0)) \(clock($0))" } ?? "never seen"
-    return "\(left(visible(presence.user.description), 24))  \(presence.isOnline ? "online" : seen)"
+    return "\(left(name, 24))  \(presence.isOnline ? "online" : seen)"
   }
 
   public static func line(_ consumer: Consumer) -> String {

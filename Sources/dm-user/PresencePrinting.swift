@@ -11,7 +11,9 @@ extension DMUser {
         return
       }
       known[presence.user] = presence.isOnline
-      try call.print(presence, text: TextFormat.line)
+      try call.print(presence) {
+        TextFormat.line($0, displayName: try messenger.user($0.user.description).displayName)
+      }
     }
     let presence = try messenger.presence(of: handles.map(\.description))
     for presence in presence { try printNews(presence) }

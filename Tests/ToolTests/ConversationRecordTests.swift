@@ -98,5 +98,7 @@ import Testing
     #expect(
       shown.contains("participants  alice, Bob B. (bob)\n") && shown.contains("owners        alice\n"), "\(shown)")
     #expect(try f.done("dm-conversation", ["show", "bob", "--text"], as: "alice").stdout.hasPrefix("Bob B. (bob)\n"))
+    let presence = try f.done("dm-user", ["presence", "bob", "--text"], as: "alice").stdout
+    #expect(presence.hasPrefix("Bob B. (bob)  "), "\(presence)")
   }
 }

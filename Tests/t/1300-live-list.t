@@ -27,17 +27,28 @@ dm-send -q --as bob alice mine
 dm-read -q --as bob +ops --all
 is "$(line "$what")" "ops 0 20" "and then no more"
 leave
-follow dm-list -f --as bob ops
-is "$(line .title)" ops "a query"
+follow dm-list -f --as bob +ops
+is "$(line .title)" ops "a conversation that is named"
 dm-send -q --as alice bob elsewhere
 dm-send -q --as alice +ops here
-is "$(line "$what")" "ops 1 here" "has its conversations only"
+is "$(line "$what")" "ops 1 here" "is followed alone"
+dm-conversation -q --as alice title +ops later
+is "$(line .title)" later "whatever its title becomes"
+dm-conversation -q --as alice title +later ops
+is "$(line .title)" ops "or was"
+leave
+follow dm-list -f --as bob --match OPS
+is "$(line .title)" ops "--match"
+dm-send -q --as alice bob 'not here'
+dm-send -q --as alice +ops 'here again'
+is "$(line "$what")" "ops 2 here again" "has its conversations only"
+dm-read -q --as bob alice --all; dm-send -q --as alice bob one
 leave
 
 follow dm-list -f --as bob --count
-is "$(line)" 2 "a count"
+is "$(line)" 3 "a count"
 dm-send -q --as alice bob three
-is "$(line)" 3 "when it changes"
+is "$(line)" 4 "when it changes"
 dm-send -q --as bob alice mine
 dm-read -q --as bob --everywhere --all
 is "$(line)" 0 "and only then"

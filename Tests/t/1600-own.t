@@ -170,7 +170,7 @@ dm-send -q --as bob +brief --expires-in 1s gone
 want='[1,"stays"]'
 ok "where only lists are read it is gone from them" until_gone sh -c \
   'dm-list +brief | jq -c "[.unread_count, .last_message.text]"'
-is "$(dm-list --count brief) $(texts +brief 2..)" "1 stays " "from counts and history"
+is "$(dm-list --count +brief) $(texts +brief 2..)" "1 stays " "from counts and history"
 is "$(dm-send --as bob +brief --nonce x --expires-in 1s once | jq .duplicate)" null "a nonce of what expires"
 want=
 ok "which is gone" until_gone sh -c 'dm-tail --peek +brief --since 6 | grep once'

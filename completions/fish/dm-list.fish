@@ -2,6 +2,7 @@
 complete -c dm-list -l unread -d 'only those with unread messages'
 complete -c dm-list -l archived -d 'only archived ones'
 complete -c dm-list -l all -d 'archived ones too'
+complete -c dm-list -l match -x -d 'only those with TEXT in their name, or in a handle or name of their people'
 complete -c dm-list -l limit -x -d 'at most N conversations, or \'all\' [50]'
 complete -c dm-list -l after -x -d 'the page after the conversation with this cursor'
 complete -c dm-list -l count -d 'print how many messages are unread, and nothing else'

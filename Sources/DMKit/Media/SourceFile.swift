@@ -35,8 +35,11 @@ public enum AttachmentSource: Sendable {
       defer { close(descriptor) }
       let before = try Self.status(descriptor, source)
       guard before.st_mode & S_IFMT == S_IFREG else {
-        let advice = before.st_mode & S_IFMT == S_IFDIR ? "is a folder; pack it with tar" : "is no regular file"
-        throw DMError(.badAttachment, "'\(source)' \(advice), and pipe it in by the name of '-'", subject: source)
+        let advice =
+          before.st_mode & S_IFMT == S_IFDIR
+          ? "is a folder; pack it with tar, and attach the archive"
+          : "is not a regular file; pipe its content into dm-attach and write '-' in place of the name"
+        throw DMError(.badAttachment, "'\(source)' \(advice)", subject: source)
       }
       let size = Int(before.st_size)
       guard size <= maximum else { throw Self.refusal(source, maximum) }

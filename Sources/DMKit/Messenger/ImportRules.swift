@@ -62,7 +62,7 @@ final class ImportRules {
     throw DMError(
       .notAllowed,
       row.isGroup
-        ? "'\(handle)' never was in the group '\(row.id)', which is in use; add them first"
+        ? "'\(handle)' never was in the group '\(row.typed)', which is in use; add them first"
         : "'\(handle)' is not one of the two in that direct conversation", subject: handle.description)
   }
 

@@ -20,7 +20,7 @@ final class MarkSession {
     let found = try messenger.visibleMessage(marks.message, store, as: Viewer(store, me))
     if marks.emoji != nil {
       try messenger.check(.react, in: found.row)
-      try messenger.checkSaid(found.message)
+      try messenger.checkSaid(found.message, marks.message)
     }
     return found
   }
@@ -30,7 +30,7 @@ final class MarkSession {
       _ = try EditSession(messenger, store, me).act(on: Edit(.id(marked.message.id), .react(emoji)))
     }
     if marks.isRead {
-      let seq = marked.message.seq
+      let seq = marked.message.number
       _ = try messenger.change([seq...seq], .read, store, Viewer(store, me), marked.row.key, at: .now)
     }
   }

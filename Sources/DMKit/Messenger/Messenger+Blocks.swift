@@ -9,7 +9,7 @@ extension Messenger {
       try keys(handles, store, me).compactMap { other in
         guard other != me else {
           throw DMError(
-            .notAllowed, "'\(identity.handle)' cannot block himself", subject: identity.handle.description)
+            .notAllowed, "you cannot block yourself, '\(identity.handle)'", subject: identity.handle.description)
         }
         guard try store.setBlock(isBlocked, of: other, by: me, at: .now) else { return nil }
         for conversation in try store.sharedConversations(me, other) {

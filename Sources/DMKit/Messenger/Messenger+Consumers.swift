@@ -116,7 +116,7 @@ extension Messenger {
 
   private func seen(_ row: Store.ConsumerRow, _ store: Store, _ me: Int64) throws -> Consumer {
     let behind = try store.messagesOfOthers(
-      after: row.position.rev, user: me, conversations: row.conversations)
+      after: row.position.rev, conversations: row.conversations, as: Viewer(store, me))
     return Consumer(
       name: row.name, cursor: Cursor(store: try store.uuid(), row.position),
       behindCount: behind.reduce(0) { $0 + $1.count },
@@ -163,7 +163,8 @@ private final class ConsumerPlace {
     try store.moveConsumer(row, now: now)
     guard row.marksDelivered, row.position.rev > before.position.rev else { return }
     let delivered = try store.messagesOfOthers(
-      after: before.position.rev, upTo: row.position.rev, user: me, conversations: row.conversations)
+      after: before.position.rev, upTo: row.position.rev, conversations: row.conversations,
+      as: Viewer(store, me, extras: .tombstones))
     for (conversation, _, last) in delivered {
       _ = try store.markDelivered(last, to: me, in: conversation, at: now)
     }

@@ -162,7 +162,7 @@ extension Messenger {
     let handle = handle ?? identity.handle.description
     guard let store = try existingStore() else {
       throw DMError(
-        .unknownUser, "there is no user '\(handle)': nothing was said here yet; add him with 'dm-user add'",
+        .unknownUser, "there is no user '\(handle)': nothing was said here yet; add them with 'dm-user add'",
         subject: handle)
     }
     return try store.read { try found(handle, store) }

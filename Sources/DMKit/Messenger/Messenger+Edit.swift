@@ -47,14 +47,14 @@ final class EditSession: BatchSession {
     switch edit.act {
     case .text(let text):
       try messenger.check(.edit, in: row)
-      try messenger.checkOwn(message)
+      try messenger.checkOwn(message, edit.message)
       if message.bears(text) { return .message(message) }
       try store.edit(stored, to: text, mentioning: mentions.users(in: text, of: row.key), at: viewer.now)
       return .message(try store.message(at: place, as: viewer) ?? message)
     case .delete(let forEveryone):
       if forEveryone {
         try messenger.check(.edit, in: row)
-        try messenger.checkOwn(message)
+        try messenger.checkOwn(message, edit.message)
         try store.bury(stored, at: viewer.now)
       } else {
         try store.hide(message.number...message.number, from: me, in: row.key, isDeleted: true)
@@ -66,17 +66,18 @@ final class EditSession: BatchSession {
         Deletion(messageID: message.id, conversationID: row.id, seq: message.number, forEveryone: forEveryone))
     case .react(let emoji):
       try messenger.check(.react, in: row)
-      try messenger.checkSaid(message)
+      try messenger.checkSaid(message, edit.message)
       _ = try store.react(emoji, to: stored, by: me, at: viewer.now)
       return .reaction(
         Reaction(
           messageID: message.id, conversationID: row.id, seq: message.number, user: messenger.identity.handle,
           emoji: emoji, reactedAt: viewer.now))
     case .report(let reason):
-      try messenger.checkSaid(message)
+      try messenger.checkSaid(message, edit.message)
       guard message.sender != messenger.identity.handle else {
         throw DMError(
-          .notAllowed, "the message '\(message.id)' is your own; delete it instead", subject: message.id.description)
+          .notAllowed, "the message '\(edit.message)' is your own; delete it instead",
+          subject: edit.message.description)
       }
       try store.report(stored, by: me, reason: reason, at: viewer.now)
       return .report(

@@ -138,13 +138,14 @@ final class ImportSession: BatchSession {
 
   private func group(_ group: ImportedMessage.Group) throws -> Store.ConversationRow? {
     if let key = keys[group] { return rows[key] }
-    let found: Store.ConversationRow?
+    var found: Store.ConversationRow?
     switch group {
     case .title(let title):
       let groups = try store.groups(titled: title, of: nil)
       let allowed = try groups.filter(rules.isAllowed)
       if allowed.count > 1 { throw try messenger.ambiguous("+\(title)", "titled '\(title)'", allowed, store, me) }
       found = allowed.first
+      found?.reference = "+\(title)"
       if found == nil, let group = groups.first { try rules.checkAllowed(group, "+\(title)") }
     case .id(let id):
       found = try store.conversation(id) ?? store.conversation(alias: id)

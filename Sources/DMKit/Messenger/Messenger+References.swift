@@ -14,6 +14,7 @@ extension Messenger {
     -> Store.ConversationRow?
   {
     guard var row = try anyConversation(reference, store, me) else { return nil }
+    row.reference = reference.description
     // Nobody leaves a direct one.
     if !row.isGroup, case .direct = reference { return row }
     guard let membership = try store.membership(of: me, in: row.key) else {
@@ -137,10 +138,12 @@ extension Messenger {
     _ reference: MessageReference, in given: Store.ConversationRow? = nil, _ store: Store, as viewer: Viewer
   ) throws -> (row: Store.ConversationRow, message: Message) {
     let me = viewer.user
+    var named = given
+    if named == nil, case .number(_, in: let conversation?) = reference { named = try find(conversation, store, me) }
     let place =
-      try given.map { Store.Place(conversation: $0.key, seq: try seq(of: reference, in: $0, store, me)) }
+      try named.map { Store.Place(conversation: $0.key, seq: try seq(of: reference, in: $0, store, me)) }
       ?? find(reference, store, me)
-    let row = try given ?? find(.id(store.conversationID(place.conversation)), store, me)
+    let row = try named ?? find(.id(store.conversationID(place.conversation)), store, me)
     if let message = try store.message(at: place, as: viewer) { return (row, message) }
     throw DMError(
       .unknownMessage,
@@ -174,7 +177,7 @@ extension Messenger {
     }
     return DMError(
       .unknownUser,
-      "there is no user '\(handle)'\(try suggestion(handle, store, me, orElse: "add him with 'dm-user add'"))",
+      "there is no user '\(handle)'\(try suggestion(handle, store, me, orElse: "add them with 'dm-user add'"))",
       subject: handle)
   }
 

@@ -11,22 +11,23 @@ extension Messenger {
   /// - Throws: `not_allowed`.
   func check(_ act: Act, in row: Store.ConversationRow) throws {
     func refuse(_ reason: String) -> DMError {
-      DMError(.notAllowed, reason, subject: row.id.description)
+      DMError(.notAllowed, reason, subject: row.typed)
     }
     guard row.isMember else {
       throw refuse(
-        "'\(identity.handle)' has left the conversation '\(row.id)' and can only read; ask somebody in it to add you")
+        "'\(identity.handle)' has left the conversation '\(row.typed)' and can only read; ask somebody in it to add you"
+      )
     }
     switch act {
     case .say, .draft, .type, .edit, .react: return
     case .add, .remove, .leave, .retitle, .changeAvatar:
-      guard row.isGroup else { throw refuse("that is for groups; '\(row.id)' is a direct conversation") }
+      guard row.isGroup else { throw refuse("that is for groups; '\(row.typed)' is a direct conversation") }
       if act == .remove, !row.isOwner {
-        throw refuse("only an owner of the group '\(row.id)' may remove others; ask one")
+        throw refuse("only an owner of the group '\(row.typed)' may remove others; ask one")
       }
     case .expire:
       if row.isGroup, !row.isOwner {
-        throw refuse("only an owner of the group '\(row.id)' may have messages expire; ask one")
+        throw refuse("only an owner of the group '\(row.typed)' may have messages expire; ask one")
       }
     }
   }
@@ -51,21 +52,21 @@ extension Messenger {
   /// Whether one may change a message for all: one's own that was said, not announced.
   ///
   /// - Throws: `not_allowed`.
-  func checkOwn(_ message: Message) throws {
-    try checkSaid(message)
+  func checkOwn(_ message: Message, _ reference: MessageReference) throws {
+    try checkSaid(message, reference)
     guard message.sender == identity.handle else {
       throw DMError(
-        .notAllowed, "'\(message.sender)' said the message '\(message.id)', not '\(identity.handle)'",
-        subject: message.id.description)
+        .notAllowed, "'\(message.sender)' said the message '\(reference)', not '\(identity.handle)'",
+        subject: reference.description)
     }
   }
 
   /// - Throws: `not_allowed` of an announcement.
-  func checkSaid(_ message: Message) throws {
+  func checkSaid(_ message: Message, _ reference: MessageReference) throws {
     guard message.systemKind == nil else {
       throw DMError(
-        .notAllowed, "the message '\(message.id)' is an announcement; only what was said can be changed or reported",
-        subject: message.id.description)
+        .notAllowed, "the message '\(reference)' is an announcement; only what was said can be changed or reported",
+        subject: reference.description)
     }
   }
 }

@@ -99,7 +99,7 @@ extension Messenger {
     guard let message else {
       throw DMError(.unknownMessage, "there is no message '\(reference)' yet", subject: reference.description)
     }
-    try checkSaid(message)
+    try checkSaid(message, reference)
     return message
   }
 }

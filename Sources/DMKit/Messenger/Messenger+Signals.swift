@@ -78,7 +78,8 @@ extension Messenger {
         guard let user = try store.user(handle) else { throw try unknownUser(handle, store, me) }
         guard try store.sharesConversation(me, handle, among: nil) || user.handle == identity.handle else {
           throw DMError(
-            .notAllowed, "'\(identity.handle)' shares no conversation with '\(handle)', or blocks him", subject: handle)
+            .notAllowed, "'\(identity.handle)' shares no conversation with '\(handle)', or blocks them", subject: handle
+          )
         }
         return user
       }

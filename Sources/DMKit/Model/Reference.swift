@@ -55,6 +55,7 @@ public enum MessageReference: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Throws: `bad_reference`.
   public init(_ text: String) throws {
+    try RangeReference.refuseZero(text)
     if let id = identifier(in: text) {
       self = .id(id)
     } else if let range = RangeReference(text), let number = range.from, range.from == range.to {
@@ -86,11 +87,14 @@ private func identifier(in text: String) -> Identifier? {
 }
 
 /// Divides `bob:40..57` at its last colon; nil when what follows it is no range.
+///
+/// - Throws: `bad_reference`, also for the number 0.
 public func splitReference(
   _ text: String
 ) throws -> (conversation: ConversationReference, range: RangeReference)? {
-  guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
-    let range = RangeReference(Substring(text.utf8[text.utf8.index(after: colon)...]))
-  else { return nil }
+  guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+  let numbers = Substring(text.utf8[text.utf8.index(after: colon)...])
+  try RangeReference.refuseZero(numbers)
+  guard let range = RangeReference(numbers) else { return nil }
   return (try ConversationReference(String(Substring(text.utf8[..<colon]))), range)
 }

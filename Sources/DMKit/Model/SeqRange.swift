@@ -28,6 +28,23 @@ public struct RangeReference: Equatable, Sendable {
     self.init(from: from, to: to)
   }
 
+  /// Refuses what is shaped like a number or a range and has the number 0 in it.
+  ///
+  /// - Throws: `bad_reference`.
+  public static func refuseZero(_ text: some StringProtocol) throws {
+    let bytes = Array(text.utf8)
+    let dots = bytes.indices.first { bytes[$0...].starts(with: "..".utf8) }
+    let ends = dots.map { [bytes[..<$0], bytes[($0 + 2)...]] } ?? [bytes[...]]
+    // `+0` is a title.
+    let numbers = ends.map { end in
+      end.isEmpty ? 1 : end.first == UInt8(ascii: "+") ? nil : Int(String(decoding: end, as: UTF8.self))
+    }
+    guard numbers.contains(0), !numbers.contains(nil) else { return }
+    throw DMError(
+      .badReference, "there is no message '\(text)': messages are numbered from 1; -1 is the last one",
+      subject: String(text))
+  }
+
   private static func number(_ text: some StringProtocol) -> Int? {
     guard text.utf8.first != UInt8(ascii: "+"), let value = Int(text), value != 0 else { return nil }
     return value

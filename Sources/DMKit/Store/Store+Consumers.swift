@@ -75,28 +75,36 @@ extension Store {
     try statement.run()
   }
 
-  /// The messages of others that reach a user and that a consumer has before it, or had on the way from one change to another: how many
-  /// there are in each of its conversations, and the last of them.
+  /// The messages of others that a user sees and that a consumer has before it, or had on the way from one change to
+  /// another: how many there are in each of its conversations, and the last of them.
+  ///
+  /// - Parameter viewer: decides who sees what; with tombstones, messages count that are gone by now.
   func messagesOfOthers(
-    after rev: Int64, upTo last: Int64 = .max, user: Int64, conversations: String?
+    after rev: Int64, upTo last: Int64 = .max, conversations: String?, as viewer: Viewer
   ) throws -> [(conversation: Int64, count: Int, last: Int)] {
     var statement = try connection.prepare(
       """
-      SELECT ch.conversation, count(*), max(ch.from_seq) FROM change ch
+      SELECT ch.conversation, m.seq, m.sender, m.deleted_at IS NOT NULL, m.expires_at FROM change ch
       CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1
-        AND ch.from_seq <= coalesce(p.left_seq, ch.from_seq)
-      WHERE ch.rev > ?2 AND ch.rev <= ?3 AND ch.kind = 1 AND ch.user <> ?1
-      AND NOT EXISTS (SELECT 1 FROM block WHERE user = ?1 AND blocked = ch.user)
-      AND NOT EXISTS (SELECT 1 FROM hidden_range h WHERE h.conversation = ch.conversation AND h.user = ?1
-        AND ch.from_seq BETWEEN h.from_seq AND h.to_seq)
-      AND (?4 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?4))) GROUP BY ch.conversation
+      CROSS JOIN message m ON m.conversation = ch.conversation AND m.seq = ch.from_seq
+      WHERE ch.rev > ?2 AND ch.rev <= ?3 AND ch.kind = 1 AND m.sender <> ?1
+      AND (?4 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?4)))
       """)
-    statement.bind(user)
+    statement.bind(viewer.user)
     statement.bind(rev)
     statement.bind(last)
     statement.bind(conversations)
-    var result: [(conversation: Int64, count: Int, last: Int)] = []
-    while try statement.step() { result.append((statement.int64(0), statement.int(1), statement.int(2))) }
-    return result
+    var found: [Int64: (count: Int, last: Int)] = [:]
+    while try statement.step() {
+      let (conversation, seq) = (statement.int64(0), statement.int(1))
+      guard
+        try viewer.sees(
+          seq, in: conversation, from: statement.int64(2), isGone: statement.bool(3),
+          expiresAt: statement.optionalTimestamp(4))
+      else { continue }
+      let before = found[conversation] ?? (0, 0)
+      found[conversation] = (before.count + 1, max(before.last, seq))
+    }
+    return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count, $0.value.last) }
   }
 }

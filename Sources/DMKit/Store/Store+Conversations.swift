@@ -9,6 +9,9 @@ extension Store {
     var lastSeq: Int
     /// Microseconds that what is said from now on lives.
     var expireAfter: Int64? = nil
+    /// The reference by which the user named it, for errors; its UUID where they named none.
+    var reference: String? = nil
+    var typed: String { reference ?? id.description }
     /// What the user who looks at it is in it.
     var isMember = true
     var isOwner = false

@@ -80,8 +80,8 @@ extension Store {
     guard row.lastSeq > 0, try identifier(of: Place(conversation: row.key, seq: row.lastSeq)) == nil else { return }
     throw DMError(
       .storeDamaged,
-      "the conversation '\(row.id)' does not have its last message, number \(row.lastSeq); 'dm-doctor repair' corrects that",
-      subject: row.id.description)
+      "the conversation '\(row.typed)' does not have its last message, number \(row.lastSeq); 'dm-doctor repair' corrects that",
+      subject: row.typed)
   }
 
   func message(at place: Place, as viewer: Viewer) throws -> Message? {

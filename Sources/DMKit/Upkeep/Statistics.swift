@@ -75,8 +75,10 @@ extension Store {
       while try rows.step() { users.append(rows.int64(0)) }
     }
     return try users.flatMap { user in
-      try consumers(of: user).map { row in
-        let behind = try messagesOfOthers(after: row.position.rev, user: user, conversations: row.conversations)
+      let viewer = Viewer(self, user)
+      return try consumers(of: user).map { row in
+        let behind = try messagesOfOthers(
+          after: row.position.rev, conversations: row.conversations, as: viewer)
         return Statistics.Consumer(
           user: try handle(user), name: row.name, behindCount: behind.reduce(0) { $0 + $1.count }, usedAt: row.usedAt,
           warning: try warning(of: row))

@@ -126,15 +126,15 @@ extension EverydayModel {
     }
   }
 
-  /// The messages of others that a user was, or is to be, told of by some entries: by conversation the last, and
-  /// how many there are in all.
+  /// The messages of others that some entries tell a user of: by conversation the last one that reached them, and how
+  /// many they see now in all.
   func messagesOfOthers(_ entries: some Sequence<Entry>, _ user: User) -> (last: [Int: Int], count: Int) {
     var last: [Int: Int] = [:]
     var count = 0
     for entry in entries {
       guard case .message(let seq) = entry.kind, actor(entry) != user, reaches(seq, entry.talk, user) else { continue }
       last[entry.talk] = max(last[entry.talk] ?? 0, seq)
-      count += 1
+      if sees(seq, entry.talk, user) { count += 1 }
     }
     return (last, count)
   }

@@ -78,13 +78,21 @@ struct ReferenceTests {
   }
 
   @Test(arguments: [
-    "", "..", "...", "0", "0..5", "5..0", "40...57", "40..57..60", "40-57", "a..b", "40..b", "+40", "40..+57", " 40",
+    "", "..", "...", "+0", "40...57", "40..57..60", "40-57", "a..b", "40..b", "+40", "40..+57", " 40",
     "40 ..57", "40.", ".57",
     "٤", "0x10", "99999999999999999999",
   ])
   func `what is no range is refused`(_ text: String) throws {
     #expect(RangeReference(text) == nil)
     #expect(try splitReference("bob:\(text)") == nil)
+  }
+
+  @Test(arguments: ["0", "0..5", "5..0", "..0", "0..", "-0", "00"])
+  func `the number 0 is refused in a range and in a reference`(_ text: String) throws {
+    #expect(RangeReference(text) == nil)
+    #expect(try code { try RangeReference.refuseZero(text) } == .badReference)
+    #expect(try code { try splitReference("bob:\(text)") } == .badReference)
+    #expect(try code { try MessageReference("bob:\(text)") } == .badReference)
   }
 
   @Test func `a reference without a colon has no range`() throws {

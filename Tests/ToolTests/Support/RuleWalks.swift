@@ -60,6 +60,7 @@ struct RuleWalk: Sendable {
   private static let anywhere: [String: RuleWalk] = [
     "read its history": RuleWalk(history, .prints(#""text":""#)),
     "read what happened": RuleWalk("dm-tail PLACE --cursor start --peek", .prints(#""text":""#)),
+    "list it by a reference": RuleWalk("dm-list PLACE", .prints(#""id":"PLACE""#)),
     "show it": RuleWalk(show, .prints(#""id":"PLACE""#)),
     "search it": RuleWalk("dm-search from --in PLACE", .prints(#""text":""#)),
     "find it in the list": RuleWalk("dm-list --all", .prints(#""id":"PLACE""#)),
