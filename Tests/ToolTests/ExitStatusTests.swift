@@ -22,7 +22,7 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
   /// Busy stores (75), unwritable outputs (74) and stores that are not usable (74, 78) have suites of their own.
   static let rows: [StatusRow] = [
     StatusRow(0, "dm-list", []),
-    StatusRow(0, "dm-list", ["nobody is called like this"]),
+    StatusRow(0, "dm-list", ["--match", "nobody is called like this"]),
     StatusRow(0, "dm-tail", ["bob", "900..999"]),
     StatusRow(0, "dm-read", ["bob", "900..999"]),
     StatusRow(0, "dm-read", ["--everywhere", "--all"]),
@@ -32,7 +32,7 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
     StatusRow(1, "dm-send", ["--lines", "bob"], "\n"),
     StatusRow(1, "dm-send", [], #"{"ack":"c1-1"}"# + "\n"),
     StatusRow(64, "dm-list", ["--no-such-option"]),
-    StatusRow(64, "dm-list", ["one", "two"]),
+    StatusRow(67, "dm-list", ["one", "two"]),
     StatusRow(64, "dm-list", ["--limit", "many"]),
     StatusRow(64, "dm-list", ["--archived", "--all"]),
     StatusRow(64, "dm-tail", ["-n"]),
@@ -45,7 +45,7 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
     StatusRow(64, "dm-user", ["remove"]),
     StatusRow(64, "dm-user", ["set"]),
     StatusRow(64, "dm-user", ["list", "--bio", "x"]),
-    StatusRow(64, "dm-conversation", ["create", "bob", "carol"]),
+    StatusRow(64, "dm-conversation", ["name", "bob"]),
     StatusRow(64, "dm-send", ["--nonce", "n"]),
     StatusRow(64, "dm-import", ["file"]),
     StatusRow(64, "dm-tail", ["-f", "bob", "1..2"]),
