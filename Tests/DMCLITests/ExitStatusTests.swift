@@ -8,7 +8,6 @@ struct ExitStatusTests {
     (.malformedLine, 65), (.invalidUTF8, 65), (.lineTooLong, 65), (.unfinishedLine, 65), (.missingField, 65),
     (.badField, 65), (.badReference, 65), (.badHandle, 65), (.badTime, 65), (.badCursor, 65), (.emptyText, 65),
     (.textTooLong, 65), (.badAttachment, 65), (.nonceConflict, 73), (.outOfOrder, 65), (.handleTaken, 73),
-    (.textTooLong, 65), (.badAttachment, 65), (.nonceConflict, 65), (.outOfOrder, 65), (.handleTaken, 73),
     (.nameTaken, 73),
     (.unknownConversation, 66), (.ambiguousTitle, 66), (.unknownMessage, 66), (.unknownAttachment, 66),
     (.unknownUser, 67), (.noDraft, 66), (.unknownConsumer, 66), (.unknownFile, 66), (.storeReplaced, 78), (.gap, 76),
