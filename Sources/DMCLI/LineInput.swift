@@ -88,28 +88,51 @@ public struct LineInput: ~Copyable {
 
   /// Everything to the end, as one text of which exactly one final LF is taken off.
   ///
-  /// Reads no more than a little over `limit` bytes: what is longer is refused by whoever asked.
+  /// Reads no more than a little over `limit` bytes: what is longer is refused by the caller.
   ///
   /// - Throws: `invalid_utf8`, `text_too_long`, `io_error`.
-  public mutating func text(limit: Int) throws -> String {
+  public mutating func text(limit: Int) throws -> String { try plainText(bytes(limit: limit)[...]) }
+
+  /// The same as bytes.
+  ///
+  /// - Parameter cuts: reads to the end and leaves out what is far over the limit, instead of failing.
+  public mutating func bytes(limit: Int, cuts: Bool = false) throws -> [UInt8] {
     var bytes: [UInt8] = []
+    // What is left of it after a character was taken off is over the limit, too.
+    let most = limit + 8
     while case let count = try readChunk(), count > 0 {
-      bytes += chunk[..<count]
-      guard bytes.count <= limit + 1 else {
+      if bytes.count <= most { bytes += chunk[..<count] }
+      guard cuts || bytes.count <= limit + 1 else {
         throw DMError(.textTooLong, "the text is over \(limit / 1024) KiB; split it")
       }
     }
-    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-    return try plainText(bytes[...])
+    if bytes.count > most {
+      // A character that was cut would not be UTF-8: up to three bytes follow its first.
+      bytes.removeLast(bytes.count - most)
+      if let first = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) { bytes.removeLast(bytes.count - first) }
+    } else if bytes.last == UInt8(ascii: "\n") {
+      bytes.removeLast()
+    }
+    return bytes
   }
 }
 
 /// Bytes as the text that they are in UTF-8.
 ///
+/// - Parameter isLossy: puts U+FFFD in the place of what is not UTF-8, and of NUL.
 /// - Throws: `invalid_utf8`.
-public func plainText(_ bytes: ArraySlice<UInt8>) throws -> String {
+public func plainText(_ bytes: ArraySlice<UInt8>, isLossy: Bool = false) throws -> String {
+  if isLossy { return repaired(String(decoding: bytes, as: UTF8.self)) }
   guard let text = String(validating: bytes, as: UTF8.self) else {
     throw DMError(.invalidUTF8, "the text is not UTF-8; convert it with iconv")
   }
   return text
+}
+
+/// A text with U+FFFD in the place of each NUL.
+private func repaired(_ text: String) -> String {
+  guard text.utf8.contains(0) else { return text }
+  var scalars = String.UnicodeScalarView()
+  for scalar in text.unicodeScalars { scalars.append(scalar == "\0" ? "\u{FFFD}" : scalar) }
+  return String(scalars)
 }

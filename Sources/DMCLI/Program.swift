@@ -46,11 +46,18 @@ extension Program {
     guard CommandLine.argc > 0 else {
       throw DMError(.inputOutput, "cannot read the arguments from /proc; see whether it is mounted")
     }
+    var isLossy = false
+    if command.allOptions.contains(where: { $0.name == "lossy" }) {
+      let words = (1..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
+      isLossy = words.prefix { $0 != "--" }.contains("--lossy")
+    }
     return try (1..<Int(CommandLine.argc)).map { index in
-      guard let bytes = CommandLine.unsafeArgv[index], let word = String(validatingCString: bytes) else {
+      guard let bytes = CommandLine.unsafeArgv[index] else { return "" }
+      if let word = String(validatingCString: bytes) { return word }
+      guard isLossy else {
         throw DMError(.invalidUTF8, "the argument \(index) is not UTF-8; convert it with iconv")
       }
-      return word
+      return String(cString: bytes)
     }
   }
 

@@ -16,6 +16,7 @@ extension DMSend {
     if arguments.has("once"), !arguments.isGiven("nonce") { throw usage("'--once' needs --nonce NONCE") }
     try arguments.exclude("lines", beside: "reply-to", "edit", "draft", "from-draft", "forward", "attach")
     try arguments.exclude("draft", beside: "from-draft", "forward", "nonce", "reply-to", "expires-in", "attach")
+    _ = try TextOptions(arguments)
     try arguments.exclude("from-draft", beside: "forward", "edit", "attach")
     try arguments.exclude("forward", beside: "edit", "attach")
     for option in PreparationArguments.options where arguments.isGiven(option) && !arguments.isGiven("attach") {
@@ -42,12 +43,16 @@ extension DMSend {
         try body(text, prepare(files, call, messenger))
       }
     }
-    if !files.isEmpty {
-      if !text.isEmpty { try Outgoing.check(text: text) }
-      return try body(text, prepare(files, call, messenger))
+    let options = try TextOptions(call.arguments)
+    let (fitted, whole) = words.isEmpty && files.isEmpty ? try options.standardInput() : options.fitted(text)
+    if files.isEmpty || !fitted.isEmpty { try Outgoing.check(text: fitted) }
+    var attachments = try prepare(files, call, messenger)
+    if let whole {
+      var asIs = PreparationOptions()
+      asIs.asFile = true
+      attachments.append(try messenger.prepare(.bytes(whole), name: "text.txt", asIs).attachment.id)
     }
-    var input = LineInput()
-    try body(words.isEmpty ? input.text(limit: Outgoing.textLimit) : text, [])
+    try body(fitted, attachments)
   }
 
   private static func prepare(_ files: [String], _ call: Invocation, _ messenger: Messenger) throws -> [Identifier] {

@@ -23,6 +23,10 @@ internal import DMKit
       Option("from-draft", "send the draft, and clear it"),
       Option("forward", value: "MESSAGE", "send the text of this message, and what it carries"),
       Option("expires-in", value: "TIME", "have it gone after that long"),
+      Option("lossy", "put U+FFFD in the place of bytes that are not UTF-8, and of NUL"),
+      Option(
+        "overflow", value: "HOW", values: .words(["attach", "truncate", "error"]),
+        "what becomes of a text over 64 KiB: attach it, truncate it, or fail [error]"),
       Option("attach", value: "FILE", "send a file with it, prepared as by dm-attach(1); may stand several times"),
     ] + PreparationArguments.options,
     examples: [
@@ -69,7 +73,9 @@ internal import DMKit
       return try call.print(message) { answer($0, name) }
     }
     // Before files are prepared for it, which may take minutes.
-    if arguments.isGiven("attach") { for name in conversations { try messenger.checkMaySend(to: name) } }
+    if arguments.isGiven("attach") || arguments.value("overflow") == "attach" {
+      for name in conversations { try messenger.checkMaySend(to: name) }
+    }
     try withContent(Array(words), call, messenger) { text, attachments in
       if arguments.has("draft") {
         let conversation = try messenger.saveDraft(text, in: conversations[0])

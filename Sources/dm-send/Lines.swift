@@ -4,9 +4,10 @@ internal import DMKit
 extension DMSend {
   static func sendTexts(_ call: Invocation, _ messenger: Messenger, _ conversation: ConversationReference) throws {
     let options = try options(call.arguments)
+    let texts = try TextOptions(call.arguments)
     try call.answerLines { line, number in
       try Outgoing(
-        to: conversation, text: plainText(line), nonce: options.nonce.map { "\($0)-\(number)" },
+        to: conversation, text: texts.text(line), nonce: options.nonce.map { "\($0)-\(number)" },
         lifetime: options.lifetime)
     } nonce: {
       $0.nonce
@@ -18,7 +19,10 @@ extension DMSend {
   }
 
   static func sendLines(_ call: Invocation, _ messenger: Messenger) throws {
-    for name in ["lines", "nonce", "reply-to", "edit", "draft", "from-draft", "forward", "expires-in", "attach"]
+    for name in [
+      "lines", "nonce", "reply-to", "edit", "draft", "from-draft", "forward", "expires-in", "attach", "lossy",
+      "overflow",
+    ]
     where call.arguments.isGiven(name) {
       throw usage("--\(name) needs a conversation; see --help")
     }

@@ -78,7 +78,7 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
     StatusRow(64, "dm-doctor", ["backup"]),
     StatusRow(65, "dm-send", ["", "text"]),
     StatusRow(65, "dm-send", ["bob", ""]),
-    StatusRow(65, "dm-send", ["bob", "--nonce", "taken", "another text"]),
+    StatusRow(73, "dm-send", ["bob", "--nonce", "taken", "another text"]),
     StatusRow(65, "dm-send", ["bob", "--reply-to", "nothing", "text"]),
     StatusRow(65, "dm-user", ["add", "two words"]),
     StatusRow(65, "dm-user", ["add", "@@bob"]),

@@ -107,7 +107,7 @@ import Testing
     let f = try ToolFixture.furnished()
     try f.done("dm-send", ["bob", "--nonce", "n", "\u{E9}"], as: "alice")
     let outcome = try f.run("dm-send", ["bob", "--nonce", "n", "e\u{301}"], as: "alice")
-    #expect(outcome.status == .exit(65))
+    #expect(outcome.status == .exit(73))
   }
 
   @Test func `a text of the command line that is not UTF-8 is refused, not repaired`() throws {

@@ -24,6 +24,29 @@ exits 65 "a NUL" sh -c 'printf "a\000b" | dm-send bob'
 exits 0 "64 KiB" sh -c 'head -c 65536 /dev/zero | tr "\0" x | dm-send -q bob'
 exits 65 "and one byte more" sh -c 'head -c 65537 /dev/zero | tr "\0" x | dm-send bob'
 exits 65 "and very much more" sh -c 'head -c 10000000 /dev/zero | tr "\0" x | dm-send bob'
+long() { head -c 70000 /dev/zero | tr '\0' x; }
+is "$(printf 'caf\351 \000\n' | dm-send bob --lossy | jq -r .text)" "$(printf 'caf\357\277\275 \357\277\275')" \
+  "--lossy repairs what is not UTF-8, and NUL"
+is "$(dm-send bob --lossy "$(printf 'caf\351')" | jq -r .text)" "$(printf 'caf\357\277\275')" "in arguments, too"
+exits 65 "but not without it" dm-send bob "$(printf 'caf\351')"
+exits 65 "nor after --" dm-send bob -- --lossy "$(printf 'caf\351')"
+is "$(printf 'a\n\377\n' | dm-send bob --lines --lossy | jq -s length)" 2 "in lines, too"
+is "$(long | dm-send bob --overflow truncate | jq -r '.text | [utf8bytelength, .[-2:]] | join(" ")')" "65536 x…" \
+  "--overflow truncate cuts at 64 KiB"
+is "$( (printf xx; head -c 80000 /dev/zero | sed 's/\x00/é/g') | dm-send bob --overflow truncate | jq -r '.text[-2:]')" "é…" \
+  "between two characters"
+is "$( (head -c 70000 /dev/zero | tr '\0' '\351') | dm-send bob --lossy --overflow truncate | jq -r '.text | utf8bytelength')" \
+  65535 "after the repair"
+is "$(long | dm-send bob --overflow attach | jq -r '(.text | utf8bytelength, .[-2:]), (.attachments[0] | .name, .size_bytes)' |
+  tr '\n' ' ')" "1024 x… text.txt 70000 " "--overflow attach sends the beginning, and all of it as a file"
+is "$(dm-attach --get bob:-1 -o - | cmp - "$(long >"$work/long"; echo "$work/long")" && echo same)" same "byte for byte"
+is "$(long | dm-send bob --overflow attach --nonce big | jq .duplicate)" null "with a nonce"
+is "$(long | dm-send bob --overflow attach --nonce big | jq .duplicate)" true "it is sent once"
+is "$(echo short | dm-send bob --overflow attach | jq -c '[.text, .attachments]')" '["short",null]' "a short text stays one"
+exits 65 "--overflow error fails" sh -c 'head -c 70000 /dev/zero | tr "\0" x | dm-send bob --overflow error'
+exits 64 "another word is wrong" dm-send bob --overflow never x
+exits 64 "nor is a text repaired that is there already" dm-send bob --forward -1 --lossy
+exits 64 "a line is not attached" dm-send bob --lines --overflow attach
 dm-send -q bob "$(printf '\342\200\250\033[31m')"
 is "$(dm-tail bob -n 1 | grep -c 'u2028.u001b\[31m')" 1 "what could act on a terminal is escaped"
 is "$(last)" "$(printf '\342\200\250\033[31m')" "and comes back as it was"

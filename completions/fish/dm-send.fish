@@ -12,6 +12,8 @@ complete -c dm-send -l draft -d 'keep the text as the draft of the conversation 
 complete -c dm-send -l from-draft -d 'send the draft, and clear it'
 complete -c dm-send -l forward -x -d 'send the text of this message, and what it carries'
 complete -c dm-send -l expires-in -x -d 'have it gone after that long'
+complete -c dm-send -l lossy -d 'put U+FFFD in the place of bytes that are not UTF-8, and of NUL'
+complete -c dm-send -l overflow -x -a 'attach truncate error' -d 'what becomes of a text over 64 KiB: attach it, truncate it, or fail [error]'
 complete -c dm-send -l attach -x -d 'send a file with it, prepared as by dm-attach(1); may stand several times'
 complete -c dm-send -l as-file -d 'change nothing at all'
 complete -c dm-send -l keep-metadata -d 'keep what cameras and programs have written into the file, a place for example'

@@ -1,15 +1,16 @@
 internal import Glibc
 
-/// What is to be sent: a file, or what comes by a descriptor.
+/// What is to be sent: a file, what comes by a descriptor, or bytes.
 public enum AttachmentSource: Sendable {
   case file(String)
   case descriptor(Int32)
+  case bytes([UInt8])
 
   /// What it is called when nobody says otherwise.
   var name: String? {
     switch self {
     case .file(let path): fileName(of: path)
-    case .descriptor: nil
+    case .descriptor, .bytes: nil
     }
   }
 
@@ -23,6 +24,12 @@ public enum AttachmentSource: Sendable {
     to path: String, hashes: Bool, maximum: Int, _ progress: (String) throws -> Void
   ) throws -> ContentHash? {
     switch self {
+    case .bytes(let bytes):
+      let target = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      guard target >= 0 else { throw fileFault(.cannotCreate, "create", path) }
+      defer { close(target) }
+      try bytes.withUnsafeBytes { try writeAll($0, to: target, path) }
+      return nil
     case .descriptor(let descriptor):
       return try Self.copy(
         descriptor, "standard input", to: path, hashes: hashes, of: nil, maximum: maximum, progress)

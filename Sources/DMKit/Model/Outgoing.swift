@@ -48,6 +48,17 @@ public struct Outgoing: Equatable, Sendable {
     }
   }
 
+  /// The beginning of a text, cut at a character and ended with `…`, in so many bytes; the text where it fits.
+  public static func cut(_ text: String, to limit: Int) -> String {
+    if text.utf8.count <= limit { return text }
+    let end = "…"
+    let start = beginning(of: text, bytes: limit - end.utf8.count)
+    // The last may be a part of one; a character of many marks is cut all the same.
+    guard let last = start.last, last.utf8.count < 64 else { return start + end }
+    let next = text.utf8.index(text.startIndex, offsetBy: start.utf8.count)
+    return (String.Index(next, within: text) == nil ? String(start.dropLast()) : start) + end
+  }
+
   static func check(nonce: String?) throws {
     guard let nonce else { return }
     guard (1...nonceLimit).contains(nonce.utf8.count), !nonce.utf8.contains(0) else {
