@@ -7,6 +7,7 @@ internal import DMKit
     synopsis: ["[OPTION]... [QUERY]"],
     options: [
       Option("unread", "only those with unread messages"),
+      Option("unmuted", "only those that are not muted"),
       Option("archived", "only archived ones"),
       Option("all", "archived ones too"),
       Option("limit", value: "N", "at most N conversations, or 'all' [50]"),
@@ -34,6 +35,7 @@ internal import DMKit
     var query = ListQuery()
     query.archived = arguments.has("archived") ? .only : arguments.has("all") ? .included : .excluded
     query.unreadOnly = arguments.has("unread")
+    query.unmutedOnly = arguments.has("unmuted")
     query.matching = arguments.operands.first
     query.limit = try arguments.count("limit", default: 50)
     query.after = arguments.value("after")

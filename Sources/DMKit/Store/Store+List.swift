@@ -4,6 +4,8 @@ public struct ListQuery: Sendable {
 
   public var archived = Archived.excluded
   public var unreadOnly = false
+  /// Leaves out what is muted now.
+  public var unmutedOnly = false
   /// Part of a title, or of another participant's handle or display name; ASCII letters match in either case.
   public var matching: String?
   /// Nil for all.
@@ -107,6 +109,7 @@ extension Store {
     case .only: sql += " AND p.is_archived"
     case .included: break
     }
+    if query.unmutedOnly { sql += " AND (p.muted_until IS NULL OR p.muted_until <= \(Timestamp.now.microseconds))" }
     if query.unreadOnly { sql += " AND \(unread) > 0" }
     if query.matching != nil {
       sql += """

@@ -51,7 +51,7 @@ public struct RecordSchema: Sendable {
   public static let outputs =
     [
       user, conversation, message, attachment, messageDeleted, reaction, readReceipt, deliveryReceipt, marked,
-      messageUpdated,
+      messageUpdated, messageStatus,
       conversationUpdated, typing, presence,
       caughtUp, heartbeat, gap, ack, consumer, error,
     ] + upkeep
@@ -63,7 +63,8 @@ public struct RecordSchema: Sendable {
     "user",
     [
       Field("handle", .handle), Field("display_name", .string, optional: true), Field("bio", .string, optional: true),
-      Field("avatar_url", .string, optional: true), Field("shows_presence", .boolean), Field("created_at", .time),
+      Field("avatar_url", .string, optional: true), Field("shows_presence", .boolean),
+      Field("sends_read_receipts", .boolean), Field("created_at", .time),
     ])
 
   static let conversation = RecordSchema(
@@ -151,7 +152,19 @@ public struct RecordSchema: Sendable {
 
   // Events: what a message or a conversation is now, and what the stream says of itself.
 
-  static let messageUpdated = RecordSchema("message_updated", Array(message.fields.dropFirst()))
+  static let messageUpdated = RecordSchema(
+    "message_updated",
+    Array(message.fields.dropFirst().dropLast()) + [
+      Field("changed", .list(.words(["text"]))), Field("cursor", .string, optional: true),
+    ])
+
+  static let messageStatus = RecordSchema(
+    "message_status",
+    [
+      Field("conversation_id", .uuid), Field("conversation_title", .string, optional: true), Field("sender", .handle),
+      Field("status", .words([Message.Status.delivered, .read].map(\.rawValue))),
+      Field("ranges", .list(.list(.integer))), Field("user", .handle), Field("cursor", .string),
+    ])
   static let conversationUpdated = RecordSchema("conversation_updated", Array(conversation.fields.dropFirst()))
 
   static let typing = RecordSchema("typing", [Field("conversation_id", .uuid), Field("users", .list(.handle))])
