@@ -16,7 +16,7 @@ internal import DMKit
       Option("all", "everything"),
       Option("from", value: "USER", "only messages of this sender"),
       Option("everywhere", "in all conversations"),
-      Option("except", value: "CONVERSATION", "with --everywhere: but not in this one; may be given several times"),
+      Option("except", value: "NAME", "with --everywhere: but not in this one; may be given several times"),
       Option("muted", "with --everywhere: only in muted conversations"),
       Option("unmuted", "with --everywhere: only in conversations that are not muted"),
       Option("private", "without a receipt: nobody else learns of it"),
