@@ -45,12 +45,11 @@ public struct MessagePage {
     case .message(let message, _):
       return try text(of: message)
     case .messageUpdated(let message, _):
-      if message.editedAt != nil {
-        return "-- \(try place(message.conversationID))\(message.number) as it is now --\n" + (try text(of: message))
-      }
-      // One's own words, and how far they have come.
-      guard message.sender == messenger.identity.handle else { return nil }
-      return "-- \(try place(message.conversationID))\(message.number) \(message.status.rawValue) --"
+      return "-- \(try place(message.conversationID))\(message.number) as it is now --\n" + (try text(of: message))
+    case .messageStatus(let status, _):
+      // Your own messages, and how far they have come.
+      guard status.sender == messenger.identity.handle else { return nil }
+      return TextFormat.line(status, in: try place(status.conversationID))
     case .messageDeleted(let deletion, _):
       return TextFormat.line(deletion, in: try place(deletion.conversationID))
     case .reaction(let reaction, _):

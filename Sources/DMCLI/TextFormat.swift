@@ -121,6 +121,13 @@ public enum TextFormat {
       + "\(ranges(marked.ranges)); \(marked.unreadCount) unread"
   }
 
+  /// `-- bob read alice:2..60 --`, from the first message to the last.
+  public static func line(_ status: MessageStatus, in place: String = "") -> String {
+    let (first, last) = (status.ranges.first?.lowerBound ?? 0, status.ranges.last?.upperBound ?? 0)
+    let verb = status.status == .read ? "read" : "got"
+    return "-- \(visible(status.user.description)) \(verb) \(place)\(ranges([first...last])) --"
+  }
+
   /// `5..8, 12`; of more than ten the first ten.
   static func ranges(_ ranges: [SeqRange]) -> String {
     let shown = ranges.prefix(10).map {
@@ -156,6 +163,7 @@ public enum TextFormat {
       if let part { line += "  " + visible(part, indent: " ").split(separator: "\n").joined(separator: " ") }
     }
     return line + (user.showsPresence ? "" : "  (hides presence)")
+      + (user.sendsReadReceipts ? "" : "  (hides read receipts)")
   }
 
   /// A conversation at length, for `dm-conversation`.

@@ -7,6 +7,7 @@ internal import DMKit
     synopsis: ["[OPTION]... [CONVERSATION]..."],
     options: [
       Option("unread", "only those with unread messages"),
+      Option("unmuted", "only those that are not muted"),
       Option("archived", "only archived ones"),
       Option("all", "archived ones too"),
       Option("match", value: "TEXT", "only those with TEXT in their name, or in a handle or name of their people"),
@@ -36,6 +37,7 @@ internal import DMKit
     query.archived = arguments.has("archived") ? .only : arguments.has("all") ? .included : .excluded
     query.unreadOnly = arguments.has("unread")
     query.matching = arguments.value("match")
+    query.unmutedOnly = arguments.has("unmuted")
     query.limit = try arguments.count("limit", default: 50)
     query.after = arguments.value("after")
     let messenger = try call.messenger()

@@ -42,7 +42,7 @@ final class Listing {
   /// Prints the list, and from then on what changes: of a burst the last state.
   func follow() throws {
     var events = EventQuery(query.conversations)
-    events.kinds = [.message, .update, .delete, .reaction, .conversation]
+    events.kinds = [.message, .messageUpdated, .messageDeleted, .messageStatus, .reaction, .conversationUpdated]
     events.marksDelivered = false
     events.beatsPresence = !call.arguments.has("invisible")
     try call.follow(events, take)

@@ -15,6 +15,7 @@ internal import DMKit
       Option("before", value: "WHEN", "only those before a message or a time"),
       Option("since", value: "WHEN", "only those from a message or a time on"),
       Option("unread", "only unread ones"),
+      Option("unmuted", "leave out muted conversations"),
       Option("deleted", "say where a message was deleted or has expired, too"),
       Option("with", value: "readers", values: .words(["readers"]), "say of each message who has read it"),
       Option("read", "mark what was printed as read"),
@@ -22,7 +23,7 @@ internal import DMKit
       Option("follow", short: "f", "go on with what happens from then on"),
       Option(
         "events", value: "KIND,...", values: .words(MessagingEvent.Kind.allCases.map(\.rawValue) + ["all"]),
-        "what to tell of [message,update,delete]"),
+        "what to print [message,message_updated,message_deleted,message_status]"),
       Option(
         "cursor", value: "CURSOR", values: .words(["start", "now"]),
         "no history, but what happened after CURSOR, oldest first"),
@@ -51,7 +52,8 @@ internal import DMKit
       ("dm-tail --cursor start --events all", "all that is known to have happened"),
     ],
     writes: [
-      "message", "message_updated", "message_deleted", "reaction", "delivery_receipt", "read_receipt", "typing",
+      "message", "message_updated", "message_deleted", "message_status", "reaction", "delivery_receipt", "read_receipt",
+      "typing",
       "presence", "conversation_updated",
       "caught_up", "heartbeat", "gap", "ack", "consumer",
     ])

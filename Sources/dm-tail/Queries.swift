@@ -31,6 +31,7 @@ extension DMTail {
     query.before = try arguments.value("before").map(messageOrTime)
     query.since = try arguments.value("since").map(messageOrTime)
     query.unreadOnly = arguments.has("unread")
+    query.unmutedOnly = arguments.has("unmuted")
     query.includesDeleted = arguments.has("deleted")
     query.namesReaders = try namesReaders(arguments)
     query.limit = try arguments.count("n", default: 30)
@@ -50,6 +51,9 @@ extension DMTail {
     query.start = arguments.value("cursor").map { $0 == "start" ? .start : $0 == "now" ? .now : .cursor($0) }
     if let list = arguments.value("events") { query.kinds = try Invocation.eventKinds(list) }
     query.othersOnly = arguments.has("others")
+    query.unmutedOnly = arguments.has("unmuted")
+    // What a consumer acknowledges counts as delivered, in all of its conversations.
+    try arguments.exclude("unmuted", "consumer")
     query.heartbeat = try arguments.value("heartbeat").map(duration)
     query.namesReaders = try namesReaders(arguments)
     query.beatsPresence = !arguments.has("invisible")

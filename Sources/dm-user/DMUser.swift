@@ -8,6 +8,8 @@ internal import DMKit
     Option("avatar-url", value: "URL", "where a picture of the user is"),
     Option("show-presence", "let others see when the user is online"),
     Option("hide-presence", "do not"),
+    Option("send-read-receipts", "let others see what the user has read"),
+    Option("hide-read-receipts", "do not; what is read from then on is marked without receipts"),
   ]
 
   static let command = Command(
@@ -79,9 +81,11 @@ internal import DMKit
 
   static func change(_ arguments: Arguments) throws -> ProfileChange {
     try arguments.exclude("show-presence", "hide-presence")
+    try arguments.exclude("send-read-receipts", "hide-read-receipts")
+    let sends = arguments.has("send-read-receipts") ? true : arguments.has("hide-read-receipts") ? false : nil
     let shows = arguments.has("show-presence") ? true : arguments.has("hide-presence") ? false : nil
     return ProfileChange(
       displayName: arguments.value("display-name"), bio: arguments.value("bio"),
-      avatarURL: arguments.value("avatar-url"), showsPresence: shows)
+      avatarURL: arguments.value("avatar-url"), showsPresence: shows, sendsReadReceipts: sends)
   }
 }

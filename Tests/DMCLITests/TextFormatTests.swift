@@ -121,7 +121,7 @@ extension LocalTime {
     @Test func `a user shows the profile on one line`() {
       let user = User(
         handle: Handle(stored: "bob"), displayName: "Bob\nB.", bio: "x\u{1B}", avatarURL: nil, showsPresence: false,
-        createdAt: time)
+        sendsReadReceipts: true, createdAt: time)
       let line = TextFormat.line(user)
       #expect(line.hasPrefix("bob                       Bob"))
       #expect(line.hasSuffix("(hides presence)"))

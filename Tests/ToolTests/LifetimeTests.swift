@@ -88,7 +88,7 @@ import Testing
   @Test func `a hundred that expire at once are told one by one, and counted by nobody`() throws {
     let f = try furnished(["before"], lifetime: "1h")
     let follower = try LiveProcess(
-      f, "dm-tail", ["-f", "-n", "0", "--invisible", "--peek", "--events", "delete"], as: "bob", stdin: .null)
+      f, "dm-tail", ["-f", "-n", "0", "--invisible", "--peek", "--events", "message_deleted"], as: "bob", stdin: .null)
     #expect(try follower.record()["type"]?.string == "caught_up")
     let lines = (1...100).map { JSON.line(["conversation": "+all", "text": "\($0) @bob", "expires_in": "1s"]) }
     try f.done("dm-send", ["-q"], as: "alice", stdin: Input(lines: lines))

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PauseTortureTests {
   /// Lets seconds pass, told by somebody's heartbeats.
   private func pass(_ seconds: Int, _ f: ToolFixture) throws {
-    let words = ["-f", "-n", "0", "--heartbeat", "1s", "--invisible", "--events", "delete"]
+    let words = ["-f", "-n", "0", "--heartbeat", "1s", "--invisible", "--events", "message_deleted"]
     let clock = try LiveProcess(f, "dm-tail", words, as: "alice", stdin: .null)
     for _ in 0...seconds { _ = try clock.record() }
     clock.process.send(SIGTERM)

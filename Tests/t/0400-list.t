@@ -37,6 +37,11 @@ is "$(titles --unread)" "bob-carol " "what was read is unread no more"
 is "$(titles --archived)" "" "nothing is archived"
 is "$(titles --all | wc -w)" 13 "--all"
 like "$(dm-list --text --limit 1)" "     1  carol *  carol: hi" "as text"
+dm-conversation -q mute carol
+is "$(titles --unmuted | wc -w) $(titles --unread --unmuted)" "12 " "--unmuted"
+is "$(dm-list --count) $(dm-list --count --unmuted)" "1 0" "--count --unmuted leaves out what is muted"
+dm-conversation -q unmute carol
+is "$(dm-list --count --unmuted)" 1 "until it is not muted any more"
 exits 64 "--all and --archived exclude each other" dm-list --all --archived
 exits 64 "a limit that is none" dm-list --limit x
 exits 66 "a group that is not there" dm-list +a

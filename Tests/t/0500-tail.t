@@ -62,6 +62,15 @@ is "$(dm-tail --as alice bob 9..13 --peek | jq -r .status | tr '\n' ' ')" "deliv
 is "$(seqs alice --unread --before 15)" "1 2 3 4 5 6 7 8 9 13 14 " "--unread leaves it out"
 dm-send -q --as carol bob hi
 is "$(dm-tail --unread --peek | jq -r .text | tail -n 1)" hi "--unread of all conversations"
+dm-conversation -q mute carol
+is "$(dm-tail --unread --unmuted --peek | grep -c '"text":"hi"')" 0 "--unmuted leaves out muted conversations"
+is "$(dm-tail carol --unmuted --peek)" "" "also one that is named"
+is "$(dm-tail --cursor start --unmuted --peek | jq -c 'select(.sender == "carol")')" "" "and in the stream"
+is "$(dm-tail --cursor start --peek | jq -r 'select(.sender == "carol").text' | tail -n 1)" hi "which has them without it"
+is "$(dm-tail alice -n 1 --unmuted --peek | jq -s length)" 1 "others are there"
+dm-conversation -q unmute carol
+is "$(dm-tail --unread --unmuted --peek | jq -r .text | tail -n 1)" hi "until they are not muted any more"
+exits 64 "a consumer takes all" dm-tail --consumer c --cursor start --unmuted
 dm-tail --unread --read >/dev/null
 is "$(dm-list --count)" 0 "--unread --read leaves nothing"
 

@@ -41,7 +41,10 @@ dm-send -q +ops hi
 dm-read -q --as carol +ops --all
 dm-read -q --as alice +ops --all
 is "$(dm-read --receipts +ops:-1 | jq -r .user | tr '\n' ' ')" "carol alice " "who has read it, oldest first"
-is "$(dm-read --receipts "$(dm-tail +ops -n 1 | jq -r .id)" | jq -s 'map(.read_at) == (map(.read_at) | sort)')" true \
+dm-tail --as carol +ops >/dev/null
+is "$(dm-read --receipts +ops:-1 +ops 1.. | jq -c '[.type, .user, .ranges, .conversation_title]' | sort | head -n 1)" \
+  '["delivery_receipt","carol",[[1,2]],"ops"]' "who has got it, too"
+is "$(dm-read --receipts "$(dm-tail +ops -n 1 | jq -r .id)" | jq -s 'map(.read_at // .delivered_at) | . == sort')" true \
   "by its id, and when"
 is "$(dm-read --receipts alice:-1)" "" "nobody yet"
 
@@ -60,11 +63,43 @@ exits 1 "a malformed line does not end the batch" sh -c "dm-read <'$work/lines'"
 is "$(printf '%s' "$out" | jq -r '.code // .unread_count' | tr '\n' ' ')" "malformed_line unknown_message 12 " \
   "errors and one receipt"
 
+is "$(dm-read --receipts --as alice bob 3..6 30 | jq -c 'select(.type == "read_receipt").ranges' | tr '\n' ' ')" \
+  "[[3,5]] [[6,6]] [[30,30]] " "receipts of several messages, one for each act"
+is "$(dm-read --receipts --as alice bob:30 "$(dm-tail --as alice +ops -n 1 --peek | jq -r .id)" |
+  jq -r 'select(.type == "read_receipt") | "\(.conversation_title) \(.user)"' | tr '\n' ' ')" "bob bob ops carol ops alice " \
+  "of several conversations"
+
+# What to mark, and how.
+dm-read -q alice --all
+seq 3 | dm-send -q --as carol --lines +ops
+seq 3 | dm-send -q --as alice --lines +ops
+seq 3 | dm-send -q --as alice --lines bob
+is "$(dm-read +ops --all --from carol --dry-run | jq -c .ranges)" "[[3,5]]" "of one sender"
+is "$(dm-read +ops --since 4 --before 7 --dry-run | jq -c .ranges)" "[[4,6]]" "from a message to another"
+is "$(dm-read +ops --since 1h --dry-run | jq .marked_count)" 6 "from a time on"
+is "$(dm-read --everywhere --since 1h --before 30m)" "" "nothing was said in that half hour"
+dm-conversation -q mute alice
+is "$(dm-read --everywhere --all --muted --dry-run | jq -r .conversation_title)" alice "only muted ones"
+is "$(dm-read --everywhere --all --unmuted --dry-run | jq -r .conversation_title)" ops "only others"
+is "$(dm-read --everywhere --all --except +ops --except alice)" "" "but not in these"
+start=$(dm-tail --as alice --cursor now | jq -r .cursor)
+is "$(dm-read alice --all --private | jq -c '[.action, .marked_count, .unread_count]')" '["read",3,0]' "privately"
+is "$(dm-tail --as alice bob -n 1 --peek | jq -r .status)$(dm-tail --as alice --cursor "$start" --events all --peek | jq -r .type)" \
+  sentcaught_up "of which nobody is told"
+is "$(dm-read alice --all)" "" "and what is read gets no receipt later"
+is "$(dm-user set --hide-read-receipts | jq .sends_read_receipts)" false "read receipts are hidden"
+like "$(dm-user show --text)" "bob*(hides read receipts)" "as text"
+dm-read -q +ops --all
+is "$(dm-tail --as alice +ops -n 1 --peek | jq -r .status)" sent "and each mark is private"
+is "$(dm-user set --send-read-receipts | jq .sends_read_receipts)" true "and sent again"
+is "$(dm-doctor check --deep | jq -s length)" 0 "the store is sound"
+is "$(dm-doctor dump | grep -c '"sends_read_receipts":1')" 3 "dumps have it"
+
 like "$(dm-read alice --unread 1 --text)" "marked 1 of alice as unread: 1; * unread" "as text"
 like "$(dm-read alice 1 --dry-run --text)" "would mark 1 of alice as read: 1; * unread" "a dry run as text"
-like "$(dm-read --as alice --receipts bob:2 --text)" "bob  bob:2  ????-??-?? ??:??  read" "a receipt as text"
+like "$(dm-read --as alice --receipts bob:2 --text | head -n 1)" "bob  bob:2  ????-??-?? ??:??  read" "a receipt as text"
 dm-send -q --as alice bob new
-is "$(dm-read alice --delivered --all | jq -c '[.action, .ranges, .marked_count]')" '["delivered",[[42,42]],1]' "delivered"
+is "$(dm-read alice --delivered --all | jq -c '[.action, .ranges, .marked_count]')" '["delivered",[[42,45]],4]' "delivered"
 exits 64 "which messages" dm-read alice
 exits 64 "which conversation" dm-read --all
 exits 64 "everywhere, but what" dm-read --everywhere
@@ -72,6 +107,12 @@ exits 64 "everywhere, up to a message of one" dm-read --everywhere --up-to 2
 exits 64 "everywhere, before a message of one" dm-read --everywhere --before 2
 exits 64 "two ways at once" dm-read alice --all --up-to 3
 exits 64 "a range and an option" dm-read alice 3 --all
+exits 64 "from an unclear place" dm-read alice --since 3 --up-to 5
+exits 64 "unread in private" dm-read alice 3 --private --unread
+exits 64 "lines of one sender" sh -c 'dm-read --from carol </dev/null'
+exits 64 "but not of one alone" dm-read alice --all --except carol
+exits 64 "receipts of nothing" dm-read --receipts
+exits 67 "of a sender that there is not" dm-read alice --all --from nobody
 exits 66 "a message that is not there" dm-read alice --up-to 999
 exits 66 "receipts of what is not there" dm-read --receipts alice:999
 exits 65 "receipts of a number alone" dm-read --receipts 3

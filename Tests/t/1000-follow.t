@@ -50,10 +50,10 @@ dm-tail --as bob alice -n 1 >"$work/seen"
 dm-read -q --as bob <"$work/seen"
 events() { dm-tail --as "$1" --cursor "$start" --events "$2" | jq -r "$what" | sed '$d' | tr '\n' ' '; }
 is "$(events alice message)" "message please read " "--events message"
-is "$(events alice update)" "message_updated please read message_updated please read " "update: twice, as it was"
-is "$(events bob receipt)" "delivery_receipt  read_receipt  " "receipt: delivered, then read"
-is "$(events bob message,receipt)" "message please read delivery_receipt  read_receipt  " "two kinds"
-is "$(dm-tail --as bob --cursor "$start" --events receipt | jq -c 'select(.type == "read_receipt") | [.user, .conversation_title]')" \
+is "$(events alice message_status)" "message_status delivered message_status read " "message_status: delivered, then read"
+is "$(events bob read_receipt)$(events bob delivery_receipt)" "read_receipt  delivery_receipt  " "receipts"
+is "$(events bob message,read_receipt,delivery_receipt)" "message please read delivery_receipt  read_receipt  " "two kinds"
+is "$(dm-tail --as bob --cursor "$start" --events read_receipt | jq -c 'select(.user) | [.user, .conversation_title]')" \
   '["bob","alice"]' "a receipt says who read and where"
 is "$(dm-tail --as bob --cursor "$start" --events all | tail -n 1 | jq -r .type)" caught_up "all"
 follow dm-tail -f --as alice bob --cursor now --events typing
@@ -94,13 +94,15 @@ is "$(line .type) $(line 'keys_unsorted | join(" ")')" "caught_up type cursor" "
 leave
 
 # How far one's words have come.
-follow dm-tail -f --as alice bob --cursor now --events update
+follow dm-tail -f --as alice bob --cursor now --events message,message_status
 line >/dev/null
 dm-send -q --as alice bob 'how far?'
+place=$(line '[[.seq, .seq]] | tojson')
 dm-tail --as bob alice -n 1 >/dev/null
-is "$(line "$what + .status")" "message_updated how far?delivered" "the sender sees that it was delivered"
+far='[.type, .sender, .status, .user, .conversation_title, (.ranges | tojson)] | join(" ")'
+is "$(line "$far")" "message_status alice delivered bob bob $place" "the sender sees that it was delivered"
 dm-read -q --as bob alice:-1
-is "$(line .status)" read "and read"
+is "$(line "$far")" "message_status alice read bob bob $place" "and read"
 leave
 dm-send -q --as alice bob aloud
 follow sh -c 'dm-tail -f --as bob alice -n 1 | dm-read --as bob'
@@ -113,8 +115,8 @@ start=$(dm-tail --as alice --cursor now | jq -r .cursor)
 follow dm-tail -f --as bob alice -n 0 --peek --read
 line >/dev/null
 dm-send -q --as alice bob 'for you'
-is "$(first '"status":"read"' dm-tail -f --as alice bob --cursor "$start" --events update --heartbeat 1s | jq -r .text)" \
-  'for you' "--read marks by itself"
+is "$(first '"status":"read"' dm-tail -f --as alice bob --cursor "$start" --events message_status --heartbeat 1s | jq -r .user)" \
+  bob "--read marks by itself"
 leave
 
 # For people.
@@ -124,13 +126,26 @@ IFS= read -r text <&3
 like "$day $text" "-- ????-??-?? -- ??:??  14 alice: for you" "as text"
 leave
 
+# Who reads much at once floods nobody.
+seq 30 | dm-send -q --as alice --lines +ops
+follow dm-tail -f --as alice +ops -n 0 --text --peek
+dm-read -q --as carol +ops --all
+IFS= read -r text <&3
+like "$text" "-- carol read *..* --" "much that is read at once is one line"
+leave
+is "$(dm-tail --as alice --cursor "$start" --events message_status +ops | jq -s 'map(select(.user == "carol" and .sender == "alice")) | length')" \
+  1 "and one record"
+dm-edit -q --as alice text +ops:-1 edited
+is "$(dm-tail --as carol --cursor "$start" --events message_updated +ops | jq -c 'select(.text) | [.type, .text, .changed]')" \
+  '["message_updated","edited",["text"]]' "an update is an edit, and says what it changed"
+
 # Ends.
 is "$({ timeout 10 dm-tail -f --as bob alice --heartbeat 1s; echo $? >"$work/status"; } | head -n 1 | wc -l
   cat "$work/status")" "1
 141" "a reader who leaves is noticed, though nothing happens"
 exits 64 "a range has an end" dm-tail -f --as bob alice 3..5
 exits 64 "so has --before" dm-tail -f --as bob alice --before 3
-exits 64 "history has no events" dm-tail --as bob alice --events receipt
+exits 64 "history has no events" dm-tail --as bob alice --events read_receipt
 exits 64 "nor heartbeats" dm-tail --as bob alice --heartbeat 1s
 exits 77 "somebody else's conversation" timeout 10 dm-tail -f --as carol \
   "$(dm-conversation show --as alice bob | jq -r .id)"

@@ -101,7 +101,7 @@ is "$(dm-list --as alice --archived | jq -r .title)" dev "stays away whatever is
 
 # A follower is told, the one who goes as well.
 dm-send -q --as alice bob hi
-follow dm-tail -f -n 0 --as bob --events message,conversation --invisible
+follow dm-tail -f -n 0 --as bob --events message,conversation_updated --invisible
 is "$(line .type)" caught_up "who follows"
 dm-conversation -q add --as alice +dev dave
 is "$(line '.subject') $(line '[.type, .participants]')" 'dave ["conversation_updated",["alice","bob","dave"]]' \

@@ -114,7 +114,7 @@ is "$(dm-edit --as bob report alice 1..3 | jq -r .seq | tr '\n' ' ')" "1 2 3 " "
 is "$(dm-tail --cursor start --peek | grep -c report)" 0 "nobody else is told"
 
 # What a follower is told.
-follow dm-tail -f -n 0 --as bob --peek --invisible --events message,update,delete,reaction alice
+follow dm-tail -f -n 0 --as bob --peek --invisible --events message,message_updated,message_deleted,reaction alice
 is "$(line .type)" caught_up "who follows"
 dm-edit -q text bob:2 zwei
 is "$(line '[.type, .text]')" '["message_updated","zwei"]' "is told of an edit"

@@ -147,7 +147,7 @@ is "$(dm-conversation expire --as bob alice off | jq .expire_after) $(dm-send bo
   "and no more"
 exits 65 "too short" dm-conversation expire bob 0s
 dm-conversation -q create --as bob --title brief alice carol
-follow dm-tail -f -n 0 --invisible --peek --as alice +brief --events message,delete
+follow dm-tail -f -n 0 --invisible --peek --as alice +brief --events message,message_deleted
 is "$(line .type)" caught_up "who follows"
 printf '{"conversation":"+brief","text":"%s","expires_in":"2s"}\n' '@alice gone' gone | dm-send -q --as bob
 is "$(line .text) $(line .text)" "@alice gone gone" "is told of what will be gone"

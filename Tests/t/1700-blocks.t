@@ -105,7 +105,7 @@ is "$(dm-send --as erin alice hi | jq .seq) $(list --all)" "1 trap ops " "the ot
 dm-conversation -q leave +trap
 
 # What a follower sees of it.
-follow dm-tail -f -n 0 --peek --invisible --events message,update,reaction,receipt,typing +ops
+follow dm-tail -f -n 0 --peek --invisible --events message,message_updated,message_status,reaction,read_receipt,delivery_receipt,typing +ops
 is "$(line .type)" caught_up "who follows"
 dm-typing --as bob +ops --on
 dm-send -q --as bob +ops unheard

@@ -1,5 +1,6 @@
 # fish completion for dm-list; made by 'make generate'
 complete -c dm-list -l unread -d 'only those with unread messages'
+complete -c dm-list -l unmuted -d 'only those that are not muted'
 complete -c dm-list -l archived -d 'only archived ones'
 complete -c dm-list -l all -d 'archived ones too'
 complete -c dm-list -l match -x -d 'only those with TEXT in their name, or in a handle or name of their people'

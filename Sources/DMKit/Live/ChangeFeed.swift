@@ -17,7 +17,7 @@ final class ChangeFeed {
   /// Whether the last batch took all that there was.
   private(set) var isDry = false
 
-  /// The most changes of a batch, and the most messages that one change is told for at once.
+  /// The most changes of a batch.
   private static let batch = 200
 
   init(_ messenger: Messenger, _ query: EventQuery, _ store: Store) throws {
@@ -36,10 +36,12 @@ final class ChangeFeed {
   private static func changes(_ kind: MessagingEvent.Kind) -> [Store.Change] {
     switch kind {
     case .message: [.message]
-    case .update: [.status, .edited]
-    case .receipt: [.readReceipt, .deliveryReceipt]
-    case .conversation: [.conversation, .ownState]
-    case .delete: [.deleted, .deletedForMe]
+    case .messageUpdated: [.edited]
+    case .messageDeleted: [.deleted, .deletedForMe]
+    case .messageStatus: [.status]
+    case .readReceipt: [.readReceipt]
+    case .deliveryReceipt: [.deliveryReceipt]
+    case .conversationUpdated: [.conversation, .ownState]
     case .reaction: [.reaction]
     case .typing, .presence: []
     }
@@ -62,7 +64,8 @@ final class ChangeFeed {
       try store.refuseReplaced(uuid)
       var events: [MessagingEvent] = []
       if Store.isForgotten(after: position.rev, of: known) { events.append(try gap(upTo: known.lowerBound - 1)) }
-      let filter = Store.ChangeFilter(user: me, kinds: kinds, conversations: conversations)
+      let filter = Store.ChangeFilter(
+        user: me, kinds: kinds, conversations: conversations, unmutedAt: query.unmutedOnly ? .now : nil)
       if !filter.selectsNothing {
         let viewer = try currentViewer(me)
         let count = try store.forEachChange(after: position.rev, filter, limit: Self.batch, as: viewer) { row in
@@ -107,6 +110,14 @@ final class ChangeFeed {
     }
   }
 
+  /// Whether a conversation is left out because it is muted.
+  func leavesOut(_ conversation: Identifier) throws -> Bool {
+    guard query.unmutedOnly else { return false }
+    return try messenger.reading(false) { store, me in
+      try store.conversation(conversation).map { try store.isMuted($0.key, for: me, at: .now) } ?? false
+    }
+  }
+
   /// What a viewer knows holds for one state of the store, through all batches that are read of it.
   private func currentViewer(_ me: Int64) throws -> Viewer {
     guard let kept, kept.data == (try store.dataVersion()), kept.writes == store.writeCount else {
@@ -139,7 +150,7 @@ final class ChangeFeed {
     case .edited:
       if let message = row.message { events.append(.messageUpdated(message, cursor)) }
     case .status:
-      events += try updates(row, after: told, viewer)
+      events += try statuses(row, after: told, viewer)
     case .deleted, .deletedForMe:
       if let deletion = try deletion(row, viewer) { events.append(.messageDeleted(deletion, cursor)) }
     case .reaction:
@@ -180,35 +191,57 @@ final class ChangeFeed {
       messageID: stored.id, conversationID: try store.conversationID(row.conversation), seq: seq, forEveryone: isForAll)
   }
 
-  private func updates(_ row: Store.ChangeRow, after told: Int, _ viewer: Viewer) throws -> [MessagingEvent] {
-    guard let seqs = row.seqs, told < seqs.upperBound else { return [] }
-    let reader = try row.user.map(store.handle)
-    // A user who is blocked must not see that others' receipts count and theirs does not.
-    if let only = row.sender, only != viewer.user, try viewer.statuses.blockedUsers(by: only).contains(viewer.user) {
-      return []
+  /// How far messages have come, one event for each of their senders; of a big change those of its next part.
+  private func statuses(_ row: Store.ChangeRow, after told: Int, _ viewer: Viewer) throws -> [MessagingEvent] {
+    guard let seqs = row.seqs, told < seqs.upperBound, let user = row.user else { return [] }
+    let part = StatusPart(of: seqs, after: told)
+    if part.seqs.upperBound < seqs.upperBound {
+      position = Cursor.Position(rev: row.rev - 1, seq: part.seqs.upperBound)
     }
-    let sender = try row.sender.map(store.handle)
-    let first = max(seqs.lowerBound, told + 1)
-    let part = first...min(seqs.upperBound, first + Self.batch - 1)
-    let messages = try store.messages(in: row.conversation, part, as: viewer)
-    let isWhole = part.upperBound == seqs.upperBound
-    if !isWhole { position = Cursor.Position(rev: row.rev - 1, seq: part.upperBound) }
-    return try messages.compactMap { message in
-      guard sender.map({ message.sender == $0 }) ?? (message.sender != reader) else { return nil }
-      if query.othersOnly, message.sender == messenger.identity.handle { return nil }
-      if try isIgnored(row.user, by: message.sender, viewer) { return nil }
-      let isLast = message.number == seqs.upperBound
-      let place = Cursor.Position(rev: isLast ? row.rev : row.rev - 1, seq: isLast ? 0 : message.number)
-      return .messageUpdated(message, Cursor(store: uuid, place))
+    let runs = try store.senders(of: part.seqs, in: row.conversation, only: row.sender, besides: user, as: viewer)
+    let status: Message.Status = row.receipt == .deliveryReceipt ? .delivered : .read
+    var events: [MessagingEvent] = []
+    for (index, run) in runs.enumerated() where run.first > told && !run.seqs.isEmpty {
+      if try !counts(user, for: run.sender, isOnly: row.sender != nil, viewer) { continue }
+      if query.othersOnly, run.sender == viewer.user { continue }
+      let next = runs.index(after: index)
+      let place =
+        next < runs.endIndex
+        ? Cursor.Position(rev: row.rev - 1, seq: runs[next].first - 1) : position
+      events.append(
+        .messageStatus(
+          MessageStatus(
+            conversationID: try store.conversationID(row.conversation),
+            conversationTitle: try store.title(of: row.conversation, as: viewer.user),
+            sender: try store.handle(run.sender),
+            status: status, ranges: run.seqs, user: try store.handle(user)), Cursor(store: uuid, place)))
     }
+    return events
   }
 
-  /// Whether a receipt does not count because the sender of the messages blocks its user.
-  private func isIgnored(_ reader: Int64?, by sender: Handle, _ viewer: Viewer) throws -> Bool {
-    guard let reader, reader != viewer.user, try viewer.statuses.hasAnyBlocks(),
-      let key = try store.userKey(sender.description)
-    else { return false }
-    return try viewer.statuses.blockedUsers(by: key).contains(reader)
+  /// Whether what a user got or read changed the status of a sender's messages, as the viewer sees it.
+  ///
+  /// - Parameter isOnly: whether it changed that of this sender's messages alone.
+  private func counts(_ user: Int64, for sender: Int64, isOnly: Bool, _ viewer: Viewer) throws -> Bool {
+    let blocked = try viewer.statuses.blockedUsers(by: sender)
+    // A user who is blocked must not see that the receipts of others count and theirs does not.
+    if isOnly, blocked.contains(viewer.user) { return false }
+    return user == viewer.user || !blocked.contains(user)
+  }
+}
+
+/// A part of the messages whose status a change is about: so many that one record stays short.
+///
+/// The parts are always the same, so that a stream can go on within one, with the sender whose first message comes next.
+private struct StatusPart {
+  private static let size = 1000
+
+  let seqs: SeqRange
+
+  init(of all: SeqRange, after told: Int) {
+    let next = max(told + 1, all.lowerBound)
+    let start = next - (next - all.lowerBound) % Self.size
+    seqs = start...min(start + Self.size - 1, all.upperBound)
   }
 }
 

@@ -66,7 +66,8 @@ final class SignalFeed {
   private func tells(of signal: LiveFolder.Signal) throws -> Bool {
     switch signal {
     case .typing(let conversation, let user):
-      try kinds.contains(.typing) && messenger.sees(user, typingIn: conversation, among: feed.conversations)
+      try kinds.contains(.typing) && !feed.leavesOut(conversation)
+        && messenger.sees(user, typingIn: conversation, among: feed.conversations)
     case .present(let user):
       try kinds.contains(.presence) && messenger.seesPresence(of: user, among: feed.conversations)
     }

@@ -31,7 +31,7 @@ final class MarkSession {
     }
     if marks.isRead {
       let seq = marked.message.number
-      _ = try messenger.change([seq...seq], .read, store, Viewer(store, me), marked.row.key, at: .now)
+      _ = try messenger.change([seq...seq], Messenger.MarkOptions(), store, Viewer(store, me), marked.row.key, at: .now)
     }
   }
 }

@@ -17,6 +17,8 @@ public struct HistoryQuery: Sendable {
   /// Up to here, this message left out.
   public var before: Bound?
   public var unreadOnly = false
+  /// Leaves out conversations that are muted now.
+  public var unmutedOnly = false
   /// Shows that there was a message, too, where one was deleted or has expired.
   public var includesDeleted = false
   /// Whether each message says who has read it.
@@ -60,7 +62,7 @@ public final class History {
       let rows = try query.conversations.compactMap { reference in
         try messenger.findIfPresent(reference, store, me)
           ?? (query.allowsMissing ? nil : messenger.find(reference, store, me))
-      }
+      }.filter { try !query.unmutedOnly || !store.isMuted($0.key, for: me, at: viewer.now) }
       if query.conversations.count == 1 {
         return try rows.first.map {
           .ranges(try Self.ranges(query, $0, messenger, store, viewer).reversed(), conversation: $0.key)
@@ -166,7 +168,8 @@ public final class History {
     var since = try query.since.map(time) ?? Timestamp.writable.lowerBound
     let filter = Store.TimelineFilter(
       user: me, conversations: conversations, before: try query.before.map(time) ?? Timestamp(microseconds: .max),
-      lastKey: try store.lastMessageKey(), unreadOnly: query.unreadOnly)
+      lastKey: try store.lastMessageKey(), unreadOnly: query.unreadOnly,
+      unmutedAt: query.unmutedOnly ? viewer.now : nil)
     if query.unreadOnly {
       guard let oldest = try store.oldestUnread(of: me) else { return nil }
       since = max(since, oldest)

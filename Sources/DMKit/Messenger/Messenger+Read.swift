@@ -5,6 +5,8 @@ public enum ReadTarget: Sendable {
   case upTo(MessageReference)
   /// Everything that was said before a message or a moment.
   case before(HistoryQuery.Bound)
+  /// Everything from a message or a moment on, to another if one is given.
+  case since(HistoryQuery.Bound, before: HistoryQuery.Bound?)
   case all
 }
 
@@ -22,6 +24,10 @@ extension Messenger {
     public var act = Act.read
     /// Says what would change and changes nothing.
     public var isDryRun = false
+    /// The handle of the only sender whose messages are marked.
+    public var sender: String?
+    /// Marks as read without a receipt, so that nobody else learns of it.
+    public var isPrivate = false
 
     public init() {}
   }
@@ -34,18 +40,28 @@ extension Messenger {
   ) throws -> Marked? {
     try mark(options, orElse: nothingYet(reference)) { store, me in
       let row = try find(reference, store, me)
-      return [(row.key, try ranges(target, in: row, store, me))]
+      return [(row.key, try ranges(target, in: row, options, store, me))]
     }.first
   }
 
   /// Marks messages of all conversations; returns what changed in each that changed.
+  ///
+  /// - Parameters:
+  ///   - except: conversations that are left out.
+  ///   - muted: only those that are muted, or only those that are not; nil for both.
   public func markReadEverywhere(
-    _ target: ReadTarget, _ options: MarkOptions = MarkOptions()
+    _ target: ReadTarget, _ options: MarkOptions = MarkOptions(), except: [ConversationReference] = [],
+    muted: Bool? = nil
   ) throws -> [Marked] {
     try mark(options) { store, me in
-      try store.conversationKeys(of: me, unreadOnly: options.act == .read).compactMap { key in
+      let left = Set(try except.map { try find($0, store, me).key })
+      // Also where there is nothing to mark, a sender must exist.
+      _ = try sender(of: options, store, me)
+      return try store.conversationKeys(of: me, unreadOnly: options.act == .read).compactMap { key in
+        if left.contains(key) { return nil }
+        if let muted, try store.isMuted(key, for: me, at: .now) != muted { return nil }
         let row = try self.find(ConversationReference.id(store.conversationID(key)), store, me)
-        return (key, try ranges(target, in: row, store, me))
+        return (key, try ranges(target, in: row, options, store, me))
       }
     }
   }
@@ -90,24 +106,6 @@ extension Messenger {
     return (marked, errors)
   }
 
-  /// Who has read a message and when: the first receipt of each reader that covers it, oldest first.
-  public func receipts(for reference: MessageReference) throws -> [Receipt] {
-    try reading([]) { store, me in
-      let viewer = Viewer(store, me)
-      let (row, message) = try visibleMessage(reference, store, as: viewer)
-      let place = Store.Place(conversation: row.key, seq: message.number)
-      let conversation = row.id
-      guard let sender = try store.userKey(message.sender.description) else { return [] }
-      let readers = Set(try viewer.statuses.readers(of: place.seq, in: row.key, from: sender))
-      let title = try store.title(of: row.key, as: me)
-      return try store.receipts(for: place).filter { readers.contains($0.user) }.map {
-        Receipt(
-          kind: .read, conversationID: conversation, conversationTitle: title, user: try store.handle($0.user),
-          ranges: [place.seq...place.seq], at: $0.at)
-      }
-    }
-  }
-
   /// Notes that messages reached the user.
   ///
   /// Not an act: it is left out when the store is busy or cannot be written to.
@@ -135,6 +133,22 @@ extension Messenger {
   private typealias Marks = [(conversation: Int64, ranges: [SeqRange])]
 
   private func ranges(
+    _ target: ReadTarget, in row: Store.ConversationRow, _ options: MarkOptions, _ store: Store, _ me: Int64
+  ) throws -> [SeqRange] {
+    let all = try ranges(target, in: row, store, me)
+    guard let sender = try sender(of: options, store, me) else { return all }
+    let viewer = Viewer(store, me)
+    return try coalesced(
+      wouldChange(all, options.act, store, viewer, row.key).flatMap { try store.messages(of: sender, $0, in: row.key) })
+  }
+
+  private func sender(of options: MarkOptions, _ store: Store, _ me: Int64) throws -> Int64? {
+    guard let handle = options.sender else { return nil }
+    guard let key = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
+    return key
+  }
+
+  private func ranges(
     _ target: ReadTarget, in row: Store.ConversationRow, _ store: Store, _ me: Int64
   ) throws -> [SeqRange] {
     switch target {
@@ -142,9 +156,23 @@ extension Messenger {
       coalesced(
         try resolved(references, in: row, store, me).sorted { $0.lowerBound < $1.lowerBound })
     case .upTo(let reference): [1...(try seq(of: reference, in: row, store, me))]
-    case .before(.message(let reference)): numbers(to: try seq(of: reference, in: row, store, me) - 1)
-    case .before(.time(let time)): gaps(in: numbers(to: row.lastSeq), left: try store.seqs(notBefore: time, in: row))
-    case .all: numbers(to: row.lastSeq)
+    case .before(let bound):
+      gaps(in: seqs(to: row.lastSeq), left: try numbers(from: bound, in: row, store, me))
+    case .since(let since, let before):
+      gaps(
+        in: try numbers(from: since, in: row, store, me),
+        left: try before.map { try numbers(from: $0, in: row, store, me) } ?? [])
+    case .all: seqs(to: row.lastSeq)
+    }
+  }
+
+  /// The numbers of the messages that are not before a bound.
+  private func numbers(
+    from bound: HistoryQuery.Bound, in row: Store.ConversationRow, _ store: Store, _ me: Int64
+  ) throws -> [SeqRange] {
+    switch bound {
+    case .message(let reference): seqs(from: try seq(of: reference, in: row, store, me), to: row.lastSeq)
+    case .time(let time): try store.seqs(notBefore: time, in: row)
     }
   }
 
@@ -183,7 +211,7 @@ extension Messenger {
     return try writing(isBulk: true) { store, me in
       try find(store, me).compactMap { mark in
         let viewer = Viewer(store, me)
-        let changed = try change(mark.ranges, options.act, store, viewer, mark.conversation, at: now)
+        let changed = try change(mark.ranges, options, store, viewer, mark.conversation, at: now)
         return try marked(changed, options, in: mark.conversation, at: now, viewer) { _ in
           try store.unreadCount(in: mark.conversation, as: Viewer(store, me))
         }
@@ -207,14 +235,15 @@ extension Messenger {
 
   /// Does it, and returns the parts that it changed.
   func change(
-    _ ranges: [SeqRange], _ act: MarkOptions.Act, _ store: Store, _ viewer: Viewer, _ key: Int64, at now: Timestamp
+    _ ranges: [SeqRange], _ options: MarkOptions, _ store: Store, _ viewer: Viewer, _ key: Int64, at now: Timestamp
   ) throws -> [SeqRange] {
-    let me = viewer.user
+    let (me, act) = (viewer.user, options.act)
     let changed: [SeqRange]
     // What never reaches him he has not read, and nobody is told that he has.
     let reached = try ranges.flatMap { range in
       act == .read ? gaps(in: range, left: try store.unreachable(range, as: viewer, in: key)) : [range]
     }
+    let before = try act == .read ? reached.flatMap { try store.readRanges(of: me, in: key, overlapping: $0) } : []
     switch act {
     case .read: changed = try reached.flatMap { try store.cover($0, by: me, in: key) }
     case .unread: changed = try reached.flatMap { try store.uncover($0, as: viewer, in: key) }
@@ -224,9 +253,11 @@ extension Messenger {
     }
     guard let first = changed.first, let last = changed.last else { return [] }
     let hull = first.lowerBound...last.upperBound
-    if act == .read {
-      for range in reached where range.overlaps(hull) {
-        try store.addReceipts(range.clamped(to: hull), of: me, in: key, at: now)
+    if act == .read, !options.isPrivate, try store.sendsReadReceipts(me) {
+      // One receipt goes over the user's own messages, but not over what they read privately.
+      let quiet = try store.privatelyRead(hull, of: me, in: key, among: coalesced(before))
+      for range in gaps(in: reached.filter(hull.overlaps).map { $0.clamped(to: hull) }, left: quiet) {
+        try store.addReceipts(range, of: me, in: key, at: now)
       }
     }
     try store.append(.ownState, conversation: key, user: me, seqs: hull, at: now)
@@ -249,5 +280,5 @@ extension Messenger {
   }
 }
 
-/// The numbers from 1 to `last`, if any.
-private func numbers(to last: Int) -> [SeqRange] { last >= 1 ? [1...last] : [] }
+/// The numbers from `first` to `last`, if any.
+private func seqs(from first: Int = 1, to last: Int) -> [SeqRange] { last >= first ? [first...last] : [] }

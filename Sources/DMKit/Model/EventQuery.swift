@@ -13,6 +13,8 @@ public struct EventQuery: Sendable {
   public var kinds = MessagingEvent.Kind.standard
   /// Whether what lies before the start has been told, by a history for example: then `caughtUp` comes first.
   public var isCaughtUp = false
+  /// Leaves out conversations while they are muted.
+  public var unmutedOnly = false
   /// Leaves out what the user did himself.
   public var othersOnly = false
   /// Nil for `now`; a consumer that is new has to be told.

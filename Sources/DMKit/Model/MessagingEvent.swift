@@ -1,8 +1,9 @@
 /// Something that happened, as one user sees it.
 public enum MessagingEvent: Equatable, Sendable {
   case message(Message, Cursor)
-  /// The message as it is now: its text or its status has changed.
+  /// The message as it is now: it was edited.
   case messageUpdated(Message, Cursor)
+  case messageStatus(MessageStatus, Cursor)
   case messageDeleted(Deletion, Cursor)
   case reaction(Reaction, Cursor)
   case readReceipt(Receipt, Cursor)
@@ -17,17 +18,26 @@ public enum MessagingEvent: Equatable, Sendable {
   /// What lies between is no longer known.
   case gap(from: Cursor, to: Cursor)
 
-  /// What a reader may ask for.
+  /// What a reader may ask for: the types of the records.
   public enum Kind: String, CaseIterable, Sendable {
-    case message, update, delete, reaction, receipt, typing, presence, conversation
+    case message
+    case messageUpdated = "message_updated"
+    case messageDeleted = "message_deleted"
+    case messageStatus = "message_status"
+    case reaction
+    case readReceipt = "read_receipt"
+    case deliveryReceipt = "delivery_receipt"
+    case typing, presence
+    case conversationUpdated = "conversation_updated"
 
-    public static let standard: Set<Kind> = [.message, .update, .delete]
+    public static let standard: Set<Kind> = [.message, .messageUpdated, .messageDeleted, .messageStatus]
   }
 
   /// The place in the stream after it; nil for what the log does not keep.
   public var cursor: Cursor? {
     switch self {
     case .message(_, let cursor), .messageUpdated(_, let cursor), .messageDeleted(_, let cursor),
+      .messageStatus(_, let cursor),
       .reaction(_, let cursor), .readReceipt(_, let cursor),
       .deliveryReceipt(_, let cursor), .conversationUpdated(_, let cursor), .caughtUp(let cursor),
       .heartbeat(let cursor), .gap(_, let cursor):
@@ -41,6 +51,7 @@ public enum MessagingEvent: Equatable, Sendable {
     switch self {
     case .message(let message, _), .messageUpdated(let message, _): message.conversationID
     case .messageDeleted(let deletion, _): deletion.conversationID
+    case .messageStatus(let status, _): status.conversationID
     case .reaction(let reaction, _): reaction.conversationID
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _): receipt.conversationID
     case .conversationUpdated(let conversation, _): conversation.id
@@ -48,6 +59,20 @@ public enum MessagingEvent: Equatable, Sendable {
     case .presence, .caughtUp, .heartbeat, .gap: nil
     }
   }
+}
+
+/// How far messages of a sender have come.
+public struct MessageStatus: Equatable, Sendable {
+  public let conversationID: Identifier
+  /// What the user calls the conversation.
+  public let conversationTitle: String?
+  public let sender: Handle
+  /// `delivered` or `read`.
+  public let status: Message.Status
+  /// The numbers of the messages, ascending; all are the sender's.
+  public let ranges: [SeqRange]
+  /// Who got or read them.
+  public let user: Handle
 }
 
 /// Who is typing in a conversation; it replaces what was said of it before.

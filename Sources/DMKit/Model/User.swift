@@ -7,6 +7,7 @@ public struct User: Equatable, Sendable {
   public var bio: String?
   public var avatarURL: String?
   public var showsPresence: Bool
+  public var sendsReadReceipts: Bool
   public let createdAt: Timestamp
 }
 
@@ -16,15 +17,17 @@ public struct ProfileChange: Equatable, Sendable {
   public var bio: String?
   public var avatarURL: String?
   public var showsPresence: Bool?
+  public var sendsReadReceipts: Bool?
 
   public init(
     displayName: String? = nil, bio: String? = nil, avatarURL: String? = nil,
-    showsPresence: Bool? = nil
+    showsPresence: Bool? = nil, sendsReadReceipts: Bool? = nil
   ) {
     self.displayName = displayName
     self.bio = bio
     self.avatarURL = avatarURL
     self.showsPresence = showsPresence
+    self.sendsReadReceipts = sendsReadReceipts
   }
 
   /// Longest bytes of a display name and of an avatar's URL, and of a bio.

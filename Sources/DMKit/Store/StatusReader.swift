@@ -75,18 +75,13 @@ final class StatusReader {
 
   /// Whom a user blocks; costs nothing where nobody blocks anybody.
   func blockedUsers(by user: Int64) throws -> Set<Int64> {
-    if try !hasAnyBlocks() { return [] }
+    let any = try hasBlocks ?? store.hasBlocks()
+    hasBlocks = any
+    if !any { return [] }
     if let known = blocks[user] { return known }
     let found = Set(try store.blockedUsers(by: user))
     blocks[user] = found
     return found
-  }
-
-  /// Whether anybody blocks anybody.
-  func hasAnyBlocks() throws -> Bool {
-    let any = try hasBlocks ?? store.hasBlocks()
-    hasBlocks = any
-    return any
   }
 
   /// Everybody who has a receipt for a message, the sender and those who are blocked too.
@@ -120,7 +115,7 @@ final class StatusReader {
 /// around it.
 private struct ReceiptWindow {
   private var window: SeqRange?
-  private var receipts: [(user: Int64, range: SeqRange)] = []
+  private var receipts: [(user: Int64, range: SeqRange, at: Timestamp)] = []
   private var run: SeqRange?
   private var runReaders: [Int64] = []
 
@@ -129,7 +124,7 @@ private struct ReceiptWindow {
 
   /// - Parameter read: returns the receipts that overlap a range, in the order of users.
   mutating func readers(
-    of seq: Int, _ read: (SeqRange) throws -> [(user: Int64, range: SeqRange)]
+    of seq: Int, _ read: (SeqRange) throws -> [(user: Int64, range: SeqRange, at: Timestamp)]
   ) throws -> [Int64] {
     if run?.contains(seq) == true { return runReaders }
     if window?.contains(seq) != true {

@@ -113,6 +113,16 @@ extension Store {
     return try keys(&statement)
   }
 
+  /// Whether a user wants no notice of a conversation at a moment.
+  func isMuted(_ conversation: Int64, for user: Int64, at time: Timestamp) throws -> Bool {
+    var statement = try connection.prepare(
+      "SELECT 1 FROM participant WHERE conversation = ? AND user = ? AND muted_until > ?")
+    statement.bind(conversation)
+    statement.bind(user)
+    statement.bind(time)
+    return try statement.step()
+  }
+
   // MARK: Writing
 
   enum NewConversation {

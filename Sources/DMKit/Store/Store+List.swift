@@ -4,6 +4,8 @@ public struct ListQuery: Sendable {
 
   public var archived = Archived.excluded
   public var unreadOnly = false
+  /// Leaves out what is muted now.
+  public var unmutedOnly = false
   /// Only these, also where they are archived, deleted or with a blocked user; empty for all that are listed.
   public var conversations: [ConversationReference] = []
   /// Part of an own name, a title, or another participant's handle or display name, without regard to case and accents.
@@ -114,6 +116,7 @@ extension Store {
     case .only: sql += " AND p.is_archived"
     case .included: break
     }
+    if query.unmutedOnly { sql += " AND (p.muted_until IS NULL OR p.muted_until <= \(Timestamp.now.microseconds))" }
     if query.unreadOnly { sql += " AND \(unread) > 0" }
     if query.matching != nil {
       sql += """

@@ -76,6 +76,13 @@ extension Store {
     return coalesced((settled + unreachable).sorted { $0.lowerBound < $1.lowerBound })
   }
 
+  /// The messages of a range that a user sent.
+  func messages(of sender: Int64, _ range: SeqRange, in conversation: Int64) throws -> [SeqRange] {
+    var statement = try connection.prepare(
+      "SELECT seq, seq FROM message WHERE conversation = ?1 AND sender = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq")
+    return try ranges(&statement, sender, conversation, range)
+  }
+
   /// The messages of a range that others sent and a user sees.
   func messagesOfOthers(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
     var statement = try connection.prepare(

@@ -41,10 +41,12 @@ extension Store {
   }
 
   /// The receipts of a conversation that overlap a range, in the order of users and numbers.
-  func receipts(in conversation: Int64, overlapping range: SeqRange) throws -> [(user: Int64, range: SeqRange)] {
+  func receipts(in conversation: Int64, overlapping range: SeqRange) throws
+    -> [(user: Int64, range: SeqRange, at: Timestamp)]
+  {
     var statement = try connection.prepare(
       """
-      SELECT r.user, r.from_seq, r.to_seq FROM participant p CROSS JOIN receipt r
+      SELECT r.user, r.from_seq, r.to_seq, r.at FROM participant p CROSS JOIN receipt r
       ON r.conversation = p.conversation AND r.user = p.user AND r.from_seq <= ?3
       AND r.from_seq >= coalesce((SELECT max(from_seq) FROM receipt
         WHERE conversation = p.conversation AND user = p.user AND from_seq <= ?2), ?2)
@@ -53,8 +55,49 @@ extension Store {
     statement.bind(conversation)
     statement.bind(range.lowerBound)
     statement.bind(range.upperBound)
-    var found: [(user: Int64, range: SeqRange)] = []
-    while try statement.step() { found.append((statement.int64(0), try statement.seqs(1, 2))) }
+    var found: [(user: Int64, range: SeqRange, at: Timestamp)] = []
+    while try statement.step() {
+      found.append((statement.int64(0), try statement.seqs(1, 2), statement.timestamp(3)))
+    }
+    return found
+  }
+
+  /// The senders of a range of messages, in the order of their first ones, each with what a user sees of their messages.
+  ///
+  /// - Parameters:
+  ///   - only: nil for all senders.
+  ///   - other: a sender who is left out.
+  func senders(
+    of seqs: SeqRange, in conversation: Int64, only: Int64?, besides other: Int64, as viewer: Viewer
+  ) throws -> [(sender: Int64, first: Int, seqs: [SeqRange])] {
+    var statement = try connection.prepare(
+      """
+      SELECT seq, sender, deleted_at IS NOT NULL, expires_at FROM message
+      WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq
+      """)
+    statement.bind(conversation)
+    statement.bind(seqs.lowerBound)
+    statement.bind(seqs.upperBound)
+    var places: [Int64: Int] = [:]
+    var found: [(sender: Int64, first: Int, seqs: [SeqRange])] = []
+    while try statement.step() {
+      let (seq, sender) = (statement.int(0), statement.int64(1))
+      if sender == other || only.map({ $0 != sender }) == true { continue }
+      let place = places[sender] ?? found.count
+      if place == found.count {
+        found.append((sender, seq, []))
+        places[sender] = place
+      }
+      guard
+        try viewer.sees(
+          seq, in: conversation, from: sender, isGone: statement.bool(2), expiresAt: statement.optionalTimestamp(3))
+      else { continue }
+      if let last = found[place].seqs.last, last.upperBound + 1 == seq {
+        found[place].seqs[found[place].seqs.count - 1] = last.lowerBound...seq
+      } else {
+        found[place].seqs.append(seq...seq)
+      }
+    }
     return found
   }
 
@@ -101,25 +144,89 @@ extension Store {
       try insert.run()
     }
   }
+}
 
-  /// Who has read a message and when, oldest first.
+extension Store {
+  /// Whether a user's reading adds receipts, which others see.
+  func sendsReadReceipts(_ user: Int64) throws -> Bool {
+    var statement = try connection.prepare("SELECT sends_read_receipts FROM user WHERE id = ?")
+    statement.bind(user)
+    return try !statement.step() || statement.bool(0)
+  }
+
+  /// The messages of others that a user has read without a receipt.
   ///
-  /// Its sender is left out.
-  func receipts(for place: Place) throws -> [(user: Int64, range: SeqRange, at: Timestamp)] {
+  /// - Parameter read: what the user has read of the range, ascending.
+  func privatelyRead(
+    _ range: SeqRange, of user: Int64, in conversation: Int64, among read: [SeqRange]
+  ) throws -> [SeqRange] {
+    let read = read.filter(range.overlaps).map { $0.clamped(to: range) }
+    if read.isEmpty { return [] }
+    return try gaps(in: read, left: receiptRanges(of: user, in: conversation, overlapping: range)).flatMap { gap in
+      var statement = try connection.prepare(
+        """
+        SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
+        AND sender <> ?2 AND deleted_at IS NULL AND system_kind IS NULL ORDER BY seq
+        """)
+      return try ranges(&statement, user, conversation, gap)
+    }
+  }
+
+  /// The messages of a range that a user sees, with their senders.
+  func visibleSenders(
+    _ range: SeqRange, in conversation: Int64, as viewer: Viewer
+  ) throws -> [(seq: Int, sender: Int64)] {
     var statement = try connection.prepare(
       """
-      SELECT r.user, r.from_seq, r.to_seq, r.at FROM participant p
-      JOIN receipt r ON r.conversation = p.conversation AND r.user = p.user AND r.from_seq =
-        (SELECT max(from_seq) FROM receipt WHERE conversation = p.conversation AND user = p.user AND from_seq <= ?2)
-      WHERE p.conversation = ?1 AND r.to_seq >= ?2
-      AND p.user <> (SELECT sender FROM message WHERE conversation = ?1 AND seq = ?2) ORDER BY r.at, r.user
+      SELECT seq, sender, deleted_at IS NOT NULL, expires_at FROM message
+      WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq
       """)
-    statement.bind(place.conversation)
-    statement.bind(place.seq)
-    var result: [(user: Int64, range: SeqRange, at: Timestamp)] = []
+    statement.bind(conversation)
+    statement.bind(range.lowerBound)
+    statement.bind(range.upperBound)
+    var found: [(seq: Int, sender: Int64)] = []
     while try statement.step() {
-      result.append((statement.int64(0), try statement.seqs(1, 2), statement.timestamp(3)))
+      guard
+        try viewer.sees(
+          statement.int(0), in: conversation, from: statement.int64(1), isGone: statement.bool(2),
+          expiresAt: statement.optionalTimestamp(3))
+      else { continue }
+      found.append((statement.int(0), statement.int64(1)))
     }
-    return result
+    return found
+  }
+
+  /// When messages of a range were delivered, by user, as far as the change log has it.
+  func deliveries(
+    in conversation: Int64, overlapping range: SeqRange
+  ) throws -> [Int64: [(range: SeqRange, at: Timestamp)]] {
+    var statement = try connection.prepare(
+      """
+      SELECT user, from_seq, to_seq, at FROM change
+      WHERE kind = ? AND conversation = ? AND from_seq <= ? AND to_seq >= ? ORDER BY rev
+      """)
+    statement.bind(Change.deliveryReceipt.rawValue)
+    statement.bind(conversation)
+    statement.bind(range.upperBound)
+    statement.bind(range.lowerBound)
+    var found: [Int64: [(range: SeqRange, at: Timestamp)]] = [:]
+    while try statement.step() {
+      found[statement.int64(0), default: []].append((try statement.seqs(1, 2), statement.timestamp(3)))
+    }
+    return found
+  }
+
+  /// What was said of a conversation while a user was not in it.
+  func neverSeen(by user: Int64, in conversation: Int64) throws -> [SeqRange] {
+    var statement = try connection.prepare(
+      """
+      SELECT from_seq, to_seq FROM hidden_range
+      WHERE conversation = ? AND user = ? AND NOT is_deleted ORDER BY from_seq
+      """)
+    statement.bind(conversation)
+    statement.bind(user)
+    var found: [SeqRange] = []
+    while try statement.step() { found.append(try statement.seqs(0, 1)) }
+    return coalesced(found)
   }
 }

@@ -18,6 +18,8 @@ extension Store {
     /// What came later is told by the stream.
     let lastKey: Int64
     let unreadOnly: Bool
+    /// Leaves out conversations that are muted at this moment; nil for none.
+    let unmutedAt: Timestamp?
   }
 
   /// What a user sees of the next `limit` messages from a moment on, in order, and the moment after the last; nil
@@ -35,6 +37,7 @@ extension Store {
       AND (NOT ?5 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
         AND r.user = ?1 AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0))
       AND m.id <= ?7 AND (?8 IS NULL OR m.conversation IN (SELECT value FROM json_each(?8)))
+      AND (?9 IS NULL OR p.muted_until IS NULL OR p.muted_until <= ?9)
       ORDER BY m.created_at, m.id LIMIT ?6
       """)
     statement.bind(filter.user)
@@ -45,6 +48,7 @@ extension Store {
     statement.bind(limit)
     statement.bind(filter.lastKey)
     statement.bind(filter.conversations.map(jsonArray))
+    statement.bind(filter.unmutedAt?.microseconds)
     var messages: [Message] = []
     messages.reserveCapacity(limit)
     var next: Moment?
@@ -66,6 +70,7 @@ extension Store {
       AND (NOT ?4 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
         AND r.user = ?1 AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0))
       AND m.id <= ?5 AND (?6 IS NULL OR m.conversation IN (SELECT value FROM json_each(?6)))
+      AND (?7 IS NULL OR p.muted_until IS NULL OR p.muted_until <= ?7)
       ORDER BY m.created_at DESC, m.id DESC
       """)
     statement.bind(filter.user)
@@ -74,6 +79,7 @@ extension Store {
     statement.bind(filter.unreadOnly)
     statement.bind(filter.lastKey)
     statement.bind(filter.conversations.map(jsonArray))
+    statement.bind(filter.unmutedAt?.microseconds)
     var left = count
     while try statement.step() {
       guard

@@ -22,7 +22,8 @@ extension Store {
 
   func user(_ handle: String) throws -> User? {
     var statement = try connection.prepare(
-      "SELECT handle, display_name, bio, avatar_url, shows_presence, created_at FROM user WHERE handle = ?")
+      "SELECT handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts FROM user WHERE handle = ?"
+    )
     statement.bind(handle)
     return try statement.step() ? Self.user(statement) : nil
   }
@@ -38,7 +39,7 @@ extension Store {
   func users(after handle: String, limit: Int) throws -> [User] {
     var statement = try connection.prepare(
       """
-      SELECT handle, display_name, bio, avatar_url, shows_presence, created_at FROM user
+      SELECT handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts FROM user
       WHERE handle > ? ORDER BY handle LIMIT ?
       """)
     statement.bind(handle)
@@ -51,7 +52,8 @@ extension Store {
   private static func user(_ row: borrowing Statement) -> User {
     User(
       handle: Handle(stored: row.text(0)), displayName: row.optionalText(1), bio: row.optionalText(2),
-      avatarURL: row.optionalText(3), showsPresence: row.bool(4), createdAt: row.timestamp(5))
+      avatarURL: row.optionalText(3), showsPresence: row.bool(4), sendsReadReceipts: row.bool(6),
+      createdAt: row.timestamp(5))
   }
 
   /// - Throws: `bad_handle` for one that new users cannot have.
@@ -71,13 +73,14 @@ extension Store {
     var statement = try connection.prepare(
       """
       UPDATE user SET display_name = nullif(coalesce(?, display_name), ''), bio = nullif(coalesce(?, bio), ''),
-        avatar_url = nullif(coalesce(?, avatar_url), ''), shows_presence = coalesce(?, shows_presence)
+        avatar_url = nullif(coalesce(?, avatar_url), ''), shows_presence = coalesce(?, shows_presence),
+        sends_read_receipts = coalesce(?, sends_read_receipts)
       WHERE id = ?
       """)
     statement.bind(change.displayName)
     statement.bind(change.bio)
     statement.bind(change.avatarURL)
-    statement.bind(change.showsPresence.map { $0 ? 1 as Int64 : 0 })
+    for flag in [change.showsPresence, change.sendsReadReceipts] { statement.bind(flag.map { $0 ? 1 as Int64 : 0 }) }
     statement.bind(key)
     try statement.run()
     try append(.user, user: key, at: time)

@@ -135,6 +135,9 @@ extension Store {
 }
 
 extension Store {
+  /// What a user calls a conversation; nil for a group without a title.
+  func title(of conversation: Int64, as user: Int64) throws -> String? { try label(of: conversation, for: user).title }
+
   private func isGroup(_ conversation: Int64) throws -> Bool {
     var statement = try connection.prepare("SELECT direct_low IS NULL FROM conversation WHERE id = ?")
     statement.bind(conversation)

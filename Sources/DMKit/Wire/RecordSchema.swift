@@ -55,7 +55,7 @@ public struct RecordSchema: Sendable {
   public static let outputs =
     [
       user, conversation, message, attachment, messageDeleted, reaction, readReceipt, deliveryReceipt, marked,
-      messageUpdated,
+      messageUpdated, messageStatus,
       conversationUpdated, typing, presence,
       caughtUp, heartbeat, gap, ack, consumer, error,
     ] + upkeep
@@ -67,7 +67,8 @@ public struct RecordSchema: Sendable {
     "user",
     [
       Field("handle", .handle), Field("display_name", .string, optional: true), Field("bio", .string, optional: true),
-      Field("avatar_url", .string, optional: true), Field("shows_presence", .boolean), Field("created_at", .time),
+      Field("avatar_url", .string, optional: true), Field("shows_presence", .boolean),
+      Field("sends_read_receipts", .boolean), Field("created_at", .time),
     ])
 
   static let conversation = RecordSchema(
@@ -171,7 +172,19 @@ public struct RecordSchema: Sendable {
 
   // Events: what a message or a conversation is now, and what the stream says of itself.
 
-  static let messageUpdated = RecordSchema("message_updated", Array(message.fields.dropFirst()))
+  static let messageUpdated = RecordSchema(
+    "message_updated",
+    Array(message.fields.dropFirst().dropLast()) + [
+      Field("changed", .list(.words(["text"]))), Field("cursor", .string, optional: true),
+    ])
+
+  static let messageStatus = RecordSchema(
+    "message_status",
+    [
+      Field("conversation_id", .uuid), Field("conversation_title", .string, optional: true), Field("sender", .handle),
+      Field("status", .words([Message.Status.delivered, .read].map(\.rawValue))),
+      Field("ranges", .list(.list(.integer))), Field("user", .handle), Field("cursor", .string),
+    ])
   static let conversationUpdated = RecordSchema(
     "conversation_updated",
     conversation.fields.dropFirst().dropLast() + [Field("cursor", .string)])

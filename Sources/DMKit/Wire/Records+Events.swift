@@ -2,7 +2,9 @@ extension MessagingEvent: Record {
   public func write(to json: inout JSONWriter) {
     switch self {
     case .message(let message, let cursor): message.write(to: &json, as: "message", cursor: cursor)
-    case .messageUpdated(let message, let cursor): message.write(to: &json, as: "message_updated", cursor: cursor)
+    case .messageUpdated(let message, let cursor):
+      message.write(to: &json, as: "message_updated", changed: ["text"], cursor: cursor)
+    case .messageStatus(let status, let cursor): status.write(to: &json, cursor: cursor)
     case .messageDeleted(let deletion, let cursor): deletion.write(to: &json, cursor: cursor)
     case .reaction(let reaction, let cursor): reaction.write(to: &json, cursor: cursor)
     case .readReceipt(let receipt, let cursor), .deliveryReceipt(let receipt, let cursor):
@@ -26,6 +28,21 @@ extension MessagingEvent: Record {
   private static func write(_ type: String, _ cursor: Cursor, to json: inout JSONWriter) {
     json.object { json in
       json.member("type", type)
+      json.member("cursor", cursor)
+    }
+  }
+}
+
+extension MessageStatus {
+  func write(to json: inout JSONWriter, cursor: Cursor) {
+    json.object { json in
+      json.member("type", "message_status")
+      json.member("conversation_id", conversationID)
+      json.member("conversation_title", conversationTitle)
+      json.member("sender", sender.description)
+      json.member("status", status.rawValue)
+      json.member("ranges", ranges: ranges)
+      json.member("user", user.description)
       json.member("cursor", cursor)
     }
   }

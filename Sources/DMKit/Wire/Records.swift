@@ -22,6 +22,7 @@ extension User: Record {
       json.member("bio", bio)
       json.member("avatar_url", avatarURL)
       json.member("shows_presence", showsPresence)
+      json.member("sends_read_receipts", sendsReadReceipts)
       json.member("created_at", createdAt)
     }
   }
@@ -30,7 +31,7 @@ extension User: Record {
 extension Message: Record {
   public func write(to json: inout JSONWriter) { write(to: &json, as: "message") }
 
-  func write(to json: inout JSONWriter, as type: String, cursor: Cursor? = nil) {
+  func write(to json: inout JSONWriter, as type: String, changed: [String] = [], cursor: Cursor? = nil) {
     json.object { json in
       json.member("type", type)
       json.member("id", id)
@@ -88,6 +89,10 @@ extension Message: Record {
       json.member("line", line)
       json.member("snippet", snippet)
       if isTruncated { json.member("is_truncated", true) }
+      if !changed.isEmpty {
+        json.key("changed")
+        json.array { json in for name in changed { json.value(name) } }
+      }
       json.member("cursor", cursor)
     }
   }

@@ -6,6 +6,7 @@ extension EverydayRun {
     var options = Messenger.MarkOptions()
     options.act = chance(70) ? .read : chance(60) ? .unread : .delivered
     options.isDryRun = chance(8)
+    options.isPrivate = options.act == .read && chance(15)
     return options
   }
 
@@ -16,7 +17,7 @@ extension EverydayRun {
     var after = model
     let changed =
       switch options.act {
-      case .read: after.markRead(wanted, talk, by: user)
+      case .read: after.markRead(wanted, talk, by: user, isPrivate: options.isPrivate)
       case .unread: after.markUnread(wanted, talk, by: user)
       case .delivered: after.markDelivered(wanted.max() ?? 0, talk, to: user)
       }
@@ -56,7 +57,13 @@ extension EverydayRun {
     let target: ReadTarget =
       kind < 7
       ? .ranges(ranges)
-      : kind == 7 ? .all : kind == 8 ? .upTo(bound) : .before(moment(in: talk, for: user) ?? .message(bound))
+      : kind == 7
+        ? .all
+        : kind == 8
+          ? .upTo(bound)
+          : chance(50)
+            ? .since(moment(in: talk, for: user) ?? .message(bound), before: nil)
+            : .before(moment(in: talk, for: user) ?? .message(bound))
     try play("\(name(user)) marks \(target) of \(reference) \(options)") {
       try messengers[user].markRead(target, in: reference, options)
     } _: { model throws(Refusal) in
@@ -71,6 +78,10 @@ extension EverydayRun {
       case .before(.message(let reference)): wanted.formUnion(0..<(try model.place(reference, in: talk, user).seq - 1))
       case .before(.time(let time)):
         wanted.formUnion((0..<end).filter { model.talks[talk].said[$0].createdAt < time })
+      case .since(.time(let time), _):
+        wanted.formUnion((0..<end).filter { model.talks[talk].said[$0].createdAt >= time })
+      case .since(.message(let reference), _):
+        wanted.formUnion((try model.place(reference, in: talk, user).seq - 1)..<end)
       }
       if case .ranges = target {} else { wanted = Set(wanted.map { $0 + 1 }) }
       return (talk, mark(wanted, talk, options, by: user, &model))

@@ -53,7 +53,9 @@ extension EverydayRun {
       guard kinds.contains(EverydayModel.kind(entry)), talks?.contains(entry.talk) != false else { continue }
       if othersOnly {
         if model.actor(entry) == user { continue }
-        if case .status(let seq, _, _) = entry.kind, model.talks[entry.talk].said[seq - 1].sender == user { continue }
+        if case .status(let seq, _, _, _) = entry.kind, model.talks[entry.talk].said[seq - 1].sender == user {
+          continue
+        }
       }
       guard let event = try model.event(entry, to: user, nowhere, &known) else { continue }
       events.append((event, number))
@@ -68,12 +70,32 @@ extension EverydayRun {
     switch event {
     case .message(let message, _): .message(message, nowhere)
     case .messageUpdated(let message, _): .messageUpdated(message, nowhere)
+    case .messageStatus(let status, _): .messageStatus(status, nowhere)
     case .messageDeleted(let deletion, _): .messageDeleted(deletion, nowhere)
     case .reaction(let reaction, _): .reaction(reaction, nowhere)
     case .readReceipt(let receipt, _): .readReceipt(receipt, nowhere)
     case .deliveryReceipt(let receipt, _): .deliveryReceipt(receipt, nowhere)
     case .conversationUpdated(let conversation, _): .conversationUpdated(conversation, nowhere)
     default: event
+    }
+  }
+
+  /// An event for each message that it is about.
+  private func parts(_ event: MessagingEvent) -> [MessagingEvent] {
+    guard case .messageStatus(let status, let cursor) = event else { return [event] }
+    return status.ranges.joined().map {
+      .messageStatus(
+        MessageStatus(
+          conversationID: status.conversationID, conversationTitle: status.conversationTitle, sender: status.sender,
+          status: status.status, ranges: [$0...$0], user: status.user), cursor)
+    }
+  }
+
+  /// Events without their places, and statuses that follow each other by number: one act tells them by sender.
+  private func comparable(_ events: [MessagingEvent]) -> [MessagingEvent] {
+    let all = events.flatMap(parts).map(withoutPlace)
+    return all.split { !$0.isStatus }.reduce(into: all) { sorted, run in
+      sorted.replaceSubrange(run.indices, with: run.sorted { "\($0)" < "\($1)" })
     }
   }
 
@@ -100,11 +122,15 @@ extension EverydayRun {
     if model.entries.count > before {
       let late = try expected(from: watcher.place, to: watcher.user)
       right += try expected(from: before, to: watcher.user)
-      if told.map(withoutPlace) == late.map(\.event) { right = late }
+      if comparable(told) == comparable(late.map(\.event)) { right = late }
     }
     try compare(told, right, what)
-    for (event, right) in zip(told, right) {
-      if let cursor = event.cursor { watcher.cursors.append((cursor, right.entry + 1)) }
+    var count = 0
+    for (index, event) in told.enumerated() {
+      count += parts(event).count
+      // Between the senders whose messages one act concerns there is no place of the model.
+      if event.isStatus, index + 1 < told.count, told[index + 1].isStatus { continue }
+      if let cursor = event.cursor { watcher.cursors.append((cursor, right[count - 1].entry + 1)) }
     }
     watcher.place = model.entries.count
     watcher.cursors.append((follower.cursor, watcher.place))
@@ -115,11 +141,11 @@ extension EverydayRun {
   private func compare(
     _ told: [MessagingEvent], _ right: [(event: MessagingEvent, entry: Int)], _ what: String
   ) throws {
-    let told = told.map(withoutPlace)
+    let (told, events) = (comparable(told), comparable(right.map(\.event)))
     do {
-      try same(told, right.map(\.event), what)
+      try same(told, events, what)
     } catch let mismatch as Mismatch {
-      let place = zip(told, right).enumerated().first { $0.element.0 != $0.element.1.event }?.offset
+      let place = zip(told, events).enumerated().first { $0.element.0 != $0.element.1 }?.offset
       let entry = (place ?? told.count) < right.count ? right[place ?? told.count].entry : nil
       throw Mismatch("\(mismatch), of \(entry.map { "\(model.entries[$0])" } ?? "nothing")")
     }

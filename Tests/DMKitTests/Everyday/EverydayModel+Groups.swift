@@ -211,13 +211,19 @@ extension EverydayModel {
   // MARK: Receipts
 
   /// - Returns: what has become read.
-  mutating func markRead(_ wanted: Set<Int>, _ talk: Int, by user: User) -> Set<Int> {
+  mutating func markRead(_ wanted: Set<Int>, _ talk: Int, by user: User, isPrivate: Bool = false) -> Set<Int> {
     // What never reaches him he has not read.
     let reached = wanted.filter { reaches($0, talk, user) }
     let changed = reached.filter { !isGone($0, talk) && !countsAsRead($0, talk, by: user) }
     guard let lower = changed.min(), let upper = changed.max() else { return [] }
+    let before = talks[talk].parts[user]?.read ?? []
     talks[talk].parts[user]?.read.formUnion(reached)
-    let new = reached.filter { (lower...upper).contains($0) && !talks[talk].said[$0 - 1].readers.contains(user) }
+    let new = reached.filter { seq in
+      let said = talks[talk].said[seq - 1]
+      // What was read privately stays so.
+      let isQuiet = before.contains(seq) && said.sender != user && said.kind == nil && said.deletedAt == nil
+      return !isPrivate && (lower...upper).contains(seq) && !said.readers.contains(user) && !isQuiet
+    }
     for run in runs(new) {
       talks[talk].receipts.append((user, run, nil))
       log(talk, .read(run, by: user))
@@ -257,8 +263,7 @@ extension EverydayModel {
   ) {
     let before = self
     change(&self)
-    // What only the sender's blocks make a change comes after what is one for all.
-    var added: [(sender: User, seq: Int)] = []
+    var added: [(seq: Int, status: Message.Status)] = []
     for seq in range {
       let (old, new) = (before.statuses(seq, talk), statuses(seq, talk))
       let sender = talks[talk].said[seq - 1].sender
@@ -267,12 +272,12 @@ extension EverydayModel {
         || old.all == .sent && new.all == .delivered
           && before.talks[talk].parts[sender].map { $0.delivered >= seq } == true
       if old.all != new.all {
-        log(talk, .status(seq, by: user, forSender: isOnlyOwn))
+        log(talk, .status(seq, new.all, by: user, forSender: isOnlyOwn))
       } else if old.counted != new.counted {
-        added.append((sender, seq))
+        added.append((seq, new.counted))
       }
     }
-    for (_, seq) in added.sorted(by: { $0 < $1 }) { log(talk, .status(seq, by: user, forSender: true)) }
+    for (seq, status) in added { log(talk, .status(seq, status, by: user, forSender: true)) }
   }
 }
 

@@ -14,7 +14,7 @@ extension EverydayModel {
       case hidden(Int, by: User)
       case reaction(Int, by: User)
       /// `forSender` where only the sender's own receipt, or one of somebody whom they block, was there before.
-      case status(Int, by: User, forSender: Bool)
+      case status(Int, Message.Status, by: User, forSender: Bool)
       case read(SeqRange, by: User)
       case got(SeqRange, by: User)
 
@@ -27,7 +27,7 @@ extension EverydayModel {
         case .deleted(let seq): "\(seq) deleted"
         case .hidden(let seq, let user): "\(seq) deleted for \(user)"
         case .reaction(let seq, let user): "\(seq) reacted to by \(user)"
-        case .status(let seq, let user, _): "\(seq) got further by \(user)"
+        case .status(let seq, let status, let user, _): "\(seq) \(status) by \(user)"
         case .read(let range, let user): "\(range) read by \(user)"
         case .got(let range, let user): "\(range) got by \(user)"
         }
@@ -45,7 +45,8 @@ extension EverydayModel {
   /// Who did it.
   func actor(_ entry: Entry) -> User {
     switch entry.kind {
-    case .conversation(let user), .own(let user), .hidden(_, let user), .reaction(_, let user), .status(_, let user, _),
+    case .conversation(let user), .own(let user), .hidden(_, let user), .reaction(_, let user),
+      .status(_, _, let user, _),
       .read(_, let user), .got(_, let user):
       user
     case .message(let seq), .edited(let seq), .deleted(let seq): talks[entry.talk].said[seq - 1].sender
@@ -54,12 +55,14 @@ extension EverydayModel {
 
   static func kind(_ entry: Entry) -> MessagingEvent.Kind {
     switch entry.kind {
-    case .conversation, .own: .conversation
+    case .conversation, .own: .conversationUpdated
     case .message: .message
-    case .edited, .status: .update
-    case .deleted, .hidden: .delete
+    case .edited: .messageUpdated
+    case .status: .messageStatus
+    case .deleted, .hidden: .messageDeleted
     case .reaction: .reaction
-    case .read, .got: .receipt
+    case .read: .readReceipt
+    case .got: .deliveryReceipt
     }
   }
 
@@ -83,11 +86,15 @@ extension EverydayModel {
     switch entry.kind {
     case .message(let seq):
       return sees(seq, talk, user) ? .message(try message(seq, talk, to: user), cursor) : nil
-    case .status(let seq, let reader, let forSender):
+    case .status(let seq, let status, let reader, let forSender):
       let sender = talks[talk].said[seq - 1].sender
       if hasBlocked(sender, reader), reader != user { return nil }
       if forSender, hasBlocked(sender, user) { return nil }
-      return sees(seq, talk, user) ? .messageUpdated(try message(seq, talk, to: user), cursor) : nil
+      guard sees(seq, talk, user) else { return nil }
+      return .messageStatus(
+        MessageStatus(
+          conversationID: id, conversationTitle: title(talk, to: user), sender: handle(sender), status: status,
+          ranges: [seq...seq], user: handle(reader)), cursor)
     case .edited(let seq):
       return sees(seq, talk, user) ? .messageUpdated(try message(seq, talk, to: user), cursor) : nil
     case .deleted(let seq):

@@ -31,7 +31,7 @@ struct FollowerDeliveryTests {
     #expect(try follower.next()?.map(\.summary) == ["caught up"])
     #expect(try delivered(store) == [2])
     #expect(try alice.everything(in: "bob").map(\.status) == [.delivered, .delivered])
-    #expect(try alice.told([.receipt]) == ["bob got 1-2"])
+    #expect(try alice.told([.deliveryReceipt]) == ["bob got 1-2"])
   }
 
   @Test func `delivered marks are written once a second at the most, and all of them in the end`() throws {
@@ -50,8 +50,8 @@ struct FollowerDeliveryTests {
     }
     #expect(try delivered(store) == [30])
     let seconds = (stopwatch() - before) / 1_000_000
-    #expect(try alice.told([.receipt]).count <= Int(seconds) + 1)
-    #expect(try alice.told([.receipt]).count >= 2)
+    #expect(try alice.told([.deliveryReceipt]).count <= Int(seconds) + 1)
+    #expect(try alice.told([.deliveryReceipt]).count >= 2)
   }
 
   @Test func `one who only looks marks nothing`() throws {

@@ -19,16 +19,16 @@ struct FollowerKindsTests {
 
   @Test(
     arguments: [
-      ([], []), ([.typing, .presence, .delete, .reaction], []),
+      ([], []), ([.typing, .presence, .messageDeleted, .messageUpdated, .reaction], []),
       ([.message], ["1 alice: conversation_created ops", "2 alice: deployed", "3 bob: thanks"]),
-      ([.update], ["1 alice is delivered", "2 alice is read", "2 alice is read"]),
-      ([.receipt], ["bob got 1-2", "bob read 2-2"]),
-      ([.conversation], ["ops changed"]),
+      ([.messageStatus], ["bob got 1-2 of alice", "bob read 2 of alice"]),
+      ([.readReceipt], ["bob read 2-2"]), ([.deliveryReceipt], ["bob got 1-2"]),
+      ([.conversationUpdated], ["ops changed"]),
       (
         Set(MessagingEvent.Kind.allCases),
         [
           "ops changed", "1 alice: conversation_created ops", "2 alice: deployed", "3 bob: thanks", "bob got 1-2",
-          "1 alice is delivered", "2 alice is read", "bob read 2-2", "2 alice is read",
+          "bob got 1-2 of alice", "bob read 2-2", "bob read 2 of alice",
         ]
       ),
     ] as [(Set<MessagingEvent.Kind>, [String])])
@@ -41,8 +41,8 @@ struct FollowerKindsTests {
 
   @Test func `what one marks for oneself, only one is told`() throws {
     let store = try eventful()
-    #expect(try store.messenger("alice").told([.conversation]) == ["ops changed"])
-    #expect(try store.messenger("bob").told([.conversation]) == Array(repeating: "ops changed", count: 3))
+    #expect(try store.messenger("alice").told([.conversationUpdated]) == ["ops changed"])
+    #expect(try store.messenger("bob").told([.conversationUpdated]) == Array(repeating: "ops changed", count: 3))
   }
 
   @Test func `a conversation that one is not in is none of one's business`() throws {
@@ -84,7 +84,7 @@ struct FollowerKindsTests {
     try alice.take(.delivered, upTo: 2, of: "bob")
     let place = try bob.here()
     try bob.take(.delivered, upTo: 2, of: "alice")
-    let told = try bob.told([.update], from: place, othersOnly: true)
+    let told = try bob.told([.messageStatus], from: place, othersOnly: true)
     #expect(told == [])
   }
 
@@ -94,9 +94,9 @@ struct FollowerKindsTests {
     let said = try alice.say("lunch?", to: "bob", nonce: "n")
     let place = try alice.here()
     try bob.take(.delivered, upTo: 1, of: "alice")
-    #expect(try alice.told([.update], from: place) == ["1 alice is delivered"])
+    #expect(try alice.told([.messageStatus], from: place) == ["bob got 1 of alice"])
     try bob.read(1...1, of: "alice")
-    #expect(try alice.told([.update], from: place) == ["1 alice is read", "1 alice is read"])
+    #expect(try alice.told([.messageStatus], from: place) == ["bob got 1 of alice", "bob read 1 of alice"])
     guard case .message(let message, _)? = try alice.told(EventQuery(from: .start)).first else {
       Issue.record("no message")
       return
@@ -124,7 +124,7 @@ struct FollowerKindsTests {
     try alice.read(2...2, of: "+ops")
     try bob.take(.unread, upTo: 2, of: "+ops")
     try bob.read(2...2, of: "+ops")
-    #expect(try alice.told([.update], from: place).isEmpty)
+    #expect(try alice.told([.messageStatus], from: place).isEmpty)
   }
 
   @Test func `named conversations are told of, and others are not`() throws {
@@ -149,7 +149,7 @@ struct FollowerKindsTests {
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.createGroup(titled: "ops", with: ["bob"])
     var query = EventQuery([.direct("bob"), .title("ops"), .direct("carol")])
-    query.kinds = [.message, .conversation]
+    query.kinds = [.message, .conversationUpdated]
     query.marksDelivered = false
     let follower = try Follower(alice, query)
     #expect(try follower.untilCaughtUp().map(\.summary) == ["caught up"])
@@ -194,13 +194,13 @@ struct FollowerKindsTests {
             createdAt: Timestamp(microseconds: Int64(second))))
       })
     #expect(results.count == 3)
-    #expect(try alice.told([.message, .update, .conversation], from: place) == ["old changed"])
+    #expect(try alice.told([.message, .messageStatus, .conversationUpdated], from: place) == ["old changed"])
     let later = try alice.here()
     _ = try alice.importHistory([
       .message(
         try ImportedMessage(
           group: .title("old"), sender: Handle("carol"), text: "4", createdAt: Timestamp(microseconds: 4)))
     ])
-    #expect(try alice.told([.message, .update, .conversation], from: later) == ["old changed"])
+    #expect(try alice.told([.message, .messageStatus, .conversationUpdated], from: later) == ["old changed"])
   }
 }

@@ -5,7 +5,7 @@ import Testing
 /// Where a stream begins, where it stands, and that it goes on from any place exactly.
 struct FollowerPlacesTests {
   private func query(
-    _ start: EventQuery.Start?, _ kinds: Set<MessagingEvent.Kind> = [.message, .update], follows: Bool = true
+    _ start: EventQuery.Start?, _ kinds: Set<MessagingEvent.Kind> = [.message, .messageStatus], follows: Bool = true
   ) -> EventQuery {
     var query = EventQuery(from: start)
     query.kinds = kinds
@@ -112,58 +112,69 @@ struct FollowerPlacesTests {
     #expect(try texts.count == alice.everything(in: "bob").count)
   }
 
-  @Test func `a change of 1,200 messages is told whole from whatever cursor one goes on`() throws {
-    let store = try TemporaryStore()
-    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
-    _ = try alice.send((1...1200).map { try Outgoing(to: .direct("bob"), text: "\($0)") })
-    // Some of others in the middle and at the end, of which there is nothing to tell.
-    try bob.say("and I", to: "alice")
-    let place = try alice.here()
-    try bob.read(1...1201, of: "alice")
-    try bob.say("read", to: "alice")
-    let all = try alice.told(query(place))
-    try #require(all.map(\.summary) == (1...1200).map { "\($0) alice is read" } + ["1202 bob: read"])
-    let cursors = all.compactMap(\.cursor)
-    #expect(zip(cursors, cursors.dropFirst()).allSatisfy { $0 < $1 })
-    for index in [0, 1, 2, 250, 498, 499, 500, 501, 998, 999, 1000, 1001, 1197, 1198, 1199, 1200] {
-      #expect(try alice.told(query(.cursor(cursors[index].description))) == Array(all[(index + 1)...]), "\(index)")
-    }
-    for index in stride(from: 3, to: 1200, by: 97) {
-      #expect(try alice.told(query(.cursor(cursors[index].description))).count == all.count - index - 1, "\(index)")
+  /// The numbers of messages that a stream says were read.
+  private func read(_ events: [MessagingEvent]) -> [Int] {
+    events.flatMap { event -> [Int] in
+      guard case .messageStatus(let status, _) = event else { return [] }
+      return status.ranges.flatMap(Array.init)
     }
   }
 
-  @Test func `a stream stands between the parts of a big change, and memory holds one of them`() throws {
+  @Test func `one act of reading is one event for each sender, not one for each message`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
-    _ = try alice.send((1...1200).map { try Outgoing(to: .direct("bob"), text: "\($0)") })
-    let place = try alice.here()
-    try bob.read(1...1200, of: "alice")
-    let follower = try Follower(alice, query(place, follows: false))
-    var told = 0
-    while let events = try follower.next() {
-      #expect(events.count <= 1000)
-      told += events.count { if case .messageUpdated = $0 { true } else { false } }
-      // What lies behind the last event of all is bob's alone.
-      if told < 1200 { #expect(events.last?.cursor == follower.cursor) }
-      #expect(try alice.told(query(.cursor(follower.cursor.description))).count == 1200 - told)
+    _ = try alice.createGroup(titled: "ops", with: ["bob", "carol"])
+    for user in ["alice", "carol", "bob", "alice"] {
+      _ = try store.messenger(user).send((1...15).map { try Outgoing(to: .title("ops"), text: "\($0)") })
     }
-    #expect(told == 1200)
+    let place = try alice.here()
+    _ = try bob.markRead(.all, in: .title("ops"))
+    let all = try alice.told(query(place))
+    #expect(all.map(\.summary) == ["bob read 2-16 47-61 of alice", "bob read 17-31 of carol"])
+    guard case .messageStatus(let status, _) = all[0] else { return }
+    #expect(status.status == .read && status.conversationTitle == "ops")
+    #expect(try status.conversationID == alice.conversation(.title("ops")).id)
+  }
+
+  @Test func `a change of thousands of messages is told whole from whatever cursor one goes on`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob, carol) = (try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol"))
+    _ = try alice.createGroup(titled: "ops", with: ["bob", "carol"])
+    for _ in 1...12 {
+      for (user, count) in [(alice, 97), (carol, 1), (bob, 3), (carol, 140)] {
+        _ = try user.send((1...count).map { try Outgoing(to: .title("ops"), text: "\($0)") })
+      }
+    }
+    let place = try alice.here()
+    _ = try bob.markRead(.all, in: .title("ops"))
+    try bob.say("read", to: "+ops")
+    let all = try alice.told(query(place))
+    let others = try alice.everything(in: "+ops").filter { $0.sender.description != "bob" && $0.number > 1 }.map(\.number)
+    #expect(read(all).sorted() == others && all.count == 7)
+    #expect(all.last?.summary == "2894 bob: read")
+    let cursors = all.compactMap(\.cursor)
+    #expect(zip(cursors, cursors.dropFirst()).allSatisfy { $0 < $1 })
+    for (index, cursor) in cursors.enumerated() {
+      #expect(try alice.told(query(.cursor(cursor.description))) == Array(all[(index + 1)...]), "\(index)")
+    }
   }
 
   @Test func `what happens between the parts of a big change comes after it`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
-    _ = try alice.send((1...1200).map { try Outgoing(to: .direct("bob"), text: "\($0)") })
+    _ = try alice.send((1...2400).map { try Outgoing(to: .direct("bob"), text: "\($0)") })
     let place = try alice.here()
-    try bob.read(1...1200, of: "alice")
+    try bob.read(1...2400, of: "alice")
     let follower = try Follower(alice, query(place, follows: false))
     var told: [String] = []
     while let events = try follower.next() {
       if told.isEmpty { try bob.say("x", to: "alice") }
       told += events.map(\.summary)
     }
-    #expect(told.prefix(1200) == (1...1200).map { "\($0) alice is read" }[...])
-    #expect(told.dropFirst(1200) == ["1201 bob: x", "caught up"])
+    #expect(
+      told == [
+        "bob read 1-1000 of alice", "bob read 1001-2000 of alice", "bob read 2001-2400 of alice", "2401 bob: x",
+        "caught up",
+      ])
   }
 }

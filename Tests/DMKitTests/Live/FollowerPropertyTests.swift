@@ -127,7 +127,9 @@ struct FollowerPropertyTests {
   private static func begin(_ run: Run) throws {
     let user = users[run.random.below(users.count)]
     let kinds = Set(
-      [MessagingEvent.Kind.message, .update, .receipt, .conversation].filter { _ in run.random.chance(65) })
+      [MessagingEvent.Kind.message, .messageStatus, .readReceipt, .deliveryReceipt, .conversationUpdated].filter { _ in
+        run.random.chance(65)
+      })
     let othersOnly = run.random.chance(25)
     var named: [Int]?
     if run.random.chance(50) {
@@ -167,14 +169,21 @@ struct FollowerPropertyTests {
     }
     events = events.filter { if case .caughtUp = $0 { false } else { true } }
     let expected = (watcher.place..<run.model.entries.count).filter { run.model.tells(filter, of: $0) }
-    let told = events.map { text(of: $0, run) }
-    try #require(told == expected.map { run.model.text(of: $0, to: filter.user) }, run.comment)
+    // The statuses that one act changes are told by sender, and here compared by number.
+    let told = inOrder(events.flatMap { texts(of: $0, run) })
+    let right = inOrder(expected.map { (run.model.text(of: $0, to: filter.user), run.model.isStatus($0)) })
+    try #require(told == right, run.comment)
     watcher.place = run.model.entries.count
-    for (event, number) in zip(events, expected) {
-      run.cursors.append((try #require(event.cursor).description, number + 1))
+    var count = 0
+    for (index, event) in events.enumerated() {
+      count += texts(of: event, run).count
+      if !event.isStatus || index + 1 == events.count || !events[index + 1].isStatus {
+        run.cursors.append((try #require(event.cursor).description, expected[count - 1] + 1))
+      }
       switch event {
-      case .message(let message, _), .messageUpdated(let message, _):
-        watcher.statuses["\(message.conversationID):\(message.number)"] = message.status
+      case .message(let message, _): watcher.statuses["\(message.conversationID):\(message.number)"] = message.status
+      case .messageStatus(let status, _):
+        for seq in status.ranges.joined() { watcher.statuses["\(status.conversationID):\(seq)"] = status.status }
       default: break
       }
     }
@@ -183,11 +192,24 @@ struct FollowerPropertyTests {
     #expect(zip(cursors, cursors.dropFirst()).allSatisfy { $0 <= $1 }, run.comment)
   }
 
+  /// Texts with those of statuses that follow each other sorted.
+  private static func inOrder(_ texts: [(text: String, isStatus: Bool)]) -> [String] {
+    texts.split { !$0.isStatus }.reduce(into: texts.map(\.text)) { sorted, run in
+      sorted.replaceSubrange(run.indices, with: run.map(\.text).sorted())
+    }
+  }
+
+  private static func texts(of event: MessagingEvent, _ run: Run) -> [(text: String, isStatus: Bool)] {
+    guard case .messageStatus(let status, _) = event else { return [(text(of: event, run), false)] }
+    return status.ranges.joined().map {
+      ("\(run.ids[status.conversationID] ?? -1): \($0) \(status.sender) \(status.status) by \(status.user)", true)
+    }
+  }
+
   private static func text(of event: MessagingEvent, _ run: Run) -> String {
     let conversation = event.conversationID.flatMap { run.ids[$0] } ?? -1
     switch event {
     case .message(let message, _): return "\(conversation): new \(message.number) \(message.sender) \(message.status)"
-    case .messageUpdated(let message, _): return "\(conversation): \(message.number) \(message.sender) \(message.status)"
     case .readReceipt(let receipt, _):
       return "\(conversation): \(receipt.user) read \(receipt.ranges[0])"
     case .deliveryReceipt(let receipt, _): return "\(conversation): \(receipt.user) got \(receipt.ranges[0])"
@@ -199,7 +221,7 @@ struct FollowerPropertyTests {
 
   /// What was told last of each message's status is what history says.
   private static func compareStatuses(_ watcher: Watcher, _ run: Run) throws {
-    guard watcher.filter.kinds.isSuperset(of: [.message, .update]), !watcher.filter.othersOnly else { return }
+    guard watcher.filter.kinds.isSuperset(of: [.message, .messageStatus]), !watcher.filter.othersOnly else { return }
     var query = HistoryQuery()
     query.limit = nil
     for message in try run.messenger(watcher.filter.user).history(of: query) {

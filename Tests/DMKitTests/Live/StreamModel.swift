@@ -5,7 +5,7 @@ struct StreamModel {
   enum Entry {
     case conversation(by: String)
     case message(seq: Int)
-    case update(seq: Int, by: String)
+    case update(seq: Int, by: String, Message.Status)
     case read(user: String, SeqRange)
     case got(user: String, SeqRange)
     case readState(user: String)
@@ -87,7 +87,7 @@ struct StreamModel {
     let before = conversations[conversation]
     change(&conversations[conversation])
     for seq in range where before.status(seq) != conversations[conversation].status(seq) {
-      entries.append((conversation, .update(seq: seq, by: user)))
+      entries.append((conversation, .update(seq: seq, by: user, conversations[conversation].status(seq))))
     }
   }
 
@@ -99,17 +99,21 @@ struct StreamModel {
     else { return false }
     func isForeign(_ user: String) -> Bool { user != filter.user || !filter.othersOnly }
     switch entry {
-    case .conversation(let user): return filter.kinds.contains(.conversation) && isForeign(user)
+    case .conversation(let user): return filter.kinds.contains(.conversationUpdated) && isForeign(user)
     case .message(let seq): return filter.kinds.contains(.message) && isForeign(sender(seq, conversation))
-    case .update(let seq, let user):
-      return filter.kinds.contains(.update) && isForeign(sender(seq, conversation)) && isForeign(user)
-    case .read(let user, _), .got(let user, _): return filter.kinds.contains(.receipt) && isForeign(user)
+    case .update(let seq, let user, _):
+      return filter.kinds.contains(.messageStatus) && isForeign(sender(seq, conversation)) && isForeign(user)
+    case .read(let user, _): return filter.kinds.contains(.readReceipt) && isForeign(user)
+    case .got(let user, _): return filter.kinds.contains(.deliveryReceipt) && isForeign(user)
     case .readState(let user):
-      return filter.kinds.contains(.conversation) && user == filter.user && !filter.othersOnly
+      return filter.kinds.contains(.conversationUpdated) && user == filter.user && !filter.othersOnly
     }
   }
 
   private func sender(_ seq: Int, _ conversation: Int) -> String { conversations[conversation].senders[seq - 1] }
+
+  /// Whether an entry is of a status, of which one event tells several.
+  func isStatus(_ number: Int) -> Bool { if case .update = entries[number].entry { true } else { false } }
 
   /// What a user is told of an entry, if it is told now.
   func text(of number: Int, to user: String) -> String {
@@ -119,7 +123,8 @@ struct StreamModel {
     case .conversation, .readState:
       return "\(conversation): \(model.unread(user).count) unread of \(model.last)"
     case .message(let seq): return "\(conversation): new \(seq) \(sender(seq, conversation)) \(model.status(seq))"
-    case .update(let seq, _): return "\(conversation): \(seq) \(sender(seq, conversation)) \(model.status(seq))"
+    case .update(let seq, let user, let status):
+      return "\(conversation): \(seq) \(sender(seq, conversation)) \(status) by \(user)"
     case .read(let reader, let range):
       return "\(conversation): \(reader) read \(range)"
     case .got(let user, let range): return "\(conversation): \(user) got \(range)"

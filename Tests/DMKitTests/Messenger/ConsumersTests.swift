@@ -216,7 +216,8 @@ struct ConsumersTests {
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try alice.say("one", to: "bob")
     for (name, change) in [
-      ("peeks", { (query: inout EventQuery) in query.marksDelivered = false }), ("counts", { $0.kinds = [.receipt] }),
+      ("peeks", { (query: inout EventQuery) in query.marksDelivered = false }),
+      ("counts", { $0.kinds = [.readReceipt] }),
     ] as [(String, (inout EventQuery) -> Void)] {
       var query = query(name, from: .start)
       change(&query)

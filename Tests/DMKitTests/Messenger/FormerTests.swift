@@ -33,7 +33,7 @@ struct FormerTests {
     // Their own changes are told with what they may see.
     _ = try dave.change(.pinned(true), in: [.title("club")])
     var query = EventQuery([])
-    (query.follows, query.kinds) = (false, [.conversation])
+    (query.follows, query.kinds) = (false, [.conversationUpdated])
     for case .conversationUpdated(let seen, _) in try Follower(dave, query).rest() { checkOld(seen) }
     #expect(try store.findings() == [])
   }

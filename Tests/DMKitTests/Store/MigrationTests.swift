@@ -131,11 +131,11 @@ struct MigrationTests {
     let bob = try store.messenger("bob")
     #expect(
       try bob.told(Set(MessagingEvent.Kind.allCases)) == [
-        "alice+bob changed", "1 alice: lunch?", "bob read 1-1, 1 left", "2 bob: gladly", "alice got 1-2",
+        "alice+bob changed", "1 alice: lunch?", "bob read 1-1", "2 bob: gladly", "alice got 1-2",
         "3 alice: at one", "ops changed", "1 carol: deployed",
       ])
     try bob.read(3...3, of: "alice")
-    #expect(try bob.told([.update]) == ["3 alice is read"])
+    #expect(try bob.told([.messageStatus]) == ["bob read 3 of alice"])
     #expect(try bob.consumers().isEmpty)
   }
 

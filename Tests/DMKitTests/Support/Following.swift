@@ -77,13 +77,19 @@ extension Follower {
 }
 
 extension MessagingEvent {
+  var isStatus: Bool { if case .messageStatus = self { true } else { false } }
+
   /// What it says, without ids, times and cursors.
   var summary: String {
     switch self {
     case .message(let message, _):
       "\(message.number) \(message.sender): "
         + (message.systemKind.map { "\($0.rawValue) \(message.subject ?? "")" } ?? message.text ?? "")
-    case .messageUpdated(let message, _): "\(message.number) \(message.sender) is \(message.status)"
+    case .messageUpdated(let message, _): "\(message.number) \(message.sender) is now \(message.text ?? "")"
+    case .messageStatus(let status, _):
+      "\(status.user) \(status.status == .read ? "read" : "got") "
+        + status.ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+        .joined(separator: " ") + " of \(status.sender)"
     case .messageDeleted(let deletion, _): "\(deletion.seq) deleted\(deletion.forEveryone ? "" : " for oneself")"
     case .reaction(let reaction, _): "\(reaction.user) reacted to \(reaction.seq): \(reaction.emoji ?? "")"
     case .readReceipt(let receipt, _):

@@ -57,7 +57,13 @@ struct RecordsTests {
   /// What a stream says, which always has a place: full or not.
   private static func stream(_ message: Message, _ conversation: Conversation) -> [any Record] {
     [
-      MessagingEvent.messageUpdated(message, cursor), MessagingEvent.conversationUpdated(conversation, cursor),
+      MessagingEvent.messageUpdated(message, cursor),
+      MessagingEvent.messageStatus(
+        MessageStatus(
+          conversationID: id, conversationTitle: conversation.title, sender: bob, status: .read, ranges: [1...7],
+          user: bob),
+        cursor),
+      MessagingEvent.conversationUpdated(conversation, cursor),
       MessagingEvent.typing(Typing(conversationID: id, users: [bob])),
       MessagingEvent.presence(
         Presence(user: bob, isOnline: true, lastSeenAt: message.text == nil ? nil : time)),
@@ -71,7 +77,7 @@ struct RecordsTests {
     [
       User(
         handle: Handle(stored: "bob"), displayName: "Bob", bio: "b", avatarURL: "u", showsPresence: true,
-        createdAt: time),
+        sendsReadReceipts: true, createdAt: time),
       MessagingEvent.message(message, cursor),
       FullAttachment(),
       conversation,
@@ -86,7 +92,8 @@ struct RecordsTests {
   private static var minimal: [any Record] {
     [
       User(
-        handle: Handle(stored: "bob"), displayName: nil, bio: nil, avatarURL: nil, showsPresence: false, createdAt: time
+        handle: Handle(stored: "bob"), displayName: nil, bio: nil, avatarURL: nil, showsPresence: false,
+        sendsReadReceipts: false, createdAt: time
       ),
       bareMessage, bareAttachment, bareConversation, receipt(.read), receipt(.delivery, at: nil), marked(in: nil),
       deletion, reaction(nil),

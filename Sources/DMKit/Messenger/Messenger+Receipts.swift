@@ -1,0 +1,126 @@
+/// Messages that are named: one, or those of a conversation with some numbers.
+public enum MessageSelection: Sendable {
+  case message(MessageReference)
+  /// Numbers that the conversation does not have are passed over.
+  case ranges([RangeReference], in: ConversationReference)
+}
+
+extension Messenger {
+  /// Who has read a message and when, oldest first.
+  public func receipts(for reference: MessageReference) throws -> [Receipt] {
+    try receipts(for: [.message(reference)], [.read])
+  }
+
+  /// Who has got and who has read messages, and when: by conversation, oldest first, one for each act.
+  ///
+  /// Leaves out the sender of each message, whom that sender blocks, and whom the user blocks.
+  /// Linear in the change log where deliveries are asked for.
+  public func receipts(
+    for selections: [MessageSelection], _ kinds: Set<Receipt.Kind> = [.delivery, .read]
+  ) throws -> [Receipt] {
+    try reading([]) { store, me in
+      let viewer = Viewer(store, me)
+      var order: [Store.ConversationRow] = []
+      var wanted: [Int64: [SeqRange]] = [:]
+      for selection in selections {
+        let (row, ranges) = try numbers(of: selection, store, as: viewer)
+        if wanted[row.key] == nil { order.append(row) }
+        wanted[row.key, default: []] += ranges
+      }
+      return try order.flatMap { row in
+        let ranges = coalesced((wanted[row.key] ?? []).sorted { $0.lowerBound < $1.lowerBound })
+        return try ReceiptList(ranges, in: row, as: viewer).receipts(kinds)
+      }
+    }
+  }
+
+  private func numbers(
+    of selection: MessageSelection, _ store: Store, as viewer: Viewer
+  ) throws -> (Store.ConversationRow, [SeqRange]) {
+    switch selection {
+    case .message(let reference):
+      let (row, message) = try visibleMessage(reference, store, as: viewer)
+      return (row, [message.number...message.number])
+    case .ranges(let references, let conversation):
+      let row = try find(conversation, store, viewer.user)
+      return (row, try resolved(references, in: row, store, viewer.user))
+    }
+  }
+}
+
+/// The receipts of some messages of one conversation, as a user sees them.
+private struct ReceiptList {
+  private struct Act: Hashable {
+    let user: Int64
+    let at: Timestamp?
+  }
+
+  private let row: Store.ConversationRow
+  private let viewer: Viewer
+  private let ranges: [SeqRange]
+  /// Those that the user sees, ascending.
+  private let messages: [(seq: Int, sender: Int64)]
+
+  init(_ ranges: [SeqRange], in row: Store.ConversationRow, as viewer: Viewer) throws {
+    (self.ranges, self.row, self.viewer) = (ranges, row, viewer)
+    messages = try ranges.flatMap { try viewer.store.visibleSenders($0, in: row.key, as: viewer) }
+  }
+
+  func receipts(_ kinds: Set<Receipt.Kind>) throws -> [Receipt] {
+    guard let first = ranges.first, let last = ranges.last else { return [] }
+    let store = viewer.store
+    let hull = first.lowerBound...last.upperBound
+    var found: [(kind: Receipt.Kind, act: Act, ranges: [SeqRange])] = []
+    if kinds.contains(.delivery) {
+      let times = try store.deliveries(in: row.key, overlapping: hull)
+      for (user, end) in try store.delivered(in: row.key) {
+        let hidden = try store.neverSeen(by: user, in: row.key)
+        let got = try seqs(of: user, in: 1...end, besides: hidden)
+        var rest = got
+        for (range, at) in times[user] ?? [] {
+          let part = got.filter(range.overlaps).map { $0.clamped(to: range) }
+          if !part.isEmpty { found.append((.delivery, Act(user: user, at: at), part)) }
+          rest = gaps(in: rest, left: [range])
+        }
+        if !rest.isEmpty { found.append((.delivery, Act(user: user, at: nil), rest)) }
+      }
+    }
+    if kinds.contains(.read) {
+      var acts: [Act: [SeqRange]] = [:]
+      for receipt in try store.receipts(in: row.key, overlapping: hull) {
+        let read = try seqs(of: receipt.user, in: receipt.range)
+        if !read.isEmpty { acts[Act(user: receipt.user, at: receipt.at), default: []] += read }
+      }
+      found += acts.map { (.read, $0.key, $0.value) }
+    }
+    found.sort {
+      ($0.act.at?.microseconds ?? 0, $0.kind == .read ? 1 : 0, $0.act.user)
+        < ($1.act.at?.microseconds ?? 0, $1.kind == .read ? 1 : 0, $1.act.user)
+    }
+    let title = try store.title(of: row.key, as: viewer.user)
+    return try found.map {
+      Receipt(
+        kind: $0.kind, conversationID: row.id, conversationTitle: title, user: try store.handle($0.act.user),
+        ranges: coalesced($0.ranges), at: $0.act.at)
+    }
+  }
+
+  /// The messages of a range for which a receipt of a user counts.
+  private func seqs(of user: Int64, in range: SeqRange, besides hidden: [SeqRange] = []) throws -> [SeqRange] {
+    if try viewer.hasBlocked(user) { return [] }
+    var found: [SeqRange] = []
+    // Those before the range are skipped by halves: there may be a receipt for each message.
+    var (lower, upper) = (0, messages.count)
+    while lower < upper {
+      let middle = (lower + upper) / 2
+      if messages[middle].seq < range.lowerBound { lower = middle + 1 } else { upper = middle }
+    }
+    for message in messages[lower...] {
+      if message.seq > range.upperBound { break }
+      if message.sender == user { continue }
+      if user != viewer.user, try viewer.statuses.blockedUsers(by: message.sender).contains(user) { continue }
+      found.append(message.seq...message.seq)
+    }
+    return gaps(in: coalesced(found), left: hidden)
+  }
+}
