@@ -24,23 +24,26 @@ extension DMSend {
     }
   }
 
+  /// What is sent: a text, files, and the message that both are from when one is forwarded.
+  typealias Content = (text: String, attachments: [Identifier], forwards: Identifier?)
+
   /// The text of a message that is forwarded, of an editor, of the words, or of standard input; and what goes with it.
   ///
   /// Where something is attached, standard input is not read for a text.
   static func withContent(
-    _ words: [String], _ call: Invocation, _ messenger: Messenger, _ body: (String, [Identifier]) throws -> Void
+    _ words: [String], _ call: Invocation, _ messenger: Messenger, _ body: (Content) throws -> Void
   ) throws {
     let text = words.joined(separator: " ")
     if let reference = call.arguments.value("forward") {
       let message = try messenger.messageToForward(MessageReference(reference))
-      return try body(message.text ?? "", message.attachments.map(\.id))
+      return try body((message.text ?? "", message.attachments.map(\.id), message.id))
     }
     let files = call.arguments.all("attach")
     // An editor that is left empty gives up, whatever is attached.
     if call.arguments.has("edit") {
       return try EditedText(text).keeping { text in
         try Outgoing.check(text: text)
-        try body(text, prepare(files, call, messenger))
+        try body((text, prepare(files, call, messenger), nil))
       }
     }
     let options = try TextOptions(call.arguments)
@@ -52,7 +55,7 @@ extension DMSend {
       asIs.asFile = true
       attachments.append(try messenger.prepare(.bytes(whole), name: "text.txt", asIs).attachment.id)
     }
-    try body(fitted, attachments)
+    try body((fitted, attachments, nil))
   }
 
   private static func prepare(_ files: [String], _ call: Invocation, _ messenger: Messenger) throws -> [Identifier] {

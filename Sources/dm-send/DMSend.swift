@@ -76,17 +76,17 @@ internal import DMKit
     if arguments.isGiven("attach") || arguments.value("overflow") == "attach" {
       for name in conversations { try messenger.checkMaySend(to: name) }
     }
-    try withContent(Array(words), call, messenger) { text, attachments in
+    try withContent(Array(words), call, messenger) { content in
       if arguments.has("draft") {
-        let conversation = try messenger.saveDraft(text, in: conversations[0])
+        let conversation = try messenger.saveDraft(content.text, in: conversations[0])
         return try call.print(conversation) { try TextFormat.details($0, for: messenger.identity.handle) }
       }
       let options = try options(arguments)
       let sent = try messenger.sendToAll(
         conversations.map {
           try Outgoing(
-            to: $0, text: text, nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime,
-            attachments: attachments)
+            to: $0, text: content.text, nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime,
+            attachments: content.attachments, forwards: content.forwards)
         }, once: options.once)
       for (conversation, message) in sent { try call.print(message) { answer($0, conversation.description) } }
     }

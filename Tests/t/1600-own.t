@@ -113,6 +113,9 @@ exits 67 "a draft for nobody" dm-send bbo --draft x
 dm-send -q --as bob alice 'pass it on @alice'
 is "$(dm-send carol --forward bob:-1 | jq -c '[.text, .sender, .mentions]')" '["pass it on @alice","alice",["alice"]]' \
   "forwarded"
+is "$(dm-tail --peek carol -n 1 | jq -r .forwarded_from)" "$(dm-tail --peek bob:-1 | jq -r .sender)" "from whom it was said first"
+is "$(dm-send bob --forward carol:-1 | jq -r .forwarded_from)" "$(dm-tail --peek carol -n 1 | jq -r .forwarded_from)" \
+  "also when it is passed on again"
 exits 66 "what is not there is not" dm-send carol --forward bob:99
 exits 77 "nor an announcement" dm-send carol --forward +ops:1
 exits 77 "nor what was said elsewhere" dm-send --as carol alice --forward "$(dm-tail --peek bob -n 1 | jq -r .id)"

@@ -156,7 +156,8 @@ final class ChangeFeed {
     case .reaction:
       guard let message = row.message, let user = row.user, let stored = row.stored else { return }
       let reaction = Reaction(
-        messageID: message.id, conversationID: message.conversationID, seq: message.number, user: try store.handle(user),
+        messageID: message.id, conversationID: message.conversationID, seq: message.number,
+        user: try store.handle(user),
         emoji: try store.reaction(of: user, to: stored.key), reactedAt: row.at)
       events.append(.reaction(reaction, cursor))
     case .readReceipt, .deliveryReceipt:

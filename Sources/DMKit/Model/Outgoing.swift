@@ -10,7 +10,7 @@ public struct Outgoing: Equatable, Sendable {
   /// What was prepared by the user, or is in a message that he sees.
   public let attachments: [Identifier]
   /// The message whose content it passes on, which the user must see.
-  public var forwards: Identifier?
+  public let forwards: Identifier?
 
   /// The most bytes of a text, and of a nonce.
   public static let textLimit = 64 * 1024
@@ -19,7 +19,8 @@ public struct Outgoing: Equatable, Sendable {
   /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce, the lifetime or too many attachments.
   public init(
     to conversation: ConversationReference, text: String, nonce: String? = nil,
-    replyTo: MessageReference? = nil, lifetime: Duration? = nil, attachments: [Identifier] = []
+    replyTo: MessageReference? = nil, lifetime: Duration? = nil, attachments: [Identifier] = [],
+    forwards: Identifier? = nil
   ) throws {
     if attachments.isEmpty || !text.isEmpty { try Self.check(text: text) }
     guard attachments.count <= Attachment.limit else {
@@ -35,6 +36,7 @@ public struct Outgoing: Equatable, Sendable {
     self.replyTo = replyTo
     self.lifetime = lifetime
     self.attachments = attachments
+    self.forwards = forwards
   }
 
   /// - Throws: `empty_text`, `text_too_long`, `bad_field` of a NUL.

@@ -149,7 +149,8 @@ struct FollowerPlacesTests {
     _ = try bob.markRead(.all, in: .title("ops"))
     try bob.say("read", to: "+ops")
     let all = try alice.told(query(place))
-    let others = try alice.everything(in: "+ops").filter { $0.sender.description != "bob" && $0.number > 1 }.map(\.number)
+    let others = try alice.everything(in: "+ops").filter { $0.sender.description != "bob" && $0.number > 1 }.map(
+      \.number)
     #expect(read(all).sorted() == others && all.count == 7)
     #expect(all.last?.summary == "2894 bob: read")
     let cursors = all.compactMap(\.cursor)
