@@ -39,7 +39,7 @@ internal import DMKit
     examples: [
       ("dm-tail bob", "the newest 30 messages with bob"),
       ("dm-tail bob --before 120 -n 50", "the page before message 120"),
-      ("dm-tail 019aa6e8-7b40-7c1e-9a52-3f6f3a1d2b90", "one message, by its id"),
+      ("dm-tail \"$(dm-tail bob:1 | jq -r .id)\" --with readers", "one message by its id, and who has read it"),
       ("dm-tail +ops 40..57", "messages 40 to 57 of the group"),
       ("dm-tail --unread --read", "all that is unread, and mark it read"),
       ("dm-tail bob -n 20 | dm-read", "mark exactly these 20 as read"),

@@ -180,7 +180,8 @@ import Testing
     for file in try FileManager.default.contentsOfDirectory(atPath: kept)
     where !file.hasSuffix(".words") && !file.hasSuffix(".status") {
       let program = String(file.split(separator: ".")[0])
-      let words = try String(contentsOfFile: "\(kept)/\(file).words", encoding: .utf8)
+      let words = String(
+        decoding: try #require(FileManager.default.contents(atPath: "\(kept)/\(file).words")), as: UTF8.self)
       guard Contract.isJSON(program, words.split(separator: "\n").map(String.init)) else { continue }
       let bytes = try #require(FileManager.default.contents(atPath: "\(kept)/\(file)"))
       // Where the reader left early, what was kept ends anywhere.

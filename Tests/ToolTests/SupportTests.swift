@@ -5,7 +5,7 @@ import Testing
 /// The judges of the other tests, judged: what they are there to find, they find.
 @Suite struct SupportTests {
   static let user =
-    #"{"type":"user","handle":"bob","shows_presence":true,"created_at":"2026-11-21T14:30:00.000000Z"}"#
+    #"{"type":"user","handle":"bob","shows_presence":true,"sends_read_receipts":false,"created_at":"2026-11-21T14:30:00.000000Z"}"#
 
   static let faulty: [(name: String, line: String)] = [
     ("an unknown member", user.replacingOccurrences(of: "true,", with: #"true,"odd":1,"#)),

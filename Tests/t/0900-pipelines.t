@@ -10,7 +10,7 @@ is "$(dm-list --as bob --unread | jq -r '"\(.unread_count) \(.participants | joi
 is "$(dm-tail --as bob alice | jq -r '"\(.sender): \(.text)"')" "alice: lunch?" "read"
 is "$(dm-tail --as bob alice -n 20 | dm-read --as bob | jq .unread_count)" 0 "mark as read"
 dm-send -q --as bob alice --reply-to -1 'with pleasure'
-is "$(dm-read --as alice --receipts bob:1 | jq -r .user)" bob "who has read it"
+is "$(dm-read --as alice --receipts bob:1 | jq -r 'select(.type == "read_receipt").user')" bob "who has read it"
 is "$(dm-tail --as alice bob | jq -r .status | tr '\n' ' ')" "read sent " "and how far each came"
 
 # Exactly the 20 that were printed. They may come in more than one batch, each with a record of its own.

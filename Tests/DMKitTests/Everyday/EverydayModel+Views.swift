@@ -129,7 +129,8 @@ extension EverydayModel {
 
   /// What a user calls a conversation.
   func title(_ talk: Int, to user: User) -> String? {
-    talks[talk].partner(of: user).map { handle($0).description } ?? talks[talk].face(for: user).title
+    talks[talk].parts[user]?.ownName ?? talks[talk].partner(of: user).map { handle($0).description }
+      ?? talks[talk].face(for: user).title
   }
 
   /// Who has read a message, oldest first, as a user is told.

@@ -102,7 +102,7 @@ struct FollowerKindsTests {
       return
     }
     var expected = said
-    expected.status = .read
+    (expected.status, expected.readByCount) = (.read, 1)
     #expect(message == expected)
   }
 
