@@ -23,7 +23,7 @@ import Testing
   }
 
   private func sight(_ run: (String, [String]) throws -> Outcome) throws -> Sight {
-    let list = try run("dm-list", ["all"])
+    let list = try run("dm-list", ["--match", "all"])
     let tail = try run("dm-tail", ["+all", "-n", "all", "--peek"])
     let count = try run("dm-list", ["--count"])
     for outcome in [list, tail, count] { #expect(outcome.status == .exit(0), "\(outcome.stderr)") }
