@@ -6,12 +6,16 @@ public struct PrintedMessages {
   /// The last number in each conversation that somebody else said.
   public private(set) var lastOfOthers: [Identifier: Int] = [:]
 
-  public init() {}
+  private let isToBeRead: Bool
+
+  /// - Parameter isToBeRead: whether it will be marked as read; otherwise the numbers are not kept.
+  public init(isToBeRead: Bool) { self.isToBeRead = isToBeRead }
 
   public mutating func add(_ messages: [Message], seenBy me: Handle) {
     for message in messages {
       let (id, seq) = (message.conversationID, message.number)
       if message.sender != me { lastOfOthers[id] = max(lastOfOthers[id] ?? 0, seq) }
+      guard isToBeRead else { continue }
       if let last = ranges[id]?.last, last.upperBound + 1 == seq {
         ranges[id]?.removeLast()
         ranges[id]?.append(last.lowerBound...seq)

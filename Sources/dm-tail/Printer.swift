@@ -39,7 +39,7 @@ struct Printer {
 
   /// Prints batches until one is empty, then marks what was printed.
   private mutating func print(_ next: () throws -> [Message]) throws {
-    var printed = PrintedMessages()
+    var printed = PrintedMessages(isToBeRead: call.arguments.has("read"))
     while case let batch = try next(), !batch.isEmpty {
       for message in batch { try call.print(message) { try page.text(of: $0) } }
       printed.add(batch, seenBy: messenger.identity.handle)
@@ -55,7 +55,7 @@ struct Printer {
     for event in events { try call.print(event) { try page.text(of: $0) } }
     guard call.arguments.has("read") else { return }
     try call.output.flush()
-    var printed = PrintedMessages()
+    var printed = PrintedMessages(isToBeRead: call.arguments.has("read"))
     for case .message(let message, _) in events { printed.add([message], seenBy: messenger.identity.handle) }
     try printed.markRead(messenger)
   }

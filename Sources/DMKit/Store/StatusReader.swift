@@ -3,12 +3,14 @@
 /// A reader or receiver whom the sender blocks does not count, except for themselves: a user who is blocked must not learn
 /// of it from a status. What was looked up is kept: a run of messages that the same users have read costs one query.
 final class StatusReader {
-  private struct Known {
+  private final class Known {
     /// The two participants to whom most was delivered: the sender may be one of them.
-    var delivered: [(user: Int64, seq: Int)]
+    let delivered: [(user: Int64, seq: Int)]
     var range: SeqRange?
     var isRead = false
     var reader: Int64?
+
+    init(delivered: [(user: Int64, seq: Int)]) { self.delivered = delivered }
   }
 
   private struct Route: Hashable {
@@ -18,7 +20,7 @@ final class StatusReader {
 
   private let store: Store
   private let viewer: Int64
-  private var conversations: [Int64: Known] = [:]
+  private var conversations = KeyTable<Known>()
   private var windows: [Int64: ReceiptWindow] = [:]
   /// For senders who block somebody: how far their messages were delivered.
   private var deliveredFrom: [Route: Int] = [:]
@@ -96,7 +98,7 @@ final class StatusReader {
 
   /// Finds the mark that covers a message, or how far there is none.
   private func known(_ seq: Int, _ conversation: Int64) throws -> Known {
-    var known = try conversations[conversation] ?? Known(delivered: store.furthestDelivered(in: conversation))
+    let known = try conversations[conversation] ?? Known(delivered: store.furthestDelivered(in: conversation))
     if known.range?.contains(seq) == true { return known }
     var statement = try store.connection.prepare(
       "SELECT from_seq, to_seq, reader FROM read_mark WHERE conversation = ? AND to_seq >= ? ORDER BY to_seq LIMIT 1")

@@ -10,8 +10,8 @@ final class Store {
   private var rowChanges: RowChanges?
 
   // What never changes once it is there, kept so that a printed line costs no look-up.
-  var handles: [Int64: Handle] = [:]
-  var conversationIDs: [Int64: Identifier] = [:]
+  var handles = KeyTable<Handle>()
+  var conversationIDs = KeyTable<Identifier>()
 
   /// Which file is open: another may take its place.
   private let file: StoreLocation.File?
@@ -104,7 +104,7 @@ final class Store {
     let transaction = try connection.begin(.write)
     var isCommitted = false
     // Keys that were given in vain are given again.
-    defer { if !isCommitted { (handles, conversationIDs) = ([:], [:]) } }
+    defer { if !isCommitted { (handles, conversationIDs) = (KeyTable(), KeyTable()) } }
     try refuseNewer(version())
     let mark = try syncCommits(under: lock)
     if !hasWritten, !acceptsLoss { try refuseMissingChanges(mark) }

@@ -3,19 +3,19 @@
 /// For one user and one state of the store. Each answer is remembered, so that a run of messages of one conversation
 /// costs a few queries, not a few for each message.
 final class Surroundings {
-  private struct Known {
+  private final class Known {
     let label: ConversationLabel
     /// The numbers around the last one asked for that are all read, or all unread.
     var range: SeqRange?
     var isRead = false
+
+    init(_ label: ConversationLabel) { self.label = label }
   }
 
   private let store: Store
   private let user: Int64
-  private var conversations: [Int64: Known] = [:]
-  /// The conversation of the last question, which is mostly that of the next one, too.
-  private var last: (conversation: Int64, known: Known)?
-  private var names: [Int64: String?] = [:]
+  private var conversations = KeyTable<Known>()
+  private var names = KeyTable<String?>()
   private var replies: [Identifier: Message.Reply] = [:]
 
   /// How many answered messages are remembered.
@@ -39,7 +39,7 @@ final class Surroundings {
   }
 
   func isRead(_ seq: Int, in conversation: Int64) throws -> Bool {
-    var known = try known(conversation)
+    let known = try known(conversation)
     if known.range?.contains(seq) == true { return known.isRead }
     var statement = try store.connection.prepare(
       """
@@ -61,8 +61,6 @@ final class Surroundings {
       if range.upperBound < seq { lower = range.upperBound + 1 } else { upper = range.lowerBound - 1 }
     }
     known.range = lower...upper
-    conversations[conversation] = known
-    last = (conversation, known)
     return known.isRead
   }
 
@@ -90,10 +88,9 @@ final class Surroundings {
   func forgetReplies() { replies = [:] }
 
   private func known(_ conversation: Int64) throws -> Known {
-    if let last, last.conversation == conversation { return last.known }
-    let known = try conversations[conversation] ?? Known(label: store.label(of: conversation, for: user))
+    if let known = conversations[conversation] { return known }
+    let known = Known(try store.label(of: conversation, for: user))
     conversations[conversation] = known
-    last = (conversation, known)
     return known
   }
 }

@@ -3,10 +3,12 @@
 /// Who sees which message is decided here and nowhere else.
 final class Viewer {
   /// What of a conversation a user sees at all.
-  private struct Sight {
-    /// The last message before he left; nil for one who is in.
+  private final class Sight {
+    /// The last message before the user left; nil for a member.
     let end: Int?
     var hidden: [SeqRange]
+
+    init(end: Int?, hidden: [SeqRange]) { (self.end, self.hidden) = (end, hidden) }
   }
 
   /// What has expired by the reader's clock before any writer has noticed.
@@ -33,9 +35,7 @@ final class Viewer {
   /// Whether messages say who has read them.
   var namesReaders = false
 
-  private var sights: [Int64: Sight] = [:]
-  /// Of the conversation that was looked at last, which mostly is the next one too.
-  private var lastSight: (conversation: Int64, sight: Sight)?
+  private var sights = KeyTable<Sight>()
   private var blocks: Set<Int64>?
   private var pending: [Int64: Pending]?
 
@@ -85,11 +85,9 @@ final class Viewer {
 
   /// Notes that a message which was seen is hidden from now on.
   func hides(_ seq: Int, in conversation: Int64) {
-    lastSight = nil
     surroundings.forgetReplies()
-    guard var sight = sights.removeValue(forKey: conversation) else { return }
+    guard let sight = sights[conversation] else { return }
     sight.hidden.insert(seq...seq, at: place(of: seq, in: sight.hidden))
-    sights[conversation] = sight
   }
 
   /// The messages of a range that are hidden from the user, whoever sent them.
@@ -132,10 +130,9 @@ final class Viewer {
   }
 
   private func sight(of conversation: Int64) throws -> Sight {
-    if let lastSight, lastSight.conversation == conversation { return lastSight.sight }
-    let sight = try sights[conversation] ?? readSight(of: conversation)
+    if let known = sights[conversation] { return known }
+    let sight = try readSight(of: conversation)
     sights[conversation] = sight
-    lastSight = (conversation, sight)
     return sight
   }
 

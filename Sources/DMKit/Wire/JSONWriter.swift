@@ -72,6 +72,10 @@ public struct JSONWriter: Sendable {
 
   public mutating func value(_ number: Int) {
     separate()
+    append(number)
+  }
+
+  private mutating func append(_ number: Int) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
       var place = 20
       var rest = number.magnitude
@@ -123,6 +127,15 @@ public struct JSONWriter: Sendable {
     bytes.append(UInt8(ascii: "\""))
     var text = text
     text.withUTF8 { escape($0) }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// A text, a colon and a number as one string: what a reference is made of, without making it first.
+  mutating func value(_ text: String, colon number: Int) {
+    value(text)
+    bytes.removeLast()
+    bytes.append(UInt8(ascii: ":"))
+    append(number)
     bytes.append(UInt8(ascii: "\""))
   }
 

@@ -35,7 +35,8 @@ extension Message: Record {
     json.object { json in
       json.member("type", type)
       json.member("id", id)
-      json.member("ref", reference)
+      json.key("ref")
+      if let seq { json.value(conversation.reference, colon: seq) } else { json.value(reference) }
       json.member("conversation_id", conversationID)
       json.member("conversation_title", conversation.title)
       json.member("is_group", conversation.isGroup)
