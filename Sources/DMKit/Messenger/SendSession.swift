@@ -33,7 +33,7 @@ final class SendSession: BatchSession {
       else {
         throw DMError(
           .nonceConflict,
-          "the nonce '\(nonce)' named something else before; use a new one, or --once for the message of then",
+          "the nonce '\(nonce)' named something else before; use a new one, or --once to get that message",
           subject: nonce)
       }
       return message

@@ -1,6 +1,8 @@
 /// A file that a message carries, or one that was prepared to be sent.
 public struct Attachment: Equatable, Sendable {
   /// What it is, by its content.
+  ///
+  /// Expect more cases in later versions.
   public enum Kind: String, Sendable, CaseIterable {
     case image, video, audio
     /// Speech that was recorded to be heard as a message.

@@ -1,6 +1,8 @@
 /// A direct conversation or a group, as one of its participants sees it.
 public struct Conversation: Equatable, Sendable {
   /// What a user is in a conversation.
+  ///
+  /// Expect more cases in later versions.
   public enum Role: String, CaseIterable, Sendable {
     case member, owner
     /// Has left a group, or was removed.

@@ -3,7 +3,9 @@
 /// The message is one lower-case clause that ends with the next thing to try. Neither it nor the
 /// subject ever holds a message's text.
 public struct DMError: Error, Equatable, Sendable {
-  /// The closed list of codes, as they stand in error records.
+  /// Why, as it stands in error records.
+  ///
+  /// Expect more cases in later versions.
   public enum Code: String, CaseIterable, Sendable {
     // A line or a value that is wrong in itself.
     case malformedLine = "malformed_line"

@@ -1,4 +1,6 @@
 /// Something that happened, as one user sees it.
+///
+/// Expect more cases in later versions: pass over those that you do not know.
 public enum MessagingEvent: Equatable, Sendable {
   case message(Message, Cursor)
   /// The message as it is now: it was edited.

@@ -3,6 +3,8 @@
 /// It never holds a message's text.
 public struct Finding: Equatable, Sendable {
   /// What was looked at.
+  ///
+  /// Expect more cases in later versions.
   public enum Check: String, CaseIterable, Sendable {
     case identity
     case files
