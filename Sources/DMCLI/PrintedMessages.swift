@@ -11,10 +11,10 @@ public struct PrintedMessages {
   /// - Parameter isToBeRead: whether it will be marked as read; otherwise the numbers are not kept.
   public init(isToBeRead: Bool) { self.isToBeRead = isToBeRead }
 
-  public mutating func add(_ messages: [Message], seenBy me: Handle) {
+  public mutating func add(_ messages: [Message]) {
     for message in messages {
       let (id, seq) = (message.conversationID, message.number)
-      if message.sender != me { lastOfOthers[id] = max(lastOfOthers[id] ?? 0, seq) }
+      if !message.isMine { lastOfOthers[id] = max(lastOfOthers[id] ?? 0, seq) }
       guard isToBeRead else { continue }
       if let last = ranges[id]?.last, last.upperBound + 1 == seq {
         ranges[id]?.removeLast()

@@ -60,7 +60,7 @@ import Testing
     #expect(folder.stderr.contains("is a folder; pack it with tar"), "\(folder.stderr)")
   }
 
-  @Test func `an unknown user is to be added, whoever they are`() throws {
+  @Test func `the error for an unknown user says how to add them`() throws {
     let f = try fixture()
     let outcome = try f.run("dm-send", ["zebedee", "x"], as: "alice")
     #expect(outcome.stderr.contains("add them with 'dm-user add'"), "\(outcome.stderr)")

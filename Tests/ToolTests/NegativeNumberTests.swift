@@ -3,7 +3,7 @@ import Testing
 
 /// Negative numbers of messages, which count among those that the user sees.
 @Suite struct NegativeNumberTests {
-  /// The last messages of +g are unseen by bob for a reason each: he sees 1 to 5 and 7.
+  /// The last messages of +g are each hidden from bob for another reason; bob sees 1 to 5 and 7.
   private func fixture() throws -> ToolFixture {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol")

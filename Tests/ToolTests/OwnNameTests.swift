@@ -107,7 +107,7 @@ import Testing
     #expect(try f.run("dm-conversation", create, as: "alice").status == .exit(66), "there are two")
     try f.done("dm-conversation", ["leave", "+ops"], as: "bob")
     let own = try f.done("dm-conversation", create, as: "bob").record
-    #expect(own["id"] != first["id"] && own["my_role"]?.string == "owner", "one that he has left is none")
+    #expect(own["id"] != first["id"] && own["my_role"]?.string == "owner", "a group that was left does not count")
   }
 
   @Test func `create with several users and no title makes a group, and --if-absent finds that of these members`()

@@ -163,15 +163,22 @@ import Testing
       validatedAs: arguments.contains("--count") ? nil : program)
   }
 
-  @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
-  func `a read-only store can be read, and says so when it is written to`() throws {
-    let f = try ToolFixture.furnished()
+  /// Takes the right to write to a store from everybody.
+  ///
+  /// - Returns: a writer that had it open before, so that its shared memory is there.
+  private func readOnly(_ f: ToolFixture) throws -> LiveProcess {
     try f.done("chmod", ["755", f.directory])
-    // Whoever could write has it open, so that its shared memory is there.
     let writer = try LiveProcess(f, "dm-send", as: "alice")
     try writer.send(JSON.line(["conversation": "bob", "text": "three"]))
     _ = try writer.record()
     try f.done("chmod", ["-R", "a+rX,a-w", f.store])
+    return writer
+  }
+
+  @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
+  func `a read-only store can be read, and says so when it is written to`() throws {
+    let f = try ToolFixture.furnished()
+    let writer = try readOnly(f)
     #expect(try nobody(f, "dm-list", []).record["unread_count"]?.int == 2)
     #expect(try nobody(f, "dm-list", ["--count"]).stdout == "2\n")
     let tail = try nobody(f, "dm-tail", ["bob"])
@@ -202,11 +209,7 @@ import Testing
   @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
   func `a read-only store is dumped by way of TMPDIR, which is said, and not without`() throws {
     let f = try ToolFixture.furnished()
-    try f.done("chmod", ["755", f.directory])
-    let writer = try LiveProcess(f, "dm-send", as: "alice")
-    try writer.send(JSON.line(["conversation": "bob", "text": "three"]))
-    _ = try writer.record()
-    try f.done("chmod", ["-R", "a+rX,a-w", f.store])
+    let writer = try readOnly(f)
     let refused = try nobody(f, "dm-doctor", ["dump"])
     #expect(refused.status == .exit(73), "\(refused.stderr)")
     #expect(refused.stderr.contains("TMPDIR") && refused.output.isEmpty, "\(refused.stderr)")

@@ -40,7 +40,7 @@ exits 66 "one that came later is not there for him" dm-edit --as carol delete +o
 exits 77 "he cannot send" dm-send --as carol +ops five
 exits 77 "nor leave again" dm-conversation leave --as carol +ops
 exits 66 "has no draft to send any more" dm-send --as carol +ops --from-draft
-is "$(dm-read --as carol +ops --all | jq -c '[.ranges, .unread_count]')" "[[[7,7]],0]" "he can mark as read what he sees"
+is "$(dm-read --as carol +ops --all | jq -c '[.ranges, .unread_count]')" "[[[7,7]],0]" "a former member marks as read what they see"
 is "$(dm-list --as carol | jq -r .title)" ops "and still lists it"
 dm-conversation -q add --as bob +ops carol
 is "$(texts carol +ops)" "bob>user_joined:carol bob>user_joined:dave alice>user_joined:erin three carol>user_left:carol \

@@ -44,11 +44,11 @@ is "$(shown +ops '[.unread_count, .unread_mentions_count, .first_unread_seq, .la
 is "$(dm-tail --peek +ops -n all | jq -c '.text // .system_kind' | tr '\n' ' ')" \
   '"conversation_created" "from carol" ' "in history"
 is "$(dm-tail --peek +ops 3 | jq .reactions) $(dm-tail --peek --as carol +ops 3 | jq -c .reactions)" \
-  'null {"👍":["bob"]}' "without his reactions, which others see"
+  'null {"👍":["bob"]}' "without reactions of the blocked user, which others see"
 is "$(shown +ops '.participants')" '["alice","bob","carol"]' "that he is there is no secret"
 is "$(texts bob) $(shown bob .unread_count)" "two  0" "what one said oneself stays"
 is "$(dm-tail --peek bob 2 | jq -c '[.reactions, .status]') $(dm-read --receipts bob:2)" '[null,"sent"] ' \
-  "without his reactions and receipts, which do not count for the status"
+  "without reactions and receipts of the blocked user, which do not count for the status"
 exits 66 "what he said is not answered" dm-send +ops --reply-to 2 x
 exits 77 "nothing is said to him" dm-send bob x
 like "$err" "*dm-user unblock bob*" "with the next thing to try"
@@ -57,7 +57,7 @@ is "$(dm-list | jq -s length)" 1 "and then to none"
 exits 77 "he has no presence" dm-user presence bob
 is "$(dm-user presence | jq -r .user)" carol "among others"
 exits 0 "one has for him" dm-user --as bob presence alice
-is "$(dm-read +ops --all | jq -c '[.ranges, .unread_count]')" "[[[3,3]],0]" "marking as read leaves him out"
+is "$(dm-read +ops --all | jq -c '[.ranges, .unread_count]')" "[[[3,3]],0]" "marking as read leaves the blocked user out"
 is "$(dm-read --as bob --receipts +ops:2 | jq -r .user)" "" "so that he gets no receipt"
 is "$(dm-read +ops 2)$(dm-read +ops 2 --unread)$(dm-read bob --all)" "" "for anything"
 

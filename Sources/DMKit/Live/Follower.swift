@@ -82,7 +82,7 @@ public final class Follower {
         mustRead = !feed.isDry
         expiry = try nextExpiry()
         try lease?.describe(feed.conversations)
-        delivery.add(events, besides: messenger.identity.handle)
+        delivery.add(events)
         if !events.isEmpty { return events }
         if mustRead { continue }
       }
@@ -164,9 +164,9 @@ private struct DeliveryMarks {
   /// When they may be written; nil when there are none.
   var due: Int64? { seqs.isEmpty ? nil : last == .min ? 0 : last + Self.pause }
 
-  mutating func add(_ events: [MessagingEvent], besides me: Handle) {
+  mutating func add(_ events: [MessagingEvent]) {
     guard isWanted else { return }
-    for case .message(let message, _) in events where message.sender != me {
+    for case .message(let message, _) in events where !message.isMine {
       seqs[message.conversationID] = max(seqs[message.conversationID] ?? 0, message.number)
     }
   }

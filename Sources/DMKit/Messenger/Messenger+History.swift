@@ -192,11 +192,6 @@ extension Messenger {
     }
   }
 
-  /// The number of a message in its conversation; nil when there is none of that id.
-  public func number(of id: Identifier) throws -> Int? {
-    try reading(nil) { store, _ in try store.place(of: id)?.seq }
-  }
-
   /// Messages of one conversation or of all, oldest first, in batches.
   ///
   /// - Throws: `unknown_conversation`, `unknown_message` for a bound, `not_allowed`.

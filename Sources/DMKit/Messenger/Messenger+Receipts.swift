@@ -63,7 +63,9 @@ private struct ReceiptList {
 
   init(_ ranges: [SeqRange], in row: Store.ConversationRow, as viewer: Viewer) throws {
     (self.ranges, self.row, self.viewer) = (ranges, row, viewer)
-    messages = try ranges.flatMap { try viewer.store.visibleSenders($0, in: row.key, as: viewer) }
+    messages = try ranges.flatMap { try viewer.store.senders(of: $0, in: row.key, as: viewer) }.flatMap { run in
+      run.seqs.joined().map { (seq: $0, sender: run.sender) }
+    }.sorted { $0.seq < $1.seq }
   }
 
   func receipts(_ kinds: Set<Receipt.Kind>) throws -> [Receipt] {

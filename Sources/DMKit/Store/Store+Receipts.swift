@@ -66,9 +66,9 @@ extension Store {
   ///
   /// - Parameters:
   ///   - only: nil for all senders.
-  ///   - other: a sender who is left out.
+  ///   - other: a sender who is left out; nil for none.
   func senders(
-    of seqs: SeqRange, in conversation: Int64, only: Int64?, besides other: Int64, as viewer: Viewer
+    of seqs: SeqRange, in conversation: Int64, only: Int64? = nil, besides other: Int64? = nil, as viewer: Viewer
   ) throws -> [(sender: Int64, first: Int, seqs: [SeqRange])] {
     var statement = try connection.prepare(
       """
@@ -170,30 +170,6 @@ extension Store {
         """)
       return try ranges(&statement, user, conversation, gap)
     }
-  }
-
-  /// The messages of a range that a user sees, with their senders.
-  func visibleSenders(
-    _ range: SeqRange, in conversation: Int64, as viewer: Viewer
-  ) throws -> [(seq: Int, sender: Int64)] {
-    var statement = try connection.prepare(
-      """
-      SELECT seq, sender, deleted_at IS NOT NULL, expires_at FROM message
-      WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq
-      """)
-    statement.bind(conversation)
-    statement.bind(range.lowerBound)
-    statement.bind(range.upperBound)
-    var found: [(seq: Int, sender: Int64)] = []
-    while try statement.step() {
-      guard
-        try viewer.sees(
-          statement.int(0), in: conversation, from: statement.int64(1), isGone: statement.bool(2),
-          expiresAt: statement.optionalTimestamp(3))
-      else { continue }
-      found.append((statement.int(0), statement.int64(1)))
-    }
-    return found
   }
 
   /// When messages of a range were delivered, by user, as far as the change log has it.

@@ -58,7 +58,7 @@ struct FormerTests {
     #expect(meant?.contains("'+club'") == true, "\(meant ?? "")")
   }
 
-  @Test func `whoever is added again sees the present, and nothing old is kept`() throws {
+  @Test func `a user who is added again sees the present, and nothing old is kept`() throws {
     let store = try changedGroup()
     _ = try store.messenger("alice").add(["dave"], to: .title("fire dave"))
     let dave = try store.messenger("dave")

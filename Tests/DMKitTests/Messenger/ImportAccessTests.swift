@@ -146,7 +146,7 @@ struct ImportAccessTests {
     #expect(try code { try result(mallory, line("hi", from: "bob", in: .title("other"), at: Self.past)) } == nil)
   }
 
-  @Test func `whoever blocks a sender does not see what is imported of them`() throws {
+  @Test func `a user who blocks a sender does not see what is imported of them`() throws {
     let store = try imported()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try bob.setBlocked(true, ["mallory"])
