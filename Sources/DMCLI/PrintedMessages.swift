@@ -11,17 +11,15 @@ public struct PrintedMessages {
   /// - Parameter isToBeRead: whether it will be marked as read; otherwise the numbers are not kept.
   public init(isToBeRead: Bool) { self.isToBeRead = isToBeRead }
 
-  public mutating func add(_ messages: [Message]) {
-    for message in messages {
-      let (id, seq) = (message.conversationID, message.number)
-      if !message.isMine { lastOfOthers[id] = max(lastOfOthers[id] ?? 0, seq) }
-      guard isToBeRead else { continue }
-      if let last = ranges[id]?.last, last.upperBound + 1 == seq {
-        ranges[id]?.removeLast()
-        ranges[id]?.append(last.lowerBound...seq)
-      } else {
-        ranges[id, default: []].append(seq...seq)
-      }
+  public mutating func add(_ message: borrowing Message) {
+    let (id, seq) = (message.conversationID, message.number)
+    if !message.isMine { lastOfOthers[id] = max(lastOfOthers[id] ?? 0, seq) }
+    guard isToBeRead else { return }
+    if let last = ranges[id]?.last, last.upperBound + 1 == seq {
+      ranges[id]?.removeLast()
+      ranges[id]?.append(last.lowerBound...seq)
+    } else {
+      ranges[id, default: []].append(seq...seq)
     }
   }
 

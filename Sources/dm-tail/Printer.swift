@@ -41,8 +41,10 @@ struct Printer {
   private mutating func print(_ next: () throws -> [Message]) throws {
     var printed = PrintedMessages(isToBeRead: call.arguments.has("read"))
     while case let batch = try next(), !batch.isEmpty {
-      for message in batch { try call.print(message) { try page.text(of: $0) } }
-      printed.add(batch)
+      for message in batch {
+        try call.print(message) { try page.text(of: $0) }
+        printed.add(message)
+      }
     }
     // Only now is it known that the reader got it.
     try call.output.flush()
@@ -56,7 +58,7 @@ struct Printer {
     guard call.arguments.has("read") else { return }
     try call.output.flush()
     var printed = PrintedMessages(isToBeRead: call.arguments.has("read"))
-    for case .message(let message, _) in events { printed.add([message]) }
+    for case .message(let message, _) in events { printed.add(message) }
     try printed.markRead(messenger)
   }
 }

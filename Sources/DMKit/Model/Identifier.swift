@@ -48,16 +48,22 @@ public struct Identifier: Hashable, Comparable, Sendable {
   /// The 36 bytes of its text, in lower case.
   func withText<T>(_ body: (UnsafeBufferPointer<UInt8>) -> T) -> T {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { buffer in
-      var place = 0
-      for digit in 0..<32 {
-        if digit == 8 || digit == 12 || digit == 16 || digit == 20 {
-          buffer[place] = UInt8(ascii: "-")
-          place += 1
-        }
-        let word = digit < 16 ? high : low
-        buffer[place] = hexDigit(word >> UInt64(60 - digit % 16 * 4))
-        place += 1
+      let text = UnsafeMutableRawBufferPointer(buffer)
+      func put(_ digits: UInt64, at place: Int) {
+        text.storeBytes(of: UInt32(truncatingIfNeeded: digits >> 32).bigEndian, toByteOffset: place, as: UInt32.self)
       }
+      let (first, second) = (hexDigits(high >> 32), hexDigits(high))
+      let (third, fourth) = (hexDigits(low >> 32), hexDigits(low))
+      put(first, at: 0)
+      put(first << 32, at: 4)
+      put(second, at: 9)
+      put(second << 32, at: 14)
+      put(third, at: 19)
+      put(third << 32, at: 24)
+      put(fourth, at: 28)
+      put(fourth << 32, at: 32)
+      let hyphen = UInt8(ascii: "-")
+      (buffer[8], buffer[13], buffer[18], buffer[23]) = (hyphen, hyphen, hyphen, hyphen)
       return body(UnsafeBufferPointer(buffer))
     }
   }
@@ -65,6 +71,16 @@ public struct Identifier: Hashable, Comparable, Sendable {
 
 extension Identifier: CustomStringConvertible {
   public var description: String { withText { String(decoding: $0, as: UTF8.self) } }
+}
+
+/// The lower 32 bits as 8 characters, the first in the highest byte; all at once, for a line has several identifiers.
+private func hexDigits(_ value: UInt64) -> UInt64 {
+  var digits = (value & 0xFFFF_0000) << 16 | value & 0xFFFF
+  digits = (digits << 8 | digits) & 0x00FF_00FF_00FF_00FF
+  digits = (digits << 4 | digits) & 0x0F0F_0F0F_0F0F_0F0F
+  // 6 more takes the digits from ten on over 15.
+  let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+  return digits + 0x3030_3030_3030_3030 + letters * 39
 }
 
 func hexDigit(_ value: UInt64) -> UInt8 {

@@ -39,20 +39,21 @@ extension Timestamp {
     let (year, month, day) = civilFromDays(Int(days))
     let seconds = Int(inDay / 1_000_000)
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 27) { buffer in
-      func put(_ value: Int, _ at: Int, _ width: Int) {
-        var value = value
-        for place in (at..<(at + width)).reversed() {
-          buffer[place] = UInt8(truncatingIfNeeded: 48 + value % 10)
-          value /= 10
-        }
+      func put(_ value: Int, at place: Int) {
+        buffer[place] = UInt8(truncatingIfNeeded: 48 + value / 10)
+        buffer[place + 1] = UInt8(truncatingIfNeeded: 48 + value % 10)
       }
-      put(year, 0, 4)
-      put(month, 5, 2)
-      put(day, 8, 2)
-      put(seconds / 3600, 11, 2)
-      put(seconds / 60 % 60, 14, 2)
-      put(seconds % 60, 17, 2)
-      put(Int(inDay % 1_000_000), 20, 6)
+      let fraction = Int(inDay % 1_000_000)
+      put(year / 100, at: 0)
+      put(year % 100, at: 2)
+      put(month, at: 5)
+      put(day, at: 8)
+      put(seconds / 3600, at: 11)
+      put(seconds / 60 % 60, at: 14)
+      put(seconds % 60, at: 17)
+      put(fraction / 10_000, at: 20)
+      put(fraction / 100 % 100, at: 22)
+      put(fraction % 100, at: 24)
       buffer[4] = UInt8(ascii: "-")
       buffer[7] = UInt8(ascii: "-")
       buffer[10] = UInt8(ascii: "T")

@@ -8,10 +8,10 @@ extension Store {
     var next: Moment { Moment(createdAt: createdAt, key: key + 1) }
   }
 
-  /// Which of the messages of a user's conversations.
+  /// Which of the messages that a user sees.
   struct TimelineFilter {
     let user: Int64
-    /// Nil for all that he is in.
+    /// Nil for all that they are in.
     let conversations: [Int64]?
     /// Not included.
     let before: Timestamp
@@ -30,25 +30,13 @@ extension Store {
     var statement = try connection.prepare(
       as: "timeline",
       """
-      SELECT \(Self.messageColumns)
-      FROM message m INDEXED BY message_created
-      CROSS JOIN participant p ON p.conversation = m.conversation AND p.user = ?1
-      WHERE (m.created_at, m.id) >= (?2, ?3) AND m.created_at < ?4
-      AND (NOT ?5 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
-        AND r.user = ?1 AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0))
-      AND m.id <= ?7 AND (?8 IS NULL OR m.conversation IN (SELECT value FROM json_each(?8)))
-      AND (?9 IS NULL OR p.muted_until IS NULL OR p.muted_until <= ?9)
-      ORDER BY m.created_at, m.id LIMIT ?6
+      SELECT \(Self.messageColumns) FROM message m INDEXED BY message_created
+      WHERE \(Self.timelineCondition) AND (m.created_at, m.id) >= (?7, ?8) ORDER BY m.created_at, m.id LIMIT ?9
       """)
-    statement.bind(filter.user)
+    bind(filter, to: &statement)
     statement.bind(moment.createdAt)
     statement.bind(moment.key)
-    statement.bind(filter.before)
-    statement.bind(filter.unreadOnly)
     statement.bind(limit)
-    statement.bind(filter.lastKey)
-    statement.bind(filter.conversations.map(jsonArray))
-    statement.bind(filter.unmutedAt?.microseconds)
     var messages: [Message] = []
     messages.reserveCapacity(limit)
     var next: Moment?
@@ -62,24 +50,14 @@ extension Store {
   /// Where the newest `count` messages since a moment begin that a user sees.
   func start(ofNewest count: Int, _ filter: TimelineFilter, since: Timestamp, as viewer: Viewer) throws -> Moment {
     var statement = try connection.prepare(
+      as: "timeline-start",
       """
       SELECT m.created_at, m.id, m.seq, m.conversation, m.sender, m.deleted_at IS NOT NULL, m.expires_at
       FROM message m INDEXED BY message_created
-      CROSS JOIN participant p ON p.conversation = m.conversation AND p.user = ?1
-      WHERE m.created_at >= ?2 AND m.created_at < ?3
-      AND (NOT ?4 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
-        AND r.user = ?1 AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0))
-      AND m.id <= ?5 AND (?6 IS NULL OR m.conversation IN (SELECT value FROM json_each(?6)))
-      AND (?7 IS NULL OR p.muted_until IS NULL OR p.muted_until <= ?7)
-      ORDER BY m.created_at DESC, m.id DESC
+      WHERE \(Self.timelineCondition) AND m.created_at >= ?7 ORDER BY m.created_at DESC, m.id DESC
       """)
-    statement.bind(filter.user)
+    bind(filter, to: &statement)
     statement.bind(since)
-    statement.bind(filter.before)
-    statement.bind(filter.unreadOnly)
-    statement.bind(filter.lastKey)
-    statement.bind(filter.conversations.map(jsonArray))
-    statement.bind(filter.unmutedAt?.microseconds)
     var left = count
     while try statement.step() {
       guard
@@ -91,6 +69,27 @@ extension Store {
       if left == 0 { return Moment(createdAt: statement.timestamp(0), key: statement.int64(1)) }
     }
     return .start(of: since)
+  }
+
+  /// What a filter asks of a message `m`, in parameters 1 to 6.
+  ///
+  /// Whether the user is in its conversation is left to the viewer, who remembers it for each conversation.
+  private static let timelineCondition = """
+    m.created_at < ?2 AND m.id <= ?3
+    AND (NOT ?4 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
+      AND r.user = ?1 AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0))
+    AND (?5 IS NULL OR m.conversation IN (SELECT value FROM json_each(?5)))
+    AND (?6 IS NULL OR NOT EXISTS (SELECT 1 FROM participant p WHERE p.conversation = m.conversation AND p.user = ?1
+      AND p.muted_until > ?6))
+    """
+
+  private func bind(_ filter: TimelineFilter, to statement: inout Statement) {
+    statement.bind(filter.user)
+    statement.bind(filter.before)
+    statement.bind(filter.lastKey)
+    statement.bind(filter.unreadOnly)
+    statement.bind(filter.conversations.map(jsonArray))
+    statement.bind(filter.unmutedAt)
   }
 
   /// The number from which on there are the newest `count` messages of a range that a user sees, and how many there are.

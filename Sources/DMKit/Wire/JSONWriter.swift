@@ -36,8 +36,7 @@ public struct JSONWriter: Sendable {
   }
 
   private mutating func open(_ bracket: UInt8) {
-    separate()
-    bytes.append(bracket)
+    append(atMost: 2) { $0.append(bracket) }
     needsComma = false
   }
 
@@ -46,8 +45,17 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  private mutating func separate() {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
+  /// Appends a value, or a member's name, with the comma before it.
+  ///
+  /// The buffer is checked for room once, not for each byte.
+  /// - Parameter count: the most bytes that `write` appends, and one for the comma.
+  @inline(__always)
+  private mutating func append(atMost count: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+    let isNext = needsComma
+    bytes.append(addingCapacity: count) { span in
+      if isNext { span.append(UInt8(ascii: ",")) }
+      write(&span)
+    }
     needsComma = true
   }
 
@@ -55,11 +63,12 @@ public struct JSONWriter: Sendable {
   ///
   /// Names are literals of plain ASCII.
   public mutating func key(_ name: StaticString) {
-    separate()
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(UInt8(ascii: ":"))
+    append(atMost: name.utf8CodeUnitCount + 4) { span in
+      span.append(UInt8(ascii: "\""))
+      span.append(literal: name)
+      span.append(UInt8(ascii: "\""))
+      span.append(UInt8(ascii: ":"))
+    }
     needsComma = false
   }
 
@@ -70,24 +79,7 @@ public struct JSONWriter: Sendable {
     needsComma = false
   }
 
-  public mutating func value(_ number: Int) {
-    separate()
-    append(number)
-  }
-
-  private mutating func append(_ number: Int) {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-      var place = 20
-      var rest = number.magnitude
-      repeat {
-        place -= 1
-        digits[place] = UInt8(truncatingIfNeeded: 48 + rest % 10)
-        rest /= 10
-      } while rest > 0
-      if number < 0 { bytes.append(UInt8(ascii: "-")) }
-      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[place...]))
-    }
-  }
+  public mutating func value(_ number: Int) { append(atMost: 21) { $0.append(decimal: number) } }
 
   /// Seconds, with up to three decimals.
   mutating func value(seconds duration: Duration) {
@@ -101,62 +93,56 @@ public struct JSONWriter: Sendable {
     for digit in digits { bytes.append(UInt8(48 + digit)) }
   }
 
-  public mutating func value(_ flag: Bool) {
-    separate()
-    bytes.append(contentsOf: flag ? "true".utf8 : "false".utf8)
-  }
+  public mutating func value(_ flag: Bool) { append(atMost: 6) { $0.append(literal: flag ? "true" : "false") } }
 
-  public mutating func value(_ time: Timestamp) {
-    separate()
-    time.withRFC3339 { quoted($0) }
-  }
+  public mutating func value(_ time: Timestamp) { time.withRFC3339 { quoted($0) } }
 
-  public mutating func value(_ id: Identifier) {
-    separate()
-    id.withText { quoted($0) }
-  }
+  public mutating func value(_ id: Identifier) { id.withText { quoted($0) } }
 
   private mutating func quoted(_ plain: UnsafeBufferPointer<UInt8>) {
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(contentsOf: plain)
-    bytes.append(UInt8(ascii: "\""))
+    append(atMost: plain.count + 3) { span in
+      span.append(UInt8(ascii: "\""))
+      span.append(copying: plain)
+      span.append(UInt8(ascii: "\""))
+    }
   }
 
   public mutating func value(_ text: String) {
-    separate()
-    bytes.append(UInt8(ascii: "\""))
     var text = text
-    text.withUTF8 { escape($0) }
-    bytes.append(UInt8(ascii: "\""))
+    text.withUTF8 { text in
+      let plain = plainCount(text, from: 0)
+      if plain == text.count { return quoted(text) }
+      append(atMost: 2) { $0.append(UInt8(ascii: "\"")) }
+      escape(text, plainUpTo: plain)
+      bytes.append(UInt8(ascii: "\""))
+    }
   }
 
   /// A text, a colon and a number as one string: what a reference is made of, without making it first.
   mutating func value(_ text: String, colon number: Int) {
     value(text)
     bytes.removeLast()
-    bytes.append(UInt8(ascii: ":"))
-    append(number)
-    bytes.append(UInt8(ascii: "\""))
+    bytes.append(addingCapacity: 22) { span in
+      span.append(UInt8(ascii: ":"))
+      span.append(decimal: number)
+      span.append(UInt8(ascii: "\""))
+    }
   }
 
   /// Copies stretches that need no escape, and escapes what lies between them.
-  private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
+  private mutating func escape(_ text: UnsafeBufferPointer<UInt8>, plainUpTo end: Int) {
     var copied = 0
-    var place = 0
+    var place = end
     while place < text.count {
-      let byte = text[place]
-      guard isSuspect[Int(byte)] else {
+      if let (scalar, length) = hiddenScalar(text, place) {
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[copied..<place]))
+        append(escaped: scalar)
+        place += length
+        copied = place
+      } else {
         place += 1
-        continue
       }
-      guard let (scalar, length) = hiddenScalar(text, place) else {
-        place += 1
-        continue
-      }
-      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[copied..<place]))
-      append(escaped: scalar)
-      place += length
-      copied = place
+      place = plainCount(text, from: place)
     }
     bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[copied...]))
   }
@@ -187,10 +173,61 @@ public struct JSONWriter: Sendable {
   }
 }
 
-/// Bytes with which something may begin that has to be escaped: `"`, `\`, the controls, and the lead
-/// bytes of the hidden characters beyond ASCII.
-private let isSuspect: [Bool] = (0...255).map { byte in
-  byte < 0x20 || [0x22, 0x5C, 0x7F, 0xC2, 0xD8, 0xE2, 0xEF].contains(byte)
+/// Where the first byte is, from a place on, with which something may begin that has to be escaped; the end without one.
+private func plainCount(_ text: UnsafeBufferPointer<UInt8>, from place: Int) -> Int {
+  var place = place
+  let raw = UnsafeRawBufferPointer(text)
+  while place + 8 <= text.count, isPlain(raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)) { place += 8 }
+  let last = text.count - 8
+  // Fewer than eight are left: they are looked at together with some of those before them.
+  if last >= 0, place > last, isPlain(raw.loadUnaligned(fromByteOffset: last, as: UInt64.self)) { return text.count }
+  while place < text.count, !isSuspect(text[place]) { place += 1 }
+  return place
+}
+
+/// `"`, `\`, the controls, and the lead bytes of the hidden characters beyond ASCII.
+private func isSuspect(_ byte: UInt8) -> Bool {
+  switch byte {
+  case 0..<0x20, 0x22, 0x5C, 0x7F, 0xC2, 0xD8, 0xE2, 0xEF: true
+  default: false
+  }
+}
+
+/// Whether eight bytes are all ASCII and none of them suspect.
+private func isPlain(_ word: UInt64) -> Bool {
+  let ones: UInt64 = 0x0101_0101_0101_0101
+  // Each term sets the highest bit of a byte that is, in this order: beyond ASCII, a control, ", \ or DEL. A borrow
+  // can reach a neighbour only from a byte that is suspect itself.
+  let suspects =
+    word | (word &- 0x20 * ones) | ((word ^ 0x22 * ones) &- ones) | ((word ^ 0x5C * ones) &- ones)
+    | (word &+ ones)
+  return suspects & (0x80 * ones) == 0
+}
+
+extension OutputSpan<UInt8> {
+  /// At most 20 bytes.
+  fileprivate mutating func append(decimal number: Int) {
+    if number < 0 { append(UInt8(ascii: "-")) }
+    var power: UInt = 1
+    while number.magnitude / power > 9 { power *= 10 }
+    while power > 0 {
+      append(UInt8(truncatingIfNeeded: 48 + number.magnitude / power % 10))
+      power /= 10
+    }
+  }
+
+  @inline(__always)
+  fileprivate mutating func append(literal: StaticString) {
+    append(copying: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+  }
+
+  @inline(__always)
+  fileprivate mutating func append(copying bytes: UnsafeBufferPointer<UInt8>) {
+    withUnsafeMutableBufferPointer { buffer, count in
+      _ = UnsafeMutableBufferPointer(rebasing: buffer[count...]).initialize(fromContentsOf: bytes)
+      count += bytes.count
+    }
+  }
 }
 
 // MARK: Members that may be absent
@@ -228,7 +265,6 @@ extension JSONWriter {
   mutating func member(_ name: StaticString, _ cursor: Cursor?) {
     guard let cursor else { return }
     key(name)
-    separate()
     cursor.withText { quoted($0) }
   }
 }

@@ -47,6 +47,21 @@ struct JSONRoundTripTests {
     }
   }
 
+  @Test func `a character is escaped wherever it is in a long plain text`() throws {
+    for length in 0...40 {
+      for place in 0...length {
+        for (character, escape) in [
+          ("\"", "\\\""), ("\\", "\\\\"), ("\u{1F}", "\\u001f"), ("\u{7F}", "\\u007f"), ("\u{85}", "\\u0085"),
+        ] {
+          let (before, after) = (String(repeating: "~", count: place), String(repeating: " ", count: length - place))
+          var json = JSONWriter()
+          json.value(before + character + after)
+          #expect(String(decoding: json.bytes, as: UTF8.self) == "\"" + before + escape + after + "\"")
+        }
+      }
+    }
+  }
+
   @Test func `exactly the characters that could act on a terminal or split a line are escaped`() throws {
     for value in 1...0x10FFFF as ClosedRange<UInt32> {
       guard let scalar = Unicode.Scalar(value) else { continue }

@@ -1,12 +1,12 @@
-/// Values by the keys of rows, for what is looked up once a message.
+/// Values by the keys of rows, or by addresses, for what is looked up once a message.
 ///
-/// Cheaper than a dictionary, whose hash withstands keys that somebody chose: SQLite chooses these.
+/// Cheaper than a dictionary, whose hash withstands keys that somebody chose: nobody chooses these.
 struct KeyTable<Value> {
   private var keys: [Int64] = []
   private var values: [Value?] = []
   private var count = 0
 
-  /// No row has it (sqlite.org/autoinc.html: a key is chosen from 1 on).
+  /// No row has it (sqlite.org/autoinc.html: a key is chosen from 1 on), and no program has this address.
   private static var free: Int64 { .min }
 
   subscript(key: Int64) -> Value? {
@@ -20,6 +20,9 @@ struct KeyTable<Value> {
       values[slot] = newValue
     }
   }
+
+  /// The values that are there, in no order.
+  var all: some Sequence<Value> { values.lazy.compactMap(\.self) }
 
   /// The slot that a key has, or would get.
   private func slot(of key: Int64) -> Int {
