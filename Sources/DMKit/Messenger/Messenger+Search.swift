@@ -89,13 +89,16 @@ public final class SearchResults {
     _ request: SearchRequest, _ messenger: Messenger, _ store: Store, _ me: Int64
   ) throws -> Store.SearchFilter {
     let rows = try request.conversations.map { try messenger.find($0, store, me) }
-    func time(_ bound: HistoryQuery.Bound) throws -> Timestamp {
+    // Within a conversation the order is that of the numbers; among several, times are all there is.
+    func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
+      guard rows.count == 1, case .message(let reference)? = bound else { return nil }
+      return try messenger.seq(of: reference, in: rows[0], store, me)
+    }
+    func time(_ bound: HistoryQuery.Bound?) throws -> Timestamp? {
       switch bound {
-      case .time(let time): return time
-      case .message(let reference):
-        guard rows.count == 1 else { return try store.time(of: messenger.find(reference, store, me)) }
-        let seq = try messenger.seq(of: reference, in: rows[0], store, me)
-        return try store.time(of: Store.Place(conversation: rows[0].key, seq: seq))
+      case .time(let time): time
+      case .message(let reference) where rows.count != 1: try store.time(of: messenger.find(reference, store, me))
+      case .message, nil: nil
       }
     }
     let sender = try request.sender.map { handle in
@@ -104,10 +107,15 @@ public final class SearchResults {
     }
     return Store.SearchFilter(
       conversations: rows.isEmpty ? nil : rows.map(\.key), sender: sender,
-      since: try request.since.map(time) ?? Timestamp.writable.lowerBound,
-      before: try request.before.map(time) ?? Timestamp(microseconds: .max),
-      contents: request.contents)
+      since: try time(request.since) ?? Timestamp.writable.lowerBound,
+      before: try time(request.before) ?? Timestamp(microseconds: .max),
+      seqs: try seqs(since: seq(request.since), before: seq(request.before)), contents: request.contents)
   }
+}
+
+private func seqs(since: Int?, before: Int?) -> Range<Int> {
+  let first = since ?? 1
+  return first..<max(first, before ?? .max)
 }
 
 extension Messenger {

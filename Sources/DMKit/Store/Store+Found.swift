@@ -7,6 +7,8 @@ extension Store {
     let since: Timestamp
     /// Not included.
     let before: Timestamp
+    /// The numbers that a message may have, for a search in one conversation.
+    let seqs: Range<Int>
     let contents: Set<SearchRequest.Content>
   }
 
@@ -14,15 +16,16 @@ extension Store {
     SELECT m.conversation, m.seq, m.sender, m.deleted_at IS NOT NULL, m.expires_at, m.id FROM message m
     """
   private static let passes = """
-    m.created_at >= ?1 AND m.created_at < ?2 AND m.system_kind IS NULL AND (?3 IS NULL OR m.sender = ?3)
-    AND (NOT ?4 OR m.text LIKE '%http://%' OR m.text LIKE '%https://%') AND (NOT ?5 OR m.mentions IS NOT NULL)
-    AND (NOT ?6 OR m.attachment_count > 0)
-    AND (NOT ?7 OR m.attachment_count > 0 AND EXISTS (SELECT 1 FROM attachment a WHERE a.message = m.id AND a.kind = 1))
+    m.created_at >= ?1 AND m.created_at < ?2 AND m.seq >= ?3 AND m.seq < ?4 AND m.system_kind IS NULL
+    AND (?5 IS NULL OR m.sender = ?5)
+    AND (NOT ?6 OR m.text LIKE '%http://%' OR m.text LIKE '%https://%') AND (NOT ?7 OR m.mentions IS NOT NULL)
+    AND (NOT ?8 OR m.attachment_count > 0)
+    AND (NOT ?9 OR m.attachment_count > 0 AND EXISTS (SELECT 1 FROM attachment a WHERE a.message = m.id AND a.kind = 1))
     """
 
   /// Whether a message passes a filter, and the user sees it.
   func passes(_ key: Int64, _ filter: SearchFilter, as viewer: Viewer) throws -> Bool {
-    var statement = try connection.prepare(as: "passes", "\(Self.filtered) WHERE m.id = ?8 AND \(Self.passes)")
+    var statement = try connection.prepare(as: "passes", "\(Self.filtered) WHERE m.id = ?10 AND \(Self.passes)")
     Self.bind(filter, to: &statement)
     statement.bind(key)
     return try statement.step() && sees(statement, filter, as: viewer)
@@ -34,7 +37,7 @@ extension Store {
     var statement =
       isOne
       ? try connection.prepare(
-        as: "newest of one", "\(Self.filtered) WHERE m.conversation = ?8 AND \(Self.passes) ORDER BY m.seq DESC")
+        as: "newest of one", "\(Self.filtered) WHERE m.conversation = ?10 AND \(Self.passes) ORDER BY m.seq DESC")
       : try connection.prepare(
         as: "newest of all",
         "\(Self.filtered) INDEXED BY message_created WHERE \(Self.passes) ORDER BY m.created_at DESC, m.id DESC")
@@ -48,6 +51,8 @@ extension Store {
   private static func bind(_ filter: SearchFilter, to statement: inout Statement) {
     statement.bind(filter.since)
     statement.bind(filter.before)
+    statement.bind(filter.seqs.lowerBound)
+    statement.bind(filter.seqs.upperBound)
     statement.bind(filter.sender)
     for content in [SearchRequest.Content.link, .mention, .attachment, .image] {
       statement.bind(filter.contents.contains(content))

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @testable import DMKit
@@ -145,5 +146,28 @@ struct PrivateReadTests {
     let receipts = try alice.receipts(for: [.ranges([all], in: .title("ops"))])
     #expect(receipts.map(\.user.description) == ["carol"])
     #expect(receipts.first?.ranges.allSatisfy { $0.lowerBound > 2 } == true)
+  }
+
+  @Test func `a dump and a backup carry private marks and the switch that makes all marks private`() throws {
+    let scene = try Scene()
+    _ = try scene.mark(1...4, isPrivate: true)
+    _ = try scene.mark(6...7, isPrivate: false)
+    _ = try scene.bob.setProfile(ProfileChange(sendsReadReceipts: false))
+    let (backup, dump) = (try scene.store.elsewhere("backup"), try scene.store.elsewhere("dump"))
+    _ = try scene.store.upkeep.backUp(to: backup)
+    var lines: [UInt8] = []
+    try scene.store.upkeep.dump().forEach { lines += $0 }
+    try Data(lines).write(to: URL(filePath: dump))
+    for path in [backup, dump] {
+      let other = try TemporaryStore(users: [])
+      _ = try other.upkeep.restore(file: path)
+      let (alice, bob) = (try other.messenger("alice"), try other.messenger("bob"))
+      #expect(try alice.everything(in: "bob").filter { $0.status == .read }.map(\.number) == [6, 7])
+      #expect(try bob.unreadCount() == 4)
+      #expect(try !bob.user().sendsReadReceipts)
+      _ = try bob.markRead(.all, in: .direct("alice"))
+      #expect(try alice.everything(in: "bob").filter { $0.status == .read }.map(\.number) == [6, 7])
+      #expect(try other.findings() == [])
+    }
   }
 }

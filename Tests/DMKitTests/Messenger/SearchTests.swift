@@ -76,4 +76,29 @@ import Testing
     let store = try TemporaryStore(users: [], isNamed: false)
     #expect(try find("alice", "lunch", store).isEmpty)
   }
+
+  @Test func `a message as a bound counts by its number, also where times go back`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    let future = Timestamp(microseconds: Timestamp.now.microseconds + 7_200_000_000)
+    _ = try alice.importHistory([
+      .message(ImportedMessage(group: .title("ops"), sender: Handle("alice"), text: "word", createdAt: future))
+    ])[0].get()
+    for _ in 2...4 { try alice.say("word", to: "+ops") }
+    func found(_ words: String?, _ change: (inout SearchRequest) -> Void) throws -> [Int] {
+      var request = SearchRequest(words)
+      request.conversations = [.title("ops")]
+      change(&request)
+      return try alice.search(request).next().map(\.message.number).sorted()
+    }
+    for words in ["word", nil] {
+      #expect(try found(words) { $0.since = .message(.number(2, in: nil)) } == [2, 3, 4])
+      #expect(try found(words) { $0.before = .message(.number(3, in: nil)) } == [1, 2])
+      #expect(
+        try found(words) {
+          $0.since = .message(.number(3, in: nil))
+          $0.before = .message(.number(2, in: nil))
+        } == [])
+    }
+  }
 }
