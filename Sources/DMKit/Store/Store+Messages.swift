@@ -17,32 +17,31 @@ extension Store {
     // Nobody has made a tombstone of it yet, but that is what is there to be seen.
     let isOver = viewer.extras == .tombstones && row.isNull(first + 11) && expiresAt.map { $0 <= viewer.now } == true
     let surroundings = viewer.surroundings
-    var message = Message(
-      id: row.identifier(first), conversationID: try conversationID(conversation),
-      conversation: try surroundings.label(of: conversation), seq: seq, sender: try handle(sender),
-      text: isOver ? nil : row.optionalText(first + 4), createdAt: row.timestamp(first + 5),
-      status: try viewer.statuses.status(of: seq, in: conversation, from: sender), nonce: row.optionalText(first + 7))
-    message.senderName = try surroundings.displayName(of: sender)
-    message.isMine = sender == viewer.user
+    let status = try viewer.statuses.status(of: seq, in: conversation, from: sender)
     // What is gone counts as read.
-    message.isUnread =
-      try !message.isMine && !isOver && row.isNull(first + 11) && !surroundings.isRead(seq, in: conversation)
-    message.readByCount =
-      message.status == .read ? try viewer.statuses.readerCount(of: seq, in: conversation, from: sender) : 0
-    if viewer.namesReaders {
-      message.readBy = try viewer.statuses.readers(of: seq, in: conversation, from: sender).map(handle)
+    let isUnread =
+      try sender != viewer.user && !isOver && row.isNull(first + 11) && !surroundings.isRead(seq, in: conversation)
+    let readByCount = status == .read ? try viewer.statuses.readerCount(of: seq, in: conversation, from: sender) : 0
+    let readBy =
+      viewer.namesReaders ? try viewer.statuses.readers(of: seq, in: conversation, from: sender).map(handle) : nil
+    let replyTo = try row.optionalIdentifier(first + 6).map { try surroundings.reply($0, as: viewer) }
+    func common() throws -> Message {
+      Message(
+        id: row.identifier(first), conversationID: try conversationID(conversation),
+        conversation: try surroundings.label(of: conversation), seq: seq, sender: try handle(sender),
+        senderName: try surroundings.displayName(of: sender), isMine: sender == viewer.user, isUnread: isUnread,
+        readByCount: readByCount, readBy: readBy, text: isOver ? nil : row.optionalText(first + 4),
+        createdAt: row.timestamp(first + 5), status: status, replyTo: replyTo, nonce: row.optionalText(first + 7),
+        expiresAt: expiresAt, deletedAt: isOver ? expiresAt : nil)
     }
-    message.replyTo = try row.optionalIdentifier(first + 6).map { try surroundings.reply($0, as: viewer) }
-    message.expiresAt = expiresAt
-    if isOver {
-      message.deletedAt = expiresAt
-      return message
-    }
-    if row.isNull(first + 9), row.isNull(first + 11), row.isNull(first + 12), row.isNull(first + 14),
-      row.int64(first + 15) == 0, row.int64(first + 16) == 0, row.isNull(first + 17)
+    if isOver
+      || row.isNull(first + 9) && row.isNull(first + 11) && row.isNull(first + 12) && row.isNull(first + 14)
+        && row.int64(first + 15) == 0 && row.int64(first + 16) == 0 && row.isNull(first + 17)
     {
-      return message
+      // Returned as it is made: to copy one costs as much as to read it.
+      return try common()
     }
+    var message = try common()
     message.editedAt = row.optionalTimestamp(first + 9)
     message.deletedAt = row.optionalTimestamp(first + 11)
     message.systemKind = row.optionalInt64(first + 12).flatMap(Message.SystemKind.init(number:))
