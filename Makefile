@@ -3,7 +3,7 @@ DESTDIR ?=
 PROGRAMS := $(notdir $(wildcard Sources/dm-*))
 RELEASE := swift build -c release --static-swift-stdlib
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
-# Commands that a target needs besides what a build needs; a Debian package of another name stands behind a colon.
+# Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq
 
 .PHONY: demo test torture build install lint bench generate setup
@@ -13,7 +13,7 @@ demo: build
 
 test torture: TOOLS += sqlite3 strace groff faketime time ffmpeg vips:libvips-tools heif-enc:libheif-examples \
   exiftool:libimage-exiftool-perl
-# The suites that look at the clock: nothing else may run beside them.
+# The suites that measure time: nothing else may run at the same time.
 CLOCK := BotTortureTests BusyTests ClockTortureTests EndTortureTests FuzzTortureTests KillTortureTests LifetimeTests \
   MediaFuzzTortureTests PauseTortureTests PowerLossTortureTests PurgeRaceTortureTests StoreFlipTortureTests \
   StoreTortureTests SystemCallTortureTests WakingTortureTests
@@ -23,7 +23,7 @@ test: setup
 	swift test --skip-build --disable-xctest --skip '$(ONE_OF)'
 	swift test --skip-build --disable-xctest --no-parallel --filter '$(ONE_OF)'
 
-# The tests of survival, for minutes instead of seconds, and the long random run: see docs/reliability.md.
+# The torture tests, for minutes instead of seconds, and the long random run: see docs/reliability.md.
 torture: TOOLS += mkfs.ext4:e2fsprogs losetup:mount
 torture: setup
 	swift build --build-tests
@@ -54,7 +54,7 @@ bench: build
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/search
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/attach
 
-# What is generated and committed: the completions.
+# Updates the generated files that are committed: the completions.
 generate: setup
 	swift build
 	b="$$(swift build --show-bin-path)"; for p in $(PROGRAMS); do \
@@ -62,7 +62,7 @@ generate: setup
 	  "$$b/$$p" --generate-completion zsh >completions/zsh/_$$p && \
 	  "$$b/$$p" --generate-completion fish >completions/fish/$$p.fish || exit; done
 
-# Installs what is missing with apt, and asks for nothing when nothing is.
+# Installs missing packages with apt; needs no rights if none is missing.
 setup:
 	@missing="$$(for t in $(TOOLS); do command -v $${t%:*} >/dev/null || echo $${t#*:}; done)"; \
 	test -e /usr/include/sqlite3.h || missing="$$missing libsqlite3-dev"; \

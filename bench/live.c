@@ -1,6 +1,6 @@
-// What bench/live measures with, and what it measures dm against: a writer and a follower that do as little as can be
-// done with SQLite and inotify. The texts are "ping 0", "ping 1" and so on; a program that is measured has to answer or
-// to print each of them once and in order, or the measurement fails.
+// The measuring program of bench/live, and the baseline for dm: a minimal writer and a minimal follower with SQLite and
+// inotify. The texts are "ping 0", "ping 1" and so on; a measured program must answer or print each of them once and in
+// order, or the measurement fails.
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ static void step(sqlite3_stmt *statement) {
   done(sqlite3_reset(statement));
 }
 
-// Touches a file, which it creates if need be.
+// Touches a file, and creates it if it does not exist.
 static void ring(int directory, const char *name) {
   if (utimensat(directory, name, NULL, 0) == 0) return;
   int file = openat(directory, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -111,18 +111,18 @@ static void run_poller(const char *path, const char *bell) {
   }
 }
 
-// A program that is measured.
+// A measured program.
 struct program {
   pid_t pid;
   int in, out;
-  long heard;     // How many pings it printed; -1 until its first line, which says that it is ready.
-  double *times;  // When each was printed, if not NULL.
+  long heard;     // The number of pings it printed; -1 until its first line, which means that it is ready.
+  double *times;  // The time when each was printed, if not NULL.
   size_t length;
   char text[1 << 16];
 };
 
 static struct program *followers, *writer;
-static int size;  // How many followers; the writer stands behind the last of them.
+static int size;  // The number of followers; the writer comes after the last of them.
 
 static void start(struct program *p, char **argv, long heard) {
   int in[2], out[2];
@@ -169,7 +169,7 @@ static void take(struct program *p) {
   memmove(p->text, line, p->length);
 }
 
-// Reads what they print until each has printed so many pings, or, with false, until it is that late.
+// Reads the output of all until each has printed that number of pings and returns true, or returns false at the deadline.
 static bool drain(struct program *programs, int count, long goal, double until) {
   struct pollfd polled[count + 1];
   for (;;) {
@@ -206,7 +206,7 @@ static void end_all(void) {
   for (int i = 0; i < size; i++) waitpid(followers[i].pid, NULL, 0);
 }
 
-// What a writer that ended no longer takes is missed in what it prints.
+// A failed write is not checked: if the writer has ended, its missing output is noticed.
 static void say(long number) { dprintf(writer->in, "ping %ld\n", number); }
 
 static int ascending(const void *a, const void *b) {
@@ -236,7 +236,7 @@ static void *drain_followers(void *goal) {
   return NULL;
 }
 
-// A thread of its own reads the followers, lest reading them keeps the writer waiting for its next line.
+// A separate thread reads the followers, so that reading them does not delay the next line of the writer.
 static void crowd(long count, char **writer_argv, char **follower_argv) {
   start_all(follower_argv, writer_argv);
   pthread_t thread;
@@ -276,7 +276,7 @@ static void touch(const char *path, double rate, double seconds, char **names) {
 }
 
 int main(int argc, char **argv) {
-  signal(SIGPIPE, SIG_IGN);  // A program that ended is reported with its status instead.
+  signal(SIGPIPE, SIG_IGN);  // A program that ended is reported with its status instead of by a signal.
   char **commands[2] = {NULL, NULL};
   int found = 0, plain = argc;
   for (int i = 1; i < argc && found < 2; i++) {

@@ -1,4 +1,4 @@
--- What dm-search executes for :word, but for the order of messages that answer equally well; the other columns are constant.
+-- The query of dm-search for :word, except for the order of messages with equal rank; the other columns are constant.
 SELECT 'message' AS type, lower(hex(m.uuid)) AS id, lower(hex(c.uuid)) AS conversation_id, m.seq, u.handle AS sender,
   m.text, m.created_at, 'sent' AS status, lower(hex(m.reply_to)) AS reply_to, m.nonce
 FROM search

@@ -1,5 +1,5 @@
--- What dm-send executes for a message to :to, in its transaction; :c is the conversation, :me the sender.
--- The log is left to the shell's own ways, which serve it best here: it is moved on closing.
+-- The statements of dm-send for a message to :to, in its transaction; :c is the conversation, :me the sender.
+-- The shell checkpoints the WAL when it closes the database: its default, and the fastest setting here.
 PRAGMA user_version;
 PRAGMA application_id;
 PRAGMA synchronous = FULL;

@@ -1,6 +1,6 @@
 import DMKit
 
-/// Prints what others say to a user, and who is typing, until they have said so many things.
+/// Prints the messages of others to a user, and who is typing, until there were COUNT messages.
 ///
 ///     swift run watch STORE USER COUNT
 @main struct Watch {
