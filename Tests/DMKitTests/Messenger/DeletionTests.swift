@@ -1,0 +1,251 @@
+import Testing
+
+@testable import DMKit
+
+/// Deleting messages for yourself and for everyone, expiry, and deleting a whole conversation.
+struct DeletionTests {
+  /// The group with three messages of alice, 2 to 4.
+  private func groupWithMessages() throws -> OpsGroup {
+    let group = try OpsGroup()
+    for text in ["one", "two", "three"] { try group.alice.say(text, to: "+ops") }
+    return group
+  }
+
+  private func tombstones(_ user: Messenger) throws -> [Message] {
+    var query = HistoryQuery(.title("ops"))
+    query.includesDeleted = true
+    return try user.history(of: query).filter { $0.deletedAt != nil }
+  }
+
+  private func deletions(_ user: Messenger, from place: EventQuery.Start) throws -> [Deletion] {
+    var query = EventQuery(from: place)
+    query.kinds = [.messageDeleted]
+    return try user.told(query).compactMap { if case .messageDeleted(let deletion, _) = $0 { deletion } else { nil } }
+  }
+
+  // MARK: For yourself
+
+  @Test func `a message that you delete for yourself is gone for you, and the others keep it`() throws {
+    let group = try groupWithMessages()
+    try group.bob.delete("+ops:3")
+    #expect(try group.bob.texts(in: "+ops") == ["one", "three"])
+    #expect(try group.carol.texts(in: "+ops") == ["one", "two", "three"])
+    #expect(try group.bob.found("two") == [] && group.carol.found("two") == ["two"])
+    #expect(try tombstones(group.bob) == [], "it leaves no tombstone")
+    #expect(try group.store.findings() == [])
+  }
+
+  @Test func `everyone may delete for themselves what they see: messages of others, announcements, as a former member`()
+    throws
+  {
+    let group = try groupWithMessages()
+    try group.bob.delete("+ops:1")
+    _ = try group.carol.leave(.title("ops"))
+    try group.carol.delete("+ops:2")
+    #expect(try group.bob.everything(in: "+ops").map(\.number) == [2, 3, 4, 5])
+    #expect(try group.carol.everything(in: "+ops").map(\.number) == [1, 3, 4, 5])
+  }
+
+  @Test func `a stranger may delete nothing`() throws {
+    let group = try groupWithMessages()
+    let message = try group.bob.message("+ops:2").id.description
+    for forEveryone in [false, true] {
+      #expect(try code { try group.dave.delete(message, forEveryone: forEveryone) } == .notAllowed)
+    }
+  }
+
+  @Test func `only you are told of what you deleted for yourself`() throws {
+    let group = try groupWithMessages()
+    let place = try group.alice.here()
+    try group.bob.delete("+ops:2")
+    let told = try deletions(group.bob, from: place)
+    #expect(told.map(\.seq) == [2] && told.map(\.forEveryone) == [false])
+    let all = Set(MessagingEvent.Kind.allCases)
+    #expect(try group.alice.told(all, from: place) == [] && group.carol.told(all, from: place) == [])
+  }
+
+  @Test func `an unread message that you delete for yourself counts as read, and sends no receipt`() throws {
+    let group = try groupWithMessages()
+    try group.bob.delete("+ops:2")
+    let seen = try group.bob.seen("+ops")
+    #expect(seen.unreadCount == 2 && seen.firstUnreadSeq == 3)
+    #expect(try group.alice.message("+ops:2").status == .sent)
+    #expect(try group.alice.receipts(for: .number(2, in: .title("ops"))) == [])
+  }
+
+  // MARK: For everyone
+
+  @Test func `a message that its sender deletes for everyone leaves a tombstone of its number, sender and time`() throws
+  {
+    let group = try OpsGroup()
+    let sent = try group.alice.say("@bob secret", to: "+ops", replyTo: "1")
+    try group.bob.react("👍", to: "+ops:2")
+    try group.alice.edit("+ops:2", to: "@bob more secret")
+    try group.alice.delete("+ops:2", forEveryone: true)
+    for user in [group.alice, group.bob, group.carol] {
+      #expect(try user.texts(in: "+ops") == [] && user.found("secret") == [])
+      let tombstone = try #require(try tombstones(user).first)
+      #expect(tombstone.number == 2 && tombstone.id == sent.id && tombstone.createdAt == sent.createdAt)
+      #expect(tombstone.sender == sent.sender && tombstone.text == nil && tombstone.editedAt == nil)
+      #expect(tombstone.reactions == [] && tombstone.mentions == [])
+    }
+    #expect(try group.store.texts("SELECT text FROM message WHERE text NOT NULL") == [])
+    #expect(try group.store.findings() == [])
+  }
+
+  @Test func `nobody deletes a message of another or an announcement for everyone, not even an owner`() throws {
+    let group = try groupWithMessages()
+    try group.bob.say("mine", to: "+ops")
+    #expect(try code { try group.alice.delete("+ops:5", forEveryone: true) } == .notAllowed)
+    #expect(try code { try group.carol.delete("+ops:5", forEveryone: true) } == .notAllowed)
+    #expect(try code { try group.alice.delete("+ops:1", forEveryone: true) } == .notAllowed)
+    #expect(try group.carol.everything(in: "+ops").count == 5)
+  }
+
+  @Test func `a former member deletes nothing for everyone, not even their own message`() throws {
+    let group = try OpsGroup()
+    try group.carol.say("mine", to: "+ops")
+    _ = try group.carol.leave(.title("ops"))
+    #expect(try code { try group.carol.delete("+ops:2", forEveryone: true) } == .notAllowed)
+    #expect(try group.alice.message("+ops:2").text == "mine")
+  }
+
+  @Test func `the stream tells everyone who saw it that a message is deleted, and tells the message no more`() throws {
+    let group = try groupWithMessages()
+    _ = try group.alice.add(["dave"], to: .title("ops"))
+    let place = try group.alice.here()
+    try group.alice.delete("+ops:3", forEveryone: true)
+    for user in [group.alice, group.bob, group.carol] {
+      #expect(try user.told([.messageDeleted], from: place) == ["3 deleted"])
+    }
+    #expect(try group.dave.told([.messageDeleted], from: place) == [], "it was sent before dave was added")
+    #expect(
+      try group.bob.told(MessagingEvent.Kind.standard) == [
+        "1 alice: conversation_created ops", "2 alice: one", "4 alice: three", "5 alice: user_joined dave", "3 deleted",
+      ])
+  }
+
+  @Test func `a deleted message counts no more: neither as unread nor as a mention, nor as the last of the list`()
+    throws
+  {
+    let group = try OpsGroup()
+    for text in ["one", "@bob two"] { try group.alice.say(text, to: "+ops") }
+    #expect(try group.bob.seen("+ops").unreadMentionsCount == 1)
+    try group.alice.delete("+ops:3", forEveryone: true)
+    var seen = try group.bob.seen("+ops")
+    #expect(seen.unreadCount == 1 && seen.unreadMentionsCount == 0 && seen.lastMessage?.text == "one")
+    try group.alice.delete("+ops:2", forEveryone: true)
+    seen = try group.bob.seen("+ops")
+    #expect(seen.unreadCount == 0 && seen.firstUnreadSeq == nil)
+    #expect(seen.lastMessage?.systemKind == .conversationCreated)
+    #expect(try group.store.findings() == [])
+  }
+
+  // MARK: What is gone
+
+  @Test func `the number of a deleted message is not given again, and numbers from the end pass over it`() throws {
+    let group = try groupWithMessages()
+    try group.alice.delete("+ops:4", forEveryone: true)
+    #expect(try group.alice.say("four", to: "+ops").number == 5)
+    #expect(try group.bob.message("+ops:-2").number == 3)
+    let ranges = [RangeReference(from: 3, to: 5)]
+    #expect(try group.bob.messages(in: .title("ops"), ranges).map(\.number) == [3, 5])
+  }
+
+  @Test(arguments: [true, false]) func `a reference to a deleted message is one to a message that there is not`(
+    _ forEveryone: Bool
+  ) throws {
+    let group = try groupWithMessages()
+    let id = try group.alice.message("+ops:3").id.description
+    try group.alice.delete("+ops:3", forEveryone: forEveryone)
+    let alice = group.alice
+    for message in ["+ops:3", id] {
+      #expect(try code { try alice.delete(message) } == .unknownMessage)
+      #expect(try code { try alice.delete(message, forEveryone: true) } == .unknownMessage)
+      #expect(try code { try alice.act(.report(reason: nil), on: message) } == .unknownMessage)
+      #expect(try code { try alice.say("x", to: "+ops", replyTo: message) } == .unknownMessage)
+      #expect(try code { try alice.messageToForward(MessageReference(message)) } == .unknownMessage)
+      #expect(try code { try alice.receipts(for: MessageReference(message)) } == .unknownMessage)
+    }
+  }
+
+  @Test func `a reply to a deleted message keeps its id and quotes nothing of it`() throws {
+    let group = try groupWithMessages()
+    let reply = try group.bob.say("yes", to: "+ops", replyTo: "3")
+    try group.alice.delete("+ops:3", forEveryone: true)
+    let quoted = try #require(try group.carol.message("+ops:\(reply.number)").replyTo)
+    #expect(quoted.id == reply.replyTo?.id && quoted.seq == nil && quoted.sender == nil && quoted.text == nil)
+  }
+
+  @Test func `a nonce stands for its message also after that was deleted, so nothing is sent again`() throws {
+    let group = try OpsGroup()
+    let sent = try group.alice.say("one", to: "+ops", nonce: "n")
+    try group.alice.delete("+ops:2", forEveryone: true)
+    let again = try group.alice.say("one", to: "+ops", nonce: "n")
+    #expect(again.id == sent.id && again.isDuplicate && again.deletedAt != nil && again.text == nil)
+    #expect(try group.bob.texts(in: "+ops") == [])
+  }
+
+  // MARK: Expiry
+
+  @Test func `a message that has expired is gone for everyone, though nobody has written since`() throws {
+    let group = try groupWithMessages()
+    try group.expire("three")
+    for user in [group.alice, group.bob, group.carol] {
+      #expect(try user.texts(in: "+ops") == ["one", "two"] && user.found("three") == [])
+      #expect(try user.seen("+ops").lastMessage?.text == "two")
+    }
+    #expect(try group.bob.unreadCount() == 2 && group.bob.seen("+ops").unreadCount == 2)
+  }
+
+  @Test func `an expired message leaves a tombstone of the time at which it expired, and followers are told`() throws {
+    let group = try groupWithMessages()
+    let place = try group.alice.here()
+    try group.expire("two")
+    var query = EventQuery(from: place)
+    (query.kinds, query.marksDelivered, query.beatsPresence) = ([.messageDeleted], false, false)
+    #expect(try Follower(group.bob, query).until("3 deleted").last == "3 deleted")
+    let tombstone = try #require(try tombstones(group.carol).first)
+    #expect(tombstone.number == 3 && tombstone.text == nil && tombstone.deletedAt == tombstone.expiresAt)
+  }
+
+  @Test func `a message lives a second at least`() throws {
+    func check(_ lifetime: Duration) throws -> DMError.Code? {
+      try code { try Outgoing(to: .direct("bob"), text: "x", lifetime: lifetime) }
+    }
+    #expect(try check(.seconds(1)) == nil)
+    #expect(try check(.milliseconds(999)) == .badField && check(.zero) == .badField)
+  }
+
+  // MARK: Deleting a conversation
+
+  @Test func `a conversation that you delete is empty and not listed for you, and the others keep it`() throws {
+    let group = try groupWithMessages()
+    let place = try group.alice.here()
+    #expect(try group.bob.change(.deleted, in: [.title("ops")]).map(\.unreadCount) == [0])
+    #expect(try group.bob.conversations() == [] && group.bob.unreadCount() == 0)
+    #expect(try group.bob.everything(in: "+ops") == [] && group.bob.seen("+ops").lastMessage == nil)
+    #expect(try group.carol.everything(in: "+ops").count == 4 && group.carol.unreadCount() == 3)
+    #expect(try group.carol.told(Set(MessagingEvent.Kind.allCases), from: place) == [])
+    #expect(try group.store.findings() == [])
+  }
+
+  @Test func `the next message lists a deleted conversation again, with that message alone`() throws {
+    let group = try groupWithMessages()
+    _ = try group.bob.change(.deleted, in: [.title("ops")])
+    _ = try group.alice.setTitle("operations", of: .title("ops"))
+    #expect(try group.bob.conversations() == [], "an announcement brings nothing back")
+    try group.alice.say("four", to: "+operations")
+    #expect(try group.bob.conversations().map(\.unreadCount) == [1])
+    #expect(try group.bob.texts(in: "+operations") == ["four"])
+  }
+
+  @Test func `deleting a conversation twice changes nothing, and a pin outlives it`() throws {
+    let group = try groupWithMessages()
+    _ = try group.bob.change(.pinned(true), in: [.title("ops")])
+    _ = try group.bob.change(.deleted, in: [.title("ops")])
+    #expect(try group.changes { _ = try group.bob.change(.deleted, in: [.title("ops")]) } == 0)
+    try group.alice.say("four", to: "+ops")
+    #expect(try group.bob.conversations().map(\.isPinned) == [true])
+  }
+}

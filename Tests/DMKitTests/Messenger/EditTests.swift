@@ -1,0 +1,233 @@
+import Testing
+
+@testable import DMKit
+
+/// Editing a message, and reporting one: `dm-edit text` and `dm-edit report`.
+struct EditTests {
+  // MARK: Editing
+
+  @Test func `an edited message has another text and the time of the edit, and keeps its number, id and time`() throws {
+    let group = try OpsGroup()
+    let sent = try group.alice.say("lunch at noo?", to: "+ops")
+    let edited = try group.alice.edit("+ops:2", to: "lunch at noon?")
+    #expect(edited.text == "lunch at noon?")
+    #expect(edited.id == sent.id && edited.number == sent.number && edited.createdAt == sent.createdAt)
+    #expect(sent.editedAt == nil)
+    #expect(try #require(edited.editedAt) >= sent.createdAt)
+    #expect(try group.store.findings() == [])
+  }
+
+  @Test func `the others see the new text in histories and lists, and a search finds only that`() throws {
+    let group = try OpsGroup()
+    try group.alice.say("old words", to: "+ops")
+    try group.alice.edit("+ops:2", to: "new words")
+    for user in [group.alice, group.bob, group.carol] {
+      #expect(try user.texts(in: "+ops") == ["new words"])
+      #expect(try user.seen("+ops").lastMessage?.text == "new words")
+      #expect(try user.found("new") == ["new words"] && user.found("old") == [])
+    }
+  }
+
+  @Test func `a message is named by its number, by a number from the end, or by its UUID`() throws {
+    let group = try OpsGroup()
+    let sent = try group.alice.say("one", to: "+ops")
+    for reference in ["+ops:2", "+ops:-1", sent.id.description, "dm:\(sent.id)"] {
+      #expect(try group.alice.edit(reference, to: "by \(reference)").text == "by \(reference)")
+    }
+    #expect(try code { try group.alice.edit("2", to: "x") } == .badReference)
+  }
+
+  @Test func `nobody edits a message of another, not even an owner`() throws {
+    let group = try OpsGroup()
+    try group.bob.say("mine", to: "+ops")
+    #expect(try code { try group.alice.edit("+ops:2", to: "x") } == .notAllowed)
+    #expect(try code { try group.carol.edit("+ops:2", to: "x") } == .notAllowed)
+    #expect(try group.carol.texts(in: "+ops") == ["mine"])
+  }
+
+  @Test func `a former member may not edit even their own message`() throws {
+    let group = try OpsGroup()
+    try group.carol.say("mine", to: "+ops")
+    _ = try group.carol.leave(.title("ops"))
+    #expect(try code { try group.carol.edit("+ops:2", to: "x") } == .notAllowed)
+  }
+
+  @Test func `a stranger may not edit by UUID, and does not find the group by its title`() throws {
+    let group = try OpsGroup()
+    let sent = try group.alice.say("secret", to: "+ops")
+    #expect(try code { try group.dave.edit(sent.id.description, to: "x") } == .notAllowed)
+    #expect(try code { try group.dave.edit("+ops:2", to: "x") } == .unknownConversation)
+  }
+
+  @Test func `an announcement cannot be edited`() throws {
+    let group = try OpsGroup()
+    #expect(try code { try group.alice.edit("+ops:1", to: "x") } == .notAllowed)
+  }
+
+  @Test func `a message that was deleted, has expired or was never sent is unknown`() throws {
+    let group = try OpsGroup()
+    for text in ["deleted", "deleted for alice", "expired"] { try group.alice.say(text, to: "+ops") }
+    try group.alice.delete("+ops:2", forEveryone: true)
+    try group.alice.delete("+ops:3")
+    try group.expire("expired")
+    for number in 2...5 {
+      #expect(try code { try group.alice.edit("+ops:\(number)", to: "x") } == .unknownMessage, "\(number)")
+    }
+  }
+
+  @Test func `the text that a message has already changes nothing`() throws {
+    let group = try OpsGroup()
+    try group.alice.say("caf\u{E9}", to: "+ops")
+    let changes = try group.changes {
+      let same = try group.alice.edit("+ops:2", to: "caf\u{E9}")
+      #expect(same.editedAt == nil)
+    }
+    #expect(changes == 0)
+    let other = try group.alice.edit("+ops:2", to: "cafe\u{301}")
+    #expect(other.editedAt != nil, "the same letters in other bytes are another text")
+  }
+
+  @Test(
+    arguments: [
+      ("", .emptyText), (String(repeating: "x", count: 64 * 1024 + 1), .textTooLong), ("a\u{0}b", .badField),
+      (String(repeating: "x", count: 64 * 1024), nil),
+    ] as [(String, DMError.Code?)])
+  func `a text has 1 byte to 64 KiB and no NUL`(_ text: String, _ expected: DMError.Code?) throws {
+    let group = try OpsGroup()
+    try group.alice.say("x", to: "+ops")
+    #expect(try code { try group.alice.edit("+ops:2", to: text) } == expected)
+  }
+
+  @Test func `an edit changes no count and no status, and moves nothing in the list`() throws {
+    let group = try OpsGroup()
+    try group.alice.say("one", to: "+ops")
+    try group.alice.say("later", to: "bob")
+    try group.bob.read(2...2, of: "+ops")
+    let before = try (group.bob.conversations().map(\.id), group.carol.seen("+ops").unreadCount)
+    let edited = try group.alice.edit("+ops:2", to: "two")
+    #expect(edited.status == .read && edited.readByCount == 1)
+    #expect(try group.bob.conversations().map(\.id) == before.0)
+    #expect(try group.bob.seen("+ops").unreadCount == 0 && group.carol.seen("+ops").unreadCount == before.1)
+    #expect(try group.store.findings() == [])
+  }
+
+  @Test func `an edit keeps the reactions and what the message replies to`() throws {
+    let group = try OpsGroup()
+    let first = try group.bob.say("lunch?", to: "+ops")
+    try group.alice.say("yse", to: "+ops", replyTo: "2")
+    try group.bob.react("👍", to: "+ops:3")
+    let edited = try group.alice.edit("+ops:3", to: "yes")
+    #expect(edited.replyTo?.id == first.id)
+    #expect(edited.reactions.map(\.emoji) == ["👍"])
+  }
+
+  @Test func `an edit brings back neither an archived nor a deleted conversation`() throws {
+    let group = try OpsGroup()
+    try group.alice.say("one", to: "+ops")
+    _ = try group.bob.change(.archived(true), in: [.title("ops")])
+    _ = try group.carol.change(.deleted, in: [.title("ops")])
+    try group.alice.edit("+ops:2", to: "two")
+    #expect(try group.bob.conversations() == [] && group.carol.conversations() == [])
+  }
+
+  @Test func `the stream tells every participant of an edit, once for each`() throws {
+    let group = try OpsGroup()
+    try group.alice.say("one", to: "+ops")
+    let place = try group.alice.here()
+    try group.alice.edit("+ops:2", to: "two")
+    for user in [group.alice, group.bob, group.carol] {
+      #expect(try user.told([.messageUpdated], from: place) == ["2 alice is now two"])
+    }
+    #expect(try group.dave.told([.messageUpdated], from: place) == [])
+    try group.alice.edit("+ops:2", to: "three")
+    // An event has the message as it is now, not as it was then.
+    #expect(
+      try group.bob.told([.messageUpdated], from: place) == ["2 alice is now three", "2 alice is now three"])
+  }
+
+  @Test func `a user who blocks the sender is told of no edit`() throws {
+    let group = try OpsGroup()
+    try group.bob.say("one", to: "+ops")
+    _ = try group.alice.setBlocked(true, ["bob"])
+    let place = try group.alice.here()
+    try group.bob.edit("+ops:2", to: "two")
+    #expect(try group.alice.told([.messageUpdated], from: place) == [])
+    #expect(try group.carol.told([.messageUpdated], from: place) == ["2 bob is now two"])
+  }
+
+  @Test func `a batch of edits goes on past one that fails`() throws {
+    let group = try OpsGroup()
+    for text in ["one", "two"] { try group.alice.say(text, to: "+ops") }
+    let edits = try [("+ops:2", "eins"), ("+ops:9", "x"), ("+ops:3", "zwei")].map {
+      try Edit(MessageReference($0.0), .text($0.1))
+    }
+    let codes = try group.alice.edit(edits).map { result in try code { try result.get() } }
+    #expect(codes == [nil, .unknownMessage, nil])
+    #expect(try group.bob.texts(in: "+ops") == ["eins", "zwei"])
+  }
+
+  @Test func `a nonce still names its message after an edit, whatever the text`() throws {
+    let group = try OpsGroup()
+    let sent = try group.alice.say("first", to: "+ops", nonce: "n")
+    try group.alice.edit("+ops:2", to: "second")
+    for text in ["first", "third"] {
+      let again = try group.alice.say(text, to: "+ops", nonce: "n")
+      #expect(again.id == sent.id && again.isDuplicate && again.text == "second")
+    }
+  }
+
+  // MARK: Reporting
+
+  private func reports(_ group: OpsGroup) throws -> [String] {
+    try group.store.texts("SELECT coalesce(reason, 'no reason') || ': ' || coalesce(text, '') FROM report")
+  }
+
+  @Test func `a report keeps the reason and a copy of the text, which stays when the message is deleted`() throws {
+    let group = try OpsGroup()
+    try group.bob.say("buy this", to: "+ops")
+    try group.alice.act(.report(reason: "they sell things"), on: "+ops:2")
+    try group.bob.delete("+ops:2", forEveryone: true)
+    #expect(try reports(group) == ["they sell things: buy this"])
+  }
+
+  @Test func `reporting a message once more replaces the reason, and each user has a report of their own`() throws {
+    let group = try OpsGroup()
+    try group.bob.say("buy this", to: "+ops")
+    try group.alice.act(.report(reason: "spam"), on: "+ops:2")
+    try group.alice.act(.report(reason: nil), on: "+ops:2")
+    try group.carol.act(.report(reason: "rude"), on: "+ops:2")
+    #expect(try reports(group) == ["no reason: buy this", "rude: buy this"])
+  }
+
+  @Test func `your own message and an announcement cannot be reported, and a stranger may not report`() throws {
+    let group = try OpsGroup()
+    let sent = try group.bob.say("mine", to: "+ops")
+    #expect(try code { try group.bob.act(.report(reason: nil), on: "+ops:2") } == .notAllowed)
+    #expect(try code { try group.bob.act(.report(reason: nil), on: "+ops:1") } == .notAllowed)
+    #expect(try code { try group.dave.act(.report(reason: nil), on: sent.id.description) } == .notAllowed)
+    #expect(try reports(group) == [])
+  }
+
+  @Test func `a former member may report what they saw`() throws {
+    let group = try OpsGroup()
+    try group.bob.say("rude", to: "+ops")
+    _ = try group.carol.leave(.title("ops"))
+    try group.carol.act(.report(reason: "this is why"), on: "+ops:2")
+    #expect(try reports(group) == ["this is why: rude"])
+  }
+
+  @Test func `nobody in the conversation is told of a report`() throws {
+    let group = try OpsGroup()
+    try group.bob.say("rude", to: "+ops")
+    #expect(try group.changes { try group.alice.act(.report(reason: nil), on: "+ops:2") } == 0)
+  }
+
+  @Test func `a reason has at most 1024 bytes and no NUL`() throws {
+    func check(_ reason: String) throws -> DMError.Code? {
+      try code { try Edit(MessageReference("bob:1"), .report(reason: reason)) }
+    }
+    #expect(try check(String(repeating: "x", count: 1024)) == nil)
+    #expect(try check(String(repeating: "x", count: 1025)) == .badField)
+    #expect(try check("a\u{0}") == .badField)
+  }
+}

@@ -1,0 +1,206 @@
+import Testing
+
+@testable import DMKit
+
+/// What each user decides about a conversation for themselves: pin, mute, archive and name.
+struct OwnStateTests {
+  private static let ops = [ConversationReference.title("ops")]
+
+  /// The titles that a user lists; a direct conversation by the handle of the other.
+  private func list(_ user: Messenger, _ change: (inout ListQuery) -> Void = { _ in }) throws -> [String] {
+    var query = ListQuery()
+    change(&query)
+    return try user.conversations(query).map(\.name)
+  }
+
+  /// The group, and after it direct conversations of bob with dave and with carol.
+  private func groupAndDirect() throws -> OpsGroup {
+    let group = try OpsGroup()
+    for user in [group.dave, group.carol] { try user.say("hi", to: "bob") }
+    return group
+  }
+
+  // MARK: For all of them
+
+  @Test(arguments: [OwnChange.pinned(true), .archived(true), .muted(for: nil), .named("mine")])
+  func `you alone see and are told of a change, and the same change again is none`(_ change: OwnChange) throws {
+    let group = try OpsGroup()
+    let (place, others) = try (group.alice.here(), [group.alice, group.carol].map { try $0.seen("+ops") })
+    #expect(try group.bob.change(change, in: Self.ops).count == 1)
+    #expect(try group.bob.told(Set(MessagingEvent.Kind.allCases), from: place) == ["ops changed"])
+    for (user, before) in zip([group.alice, group.carol], others) {
+      #expect(try user.told(Set(MessagingEvent.Kind.allCases), from: place) == [])
+      #expect(try user.seen("+ops") == before)
+    }
+    #expect(try group.changes { _ = try group.bob.change(change, in: Self.ops) } == 0)
+    #expect(try group.store.findings() == [])
+  }
+
+  @Test(arguments: [OwnChange.pinned(false), .archived(false), .unmuted, .named(nil)])
+  func `undoing what is not set changes nothing`(_ change: OwnChange) throws {
+    let group = try OpsGroup()
+    #expect(try group.changes { _ = try group.bob.change(change, in: Self.ops) } == 0)
+  }
+
+  @Test(arguments: [OwnChange.pinned(true), .archived(true), .muted(for: nil), .named("mine"), .deleted])
+  func `a former member may still do it, and a stranger may not`(_ change: OwnChange) throws {
+    let group = try OpsGroup()
+    _ = try group.carol.leave(.title("ops"))
+    #expect(try group.carol.change(change, in: Self.ops).count == 1)
+    let id = try group.alice.seen("+ops").id
+    #expect(try code { try group.dave.change(change, in: [.id(id)]) } == .notAllowed)
+    #expect(try code { try group.dave.change(change, in: Self.ops) } == .unknownConversation)
+  }
+
+  @Test func `several conversations change at once, each once, and none when one of them is unknown`() throws {
+    let group = try groupAndDirect()
+    let some = try ["+ops", "carol", "+ops"].map(ConversationReference.init)
+    #expect(try group.bob.change(.pinned(true), in: some).map(\.name) == ["ops", "carol"])
+    let unknown = try ["dave", "+osp"].map(ConversationReference.init)
+    #expect(try code { try group.bob.change(.pinned(true), in: unknown) } == .unknownConversation)
+    #expect(try !group.bob.seen("dave").isPinned)
+  }
+
+  // MARK: Pin
+
+  @Test func `pinned conversations come before all others, and among themselves by activity`() throws {
+    let group = try groupAndDirect()
+    #expect(try list(group.bob) == ["carol", "dave", "ops"])
+    _ = try group.bob.change(.pinned(true), in: [.title("ops"), .direct("dave")])
+    #expect(try list(group.bob) == ["dave", "ops", "carol"])
+    try group.carol.say("me", to: "bob")
+    #expect(try list(group.bob) == ["dave", "ops", "carol"])
+    try group.alice.say("news", to: "+ops")
+    #expect(try list(group.bob) == ["ops", "dave", "carol"])
+    _ = try group.bob.change(.pinned(false), in: [.title("ops"), .direct("dave")])
+    #expect(try list(group.bob) == ["ops", "carol", "dave"])
+  }
+
+  // MARK: Mute
+
+  @Test func `a mute without an end lasts until it is undone`() throws {
+    let group = try OpsGroup()
+    #expect(try group.bob.change(.muted(for: nil), in: Self.ops).map(\.mutedUntil) == [.forever])
+    #expect(try group.bob.change(.unmuted, in: Self.ops).map(\.mutedUntil) == [nil])
+  }
+
+  @Test func `a mute with an end lasts that long, and a later one replaces it`() throws {
+    let group = try OpsGroup()
+    for hours in [8, 1] {
+      let before = Timestamp.now.microseconds
+      let seen = try #require(try group.bob.change(.muted(for: .seconds(hours * 3600)), in: Self.ops).first)
+      let length = try #require(seen.mutedUntil).microseconds - before
+      #expect((Int64(hours) * 3_600_000_000...Int64(hours) * 3_600_000_000 + 60_000_000).contains(length))
+    }
+    try group.store.execute("UPDATE participant SET muted_until = 1 WHERE muted_until NOT NULL")
+    #expect(try group.bob.seen("+ops").mutedUntil == nil, "its end has come")
+  }
+
+  @Test func `a mute is a mark for what shows notices: lists, counts and streams stay as they are`() throws {
+    let group = try OpsGroup()
+    let place = try group.bob.here()
+    _ = try group.bob.change(.muted(for: nil), in: Self.ops)
+    try group.alice.say("one", to: "+ops")
+    #expect(try list(group.bob) == ["ops"] && group.bob.unreadCount() == 1)
+    #expect(try group.bob.told([.message], from: place) == ["2 alice: one"])
+  }
+
+  @Test func `muted conversations can be left out of lists, counts, histories and streams`() throws {
+    let group = try groupAndDirect()
+    let place = try group.bob.here()
+    _ = try group.bob.change(.muted(for: nil), in: Self.ops)
+    try group.alice.say("unheard", to: "+ops")
+    try group.carol.say("heard", to: "bob")
+    #expect(try list(group.bob) { $0.unmutedOnly = true } == ["carol", "dave"])
+    var (listed, history, stream) = (ListQuery(), HistoryQuery(), EventQuery(from: place))
+    (listed.unmutedOnly, history.unmutedOnly, stream.unmutedOnly) = (true, true, true)
+    stream.marksDelivered = false
+    #expect(try group.bob.unreadCount(listed) == 3)
+    #expect(try group.bob.history(of: history).map(\.text) == ["hi", "hi", "heard"])
+    #expect(try group.bob.told(stream).map(\.summary) == ["2 carol: heard"])
+  }
+
+  // MARK: Archive
+
+  @Test func `an archived conversation is out of the list and its counts, and is listed on request`() throws {
+    let group = try groupAndDirect()
+    _ = try group.bob.change(.archived(true), in: [.direct("carol")])
+    #expect(try list(group.bob) == ["dave", "ops"] && group.bob.unreadCount() == 1)
+    #expect(try list(group.bob) { $0.archived = .only } == ["carol"])
+    #expect(try list(group.bob) { $0.archived = .included } == ["carol", "dave", "ops"])
+    #expect(try group.bob.texts(in: "carol") == ["hi"] && group.bob.found("hi") == ["hi", "hi"])
+    _ = try group.bob.change(.archived(false), in: [.direct("carol")])
+    #expect(try list(group.bob) == ["carol", "dave", "ops"])
+  }
+
+  @Test func `the next message brings an archived conversation back, also your own`() throws {
+    let group = try groupAndDirect()
+    for (user, other) in [(group.carol, "bob"), (group.bob, "carol")] {
+      _ = try group.bob.change(.archived(true), in: [.direct("carol")])
+      #expect(try list(group.bob) == ["dave", "ops"])
+      try user.say("back", to: other)
+      #expect(try list(group.bob) == ["carol", "dave", "ops"])
+    }
+  }
+
+  @Test func `a muted conversation stays archived whatever is said, until it is unarchived`() throws {
+    let group = try groupAndDirect()
+    for change in [OwnChange.archived(true), .muted(for: nil)] {
+      _ = try group.bob.change(change, in: [.direct("carol")])
+    }
+    try group.carol.say("unheard", to: "bob")
+    try group.bob.say("mine", to: "carol")
+    #expect(try list(group.bob) == ["dave", "ops"] && group.bob.seen("carol").isArchived)
+    _ = try group.bob.change(.archived(false), in: [.direct("carol")])
+    #expect(try list(group.bob) == ["carol", "dave", "ops"])
+  }
+
+  @Test func `an archived conversation comes back once its mute has ended`() throws {
+    let group = try OpsGroup()
+    for change in [OwnChange.archived(true), .muted(for: .seconds(3600))] {
+      _ = try group.bob.change(change, in: Self.ops)
+    }
+    try group.store.execute("UPDATE participant SET muted_until = 1 WHERE muted_until NOT NULL")
+    try group.alice.say("good morning", to: "+ops")
+    #expect(try list(group.bob) == ["ops"])
+  }
+
+  @Test func `a pin, a mute and an archive end neither with leaving nor with being added again`() throws {
+    let group = try OpsGroup()
+    for change in [OwnChange.pinned(true), .archived(true), .muted(for: nil)] {
+      _ = try group.carol.change(change, in: Self.ops)
+    }
+    for step in ["left", "added again"] {
+      if step == "left" {
+        _ = try group.carol.leave(.title("ops"))
+      } else {
+        _ = try group.alice.add(["carol"], to: .title("ops"))
+      }
+      let seen = try group.carol.seen("+ops")
+      #expect(seen.isPinned && seen.isArchived && seen.mutedUntil == .forever, "\(step)")
+    }
+  }
+
+  // MARK: Name
+
+  @Test func `a name of your own refers to the conversation, before all titles`() throws {
+    let group = try groupAndDirect()
+    _ = try group.bob.change(.named("ops"), in: [.direct("carol")])
+    #expect(try list(group.bob) == ["ops", "dave", "ops"])
+    #expect(try group.bob.say("to carol", to: "+ops").conversationID == group.bob.seen("carol").id)
+    #expect(try group.carol.seen("bob").ownName == nil && group.carol.seen("+ops").isGroup)
+  }
+
+  @Test func `a name follows the rules of titles, and no two of your conversations have the same`() throws {
+    let group = try groupAndDirect()
+    let carol = [ConversationReference.direct("carol")]
+    for name in ["", "a\nb", "a\u{200B}b", String(repeating: "x", count: 257)] {
+      #expect(try code { try group.bob.change(.named(name), in: carol) } == .badField)
+    }
+    _ = try group.bob.change(.named("mine"), in: Self.ops)
+    #expect(try code { try group.bob.change(.named("mine"), in: carol) } == .nameTaken)
+    #expect(try group.carol.change(.named("mine"), in: Self.ops).count == 1, "a name is for one user")
+    _ = try group.bob.change(.named(nil), in: Self.ops)
+    #expect(try group.bob.change(.named("mine"), in: carol).map(\.ownName) == ["mine"])
+  }
+}
