@@ -127,18 +127,19 @@ public final class Invocation {
       if let replacing { batch = batch.map { ($0, .success($1.recovering(replacing))) } }
       var items: [Item] = []
       for case (_, .success(let item)) in batch { items.append(item) }
-      var results: ArraySlice<Result<Answer, DMError>> = []
+      var results: [Result<Answer, DMError>] = []
       do {
-        if !items.isEmpty { results = try act(items)[...] }
+        if !items.isEmpty { results = try act(items) }
       } catch let error as DMError {
         if error.code.isFatal { try refuse(batch, error, nonce) }
         throw error
       }
+      var next = results.makeIterator()
       for (line, content) in batch {
         switch content {
         case .failure(let error): try fail(line: line, error)
         case .success(let item):
-          switch results.popFirst() {
+          switch next.next() {
           case .success(let answer): try print(answer, line)
           case .failure(let error):
             try fail(line: line, error.nonce == nil ? error.answering(nonce: nonce(item)) : error)

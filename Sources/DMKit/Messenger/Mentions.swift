@@ -57,7 +57,7 @@ final class Mentions {
 
   /// The participants of a conversation whom a text mentions, in the order of the text.
   func users(in text: String, of conversation: Int64) throws -> [Int64] {
-    guard text.utf8.contains(UInt8(ascii: "@")) else { return [] }
+    guard text.contains(byte: UInt8(ascii: "@")) else { return [] }
     let finder = try finders[conversation] ?? MentionFinder(store, conversation)
     finders[conversation] = finder
     return finder.users(in: text)

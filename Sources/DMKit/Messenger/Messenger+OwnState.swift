@@ -44,7 +44,6 @@ extension Messenger {
         found = row
       }
       let row = try found ?? find(reference, store, me)
-      try checkNotBlocked(row, as: Viewer(store, me))
       try bringBack(row, store, me)
       _ = try apply(.draft(text), in: row, store, me)
       return try asSeen(row, store, me)
@@ -81,6 +80,8 @@ extension Messenger {
       try store.set(.draft(nil), of: me, in: row.key)
     case .draft(let text):
       try check(.draft, in: row)
+      // A draft can be thrown away where it can no longer be sent.
+      if text != nil { try checkNotBlocked(row, as: Viewer(store, me)) }
       if before.draftText.map(ExactString.init) == text.map(ExactString.init) { return false }
       try store.set(.draft(text), of: me, in: row.key)
     case .named(let name):

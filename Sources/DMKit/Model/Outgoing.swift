@@ -45,7 +45,7 @@ public struct Outgoing: Equatable, Sendable {
     guard text.utf8.count <= textLimit else {
       throw DMError(.textTooLong, "the text is over \(textLimit / 1024) KiB; split it")
     }
-    guard !text.utf8.contains(0) else {
+    guard !text.contains(byte: 0) else {
       throw DMError(.badField, "the text holds a NUL character; remove it", subject: "text")
     }
   }

@@ -8,7 +8,7 @@ extension JSONReader {
       guard byte >= 0x20 else { throw control(byte) }
       place += 1
     }
-    if take("\"") { return try text(bytes[start..<(place - 1)]) }
+    if take(UInt8(ascii: "\"")) { return try text(bytes[start..<(place - 1)]) }
     var unescaped = Array(bytes[start..<place])
     while let byte = peek() {
       guard byte >= 0x20 else { throw control(byte) }
@@ -56,7 +56,7 @@ extension JSONReader {
   private mutating func unicodeEscape() throws(DMError) -> Character {
     let first = try codeUnit()
     if let scalar = Unicode.Scalar(first) { return Character(scalar) }
-    guard first < 0xDC00, take("\\"), take("u") else {
+    guard first < 0xDC00, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
       throw fault("half of a surrogate pair", advice: "write both halves, or the character")
     }
     let second = try codeUnit()

@@ -81,8 +81,8 @@ public struct JSONReader: ~Copyable {
     while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A { place += 1 }
   }
 
-  mutating func take(_ byte: Character) -> Bool {
-    guard peek() == byte.asciiValue else { return false }
+  mutating func take(_ byte: UInt8) -> Bool {
+    guard peek() == byte else { return false }
     place += 1
     return true
   }
@@ -121,7 +121,7 @@ public struct JSONReader: ~Copyable {
     var object = JSONObject()
     // Few names are compared one by one, many by a set: a hostile line must not cost the square.
     var names: Set<ExactString> = []
-    if take("}") { return object }
+    if take(UInt8(ascii: "}")) { return object }
     repeat {
       skipSpace()
       guard peek() == UInt8(ascii: "\"") else { throw fault("a name that is no string") }
@@ -132,11 +132,11 @@ public struct JSONReader: ~Copyable {
         ? object.members.contains { ExactString($0.name) == name } : !names.insert(name).inserted
       if isTwice { throw fault("the second '\(name.text)', which ends", advice: "keep one of them") }
       skipSpace()
-      guard take(":") else { throw fault("a missing ':'") }
+      guard take(UInt8(ascii: ":")) else { throw fault("a missing ':'") }
       object.members.append(JSONObject.Member(name: name.text, value: try value()))
       skipSpace()
-    } while take(",")
-    guard take("}") else { throw fault("a missing ',' or '}'") }
+    } while take(UInt8(ascii: ","))
+    guard take(UInt8(ascii: "}")) else { throw fault("a missing ',' or '}'") }
     return object
   }
 
@@ -144,12 +144,12 @@ public struct JSONReader: ~Copyable {
     try enter()
     defer { depth -= 1 }
     var array: [JSONValue] = []
-    if take("]") { return array }
+    if take(UInt8(ascii: "]")) { return array }
     repeat {
       array.append(try value())
       skipSpace()
-    } while take(",")
-    guard take("]") else { throw fault("a missing ',' or ']'") }
+    } while take(UInt8(ascii: ","))
+    guard take(UInt8(ascii: "]")) else { throw fault("a missing ',' or ']'") }
     return array
   }
 
@@ -162,17 +162,17 @@ public struct JSONReader: ~Copyable {
   private mutating func number() throws(DMError) -> JSONValue {
     let start = place
     var isInteger = true
-    _ = take("-")
+    _ = take(UInt8(ascii: "-"))
     let leading = peek()
     let count = digits()
     guard count > 0, count == 1 || leading != UInt8(ascii: "0") else { throw fault("something that is no value") }
-    if take(".") {
+    if take(UInt8(ascii: ".")) {
       isInteger = false
       guard digits() > 0 else { throw fault("a number without decimals") }
     }
-    if take("e") || take("E") {
+    if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
       isInteger = false
-      if !take("+") { _ = take("-") }
+      if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
       guard digits() > 0 else { throw fault("a number without an exponent") }
     }
     let text = String(decoding: bytes[start..<place], as: UTF8.self)

@@ -142,8 +142,11 @@ struct DraftTests {
 
   @Test func `nobody keeps a draft for a user they block, and a blocked user may`() throws {
     let group = try OpsGroup()
+    _ = try group.alice.saveDraft("before", in: .direct("bob"))
     _ = try group.alice.setBlocked(true, ["bob"])
     #expect(try code { try group.alice.saveDraft("x", in: .direct("bob")) } == .notAllowed)
+    #expect(try code { try group.alice.change(.draft("x"), in: [.direct("bob")]) } == .notAllowed)
+    #expect(try group.alice.change(.draft(nil), in: [.direct("bob")]).map(\.draftText) == [nil])
     #expect(try group.bob.saveDraft("x", in: .direct("alice")).draftText == "x")
   }
 
