@@ -12,7 +12,7 @@ func completion(of command: Command, for shell: Shell) -> String {
   }
 }
 
-private func spellings(_ option: Option) -> [String] {
+private func spellings(_ option: Declaration) -> [String] {
   (option.short.map { ["-\($0)"] } ?? []) + (option.long.map { ["--\($0)"] } ?? [])
 }
 

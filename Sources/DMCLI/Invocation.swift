@@ -17,16 +17,16 @@ public final class Invocation {
 
   /// Whether records go out as JSON lines: a flag decides, else whether standard output is a terminal.
   public private(set) lazy var isJSON =
-    arguments.has("json") || (!arguments.has("text") && isatty(STDOUT_FILENO) == 0)
+    arguments[Common.json] || (!arguments[Common.text] && isatty(STDOUT_FILENO) == 0)
 
-  public var isQuiet: Bool { arguments.has("quiet") }
+  public private(set) lazy var isQuiet = arguments[Common.quiet]
 
   /// The store as the user sees it, opened when it is first needed.
   public func messenger() throws -> Messenger {
     if let made { return made }
     let login = Self.loginName
-    let name = try arguments.value("as") ?? environment("DM_USER") ?? login
-    let handle = try Handle(name.without("@"))
+    let name = try arguments[Common.user] ?? environment("DM_USER")?.without("@") ?? login
+    let handle = try Handle(name)
     let isLogin = handle.description.utf8.elementsEqual(login.utf8)
     let messenger = Messenger(try location(), as: Messenger.Identity(handle, isLoginName: isLogin))
     made = messenger
@@ -35,8 +35,10 @@ public final class Invocation {
 
   /// Where the store is.
   public func location() throws -> StoreLocation {
-    let busyTimeout = try busyTimeout()
-    if let path = try arguments.value("store") ?? environment("DM_STORE") {
+    let busyTimeout =
+      try arguments[Common.busyTimeout] ?? environment("DM_BUSY_TIMEOUT").map(busyMilliseconds)
+      ?? StoreLocation.standardBusyTimeout
+    if let path = try arguments[Common.store] ?? environment("DM_STORE") {
       // The usual accident is a variable that is not set.
       if path.isEmpty { throw usage("--store needs the name of a folder") }
       var bytes = Substring(path).utf8
@@ -51,17 +53,6 @@ public final class Invocation {
       throw usage("there is no home folder; set HOME, or name a --store")
     }
     return StoreLocation(directory: home + "/.local/share/dm", isNamed: false, busyTimeout: busyTimeout)
-  }
-
-  /// Milliseconds for which a write waits for the store.
-  private func busyTimeout() throws -> Int {
-    guard let text = try arguments.value("busy-timeout") ?? environment("DM_BUSY_TIMEOUT") else {
-      return StoreLocation.standardBusyTimeout
-    }
-    guard let length = microseconds(of: text), length <= 366 * 86_400_000_000 else {
-      throw usage("'\(text)' is not a time for --busy-timeout; write 0s, 30s or 5m")
-    }
-    return Int(length / 1000)
   }
 
   private static var loginName: String {

@@ -3,11 +3,11 @@ public import DMKit
 /// How files are to be prepared, as options say it.
 public struct PreparationArguments {
   public static let options = [
-    Option("as-file", "change nothing at all"),
-    Option("keep-metadata", "keep what cameras and programs have written into the file, a place for example"),
-    Option("transcode", value: "RATE", "make H.264 and AAC of a video, at so many bits per second: 800k, 2M"),
-    Option("voice", "make a voice message of a recording"),
-    Option("max-size", value: "SIZE", "refuse a file that is larger: 500M, 20G [4G]"),
+    Declaration("as-file", "change nothing at all"),
+    Declaration("keep-metadata", "keep what cameras and programs have written into the file, a place for example"),
+    Declaration("transcode", value: "RATE", "make H.264 and AAC of a video, at so many bits per second: 800k, 2M"),
+    Declaration("voice", "make a voice message of a recording"),
+    Declaration("max-size", value: "SIZE", "refuse a file that is larger: 500M, 20G [4G]"),
   ]
 
   private let options: PreparationOptions

@@ -8,6 +8,9 @@ public protocol Program {
 }
 
 extension Program {
+  /// Runs the action of a program that has several.
+  public static func run(_ call: Invocation) throws { try call.arguments.action?.run(call) }
+
   /// Parses, runs, flushes, and ends with the status that says how it went.
   public static func main() {
     // A service manager may have had it ignored, and a closed pipe would go unnoticed (systemd.exec(5)).
@@ -47,9 +50,9 @@ extension Program {
       throw DMError(.inputOutput, "cannot read the arguments from /proc; see whether it is mounted")
     }
     var isLossy = false
-    if command.allOptions.contains(where: { $0.name == "lossy" }) {
+    if command.options.contains(where: { $0.declaration.name == lossy.declaration.name }) {
       let words = (1..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
-      isLossy = words.prefix { $0 != "--" }.contains("--lossy")
+      isLossy = words.prefix { $0 != "--" }.contains(lossy.declaration.spelling)
     }
     return try (1..<Int(CommandLine.argc)).map { index in
       guard let bytes = CommandLine.unsafeArgv[index] else { return "" }
@@ -62,16 +65,15 @@ extension Program {
   }
 
   private static func answer(_ call: Invocation) throws {
-    if call.arguments.has("help") {
+    if call.arguments[Common.help] {
       try call.output.write(help(of: command))
-    } else if call.arguments.has("version") {
+    } else if call.arguments[Common.version] {
       try call.output.write("\(command.name) \(version)\n")
-    } else if call.arguments.has("schema") {
+    } else if call.arguments[Common.schema] {
       try call.output.write(
         RecordSchema.document(for: command.name, reads: command.reads, writes: command.writes))
     } else {
-      // Where a program has a --text of its own, that is no format.
-      if call.arguments.has("json"), call.arguments.has("text") { try call.arguments.exclude("json", "text") }
+      try call.arguments.check(Common.rules + command.rules)
       try run(call)
     }
   }

@@ -15,13 +15,13 @@ internal import DMKit
       Command.Subcommand(
         "create", operands: "[USER]...", "find or create a direct conversation, or create a group",
         options: [
-          Option("title", value: "TITLE", "make it a group of that title"),
-          Option("if-absent", "print the group where there is one of that title, or of exactly these users"),
+          Declaration("title", value: "TITLE", "make it a group of that title"),
+          Declaration("if-absent", "print the group where there is one of that title, or of exactly these users"),
         ]),
       Command.Subcommand("show", operands: "CONVERSATION", "print a conversation"),
       Command.Subcommand(
         "add", operands: "CONVERSATION USER...", "add users to a group",
-        options: [Option("with-history", "let them see what was said before, too")]),
+        options: [Declaration("with-history", "let them see what was said before, too")]),
       Command.Subcommand("remove", operands: "CONVERSATION USER...", "remove users from a group that one owns"),
       Command.Subcommand("leave", operands: "CONVERSATION", "leave a group; its last owner passes it on"),
       Command.Subcommand("title", operands: "CONVERSATION TITLE", "give a group another title"),
@@ -33,7 +33,7 @@ internal import DMKit
       Command.Subcommand("unpin", operands: "CONVERSATION...", "list it by its activity again"),
       Command.Subcommand(
         "mute", operands: "CONVERSATION...", "mark it as one that is not to disturb",
-        options: [Option("for", value: "TIME", "only for that long")]),
+        options: [Declaration("for", value: "TIME", "only for that long")]),
       Command.Subcommand("unmute", operands: "CONVERSATION...", "undo that"),
       Command.Subcommand(
         "archive", operands: "CONVERSATION...", "put it away until something new is said, or for good if it is muted"),
@@ -43,7 +43,7 @@ internal import DMKit
         "delete what was said for oneself, and do not list it until something new is"),
       Command.Subcommand(
         "draft", operands: "CONVERSATION [TEXT]...", "keep a text for later, or show it",
-        options: [Option("clear", "throw it away")]),
+        options: [Declaration("clear", "throw it away")]),
     ],
     examples: [
       ("dm-conversation create --title ops bob carol", "a group of oneself, bob and carol"),

@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 
 @main struct DMDoctor: Program {
-  private static let damaged = Option(
+  private static let damaged = Declaration(
     "damaged", "take along messages that are not as they were written, leave out such contents")
 
   static let command = Command(
@@ -15,12 +15,12 @@ internal import DMKit
       Command.Subcommand(
         "check", "look for faults",
         options: [
-          Option("deep", "compute everything again: pages, references, index, counts, ranges, digests and contents")
+          Declaration("deep", "compute everything again: pages, references, index, counts, ranges, digests and contents")
         ]),
       Command.Subcommand("stats", "print sizes, rows, consumers, and when each of these tools was used last"),
       Command.Subcommand(
         "backup", operands: "FILE", "copy the store as it is now into a file, while others write",
-        options: [Option("force", "replace a file that is no backup, or a backup that holds more"), damaged]),
+        options: [Declaration("force", "replace a file that is no backup, or a backup that holds more"), damaged]),
       Command.Subcommand("dump", "print the whole store as lines"),
       Command.Subcommand(
         "restore", operands: "[FILE]", "make a store of a dump on standard input, or of a dump or backup in a file",

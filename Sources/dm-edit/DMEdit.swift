@@ -13,13 +13,13 @@ internal import DMKit
       Command.Subcommand("text", operands: "MESSAGE TEXT...", "give a message of one's own another text"),
       Command.Subcommand(
         "delete", operands: "MESSAGE...", "delete messages for oneself",
-        options: [Option("for-everyone", "delete messages of one's own for all")]),
+        options: [Declaration("for-everyone", "delete messages of one's own for all")]),
       Command.Subcommand(
         "react", operands: "EMOJI MESSAGE...", "react by an emoji, one a message",
-        options: [Option("remove", "take the reaction back")]),
+        options: [Declaration("remove", "take the reaction back")]),
       Command.Subcommand(
         "report", operands: "MESSAGE...", "report messages to whoever runs the store, who gets a copy",
-        options: [Option("reason", value: "TEXT", "why")]),
+        options: [Declaration("reason", value: "TEXT", "why")]),
     ],
     examples: [
       ("dm-edit text +ops:-1 'deployed at one'", "correct the last message"),

@@ -23,7 +23,7 @@ final class Listing {
   }
 
   func print() throws {
-    if call.arguments.has("count") { return try printCount() }
+    if call.arguments[DMList.count] { return try printCount() }
     for conversation in try messenger.conversations(query) { try print(conversation) }
   }
 
@@ -44,7 +44,7 @@ final class Listing {
     var events = EventQuery(query.conversations)
     events.kinds = [.message, .messageUpdated, .messageDeleted, .messageStatus, .reaction, .conversationUpdated]
     events.marksDelivered = false
-    events.beatsPresence = !call.arguments.has("invisible")
+    events.beatsPresence = !call.arguments[DMList.invisible]
     try call.follow(events, take)
   }
 
@@ -64,7 +64,7 @@ final class Listing {
   }
 
   private func printChanged() throws {
-    if call.arguments.has("count") {
+    if call.arguments[DMList.count] {
       try printCount()
     } else {
       for id in changed {

@@ -6,15 +6,15 @@ internal import DMKit
     "dm-search", "search the messages that you can see, those that answer best first",
     synopsis: ["[OPTION]... [QUERY]..."],
     options: [
-      Option("in", value: "CONV", "only in this conversation; may stand more than once"),
-      Option("from", value: "USER", "only what this user said"),
-      Option("since", value: "WHEN", "only from a message or a time on"),
-      Option("before", value: "WHEN", "only before a message or a time"),
-      Option(
+      Declaration("in", value: "CONV", "only in this conversation; may stand more than once"),
+      Declaration("from", value: "USER", "only what this user said"),
+      Declaration("since", value: "WHEN", "only from a message or a time on"),
+      Declaration("before", value: "WHEN", "only before a message or a time"),
+      Declaration(
         "has", value: "KIND", values: .words(SearchRequest.Content.allCases.map(\.rawValue)),
         "only with a link, an attachment, an image or a mention; may stand more than once"),
-      Option("newest", "the newest first"),
-      Option(nil, short: "n", value: "N", "at most N messages, or 'all' [20]"),
+      Declaration("newest", "the newest first"),
+      Declaration(nil, short: "n", value: "N", "at most N messages, or 'all' [20]"),
     ],
     examples: [
       ("dm-search lunch tomorrow", "what has both words, in any order"),

@@ -9,10 +9,10 @@ internal import DMKit
       "--watch [CONVERSATION]",
     ],
     options: [
-      Option("on", "show it for the next 5 seconds"),
-      Option("off", "show it no longer"),
-      Option("for", value: "TIME", "show it that long, and wait as long"),
-      Option("watch", "print who is typing whenever that changes"),
+      Declaration("on", "show it for the next 5 seconds"),
+      Declaration("off", "show it no longer"),
+      Declaration("for", value: "TIME", "show it that long, and wait as long"),
+      Declaration("watch", "print who is typing whenever that changes"),
     ],
     examples: [
       ("llm \"$question\" | dm-typing bob | dm-send bob", "typing shows while the text is being produced"),

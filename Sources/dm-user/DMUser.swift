@@ -3,13 +3,13 @@ internal import DMKit
 
 @main struct DMUser: Program {
   static let profile = [
-    Option("display-name", value: "NAME", "the name that people see"),
-    Option("bio", value: "TEXT", "a few words about the user"),
-    Option("avatar-url", value: "URL", "where a picture of the user is"),
-    Option("show-presence", "let others see when the user is online"),
-    Option("hide-presence", "do not"),
-    Option("send-read-receipts", "let others see what the user has read"),
-    Option("hide-read-receipts", "do not; what is read from then on is marked without receipts"),
+    Declaration("display-name", value: "NAME", "the name that people see"),
+    Declaration("bio", value: "TEXT", "a few words about the user"),
+    Declaration("avatar-url", value: "URL", "where a picture of the user is"),
+    Declaration("show-presence", "let others see when the user is online"),
+    Declaration("hide-presence", "do not"),
+    Declaration("send-read-receipts", "let others see what the user has read"),
+    Declaration("hide-read-receipts", "do not; what is read from then on is marked without receipts"),
   ]
 
   static let command = Command(
@@ -21,13 +21,13 @@ internal import DMKit
     subcommands: [
       Command.Subcommand(
         "add", operands: "HANDLE", "add a user",
-        options: [Option("if-absent", "print the user who has the handle, and change nothing")] + profile),
+        options: [Declaration("if-absent", "print the user who has the handle, and change nothing")] + profile),
       Command.Subcommand("list", "print all users"),
       Command.Subcommand("show", operands: "[USER]", "print a user, or oneself"),
       Command.Subcommand("set", "change one's own profile; an empty value clears a field", options: profile),
       Command.Subcommand(
         "presence", operands: "[USER]...", "who is there, of those with whom one shares a conversation",
-        options: [Option("follow", short: "f", "go on with each who comes and goes")]),
+        options: [Declaration("follow", short: "f", "go on with each who comes and goes")]),
       Command.Subcommand(
         "block", operands: "USER...", "let nothing of a user reach oneself; he is not told"),
       Command.Subcommand("unblock", operands: "USER...", "undo that"),
