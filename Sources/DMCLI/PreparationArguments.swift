@@ -2,12 +2,18 @@ public import DMKit
 
 /// How files are to be prepared, as options say it.
 public struct PreparationArguments {
-  public static let options = [
-    Declaration("as-file", "change nothing at all"),
-    Declaration("keep-metadata", "keep what cameras and programs have written into the file, a place for example"),
-    Declaration("transcode", value: "RATE", "make H.264 and AAC of a video, at so many bits per second: 800k, 2M"),
-    Declaration("voice", "make a voice message of a recording"),
-    Declaration("max-size", value: "SIZE", "refuse a file that is larger: 500M, 20G [4G]"),
+  static let asFile = Flag("as-file", "change nothing at all")
+  static let keepMetadata = Flag(
+    "keep-metadata", "keep what cameras and programs have written into the file, a place for example")
+  static let transcode = Option(
+    "transcode", value: "RATE", "make H.264 and AAC of a video, at so many bits per second: 800k, 2M", as: kilobits)
+  static let voice = Flag("voice", "make a voice message of a recording")
+  static let maxSize = Option(
+    "max-size", value: "SIZE", "refuse a file that is larger: 500M, 20G [4G]", as: bytes)
+
+  public static let options: [any Declared] = [asFile, keepMetadata, transcode, voice, maxSize]
+  public static let rules: [Rule] = [
+    .excludes(asFile, [keepMetadata, transcode, voice]), .atMostOne([voice, transcode, keepMetadata]),
   ]
 
   private let options: PreparationOptions
@@ -16,14 +22,12 @@ public struct PreparationArguments {
   /// - Throws: `usage`.
   public init(_ call: Invocation) throws {
     let arguments = call.arguments
-    try arguments.exclude("as-file", beside: "keep-metadata", "transcode", "voice")
-    try arguments.exclude("voice", "transcode", "keep-metadata")
     var options = PreparationOptions()
-    options.asFile = arguments.has("as-file")
-    options.keepsMetadata = arguments.has("keep-metadata")
-    options.isVoice = arguments.has("voice")
-    options.videoBitrate = try arguments.value("transcode").map(kilobits)
-    if let size = try arguments.value("max-size").map(bytes) { options.maximumSize = size }
+    options.asFile = arguments[Self.asFile]
+    options.keepsMetadata = arguments[Self.keepMetadata]
+    options.isVoice = arguments[Self.voice]
+    options.videoBitrate = try arguments[Self.transcode]
+    if let size = try arguments[Self.maxSize] { options.maximumSize = size }
     self.options = options
     self.call = call
   }

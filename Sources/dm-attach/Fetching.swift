@@ -2,15 +2,12 @@ internal import DMCLI
 internal import DMKit
 
 extension DMAttach {
-  static func get(_ call: Invocation) throws {
-    let arguments = call.arguments
-    try arguments.allowOnly("get", "output", "thumbnail", "force", "open")
-    try arguments.exclude("open", beside: "output", "force")
-    try arguments.atMost(0)
-    let messenger = try call.messenger()
-    let part = arguments.has("thumbnail") ? AttachmentPart.thumbnail : .content
-    let output = arguments.value("output")
-    var attachments = try named(arguments.value("get") ?? "", messenger)
+  /// Saves an attachment, or all attachments of a message.
+  static func fetch(_ id: String, _ call: Invocation) throws {
+    let (arguments, messenger) = (call.arguments, try call.messenger())
+    let part = arguments[thumbnail] ? AttachmentPart.thumbnail : .content
+    let output = try arguments[output]
+    var attachments = try named(id, messenger)
     // Of several, those that have one; of one alone it is missed.
     if part == .thumbnail, attachments.contains(where: { $0.thumbnail != nil }) {
       attachments.removeAll { $0.thumbnail == nil }
@@ -21,10 +18,10 @@ extension DMAttach {
       }
       return try messenger.read(part, of: attachments[0]) { try call.output.write(content: $0) }
     }
-    // Whoever opens it may write to it, and must not write to the store.
-    let place = arguments.has("open") ? try temporaryFolder() : output ?? "."
-    try messenger.save(part, of: attachments, to: place, replacesAny: arguments.has("force")) { saved in
-      if arguments.has("open") { try openByDesktop(saved.path) }
+    // A copy, because the program that opens it may write to it, and must not write to the store.
+    let place = arguments[open] ? try temporaryFolder() : output ?? "."
+    try messenger.save(part, of: attachments, to: place, replacesAny: arguments[force]) { saved in
+      if arguments[open] { try openByDesktop(saved.path) }
       try call.print(saved, text: TextFormat.line)
     }
   }
