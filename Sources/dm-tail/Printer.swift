@@ -5,11 +5,13 @@ internal import DMKit
 struct Printer {
   private let call: Invocation
   private let messenger: Messenger
+  private let isToBeRead: Bool
   private var page: MessagePage
 
   init(_ call: Invocation, _ messenger: Messenger, _ conversations: [ConversationReference]) {
     self.call = call
     self.messenger = messenger
+    isToBeRead = call.arguments[DMTail.read]
     page = MessagePage(messenger, conversations)
   }
 
@@ -39,7 +41,7 @@ struct Printer {
 
   /// Prints batches until one is empty, then marks what was printed.
   private mutating func print(_ next: () throws -> [Message]) throws {
-    var printed = PrintedMessages(isToBeRead: call.arguments.has("read"))
+    var printed = PrintedMessages(isToBeRead: isToBeRead)
     while case let batch = try next(), !batch.isEmpty {
       for message in batch {
         try call.print(message) { try page.text(of: $0) }
@@ -48,16 +50,16 @@ struct Printer {
     }
     // Only now is it known that the reader got it.
     try call.output.flush()
-    if call.arguments.has("read") { try printed.markRead(messenger) }
-    if !call.arguments.has("peek"), !call.isQuiet { try messenger.markDelivered(upTo: printed.lastOfOthers) }
+    if isToBeRead { try printed.markRead(messenger) }
+    if !call.arguments[DMTail.peek], !call.isQuiet { try messenger.markDelivered(upTo: printed.lastOfOthers) }
   }
 
   /// The follower notes what was delivered.
   mutating func print(_ events: [MessagingEvent]) throws {
     for event in events { try call.print(event) { try page.text(of: $0) } }
-    guard call.arguments.has("read") else { return }
+    guard isToBeRead else { return }
     try call.output.flush()
-    var printed = PrintedMessages(isToBeRead: call.arguments.has("read"))
+    var printed = PrintedMessages(isToBeRead: isToBeRead)
     for case .message(let message, _) in events { printed.add(message) }
     try printed.markRead(messenger)
   }
