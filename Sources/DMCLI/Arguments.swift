@@ -107,7 +107,7 @@ public struct Arguments: Sendable {
   public func isGiven(_ option: any Declared) -> Bool { texts(option.declaration) != nil }
 
   /// What was given for an option; nil for nothing, also when the program uses the name for another kind of option.
-  func texts(_ option: Declaration) -> [String]? {
+  private func texts(_ option: Declaration) -> [String]? {
     assert(command.allOptions.contains { $0.name == option.name }, "\(command.name) does not list '\(option.spelling)'")
     return given[option.name].flatMap { $0.isEmpty == (option.value == nil) ? $0 : nil }
   }

@@ -10,7 +10,7 @@ public struct Command: Sendable {
 
     public init(
       _ name: String, operands: String = "", _ summary: String, options: [any Declared] = [],
-      run: @escaping @Sendable (Invocation) throws -> Void = { _ in }
+      run: @escaping @Sendable (Invocation) throws -> Void
     ) {
       self.name = name
       self.operands = operands

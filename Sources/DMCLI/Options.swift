@@ -29,6 +29,9 @@ public struct Declaration: Sendable {
 
   /// As the user types it: `--limit`, or `-n` where there is no long form.
   public var spelling: String { long.map { "--\($0)" } ?? "-\(name)" }
+
+  /// The same with the placeholder of its value: `--limit N`.
+  var call: String { value.map { "\(spelling) \($0)" } ?? spelling }
 }
 
 /// A `Flag` or an `Option`: declared once as a constant, listed in the program's `Command`, and read with that constant.
@@ -96,7 +99,12 @@ extension Option where Value: RawRepresentable<String> & CaseIterable & Sendable
     let words = Value.allCases.map(\.rawValue)
     self.init(long, value: value, values: .words(words), help) { text in
       if let value = Value(rawValue: text) { return value }
-      throw usage("'\(text)' is not a value of --\(long); use \(words.joined(separator: ", "))")
+      throw usage("'\(text)' is not a value of --\(long); use \(either(words))")
     }
   }
+}
+
+/// `red, green or blue`.
+func either(_ words: [String]) -> String {
+  words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]
 }

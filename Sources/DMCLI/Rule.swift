@@ -21,8 +21,8 @@ extension Arguments {
         if given.count > 1 { throw usage("'\(given[0])' and '\(given[1])' exclude each other") }
       case .needs(let option, let others):
         if others.contains(where: isGiven) { continue }
-        let needed = others.map { [$0.declaration.spelling, $0.declaration.value].compactMap(\.self) }
-        try refuse([option]) { "'\($0)' needs \(needed.map { $0.joined(separator: " ") }.joined(separator: " or "))" }
+        let needed = others.map { $0.declaration.call }
+        try refuse([option]) { "'\($0)' needs \(either(needed))" }
       case .alone(let option, let others):
         guard isGiven(option) else { continue }
         try refuseOwn(except: [option] + others) { "'\($0)' does not go with '\(option.declaration.spelling)'" }

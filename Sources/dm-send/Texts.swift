@@ -3,7 +3,7 @@ internal import DMKit
 
 /// What --lossy and --overflow make of texts.
 struct TextOptions {
-  enum Overflow: String, CaseIterable { case error, truncate, attach }
+  enum Overflow: String, CaseIterable { case attach, truncate, error }
 
   let isLossy: Bool
   let overflow: Overflow
@@ -12,16 +12,9 @@ struct TextOptions {
   private static let attachedLimit = 64 << 20
   private static let beginningLimit = 1024
 
-  /// - Throws: `usage`.
   init(_ arguments: Arguments) throws {
-    isLossy = arguments.has("lossy")
-    let word = arguments.value("overflow") ?? Overflow.error.rawValue
-    guard let overflow = Overflow(rawValue: word) else {
-      throw usage("'\(word)' is not a way for --overflow; write attach, truncate or error")
-    }
-    self.overflow = overflow
-    if overflow == .attach { try arguments.exclude("overflow", beside: "lines", "draft") }
-    for option in ["lossy", "overflow"] { try arguments.exclude(option, beside: "edit", "from-draft", "forward") }
+    isLossy = arguments[lossy]
+    overflow = try arguments[DMSend.overflow] ?? .error
   }
 
   /// The text of a line.

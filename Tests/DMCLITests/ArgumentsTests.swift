@@ -85,6 +85,18 @@ struct ArgumentsTests {
     #expect(try joined[Self.title] == "\u{301}x")
   }
 
+  @Test func `reading an option that the command does not list ends a debug build`() async {
+    await #expect(processExitsWith: .failure) {
+      let command = Command("dm-forgetful", "list nothing", synopsis: [], examples: [], writes: [])
+      _ = try Arguments([], for: command)[Flag("forgotten", "a flag")]
+    }
+    await #expect(processExitsWith: .success) {
+      let flag = Flag("listed", "a flag")
+      let command = Command("dm-careful", "list it", synopsis: [], options: [flag], examples: [], writes: [])
+      _ = try Arguments([], for: command)[flag]
+    }
+  }
+
   @Test func `an option without a long form is asked for by its letter`() throws {
     #expect(try parse("-x1")[Self.x] == 1)
     #expect(
@@ -135,7 +147,7 @@ struct ArgumentsTests {
       _ = try arguments[Self.colour]
       return arguments
     }
-    #expect(message == "'blue' is not a value of --colour; use red, green")
+    #expect(message == "'blue' is not a value of --colour; use red or green")
   }
 
   @Test func `a user may be written with an at sign`() throws {
@@ -171,8 +183,8 @@ struct ArgumentsTests {
   }
 
   @Test func `an option may need another`() throws {
-    let rule = Rule.needs(Self.all, [Self.limit, Self.verbose])
-    #expect(try broken(rule, "--all") == "'--all' needs --limit N or --verbose")
+    let rule = Rule.needs(Self.all, [Self.title, Self.limit, Self.verbose])
+    #expect(try broken(rule, "--all") == "'--all' needs --title TITLE, --limit N or --verbose")
     #expect(try broken(rule, "--all", "-v") == "")
     #expect(try broken(rule) == "")
   }
