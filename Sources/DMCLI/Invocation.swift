@@ -116,30 +116,44 @@ public final class Invocation {
     var input = LineInput()
     while var batch = try input.batch(parse) {
       if let replacing { batch = batch.map { ($0, .success($1.recovering(replacing))) } }
-      var items: [Item] = []
-      for case (_, .success(let item)) in batch { items.append(item) }
-      var results: ArraySlice<Result<Answer, DMError>> = []
-      do {
-        if !items.isEmpty { results = try act(items)[...] }
-      } catch let error as DMError {
-        if error.code.isFatal { try refuse(batch, error, nonce) }
-        throw error
-      }
-      for (line, content) in batch {
-        switch content {
-        case .failure(let error): try fail(line: line, error)
-        case .success(let item):
-          switch results.popFirst() {
-          case .success(let answer): try print(answer, line)
-          case .failure(let error):
-            try fail(line: line, error.nonce == nil ? error.answering(nonce: nonce(item)) : error)
-          case nil: break
-          }
-        }
-        progress(line)
-      }
+      try answer(batch, results(of: batch, nonce, act), nonce, print, progress)
       try output.flush()
       if stopsAtFault, hasFailures { return }
+    }
+  }
+
+  /// Acts on the lines of a batch that could be read.
+  private func results<Item, Answer>(
+    of batch: [LineInput.Numbered<Item>], _ nonce: (Item) -> String?,
+    _ act: ([Item]) throws -> [Result<Answer, DMError>]
+  ) throws -> [Result<Answer, DMError>] {
+    var items: [Item] = []
+    for case (_, .success(let item)) in batch { items.append(item) }
+    do {
+      return items.isEmpty ? [] : try act(items)
+    } catch let error as DMError {
+      if error.code.isFatal { try refuse(batch, error, nonce) }
+      throw error
+    }
+  }
+
+  private func answer<Item, Answer>(
+    _ batch: [LineInput.Numbered<Item>], _ results: [Result<Answer, DMError>], _ nonce: (Item) -> String?,
+    _ print: (Answer, _ line: Int) throws -> Void, _ progress: (Int) -> Void
+  ) throws {
+    var results = results[...]
+    for (line, content) in batch {
+      switch content {
+      case .failure(let error): try fail(line: line, error)
+      case .success(let item):
+        switch results.popFirst() {
+        case .success(let answer): try print(answer, line)
+        case .failure(let error):
+          try fail(line: line, error.nonce == nil ? error.answering(nonce: nonce(item)) : error)
+        case nil: break
+        }
+      }
+      progress(line)
     }
   }
 }

@@ -49,13 +49,7 @@ struct KeyedLine {
   private static let rubout: [UInt8] = [0x08, 0x20, 0x08]
 
   mutating func take(_ byte: UInt8) -> Outcome {
-    // What the arrow keys send is no text; a control ends it and counts.
-    if escape != .none, byte >= 0x20, byte != 0x7F {
-      let isOpened = escape == .begun && (byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O"))
-      escape = isOpened || (escape == .sequence && !(0x40...0x7E).contains(byte)) ? .sequence : .none
-      return .echo([])
-    }
-    escape = .none
+    if isInEscape(byte) { return .echo([]) }
     switch byte {
     case 0x0A, 0x0D:
       defer { bytes = [] }
@@ -65,10 +59,7 @@ struct KeyedLine {
       return .echo([])
     case 0x08, 0x7F: return erase(1)
     case 0x15: return erase(bytes.count)
-    case 0x17:
-      let blanks = bytes.reversed().prefix { $0 == 0x20 }.count
-      let word = bytes.dropLast(blanks).reversed().prefix { $0 != 0x20 }
-      return erase(blanks + word.filter(Self.begins).count)
+    case 0x17: return eraseWord()
     case 0x1B:
       escape = .begun
       return .echo([])
@@ -77,6 +68,24 @@ struct KeyedLine {
       bytes.append(byte)
       return .echo([byte])
     }
+  }
+
+  /// Whether a byte belongs to the sequence of an arrow key or the like, which is no text; a control ends the sequence
+  /// and counts.
+  private mutating func isInEscape(_ byte: UInt8) -> Bool {
+    guard escape != .none, byte >= 0x20, byte != 0x7F else {
+      escape = .none
+      return false
+    }
+    let isOpened = escape == .begun && (byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O"))
+    escape = isOpened || (escape == .sequence && !(0x40...0x7E).contains(byte)) ? .sequence : .none
+    return true
+  }
+
+  private mutating func eraseWord() -> Outcome {
+    let blanks = bytes.reversed().prefix { $0 == 0x20 }.count
+    let word = bytes.dropLast(blanks).reversed().prefix { $0 != 0x20 }
+    return erase(blanks + word.filter(Self.begins).count)
   }
 
   /// Whether a byte begins a character, as UTF-8 and every older code have it.
