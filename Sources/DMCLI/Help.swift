@@ -1,4 +1,4 @@
-/// The text of `--help`: the ways to call it, its options, and examples to type.
+/// The text of `--help`: usage, options and examples.
 func help(of command: Command) -> String {
   var text = "\(command.name) - \(command.summary)\n\nUsage:\n"
   for synopsis in command.synopsis { text += "  \(command.name) \(synopsis)\n" }

@@ -6,7 +6,7 @@ public final class Invocation {
   public let command: Command
   public let arguments: Arguments
   public let output = Output()
-  /// Set when some of the lines could not be done.
+  /// Whether some of the lines failed.
   public private(set) var hasFailures = false
   private var made: Messenger?
 
@@ -15,7 +15,7 @@ public final class Invocation {
     self.arguments = arguments
   }
 
-  /// Whether records go out as JSON lines: a flag decides, else whether standard output is a terminal.
+  /// Whether records are printed as JSON lines: as --json or --text says, else unless standard output is a terminal.
   public private(set) lazy var isJSON =
     arguments[Common.json] || (!arguments[Common.text] && isatty(STDOUT_FILENO) == 0)
 
@@ -39,18 +39,18 @@ public final class Invocation {
       try arguments[Common.busyTimeout] ?? environment("DM_BUSY_TIMEOUT").map(busyMilliseconds)
       ?? StoreLocation.standardBusyTimeout
     if let path = try arguments[Common.store] ?? environment("DM_STORE") {
-      // The usual accident is a variable that is not set.
-      if path.isEmpty { throw usage("--store needs the name of a folder") }
+      // Usually a shell variable that is not set.
+      if path.isEmpty { throw usage("--store needs a folder; the value is empty") }
       var bytes = Substring(path).utf8
       while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
       return StoreLocation(directory: String(Substring(bytes)), isNamed: true, busyTimeout: busyTimeout)
     }
-    // The XDG Base Directory Specification has relative paths ignored.
+    // The XDG Base Directory Specification says to ignore relative paths.
     if let data = try environment("XDG_DATA_HOME"), data.utf8.first == UInt8(ascii: "/") {
       return StoreLocation(directory: data + "/dm", isNamed: false, busyTimeout: busyTimeout)
     }
     guard let home = try environment("HOME") ?? getpwuid(geteuid()).map({ String(cString: $0.pointee.pw_dir) }) else {
-      throw usage("there is no home folder; set HOME, or name a --store")
+      throw usage("there is no home folder; set HOME, or use --store DIR")
     }
     return StoreLocation(directory: home + "/.local/share/dm", isNamed: false, busyTimeout: busyTimeout)
   }
@@ -71,7 +71,7 @@ public final class Invocation {
     }
   }
 
-  /// Says what was wrong with a line, on both streams; the others go on.
+  /// Reports the error of a line on both streams; the other lines go on.
   public func fail(line: Int, _ error: DMError) throws {
     hasFailures = true
     complain(command.name, "line \(line): \(error.message)")
@@ -85,7 +85,7 @@ public final class Invocation {
     try print(answer, text: text)
   }
 
-  /// Answers the lines of a batch of which none could be done, so that whoever waits for answers knows.
+  /// Answers every line of a batch that failed as a whole, for programs that wait for the answers.
   private func refuse<Item>(
     _ batch: [LineInput.Numbered<Item>], _ error: DMError, _ nonce: (Item) -> String?
   ) throws {
@@ -101,12 +101,12 @@ public final class Invocation {
 
   /// Acts on standard input batch by batch, and answers each line with one line, in order.
   ///
-  /// An answer goes out after the act is durable.
+  /// An answer is printed after the act is durable.
   ///
   /// - Parameters:
-  ///   - replacing: what stands for a line that cannot be read, where the act has to know of it.
-  ///   - nonce: that of a line, for the error that answers it.
-  ///   - stopsAtFault: whether nothing after the first failure is looked at; then `act` leaves it out too.
+  ///   - replacing: makes an item for a line that cannot be read, when `act` must see it.
+  ///   - nonce: the nonce of an item, for the error that answers its line.
+  ///   - stopsAtFault: stops after the first failure; `act` then leaves out the items after it.
   public func answerLines<Item, Answer>(
     _ parse: (ArraySlice<UInt8>, _ line: Int) throws -> Item, replacing: ((DMError) -> Item)? = nil,
     nonce: (Item) -> String? = { _ in nil }, stopsAtFault: Bool = false,
@@ -173,7 +173,7 @@ extension Result where Failure == DMError {
 public func environment(_ name: String) throws -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
   guard let text = String(validatingCString: value) else {
-    throw DMError(.invalidUTF8, "the variable '\(name)' is not UTF-8; set it anew", subject: name)
+    throw DMError(.invalidUTF8, "the variable '\(name)' is not UTF-8; set it again", subject: name)
   }
   return text
 }

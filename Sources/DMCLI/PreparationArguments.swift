@@ -1,6 +1,6 @@
 public import DMKit
 
-/// How files are to be prepared, as options say it.
+/// The options of dm-attach and dm-send that say how files are prepared.
 public struct PreparationArguments {
   static let asFile = Flag("as-file", "change nothing at all")
   static let keepMetadata = Flag(
@@ -32,17 +32,17 @@ public struct PreparationArguments {
     self.call = call
   }
 
-  /// Prepares files, `-` being standard input, and hands each on as soon as it is ready.
+  /// Prepares files, where `-` is standard input, and passes on each result as soon as it is ready.
   ///
-  /// What was left undone is said once on standard error, however many files there are.
+  /// Each warning is printed once on standard error, however many files there are.
   ///
   /// - Parameters:
-  ///   - name: what a file is to be called; nil for what it is called now.
-  ///   - body: given what became of each, in order.
+  ///   - name: the new name of a file; nil keeps its name.
+  ///   - body: gets the result of each file, in order.
   public func prepareAll(
     _ files: [String], name: String? = nil, _ messenger: Messenger, _ body: (Result<Attachment, DMError>) throws -> Void
   ) throws {
-    if files.filter({ $0 == "-" }).count > 1 { throw usage("'-' stands more than once; standard input is one file") }
+    if files.filter({ $0 == "-" }).count > 1 { throw usage("'-' was given more than once; standard input is one file") }
     let progress = Progress(call)
     var said: Set<String> = []
     for file in files {
@@ -53,7 +53,7 @@ public struct PreparationArguments {
     }
   }
 
-  /// Signals are held back meanwhile and not while the result is printed: that may wait for a reader.
+  /// Signals are blocked here, and not while the result is printed: printing may wait for a reader.
   private func prepare(
     _ source: AttachmentSource, _ name: String?, _ messenger: Messenger, _ progress: Progress
   ) throws -> Result<Messenger.Prepared, DMError> {
@@ -75,10 +75,10 @@ public struct PreparationArguments {
     }
   }
 
-  /// - Throws: `usage` of more files than one message carries, before any of them is prepared.
+  /// - Throws: `usage` for more files than one message carries; call it before any of them is prepared.
   public static func checkCount(_ files: [String]) throws {
     if files.count > Attachment.limit {
-      throw usage("a message carries \(Attachment.limit) files at the most; send several")
+      throw usage("a message carries at most \(Attachment.limit) files; send several messages")
     }
   }
 }
@@ -86,7 +86,7 @@ public struct PreparationArguments {
 /// Kilobits per second, of `800k` or `2M`.
 private func kilobits(_ text: String) throws -> Int {
   guard let rate = scaledNumber(text, units: ["k": 1, "M": 1000]), 50...100_000 ~= rate else {
-    throw usage("'\(text)' is no rate for --transcode; write 800k or 2M, from 50k to 100M")
+    throw usage("'\(text)' is not a rate for --transcode; write 800k or 2M, from 50k to 100M")
   }
   return rate
 }
@@ -94,7 +94,7 @@ private func kilobits(_ text: String) throws -> Int {
 /// Bytes, of `500M` or `20G`.
 private func bytes(_ text: String) throws -> Int {
   guard let size = scaledNumber(text, units: ["k": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]) else {
-    throw usage("'\(text)' is no size for --max-size; write 500M or 20G")
+    throw usage("'\(text)' is not a size for --max-size; write 500M or 20G")
   }
   return size
 }

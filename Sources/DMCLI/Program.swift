@@ -1,7 +1,7 @@
 internal import DMKit
 internal import Glibc
 
-/// A program of the suite: what it is, and what it does once its command line is understood.
+/// A program of the suite: its description, and what it does after its command line is parsed.
 public protocol Program {
   static var command: Command { get }
   static func run(_ call: Invocation) throws
@@ -11,11 +11,11 @@ extension Program {
   /// Runs the action of a program that has several.
   public static func run(_ call: Invocation) throws { try call.arguments.action?.run(call) }
 
-  /// Parses, runs, flushes, and ends with the status that says how it went.
+  /// Parses, runs, flushes, and ends with the exit status.
   public static func main() {
-    // A service manager may have had it ignored, and a closed pipe would go unnoticed (systemd.exec(5)).
+    // A service manager may ignore SIGPIPE, and a closed pipe would go unnoticed (systemd.exec(5)).
     signal(SIGPIPE, SIG_DFL)
-    // write(2) says it then, and what was begun is put away.
+    // Then write(2) fails, and unfinished files are removed.
     signal(SIGXFSZ, SIG_IGN)
     umask(0o077)
     exit(status().rawValue)
@@ -42,9 +42,9 @@ extension Program {
     }
   }
 
-  /// What follows the program's name, as it was typed: `CommandLine.arguments` would repair it.
+  /// The words after the program's name, byte for byte: `CommandLine.arguments` repairs invalid UTF-8.
   ///
-  /// - Throws: `io_error` where the Swift runtime cannot read them: on Linux it takes them from /proc.
+  /// - Throws: `io_error` when the Swift runtime cannot read them: on Linux it reads them from /proc.
   private static func words() throws -> [String] {
     guard CommandLine.argc > 0 else {
       throw DMError(.inputOutput, "cannot read the arguments from /proc; see whether it is mounted")
@@ -78,7 +78,7 @@ extension Program {
     }
   }
 
-  /// What was printed before the fault stays printed.
+  /// Prints the error; records that were made before it are printed too.
   private static func fail(_ error: DMError, _ call: Invocation?) -> ExitStatus {
     complain(command.name, error.message)
     do {
@@ -90,7 +90,7 @@ extension Program {
     return ExitStatus(error.code)
   }
 
-  /// Not among the options: `make generate` asks for it, and whoever packages the suite.
+  /// Not listed as an option: only `make generate` and packagers use it.
   private static func completionShell() -> Shell? {
     guard CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--generate-completion" else { return nil }
     return Shell(rawValue: CommandLine.arguments[2])

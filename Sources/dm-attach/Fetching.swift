@@ -8,13 +8,13 @@ extension DMAttach {
     let part = arguments[thumbnail] ? AttachmentPart.thumbnail : .content
     let output = try arguments[output]
     var attachments = try named(id, messenger)
-    // Of several, those that have one; of one alone it is missed.
+    // Of several attachments, those that have a thumbnail; one alone without a thumbnail is an error.
     if part == .thumbnail, attachments.contains(where: { $0.thumbnail != nil }) {
       attachments.removeAll { $0.thumbnail == nil }
     }
     if output == "-" {
       guard attachments.count == 1 else {
-        throw usage("that message carries \(attachments.count) attachments; name one by its id to print it")
+        throw usage("the message carries \(attachments.count) attachments; use the id of one of them to print it")
       }
       return try messenger.read(part, of: attachments[0]) { try call.output.write(content: $0) }
     }
@@ -26,13 +26,13 @@ extension DMAttach {
     }
   }
 
-  /// The attachment of an id, or all of a message.
+  /// The attachment with an id, or all attachments of a message.
   private static func named(_ text: String, _ messenger: Messenger) throws -> [Attachment] {
     guard let id = Identifier(text) else { return try messenger.attachments(of: MessageReference(text)) }
     do {
       return [try messenger.attachment(id)]
     } catch let error as DMError where error.code == .unknownAttachment {
-      // It may be a message's.
+      // It may be the id of a message.
       do {
         return try messenger.attachments(of: .id(id))
       } catch let other as DMError where other.code == .unknownMessage {

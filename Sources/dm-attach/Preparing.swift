@@ -17,7 +17,7 @@ extension DMAttach {
     var number = 0
     try preparation.prepareAll(files, name: arguments[name], call.messenger()) { result in
       number += 1
-      // A message carries all or is not sent; and one that was named alone fails like any other call.
+      // A message carries all files or is not sent; a single file fails like any other call.
       if case .failure(let error) = result, conversation == nil, files.count > 1, !error.code.isFatal {
         return try call.fail(line: number, error)
       }

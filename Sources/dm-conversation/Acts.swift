@@ -33,14 +33,6 @@ extension DMConversation {
     try print(call.messenger().setTitle(title.without("+"), of: conversation), call)
   }
 
-  static func setName(_ call: Invocation) throws {
-    let (conversation, name) = try value("NAME", call)
-    let bare = name.without("+")
-    for changed in try call.messenger().change(.named(bare.isEmpty ? nil : bare), in: [conversation]) {
-      try print(changed, call)
-    }
-  }
-
   static func setAvatar(_ call: Invocation) throws {
     let (conversation, url) = try value("URL", call)
     try print(call.messenger().setAvatar(url.isEmpty ? nil : url, of: conversation), call)
@@ -51,35 +43,9 @@ extension DMConversation {
     try print(call.messenger().setExpiry(lifetime == "off" ? nil : duration(lifetime), of: conversation), call)
   }
 
-  /// Changes what only the user sees of conversations.
-  static func change(_ change: OwnChange, _ call: Invocation) throws {
-    _ = try call.arguments.operand(0, "CONVERSATION")
-    let conversations = try call.arguments.operands.map(ConversationReference.init)
-    for changed in try call.messenger().change(change, in: conversations) { try print(changed, call) }
-  }
-
-  static func mute(_ call: Invocation) throws {
-    let length = try call.arguments[length]
-    if let last = call.arguments.operands.dropFirst().last, microseconds(of: last) != nil {
-      throw usage("'\(last)' is a time; write --for \(last)")
-    }
-    try change(.muted(for: length), call)
-  }
-
-  static func draft(_ call: Invocation) throws {
-    let conversation = try conversation(call)
-    if call.arguments[clear] {
-      try call.arguments.atMost(1)
-      return try change(.draft(nil), call)
-    }
-    let words = call.arguments.operands.dropFirst()
-    if words.isEmpty { return try print(call.messenger().conversation(conversation), call) }
-    try print(call.messenger().saveDraft(words.joined(separator: " "), in: conversation), call)
-  }
-
   // MARK: Operands and answers
 
-  private static func conversation(_ call: Invocation) throws -> ConversationReference {
+  static func conversation(_ call: Invocation) throws -> ConversationReference {
     try ConversationReference(call.arguments.operand(0, "CONVERSATION"))
   }
 
@@ -96,14 +62,14 @@ extension DMConversation {
   }
 
   /// The conversation, and what follows it.
-  private static func value(_ name: String, _ call: Invocation) throws -> (ConversationReference, String) {
+  static func value(_ name: String, _ call: Invocation) throws -> (ConversationReference, String) {
     let conversation = try conversation(call)
     try call.arguments.atMost(2)
     return (conversation, try call.arguments.operand(1, name))
   }
 
   /// - Parameter conversation: nil when nothing was changed.
-  private static func print(_ conversation: Conversation?, _ call: Invocation) throws {
+  static func print(_ conversation: Conversation?, _ call: Invocation) throws {
     guard let conversation else { return }
     let messenger = try call.messenger()
     try call.print(conversation) { conversation in

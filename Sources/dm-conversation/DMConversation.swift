@@ -57,7 +57,7 @@ internal import DMKit
         "draft", operands: "CONVERSATION [TEXT]...", "keep a text for later, or show it", options: [clear], run: draft),
     ],
     examples: [
-      ("dm-conversation create --title ops bob carol", "a group of oneself, bob and carol"),
+      ("dm-conversation create --title ops bob carol", "a group of you, bob and carol"),
       ("dm-conversation create --title ops bob --if-absent", "the same in a script that may run twice"),
       ("dm-conversation name +ops work", "call that group +work, whatever its title becomes"),
       ("dm-conversation create bob | jq -r .id", "the id of the direct conversation with bob"),

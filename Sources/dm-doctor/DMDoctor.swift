@@ -40,7 +40,7 @@ internal import DMKit
     ],
     examples: [
       ("dm-doctor check --deep", "is everything as it was written?"),
-      ("dm-doctor backup dm.backup", "a copy that is whole, whoever writes meanwhile"),
+      ("dm-doctor backup dm.backup", "a complete copy, while others go on writing"),
       ("dm-doctor dump | dm-doctor --store copy restore", "the same store elsewhere"),
       ("dm-doctor stats | jq .log_bytes", "how long is the log?"),
     ],

@@ -27,8 +27,8 @@ internal import DMKit
     ],
     examples: [
       ("dm-edit text +ops:-1 'deployed at one'", "correct the last message"),
-      ("dm-edit delete bob 40..57", "delete those messages for oneself"),
-      ("dm-edit delete --for-everyone +ops:-1", "take back what one has said"),
+      ("dm-edit delete bob 40..57", "delete those messages for yourself"),
+      ("dm-edit delete --for-everyone +ops:-1", "take back your last message"),
       ("dm-edit react 👍 bob:-1", "agree"),
       ("dm-tail bob -n 20 | dm-edit react 👀", "react to each of the last 20"),
     ], reads: "edit_line", writes: ["message", "message_deleted", "reaction", "report", "error"])
@@ -55,7 +55,7 @@ internal import DMKit
     try edit(messages.map { try Edit($0, act) }, call)
   }
 
-  /// The messages that operands name, one by one or as ranges of a conversation; of a range those that one sees.
+  /// The messages that operands name, one by one or as ranges of a conversation; of a range those that the user sees.
   private static func references(_ operands: [String], _ messenger: Messenger, wordsOnly: Bool) throws
     -> [MessageReference]
   {
@@ -68,7 +68,7 @@ internal import DMKit
       if messages.isEmpty {
         throw DMError(
           .unknownMessage,
-          "there is no message '\(operands.joined(separator: " "))' that you can see; dm-tail prints those",
+          "no message '\(operands.joined(separator: " "))' that you can see; dm-tail prints what you can see",
           subject: operands.joined(separator: " "))
       }
       return messages.filter { !wordsOnly || $0.systemKind == nil }.map { .id($0.id) }
@@ -78,7 +78,7 @@ internal import DMKit
 
   private static func edit(_ batch: [Edit], _ call: Invocation) throws {
     let messenger = try call.messenger()
-    // One that was named alone fails like any other call; of several each is answered.
+    // A single message fails like any other call; of several, each is answered.
     for (index, result) in try messenger.edit(batch).enumerated() {
       switch result {
       case .success(let outcome): try call.print(outcome) { text(of: $0, for: messenger.identity.handle) }

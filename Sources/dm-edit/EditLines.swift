@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 
 extension DMEdit {
-  /// Edits the messages of lines as dm-tail prints them; other lines pass by.
+  /// Edits the messages whose lines come in, as dm-tail prints them; other lines are ignored.
   ///
   /// - Parameter act: what is done to a message, given the text of its line.
   static func editLines(_ call: Invocation, _ act: (_ text: String?) throws -> Edit.Act) throws {

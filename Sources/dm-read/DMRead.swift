@@ -43,7 +43,7 @@ internal import DMKit
     examples: [
       ("dm-read bob 40..57 60", "those messages"),
       ("dm-tail bob -n 20 | dm-read", "exactly these 20"),
-      ("dm-read --everywhere --before 7d --except +ops", "for cron: whatever is older than a week"),
+      ("dm-read --everywhere --before 7d --except +ops", "for cron: everything older than a week"),
       ("dm-read +ops --all --from bob --private", "what bob said, without a receipt"),
       ("dm-read --receipts bob:-1", "who has got and who has read the last message, and when"),
     ], reads: "read_line", writes: ["marked", "read_receipt", "delivery_receipt", "error"])

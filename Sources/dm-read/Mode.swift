@@ -16,14 +16,17 @@ extension DMRead {
     if arguments[everywhere] { return .everywhere(try targetEverywhere(target, arguments)) }
     if let name = arguments.operands.first {
       let (conversations, ranges) = try conversationsAndRanges(arguments.operands, several: false)
-      if ranges != nil, target != nil { throw usage("a range and an option exclude each other; write one of them") }
+      if ranges != nil, target != nil {
+        throw usage("a range and '--up-to', '--since', '--before' or '--all' exclude each other; use one of them")
+      }
       guard let conversation = conversations.first, let chosen = ranges.map(ReadTarget.ranges) ?? target else {
-        throw usage("which messages of '\(name)'? Write a range, --up-to MESSAGE, --before WHEN or --all")
+        throw usage(
+          "no messages of '\(name)' are chosen; write a range, --up-to MESSAGE, --since WHEN, --before WHEN or --all")
       }
       return .conversation(conversation, chosen)
     }
     if target != nil { throw usage("name a conversation, or add --everywhere") }
-    if arguments.isGiven(from) { throw usage("--from goes with a conversation or --everywhere") }
+    if arguments.isGiven(from) { throw usage("'--from' needs a conversation or --everywhere") }
     if isTerminal(.input) {
       throw usage("name a conversation, or pipe the lines of dm-tail into it; see --help")
     }
@@ -49,12 +52,12 @@ extension DMRead {
 
   private static func targetEverywhere(_ target: ReadTarget?, _ arguments: Arguments) throws -> ReadTarget {
     try arguments.atMost(0)
-    guard let target else { throw usage("--everywhere needs --since WHEN, --before WHEN or --all") }
+    guard let target else { throw usage("'--everywhere' needs --since WHEN, --before WHEN or --all") }
     if !target.namesMessage { return target }
-    throw usage("--everywhere goes with a time; messages are numbered in each conversation")
+    throw usage("'--everywhere' needs a time; a message belongs to one conversation")
   }
 
-  /// The operands of `--receipts`: messages, and conversations each with ranges after it.
+  /// The operands of `--receipts`: messages, and conversations with ranges after each.
   private static func selections(_ operands: [String]) throws -> [MessageSelection] {
     var selections: [MessageSelection] = []
     var rest = operands[...]

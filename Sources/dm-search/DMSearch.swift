@@ -14,7 +14,7 @@ internal import DMKit
   static let limit = Option(nil, short: "n", count: "N", "at most N messages, or 'all' [20]")
 
   static let command = Command(
-    "dm-search", "search the messages that you can see, those that answer best first",
+    "dm-search", "search the messages that you can see, best matches first",
     synopsis: ["[OPTION]... [QUERY]..."],
     options: [inConversation, from, since, before, has, newest, limit],
     examples: [
@@ -51,7 +51,7 @@ internal import DMKit
     request.limit = try arguments[limit] ?? 20
     let filters: [any Declared] = [inConversation, from, since, before, has]
     if request.words == nil, !filters.contains(where: arguments.isGiven) {
-      throw usage("search for what? Write words, or one of --in, --from, --since, --before and --has")
+      throw usage("nothing to search for; write words, or one of --in, --from, --since, --before and --has")
     }
     return request
   }

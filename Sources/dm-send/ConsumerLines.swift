@@ -6,7 +6,7 @@ extension ConsumerLine {
 }
 
 extension DMSend {
-  /// Skips lines that can never succeed, or ends with the first of them.
+  /// Sends lines that acknowledge; skips lines that can never succeed, or ends at the first of them.
   static func sendLines(_ call: Invocation, _ messenger: Messenger, as consumer: String) throws {
     let skipsFailed = !call.arguments[stopAtFailed]
     var skippedCount = 0

@@ -2,19 +2,20 @@ internal import DMCLI
 internal import DMKit
 
 extension DMSend {
-  /// What goes with a text.
+  /// The options that go with a text.
   typealias Extras = (nonce: String?, once: Bool, replyTo: MessageReference?, lifetime: Duration?)
 
   static func extras(_ arguments: Arguments) throws -> Extras {
     try (arguments[nonce], arguments[once], arguments[replyTo], arguments[expiresIn])
   }
 
-  /// What is sent: a text, files, and the message that both are from when one is forwarded.
+  /// A text, attachments, and the message that is forwarded, if any.
   typealias Content = (text: String, attachments: [Identifier], forwards: Identifier?)
 
-  /// The text of a message that is forwarded, of an editor, of the words, or of standard input; and what goes with it.
+  /// Calls `body` with the content: that of a forwarded message, or a text from an editor, the words or standard input,
+  /// and attachments.
   ///
-  /// Where something is attached, standard input is not read for a text.
+  /// With `--attach`, standard input is not read for a text.
   static func withContent(
     _ words: [String], _ call: Invocation, _ messenger: Messenger, _ body: (Content) throws -> Void
   ) throws {
@@ -24,7 +25,7 @@ extension DMSend {
       return try body((message.text ?? "", message.attachments.map(\.id), message.id))
     }
     let files = try call.arguments.all(attach)
-    // An editor that is left empty gives up, whatever is attached.
+    // An empty text in the editor sends nothing, even with attachments.
     if call.arguments[edit] {
       return try EditedText(text).keeping { text in
         try Outgoing.check(text: text)

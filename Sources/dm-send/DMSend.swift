@@ -52,7 +52,7 @@ internal import DMKit
   private static func send(
     _ words: [String], to conversations: [ConversationReference], _ call: Invocation, _ messenger: Messenger
   ) throws {
-    // Before files are prepared for it, which may take minutes.
+    // Before files are prepared, which may take minutes.
     if try call.arguments.isGiven(attach) || call.arguments[overflow] == .attach {
       for conversation in conversations { try messenger.checkMaySend(to: conversation) }
     }

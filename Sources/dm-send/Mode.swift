@@ -26,12 +26,11 @@ extension DMSend {
     try arguments.check(messageRules)
     let conversations = try names.map(ConversationReference.init)
     if conversations.count > 1 {
-      try arguments.refuse([lines, draft, fromDraft]) { _ in "that is for one conversation; leave out all but one --to"
-      }
+      try arguments.refuse([lines, draft, fromDraft]) { "'\($0)' is for one conversation; leave out all but one --to" }
     }
     if let word = words.first {
       try arguments.refuse([lines]) { _ in "unexpected '\(word)'; see --help" }
-      try arguments.refuse([fromDraft, forward]) { _ in "unexpected '\(word)': the text is there already; see --help" }
+      try arguments.refuse([fromDraft, forward]) { "unexpected '\(word)'; '\($0)' brings its own text" }
     }
     if try arguments[overflow] == .attach { try arguments.check([.excludes(overflow, [lines, draft])]) }
     if arguments[lines] { return .textLines(conversations[0]) }

@@ -27,7 +27,7 @@ extension DMTail {
     let stream = try eventQuery(arguments, conversations)
     let isStream = stream.start != nil || stream.consumer != nil
     if ranges != nil, isStream || stream.follows {
-      throw usage("what follows has no end: leave out ranges and --before")
+      throw usage("a stream has no end; leave out the ranges")
     }
     return isStream ? .stream(stream) : .history(try historyQuery(arguments, conversations, ranges), stream)
   }

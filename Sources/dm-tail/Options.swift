@@ -38,16 +38,16 @@ extension DMTail {
   ]
 
   static let rules: [Rule] = [
-    // What nobody saw is neither read nor delivered.
+    // Messages that are not printed are neither read nor delivered.
     .excludes(Common.quiet, [read, follow]),
     .atMostOne([ack, consumers, forget]), .alone(ack, with: [consumer]), .alone(consumers, with: []),
     .alone(forget, with: []), .needs(ack, [consumer]),
-    // What a consumer acknowledges counts as delivered, in all of its conversations.
+    // An acknowledgement of a consumer marks as delivered in all of its conversations.
     .excludes(unmuted, [consumer]),
-    // What follows has no end.
+    // A stream has no end.
     .excludes(before, [follow, cursor, consumer]),
     .excludes(cursor, [limit, since, unread]), .excludes(consumer, [limit, since, unread]),
-    // History is all that was said.
+    // They choose among events, and history has only messages.
     .needs(events, [follow, cursor, consumer]), .needs(others, [follow, cursor, consumer]),
     .needs(invisible, [follow, cursor, consumer]),
     .needs(acceptGap, [consumer]), .needs(heartbeat, [follow]),

@@ -8,7 +8,7 @@ internal import DMKit
   static let watch = Flag("watch", "print who is typing whenever that changes")
 
   static let command = Command(
-    "dm-typing", "show that one is typing, and watch who is",
+    "dm-typing", "show that you are typing, and watch who is",
     synopsis: [
       "CONVERSATION --on | --off | --for TIME", "CONVERSATION", "CONVERSATION -- COMMAND [ARGUMENT]...",
       "--watch [CONVERSATION]",

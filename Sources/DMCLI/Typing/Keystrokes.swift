@@ -1,7 +1,6 @@
 internal import DMKit
 
-/// When typing shows, given the moments of keystrokes: 300 ms after the first, for as long as the next comes within
-/// 4 s.
+/// When typing shows, given the times of keystrokes: from 300 ms after the first until 4 s after the last.
 struct KeystrokeClock {
   private var first: Int64?
   private var last: Int64 = 0
@@ -14,7 +13,7 @@ struct KeystrokeClock {
     last = moment
   }
 
-  /// What was typed has been said.
+  /// The line was sent.
   mutating func stop() { first = nil }
 
   mutating func isShowing(at moment: Int64) -> Bool {
@@ -22,19 +21,19 @@ struct KeystrokeClock {
     return first.map { moment - $0 >= Self.delay } ?? false
   }
 
-  /// When that may change unless a key is struck; nil when only a key can change it.
+  /// When `isShowing` may change without another key; nil when only a key can change it.
   func due(after moment: Int64) -> Int64? {
     guard let first else { return nil }
     return moment < first + Self.delay ? first + Self.delay : last + Self.patience
   }
 }
 
-/// A line of text that grows key by key on a terminal that hands them on one by one.
+/// A line of text that is edited key by key on a terminal in non-canonical mode.
 ///
-/// It knows the keys that termios(3) knows: erase, word erase, kill and end of file.
+/// It handles the keys that termios(3) handles: erase, word erase, kill and end of file.
 struct KeyedLine {
   enum Outcome: Equatable {
-    /// What to show on the terminal.
+    /// Bytes to show on the terminal.
     case echo([UInt8])
     /// The line is complete, without its LF.
     case line([UInt8])
@@ -70,8 +69,8 @@ struct KeyedLine {
     }
   }
 
-  /// Whether a byte belongs to the sequence of an arrow key or the like, which is no text; a control ends the sequence
-  /// and counts.
+  /// Whether a byte belongs to an escape sequence, as of an arrow key, which is not text; a control character ends the
+  /// sequence and is not part of it.
   private mutating func isInEscape(_ byte: UInt8) -> Bool {
     guard escape != .none, byte >= 0x20, byte != 0x7F else {
       escape = .none
@@ -88,10 +87,10 @@ struct KeyedLine {
     return erase(blanks + word.filter(Self.begins).count)
   }
 
-  /// Whether a byte begins a character, as UTF-8 and every older code have it.
+  /// Whether a byte begins a character, in UTF-8 and in 8-bit encodings.
   private static func begins(_ byte: UInt8) -> Bool { byte & 0xC0 != 0x80 }
 
-  /// Takes off so many characters at most.
+  /// Erases at most that many characters.
   private mutating func erase(_ count: Int) -> Outcome {
     var erased = 0
     while erased < count, !bytes.isEmpty {
