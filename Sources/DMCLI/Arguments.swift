@@ -5,11 +5,12 @@ public import DMKit
 ///
 /// Long names are not abbreviated, and `-1` is an operand: the last message.
 public struct Arguments: Sendable {
-  public private(set) var subcommand: String?
+  /// The action of a program that has several, such as `dm-user add`.
+  private(set) var action: Command.Subcommand?
   public private(set) var operands: [String] = []
-  private var flags: Set<String> = []
-  private var values: [String: [String]] = [:]
-  private let command: Command
+  /// The texts of each option that was given, by its name; none for a flag.
+  private var given: [String: [String]] = [:]
+  let command: Command
 
   /// - Throws: `usage`, which names the word and the nearest right one.
   init(_ words: [String], for command: Command) throws {
@@ -27,19 +28,8 @@ public struct Arguments: Sendable {
         operands.append(word)
       }
     }
-    if command.subcommands.isEmpty || has("help") || has("version") || has("schema") { return }
-    guard let name = operands.first else {
-      throw usage("what shall it do? Say one of \(command.subcommands.map(\.name).joined(separator: ", "))")
-    }
-    guard let chosen = command.subcommands.first(where: { $0.name == name }) else {
-      throw usage("unknown action '\(name)'; say one of \(command.subcommands.map(\.name).joined(separator: ", "))")
-    }
-    operands.removeFirst()
-    subcommand = name
-    let allowed = Set((command.options + chosen.options + command.common).map(\.name))
-    if let stray = flags.union(values.keys).subtracting(allowed).sorted().first {
-      throw usage("'--\(stray)' does not go with '\(command.name) \(name)'")
-    }
+    let asksForProgram = [Common.help, Common.version, Common.schema].contains(where: isGiven)
+    if !command.subcommands.isEmpty, !asksForProgram { try takeAction() }
   }
 
   private mutating func takeLong(_ word: String, _ rest: inout ArraySlice<String>) throws {
@@ -55,13 +45,13 @@ public struct Arguments: Sendable {
     }
     guard option.value != nil else {
       if parts.count > 1 { throw usage("'--\(name)' takes no value") }
-      flags.insert(option.name)
+      given[option.name] = []
       return
     }
     guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
       throw usage("'--\(name)' needs a value: \(option.value ?? "")")
     }
-    values[option.name, default: []].append(value)
+    given[option.name, default: []].append(value)
   }
 
   private mutating func takeShort(_ word: String, _ rest: inout ArraySlice<String>) throws {
@@ -71,68 +61,58 @@ public struct Arguments: Sendable {
         throw usage("unknown option '-\(letter)'; see --help")
       }
       guard let placeholder = option.value else {
-        flags.insert(option.name)
+        given[option.name] = []
         continue
       }
       guard let value = letters.isEmpty ? rest.popFirst() : String(letters) else {
         throw usage("'-\(letter)' needs a value: \(placeholder)")
       }
-      values[option.name, default: []].append(value)
+      given[option.name, default: []].append(value)
       return
     }
   }
 
-  /// Whether a flag was given.
-  public func has(_ name: String) -> Bool {
-    assert(command.allOptions.contains { $0.name == name }, "\(command.name) declares no option '\(name)'")
-    return flags.contains(name)
+  private mutating func takeAction() throws {
+    let names = command.subcommands.map(\.name).joined(separator: ", ")
+    guard let name = operands.first else { throw usage("what shall it do? Say one of \(names)") }
+    guard let action = command.subcommands.first(where: { $0.name == name }) else {
+      throw usage("unknown action '\(name)'; say one of \(names)")
+    }
+    operands.removeFirst()
+    self.action = action
+    let allowed = Set((command.options + action.options).map(\.declaration.name) + command.common.map(\.name))
+    if let stray = Set(given.keys).subtracting(allowed).sorted().first {
+      throw usage("'--\(stray)' does not go with '\(command.name) \(name)'")
+    }
   }
+
+  // MARK: Options
+
+  /// Whether a flag was given.
+  public subscript(flag: Flag) -> Bool { isGiven(flag) }
 
   /// The value of an option; the last one counts.
-  public func value(_ name: String) -> String? {
-    assert(command.allOptions.contains { $0.name == name }, "\(command.name) declares no option '\(name)'")
-    return values[name]?.last
+  ///
+  /// - Throws: what the option throws for a text that is not a value of it.
+  public subscript<Value>(option: Option<Value>) -> Value? {
+    get throws { try texts(option.declaration)?.last.map(option.parse) }
   }
 
-  /// All values of an option that may stand more than once, in order.
-  public func all(_ name: String) -> [String] { values[name] ?? [] }
+  /// All values of an option that may be given several times, in order.
+  public func all<Value>(_ option: Option<Value>) throws -> [Value] {
+    try texts(option.declaration)?.map(option.parse) ?? []
+  }
 
   /// Whether an option was given, flag or not.
-  public func isGiven(_ name: String) -> Bool { has(name) || value(name) != nil }
+  public func isGiven(_ option: any Declared) -> Bool { texts(option.declaration) != nil }
 
-  public func isGiven(_ option: Option) -> Bool { isGiven(option.name) }
-
-  /// A count, or nil for `all`.
-  ///
-  /// - Throws: `usage` when it is neither.
-  public func count(_ name: String, default standard: Int) throws -> Int? {
-    guard let text = value(name) else { return standard }
-    if text == "all" { return nil }
-    guard let count = Int(text), count >= 0 else {
-      throw usage(
-        "'\(text)' is no number for \(command.allOptions.first { $0.name == name }?.spelling ?? name); write one, or 'all'"
-      )
-    }
-    return count
+  /// What was given for an option; nil for nothing, also when the program uses the name for another kind of option.
+  private func texts(_ option: Declaration) -> [String]? {
+    assert(command.allOptions.contains { $0.name == option.name }, "\(command.name) does not list '\(option.spelling)'")
+    return given[option.name].flatMap { $0.isEmpty == (option.value == nil) ? $0 : nil }
   }
 
-  /// - Throws: `usage` when two options are given that exclude each other.
-  public func exclude(_ names: String...) throws {
-    let given = names.filter(isGiven)
-    if given.count > 1 { throw usage("'--\(given[0])' and '--\(given[1])' exclude each other") }
-  }
-
-  /// - Throws: `usage` when an option is given together with one that makes no sense beside it.
-  public func exclude(_ name: String, beside others: String...) throws {
-    for other in others { try exclude(name, other) }
-  }
-
-  /// - Throws: `usage` when one of the program's own options is given besides these.
-  public func allowOnly(_ names: String...) throws {
-    for option in command.options where isGiven(option.name) && !names.contains(option.name) {
-      throw usage("'\(option.spelling)' does not go with '--\(names[0])'")
-    }
-  }
+  // MARK: Operands
 
   /// - Throws: `usage` when there are more operands than a program takes.
   public func atMost(_ count: Int) throws {

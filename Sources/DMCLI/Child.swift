@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A program that runs with this one's standard streams.
+/// A child process that shares our standard streams.
 struct Child: ~Copyable {
   private let process: pid_t
 
@@ -27,23 +27,23 @@ struct Child: ~Copyable {
 
   func send(_ signal: Int32) { kill(process, signal) }
 
-  /// Waits for its end.
+  /// Waits until the child ends.
   ///
-  /// - Returns: as waitpid(2) tells.
+  /// - Returns: the status that waitpid(2) reports.
   func wait() -> Int32 {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     return status
   }
 
-  /// How it ended, as waitpid(2) tells; nil while it runs.
+  /// The status that waitpid(2) reports; nil while the child runs.
   func ending() -> Int32? {
     var status: Int32 = 0
     return waitpid(process, &status, WNOHANG) == process ? status : nil
   }
 }
 
-/// Ends this process as another has ended.
+/// Ends this process as another one ended: with the same exit status, or by the same signal.
 func end(as status: Int32) -> Never {
   let number = status & 0x7F
   if number != 0 { dieOf(number) }

@@ -3,7 +3,7 @@ enum Shell: String, CaseIterable {
   case bash, zsh, fish
 }
 
-/// The completion script of a program: its options, their values, its actions.
+/// The completion script of a program, with its options, their values, and its actions.
 func completion(of command: Command, for shell: Shell) -> String {
   switch shell {
   case .bash: bash(command)
@@ -12,7 +12,7 @@ func completion(of command: Command, for shell: Shell) -> String {
   }
 }
 
-private func spellings(_ option: Option) -> [String] {
+private func spellings(_ option: Declaration) -> [String] {
   (option.short.map { ["-\($0)"] } ?? []) + (option.long.map { ["--\($0)"] } ?? [])
 }
 

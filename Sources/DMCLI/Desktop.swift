@@ -1,16 +1,16 @@
 internal import DMKit
 internal import Glibc
 
-/// A new folder for its owner alone, where temporary files go.
+/// A new folder for temporary files, which only its owner can read.
 public func temporaryFolder() throws -> String {
   try temporaryName(
     in: environment("XDG_RUNTIME_DIR") ?? environment("TMPDIR") ?? "/tmp", "dm-", isFolder: true)
 }
 
-/// Opens a file by whatever the desktop has for it (xdg-open(1)).
+/// Opens a file with the desktop's program for it (xdg-open(1)).
 ///
-/// - Parameter path: of the only file in a temporary folder; both are removed where there is no desktop.
-/// - Throws: `usage` when there is none, `io_error` when it cannot open it.
+/// - Parameter path: the only file in a temporary folder; both are removed when there is no xdg-open.
+/// - Throws: `usage` when there is no xdg-open, `io_error` when it fails.
 public func openByDesktop(_ path: String) throws {
   let status: Int32
   do {
@@ -21,6 +21,6 @@ public func openByDesktop(_ path: String) throws {
     throw usage("there is no xdg-open; install xdg-utils, or save it with -o")
   }
   guard status == 0 else {
-    throw DMError(.inputOutput, "xdg-open could not open '\(path)'; the file is there", subject: path)
+    throw DMError(.inputOutput, "xdg-open could not open '\(path)'; the file is still there", subject: path)
   }
 }

@@ -2,15 +2,14 @@ public import DMKit
 internal import Glibc
 
 extension Invocation {
-  /// Hands on what happens, batch by batch, for as long as somebody reads standard output.
+  /// Calls `handle` with each batch of events, for as long as standard output has a reader.
   ///
-  /// What is printed goes out after each batch. When the reader has gone, the process dies as if it had written to
-  /// him.
+  /// Standard output is flushed after each batch. When its reader has gone, the process dies of SIGPIPE, even if it
+  /// has nothing to write.
   ///
-  /// - Parameter handle: returns how long it wants to wait for more at the most, nil for any time; it is handed
-  ///   nothing when that is over.
+  /// - Parameter handle: returns the timeout for the next batch, nil for none; after a timeout it gets an empty batch.
   public func follow(_ query: EventQuery, _ handle: ([MessagingEvent]) throws -> Duration?) throws {
-    // What only looks makes no store.
+    // Reading does not create a store.
     if !query.follows, query.consumer == nil, try !messenger().hasStore() { return }
     let follower = try Follower(messenger(), query)
     follower.endsWith = Stream.output.rawValue
@@ -27,7 +26,7 @@ extension Invocation {
     if query.follows { dieOf(SIGPIPE) }
   }
 
-  /// The kinds of events that a list of words names.
+  /// The kinds of events in a comma-separated list.
   ///
   /// - Throws: `usage`.
   public static func eventKinds(_ list: String) throws -> Set<MessagingEvent.Kind> {

@@ -1,4 +1,4 @@
-/// The text of `--help`: the ways to call it, its options, and examples to type.
+/// The text of `--help`: usage, options and examples.
 func help(of command: Command) -> String {
   var text = "\(command.name) - \(command.summary)\n\nUsage:\n"
   for synopsis in command.synopsis { text += "  \(command.name) \(synopsis)\n" }
@@ -6,12 +6,14 @@ func help(of command: Command) -> String {
     text += "\nActions:\n"
     for sub in command.subcommands {
       text += row("\(sub.name)\(sub.operands.isEmpty ? "" : " " + sub.operands)", sub.summary)
-      for option in sub.options { text += row("    " + left(of: option).drop(while: { $0 == " " }), option.help) }
+      for option in sub.options.map(\.declaration) {
+        text += row("    " + left(of: option).drop(while: { $0 == " " }), option.help)
+      }
     }
   }
   if !command.options.isEmpty {
     text += "\nOptions:\n"
-    for option in command.options { text += row(left(of: option), option.help) }
+    for option in command.options.map(\.declaration) { text += row(left(of: option), option.help) }
   }
   text += "\nCommon options, explained in dm(7):\n"
   for option in command.common { text += row(left(of: option), option.help) }
@@ -20,7 +22,7 @@ func help(of command: Command) -> String {
   return text
 }
 
-private func left(of option: Option) -> String {
+private func left(of option: Declaration) -> String {
   let short = option.short.map { "-\($0)" }
   let long = option.long.map { "--\($0)" }
   let names: String

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The signals that end a program, held back until it has put away what it was making.
+/// Blocks the signals that end a program, until it has removed its unfinished files.
 public final class Interruption {
-  /// That one of them has come.
+  /// Thrown when one of the signals has arrived.
   public struct Ended: Error {
     fileprivate let number: Int32
   }
@@ -12,10 +12,10 @@ public final class Interruption {
   private var held: [Int32] = []
   private var before = sigset_t()
 
-  /// Those that are ignored or blocked stay so: who was started by nohup(1) goes on.
+  /// Ignored and blocked signals stay so: a program that nohup(1) started goes on.
   public init() {
     sigprocmask(SIG_BLOCK, nil, &before)
-    // Held back, one that is ignored would come as well.
+    // A blocked signal becomes pending even when it is ignored.
     held = Self.numbers.filter { !isIgnored($0) && sigismember(&before, $0) == 0 }
     var set = sigset_t()
     sigemptyset(&set)
@@ -30,10 +30,10 @@ public final class Interruption {
     for number in held where sigismember(&pending, number) == 1 { throw Ended(number: number) }
   }
 
-  /// Lets them through; the program dies of one that has come.
+  /// Unblocks the signals; the program dies of a pending one.
   public func end() { sigprocmask(SIG_SETMASK, &before, nil) }
 
-  /// Runs `body`; when that was ended by a signal, so is the program: nothing must go on as if the work were done.
+  /// Runs `body`; when a signal ended it, the program dies of that signal, because its work is not done.
   public func heeded<T>(_ progress: Progress, _ body: () throws -> T) throws -> T {
     do {
       return try body()

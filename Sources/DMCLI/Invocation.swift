@@ -6,7 +6,7 @@ public final class Invocation {
   public let command: Command
   public let arguments: Arguments
   public let output = Output()
-  /// Set when some of the lines could not be done.
+  /// Whether some of the lines failed.
   public private(set) var hasFailures = false
   private var made: Messenger?
 
@@ -15,18 +15,18 @@ public final class Invocation {
     self.arguments = arguments
   }
 
-  /// Whether records go out as JSON lines: a flag decides, else whether standard output is a terminal.
+  /// Whether records are printed as JSON lines: as --json or --text says, else unless standard output is a terminal.
   public private(set) lazy var isJSON =
-    arguments.has("json") || (!arguments.has("text") && isatty(STDOUT_FILENO) == 0)
+    arguments[Common.json] || (!arguments[Common.text] && isatty(STDOUT_FILENO) == 0)
 
-  public var isQuiet: Bool { arguments.has("quiet") }
+  public private(set) lazy var isQuiet = arguments[Common.quiet]
 
   /// The store as the user sees it, opened when it is first needed.
   public func messenger() throws -> Messenger {
     if let made { return made }
     let login = Self.loginName
-    let name = try arguments.value("as") ?? environment("DM_USER") ?? login
-    let handle = try Handle(name.without("@"))
+    let name = try arguments[Common.user] ?? environment("DM_USER")?.without("@") ?? login
+    let handle = try Handle(name)
     let isLogin = handle.description.utf8.elementsEqual(login.utf8)
     let messenger = Messenger(try location(), as: Messenger.Identity(handle, isLoginName: isLogin))
     made = messenger
@@ -35,33 +35,24 @@ public final class Invocation {
 
   /// Where the store is.
   public func location() throws -> StoreLocation {
-    let busyTimeout = try busyTimeout()
-    if let path = try arguments.value("store") ?? environment("DM_STORE") {
-      // The usual accident is a variable that is not set.
-      if path.isEmpty { throw usage("--store needs the name of a folder") }
+    let busyTimeout =
+      try arguments[Common.busyTimeout] ?? environment("DM_BUSY_TIMEOUT").map(busyMilliseconds)
+      ?? StoreLocation.standardBusyTimeout
+    if let path = try arguments[Common.store] ?? environment("DM_STORE") {
+      // Usually a shell variable that is not set.
+      if path.isEmpty { throw usage("--store needs a folder; the value is empty") }
       var bytes = Substring(path).utf8
       while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
       return StoreLocation(directory: String(Substring(bytes)), isNamed: true, busyTimeout: busyTimeout)
     }
-    // The XDG Base Directory Specification has relative paths ignored.
+    // The XDG Base Directory Specification says to ignore relative paths.
     if let data = try environment("XDG_DATA_HOME"), data.utf8.first == UInt8(ascii: "/") {
       return StoreLocation(directory: data + "/dm", isNamed: false, busyTimeout: busyTimeout)
     }
     guard let home = try environment("HOME") ?? getpwuid(geteuid()).map({ String(cString: $0.pointee.pw_dir) }) else {
-      throw usage("there is no home folder; set HOME, or name a --store")
+      throw usage("there is no home folder; set HOME, or use --store DIR")
     }
     return StoreLocation(directory: home + "/.local/share/dm", isNamed: false, busyTimeout: busyTimeout)
-  }
-
-  /// Milliseconds for which a write waits for the store.
-  private func busyTimeout() throws -> Int {
-    guard let text = try arguments.value("busy-timeout") ?? environment("DM_BUSY_TIMEOUT") else {
-      return StoreLocation.standardBusyTimeout
-    }
-    guard let length = microseconds(of: text), length <= 366 * 86_400_000_000 else {
-      throw usage("'\(text)' is not a time for --busy-timeout; write 0s, 30s or 5m")
-    }
-    return Int(length / 1000)
   }
 
   private static var loginName: String {
@@ -80,7 +71,7 @@ public final class Invocation {
     }
   }
 
-  /// Says what was wrong with a line, on both streams; the others go on.
+  /// Reports the error of a line on both streams; the other lines go on.
   public func fail(line: Int, _ error: DMError) throws {
     hasFailures = true
     complain(command.name, "line \(line): \(error.message)")
@@ -94,7 +85,7 @@ public final class Invocation {
     try print(answer, text: text)
   }
 
-  /// Answers the lines of a batch of which none could be done, so that whoever waits for answers knows.
+  /// Answers every line of a batch that failed as a whole, for programs that wait for the answers.
   private func refuse<Item>(
     _ batch: [LineInput.Numbered<Item>], _ error: DMError, _ nonce: (Item) -> String?
   ) throws {
@@ -110,12 +101,12 @@ public final class Invocation {
 
   /// Acts on standard input batch by batch, and answers each line with one line, in order.
   ///
-  /// An answer goes out after the act is durable.
+  /// An answer is printed after the act is durable.
   ///
   /// - Parameters:
-  ///   - replacing: what stands for a line that cannot be read, where the act has to know of it.
-  ///   - nonce: that of a line, for the error that answers it.
-  ///   - stopsAtFault: whether nothing after the first failure is looked at; then `act` leaves it out too.
+  ///   - replacing: makes an item for a line that cannot be read, when `act` must see it.
+  ///   - nonce: the nonce of an item, for the error that answers its line.
+  ///   - stopsAtFault: stops after the first failure; `act` then leaves out the items after it.
   public func answerLines<Item, Answer>(
     _ parse: (ArraySlice<UInt8>, _ line: Int) throws -> Item, replacing: ((DMError) -> Item)? = nil,
     nonce: (Item) -> String? = { _ in nil }, stopsAtFault: Bool = false,
@@ -125,31 +116,44 @@ public final class Invocation {
     var input = LineInput()
     while var batch = try input.batch(parse) {
       if let replacing { batch = batch.map { ($0, .success($1.recovering(replacing))) } }
-      var items: [Item] = []
-      for case (_, .success(let item)) in batch { items.append(item) }
-      var results: [Result<Answer, DMError>] = []
-      do {
-        if !items.isEmpty { results = try act(items) }
-      } catch let error as DMError {
-        if error.code.isFatal { try refuse(batch, error, nonce) }
-        throw error
-      }
-      var next = results.makeIterator()
-      for (line, content) in batch {
-        switch content {
-        case .failure(let error): try fail(line: line, error)
-        case .success(let item):
-          switch next.next() {
-          case .success(let answer): try print(answer, line)
-          case .failure(let error):
-            try fail(line: line, error.nonce == nil ? error.answering(nonce: nonce(item)) : error)
-          case nil: break
-          }
-        }
-        progress(line)
-      }
+      try answer(batch, results(of: batch, nonce, act), nonce, print, progress)
       try output.flush()
       if stopsAtFault, hasFailures { return }
+    }
+  }
+
+  /// Acts on the lines of a batch that could be read.
+  private func results<Item, Answer>(
+    of batch: [LineInput.Numbered<Item>], _ nonce: (Item) -> String?,
+    _ act: ([Item]) throws -> [Result<Answer, DMError>]
+  ) throws -> [Result<Answer, DMError>] {
+    var items: [Item] = []
+    for case (_, .success(let item)) in batch { items.append(item) }
+    do {
+      return items.isEmpty ? [] : try act(items)
+    } catch let error as DMError {
+      if error.code.isFatal { try refuse(batch, error, nonce) }
+      throw error
+    }
+  }
+
+  private func answer<Item, Answer>(
+    _ batch: [LineInput.Numbered<Item>], _ results: [Result<Answer, DMError>], _ nonce: (Item) -> String?,
+    _ print: (Answer, _ line: Int) throws -> Void, _ progress: (Int) -> Void
+  ) throws {
+    var results = results.makeIterator()
+    for (line, content) in batch {
+      switch content {
+      case .failure(let error): try fail(line: line, error)
+      case .success(let item):
+        switch results.next() {
+        case .success(let answer): try print(answer, line)
+        case .failure(let error):
+          try fail(line: line, error.nonce == nil ? error.answering(nonce: nonce(item)) : error)
+        case nil: break
+        }
+      }
+      progress(line)
     }
   }
 }
@@ -169,7 +173,7 @@ extension Result where Failure == DMError {
 public func environment(_ name: String) throws -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
   guard let text = String(validatingCString: value) else {
-    throw DMError(.invalidUTF8, "the variable '\(name)' is not UTF-8; set it anew", subject: name)
+    throw DMError(.invalidUTF8, "the variable '\(name)' is not UTF-8; set it again", subject: name)
   }
   return text
 }

@@ -3,10 +3,10 @@ internal import Glibc
 
 /// Standard input, as lines in batches or as one text.
 public struct LineInput: ~Copyable {
-  /// A line with its number, and what it says or what is wrong with it.
+  /// A line with its number, and its content or its error.
   public typealias Numbered<Item> = (line: Int, content: Result<Item, DMError>)
 
-  /// What one transaction takes at the most.
+  /// The most lines and bytes of one transaction.
   static let batchLines = 1000
   static let batchBytes = 1024 * 1024
 
@@ -86,19 +86,19 @@ public struct LineInput: ~Copyable {
     }
   }
 
-  /// Everything to the end, as one text of which exactly one final LF is taken off.
+  /// Reads to the end, and removes one final LF.
   ///
-  /// Reads no more than a little over `limit` bytes: what is longer is refused by the caller.
+  /// Reads only a few bytes over `limit`: the caller refuses longer texts.
   ///
   /// - Throws: `invalid_utf8`, `text_too_long`, `io_error`.
   public mutating func text(limit: Int) throws -> String { try plainText(bytes(limit: limit)[...]) }
 
   /// The same as bytes.
   ///
-  /// - Parameter cuts: reads to the end and leaves out what is far over the limit, instead of failing.
+  /// - Parameter cuts: reads to the end and drops the bytes far over the limit, instead of failing.
   public mutating func bytes(limit: Int, cuts: Bool = false) throws -> [UInt8] {
     var bytes: [UInt8] = []
-    // What is left of it after a character was taken off is over the limit, too.
+    // So that the text is still over the limit after an incomplete character is removed.
     let most = limit + 8
     while case let count = try readChunk(), count > 0 {
       if bytes.count <= most { bytes += chunk[..<count] }
@@ -107,7 +107,7 @@ public struct LineInput: ~Copyable {
       }
     }
     if bytes.count > most {
-      // A character that was cut would not be UTF-8: up to three bytes follow its first.
+      // Removes a character that was cut: up to three bytes follow its first.
       bytes.removeLast(bytes.count - most)
       if let first = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) { bytes.removeLast(bytes.count - first) }
     } else if bytes.last == UInt8(ascii: "\n") {
@@ -117,9 +117,9 @@ public struct LineInput: ~Copyable {
   }
 }
 
-/// Bytes as the text that they are in UTF-8.
+/// Decodes UTF-8.
 ///
-/// - Parameter isLossy: puts U+FFFD in the place of what is not UTF-8, and of NUL.
+/// - Parameter isLossy: replaces invalid bytes and NUL with U+FFFD.
 /// - Throws: `invalid_utf8`.
 public func plainText(_ bytes: ArraySlice<UInt8>, isLossy: Bool = false) throws -> String {
   if isLossy { return repaired(String(decoding: bytes, as: UTF8.self)) }
@@ -129,7 +129,7 @@ public func plainText(_ bytes: ArraySlice<UInt8>, isLossy: Bool = false) throws 
   return text
 }
 
-/// A text with U+FFFD in the place of each NUL.
+/// Replaces each NUL with U+FFFD.
 private func repaired(_ text: String) -> String {
   guard text.utf8.contains(0) else { return text }
   var scalars = String.UnicodeScalarView()

@@ -3,9 +3,9 @@ public import DMKit
 /// The operands of `dm-tail` and `dm-read`: conversations and ranges of messages of one, `bob 40..57 60`,
 /// `bob:40..57` or `bob +ops`.
 ///
-/// Nil for ranges that are not there.
+/// The ranges are nil when no operand is a range.
 ///
-/// - Parameter several: whether there may be more than one conversation; with ranges there never may.
+/// - Parameter several: allows more than one conversation when there are no ranges.
 /// - Throws: `usage`, `bad_reference`.
 public func conversationsAndRanges(
   _ operands: [String], several: Bool = true
@@ -24,7 +24,7 @@ public func conversationsAndRanges(
     }
   }
   if conversations.count > 1, !several || !ranges.isEmpty {
-    throw usage("'\(operands[1])' is no range of messages; write 57, 40..57, 40.. or ..57")
+    throw usage("'\(operands[1])' is not a range of messages; write 57, 40..57, 40.. or ..57")
   }
   if let backwards = ranges.first(where: \.isBackwards) {
     let (from, to) = (backwards.from ?? 0, backwards.to ?? 0)
@@ -33,7 +33,7 @@ public func conversationsAndRanges(
   return (conversations, ranges.isEmpty ? nil : ranges)
 }
 
-/// A number or a UUID is a message, `bob:57` too; but `14:30` is a time, though a user may be called 14.
+/// A number, a UUID or `bob:57` is a message; `14:30` is a time, even if there is a user `14`.
 ///
 /// - Throws: `bad_time`.
 public func messageOrTime(_ text: String) throws -> HistoryQuery.Bound {
@@ -46,7 +46,7 @@ public func messageOrTime(_ text: String) throws -> HistoryQuery.Bound {
         return .message(try MessageReference(text))
       }
     } catch let other as DMError where other.code == .badReference {
-      // As in '25:00', which is nearer to a time.
+      // As in '25:00': the error about a time helps more.
     }
     throw error
   }

@@ -3,7 +3,7 @@ public import DMKit
 /// Messages as a page for people: by day, with a line above what is unread.
 public struct MessagePage {
   private let messenger: Messenger
-  /// Without one, each message says in which conversation it stands.
+  /// Nil when there are several; then each message is printed with its conversation.
   private let conversation: ConversationReference?
   private var firstUnread: Int??
   private var day = ""
@@ -29,7 +29,7 @@ public struct MessagePage {
         replyTo: message.replyTo?.seq)
   }
 
-  /// `bob:` where it is not clear which conversation is meant.
+  /// `bob:` when there are several conversations.
   private mutating func place(_ id: Identifier) throws -> String { conversation == nil ? "\(try name(id)):" : "" }
 
   public mutating func name(_ id: Identifier) throws -> String {
@@ -39,7 +39,7 @@ public struct MessagePage {
     return name
   }
 
-  /// An event as a person reads it; nil for one that is a program's business.
+  /// An event as text for people; nil for an event that only programs need.
   public mutating func text(of event: MessagingEvent) throws -> String? {
     switch event {
     case .message(let message, _):
@@ -47,7 +47,7 @@ public struct MessagePage {
     case .messageUpdated(let message, _):
       return "-- \(try place(message.conversationID))\(message.number) as it is now --\n" + (try text(of: message))
     case .messageStatus(let status, _):
-      // Your own messages, and how far they have come.
+      // Only the status of the user's own messages is printed.
       guard status.sender == messenger.identity.handle else { return nil }
       return TextFormat.line(status, in: try place(status.conversationID))
     case .messageDeleted(let deletion, _):

@@ -3,14 +3,13 @@ internal import Glibc
 
 /// Standard output: whole lines, every write checked.
 ///
-/// A finite list is written in large pieces; when a program follows, or standard input drives it, each
-/// line or batch goes out at once.
+/// A finite list is written in large pieces; a program that follows, or that reads lines, flushes after each batch.
 public final class Output {
   private let descriptor: Int32
   private var json = JSONWriter()
   private let isPipe: Bool
 
-  /// Bytes that are gathered before they are written.
+  /// The most bytes that are buffered before a write.
   private static let capacity = 64 * 1024
 
   public init(descriptor: Int32 = Stream.output.rawValue) {
@@ -19,7 +18,7 @@ public final class Output {
     isPipe = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
   }
 
-  /// - Throws: `io_error` when what was gathered cannot be written.
+  /// - Throws: `io_error` when the buffer cannot be written.
   public func write(_ record: some Record) throws {
     json.line(record)
     if json.bytes.count >= Self.capacity { try flush() }
@@ -31,13 +30,13 @@ public final class Output {
     if json.bytes.count >= Self.capacity { try flush() }
   }
 
-  /// Whole lines that were made before.
+  /// Lines that are complete, each with its LF.
   public func write(lines: [UInt8]) throws {
     json.append(lines: lines)
     if json.bytes.count >= Self.capacity { try flush() }
   }
 
-  /// Bytes of a content, which are written at once.
+  /// Bytes of an attachment, which are not buffered.
   public func write(content bytes: UnsafeRawBufferPointer) throws {
     try flush()
     try write(bytes[...])
@@ -49,10 +48,10 @@ public final class Output {
     try flush()
   }
 
-  /// Hands everything to the system.
+  /// Writes the buffer.
   ///
-  /// Into a pipe it goes by pieces of whole lines that fit into PIPE_BUF, which POSIX writes whole or
-  /// not at all (write(2)): so whoever dies of a signal leaves no half line behind.
+  /// A pipe gets pieces of whole lines that fit into PIPE_BUF, which POSIX writes whole or not at all (write(2)): a
+  /// program that dies of a signal leaves no half line.
   public func flush() throws {
     try json.bytes.withUnsafeBytes { bytes in
       var rest = bytes[...]
@@ -68,7 +67,7 @@ public final class Output {
   private static func lines(of bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
     let lineFeed = UInt8(ascii: "\n")
     if let end = bytes.prefix(Int(PIPE_BUF)).lastIndex(of: lineFeed) { return bytes[...end] }
-    // A line that is longer goes alone.
+    // A longer line is written alone.
     return bytes[...(bytes.firstIndex(of: lineFeed) ?? bytes.endIndex - 1)]
   }
 
@@ -90,7 +89,7 @@ public final class Output {
   }
 }
 
-/// Ends the process by a signal, so that whoever waits for it sees which.
+/// Ends the process by a signal, so that its parent sees which signal it was.
 func dieOf(_ number: Int32) -> Never {
   signal(number, SIG_DFL)
   var one = sigset_t()
@@ -101,9 +100,9 @@ func dieOf(_ number: Int32) -> Never {
   _exit(128 + number)
 }
 
-/// One line of talk on standard error, safe for a terminal.
+/// Prints one line on standard error, safe for a terminal.
 public func complain(_ program: String, _ message: String) {
   let line = "\(program): \(visible(message))\n"
-  // Nothing is left to say it to when this fails.
+  // There is nowhere to report a failure of this.
   _ = line.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
 }

@@ -1,13 +1,19 @@
 public import DMKit
 
-/// How files are to be prepared, as options say it.
+/// The options of dm-attach and dm-send that say how files are prepared.
 public struct PreparationArguments {
-  public static let options = [
-    Option("as-file", "change nothing at all"),
-    Option("keep-metadata", "keep what cameras and programs have written into the file, a place for example"),
-    Option("transcode", value: "RATE", "make H.264 and AAC of a video, at so many bits per second: 800k, 2M"),
-    Option("voice", "make a voice message of a recording"),
-    Option("max-size", value: "SIZE", "refuse a file that is larger: 500M, 20G [4G]"),
+  static let asFile = Flag("as-file", "change nothing at all")
+  static let keepMetadata = Flag(
+    "keep-metadata", "keep what cameras and programs have written into the file, a place for example")
+  static let transcode = Option(
+    "transcode", value: "RATE", "make H.264 and AAC of a video, at so many bits per second: 800k, 2M", as: kilobits)
+  static let voice = Flag("voice", "make a voice message of a recording")
+  static let maxSize = Option(
+    "max-size", value: "SIZE", "refuse a file that is larger: 500M, 20G [4G]", as: bytes)
+
+  public static let options: [any Declared] = [asFile, keepMetadata, transcode, voice, maxSize]
+  public static let rules: [Rule] = [
+    .excludes(asFile, [keepMetadata, transcode, voice]), .atMostOne([voice, transcode, keepMetadata]),
   ]
 
   private let options: PreparationOptions
@@ -16,29 +22,27 @@ public struct PreparationArguments {
   /// - Throws: `usage`.
   public init(_ call: Invocation) throws {
     let arguments = call.arguments
-    try arguments.exclude("as-file", beside: "keep-metadata", "transcode", "voice")
-    try arguments.exclude("voice", "transcode", "keep-metadata")
     var options = PreparationOptions()
-    options.asFile = arguments.has("as-file")
-    options.keepsMetadata = arguments.has("keep-metadata")
-    options.isVoice = arguments.has("voice")
-    options.videoBitrate = try arguments.value("transcode").map(kilobits)
-    if let size = try arguments.value("max-size").map(bytes) { options.maximumSize = size }
+    options.asFile = arguments[Self.asFile]
+    options.keepsMetadata = arguments[Self.keepMetadata]
+    options.isVoice = arguments[Self.voice]
+    options.videoBitrate = try arguments[Self.transcode]
+    if let size = try arguments[Self.maxSize] { options.maximumSize = size }
     self.options = options
     self.call = call
   }
 
-  /// Prepares files, `-` being standard input, and hands each on as soon as it is ready.
+  /// Prepares files, where `-` is standard input, and passes on each result as soon as it is ready.
   ///
-  /// What was left undone is said once on standard error, however many files there are.
+  /// Each warning is printed once on standard error, however many files there are.
   ///
   /// - Parameters:
-  ///   - name: what a file is to be called; nil for what it is called now.
-  ///   - body: given what became of each, in order.
+  ///   - name: the new name of a file; nil keeps its name.
+  ///   - body: gets the result of each file, in order.
   public func prepareAll(
     _ files: [String], name: String? = nil, _ messenger: Messenger, _ body: (Result<Attachment, DMError>) throws -> Void
   ) throws {
-    if files.filter({ $0 == "-" }).count > 1 { throw usage("'-' stands more than once; standard input is one file") }
+    if files.filter({ $0 == "-" }).count > 1 { throw usage("'-' was given more than once; standard input is one file") }
     let progress = Progress(call)
     var said: Set<String> = []
     for file in files {
@@ -49,7 +53,7 @@ public struct PreparationArguments {
     }
   }
 
-  /// Signals are held back meanwhile and not while the result is printed: that may wait for a reader.
+  /// Signals are blocked here, and not while the result is printed: printing may wait for a reader.
   private func prepare(
     _ source: AttachmentSource, _ name: String?, _ messenger: Messenger, _ progress: Progress
   ) throws -> Result<Messenger.Prepared, DMError> {
@@ -71,10 +75,10 @@ public struct PreparationArguments {
     }
   }
 
-  /// - Throws: `usage` of more files than one message carries, before any of them is prepared.
+  /// - Throws: `usage` for more files than one message carries; call it before any of them is prepared.
   public static func checkCount(_ files: [String]) throws {
     if files.count > Attachment.limit {
-      throw usage("a message carries \(Attachment.limit) files at the most; send several")
+      throw usage("a message carries at most \(Attachment.limit) files; send several messages")
     }
   }
 }
@@ -82,7 +86,7 @@ public struct PreparationArguments {
 /// Kilobits per second, of `800k` or `2M`.
 private func kilobits(_ text: String) throws -> Int {
   guard let rate = scaledNumber(text, units: ["k": 1, "M": 1000]), 50...100_000 ~= rate else {
-    throw usage("'\(text)' is no rate for --transcode; write 800k or 2M, from 50k to 100M")
+    throw usage("'\(text)' is not a rate for --transcode; write 800k or 2M, from 50k to 100M")
   }
   return rate
 }
@@ -90,7 +94,7 @@ private func kilobits(_ text: String) throws -> Int {
 /// Bytes, of `500M` or `20G`.
 private func bytes(_ text: String) throws -> Int {
   guard let size = scaledNumber(text, units: ["k": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]) else {
-    throw usage("'\(text)' is no size for --max-size; write 500M or 20G")
+    throw usage("'\(text)' is not a size for --max-size; write 500M or 20G")
   }
   return size
 }

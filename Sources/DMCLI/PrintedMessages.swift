@@ -1,14 +1,14 @@
 public import DMKit
 
-/// What `dm-tail` has printed, to mark it.
+/// The messages that `dm-tail` has printed, to mark them.
 public struct PrintedMessages {
   private var ranges: [Identifier: [SeqRange]] = [:]
-  /// The last number in each conversation that somebody else said.
+  /// The last message of another user in each conversation.
   public private(set) var lastOfOthers: [Identifier: Int] = [:]
 
   private let isToBeRead: Bool
 
-  /// - Parameter isToBeRead: whether it will be marked as read; otherwise the numbers are not kept.
+  /// - Parameter isToBeRead: keeps the numbers of all messages, for `markRead`.
   public init(isToBeRead: Bool) { self.isToBeRead = isToBeRead }
 
   public mutating func add(_ message: borrowing Message) {

@@ -1,18 +1,21 @@
 internal import DMKit
 internal import Glibc
 
-/// A program of the suite: what it is, and what it does once its command line is understood.
+/// A program of the suite: its description, and what it does after its command line is parsed.
 public protocol Program {
   static var command: Command { get }
   static func run(_ call: Invocation) throws
 }
 
 extension Program {
-  /// Parses, runs, flushes, and ends with the status that says how it went.
+  /// Runs the action of a program that has several.
+  public static func run(_ call: Invocation) throws { try call.arguments.action?.run(call) }
+
+  /// Parses, runs, flushes, and ends with the exit status.
   public static func main() {
-    // A service manager may have had it ignored, and a closed pipe would go unnoticed (systemd.exec(5)).
+    // A service manager may ignore SIGPIPE, and a closed pipe would go unnoticed (systemd.exec(5)).
     signal(SIGPIPE, SIG_DFL)
-    // write(2) says it then, and what was begun is put away.
+    // Then write(2) fails, and unfinished files are removed.
     signal(SIGXFSZ, SIG_IGN)
     umask(0o077)
     exit(status().rawValue)
@@ -39,17 +42,17 @@ extension Program {
     }
   }
 
-  /// What follows the program's name, as it was typed: `CommandLine.arguments` would repair it.
+  /// The words after the program's name, byte for byte: `CommandLine.arguments` repairs invalid UTF-8.
   ///
-  /// - Throws: `io_error` where the Swift runtime cannot read them: on Linux it takes them from /proc.
+  /// - Throws: `io_error` when the Swift runtime cannot read them: on Linux it reads them from /proc.
   private static func words() throws -> [String] {
     guard CommandLine.argc > 0 else {
       throw DMError(.inputOutput, "cannot read the arguments from /proc; see whether it is mounted")
     }
     var isLossy = false
-    if command.allOptions.contains(where: { $0.name == "lossy" }) {
+    if command.options.contains(where: { $0.declaration.name == lossy.declaration.name }) {
       let words = (1..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
-      isLossy = words.prefix { $0 != "--" }.contains("--lossy")
+      isLossy = words.prefix { $0 != "--" }.contains(lossy.declaration.spelling)
     }
     return try (1..<Int(CommandLine.argc)).map { index in
       guard let bytes = CommandLine.unsafeArgv[index] else { return "" }
@@ -62,21 +65,20 @@ extension Program {
   }
 
   private static func answer(_ call: Invocation) throws {
-    if call.arguments.has("help") {
+    if call.arguments[Common.help] {
       try call.output.write(help(of: command))
-    } else if call.arguments.has("version") {
+    } else if call.arguments[Common.version] {
       try call.output.write("\(command.name) \(version)\n")
-    } else if call.arguments.has("schema") {
+    } else if call.arguments[Common.schema] {
       try call.output.write(
         RecordSchema.document(for: command.name, reads: command.reads, writes: command.writes))
     } else {
-      // Where a program has a --text of its own, that is no format.
-      if call.arguments.has("json"), call.arguments.has("text") { try call.arguments.exclude("json", "text") }
+      try call.arguments.check(Common.rules + command.rules)
       try run(call)
     }
   }
 
-  /// What was printed before the fault stays printed.
+  /// Prints the error; records that were made before it are printed too.
   private static func fail(_ error: DMError, _ call: Invocation?) -> ExitStatus {
     complain(command.name, error.message)
     do {
@@ -88,7 +90,7 @@ extension Program {
     return ExitStatus(error.code)
   }
 
-  /// Not among the options: `make generate` asks for it, and whoever packages the suite.
+  /// Not listed as an option: only `make generate` and packagers use it.
   private static func completionShell() -> Shell? {
     guard CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--generate-completion" else { return nil }
     return Shell(rawValue: CommandLine.arguments[2])

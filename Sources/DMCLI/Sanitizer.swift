@@ -1,16 +1,16 @@
 internal import DMKit
 
-/// A name from a store, or a line that has some, as it may go to a terminal: like a text, and what is invisible stands as
+/// Escapes a name from a store, or a line with such names, for a terminal: as a text, and invisible characters too, as
 /// `\u{200B}`, so that two names never look the same.
 public func visible(_ name: String) -> String {
   let scalars = Array(name.unicodeScalars)
   return visible(name, indent: nil) { isInvisible(at: $0, of: scalars) }
 }
 
-/// Text from a store as it may go to a terminal: whatever could act on it stands as `\u{9B}`, and
-/// no character bears more than eight marks.
+/// Escapes a text from a store for a terminal: control characters are written as `\u{9B}`, and a character keeps at
+/// most eight combining marks.
 ///
-/// In a text of several lines the others are indented, so that none can pass for a line of its own.
+/// The lines after the first are indented, so that none of them looks like a line of ours.
 public func visible(_ text: String, indent: String?) -> String { visible(text, indent: indent) { _ in false } }
 
 private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) -> String {
@@ -21,7 +21,7 @@ private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) 
     case .nonspacingMark, .enclosingMark:
       marks += 1
       if marks > 8 { continue }
-    // A joiner without a width bears what follows no better.
+    // Marks after a zero-width joiner still count for the character before it.
     case .format: break
     default: marks = 0
     }

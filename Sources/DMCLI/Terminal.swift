@@ -10,7 +10,7 @@ public enum Stream: Int32, Sendable {
 
 public func isTerminal(_ stream: Stream) -> Bool { isatty(stream.rawValue) == 1 }
 
-/// A count on standard error for what lasts over a second, when that is a terminal.
+/// A progress line for work of over a second, when standard error is a terminal.
 public final class Progress {
   private let name: String
   private let isShown: Bool
@@ -22,7 +22,7 @@ public final class Progress {
     isShown = isTerminal(.error) && !call.isQuiet
   }
 
-  /// Called as often as one likes; shown five times a second.
+  /// May be called often; the text is shown at most five times a second.
   public func show(_ text: @autoclosure () -> String) {
     guard isShown, case let now = Timestamp.now.microseconds, now >= next else { return }
     next = now + 200_000
@@ -35,17 +35,15 @@ public final class Progress {
   private func put(_ text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
 }
 
-/// A text that a person writes in `$VISUAL` or `$EDITOR`, in a file that is there until it is removed: what
-/// was written must not be lost because it could not be sent.
+/// A text that the user writes in `$VISUAL` or `$EDITOR`; its file stays when the text could not be sent.
 public struct EditedText {
   public let path: String
   public let text: String
 
-  /// Starts the editor on what is there, and waits for it.
+  /// Opens a text in the editor, and waits for the editor to end.
   ///
-  /// It runs before anything of the store is opened, so that no editor ever holds a lock. The
-  /// corresponding C function is `system`, whose shell splits the editor's arguments as it does
-  /// anywhere else.
+  /// Call it before the store is opened, so that no lock is held meanwhile. The corresponding C function is `system`,
+  /// whose shell splits the editor's arguments.
   ///
   /// - Throws: `cannot_create`, `io_error`, `bad_field` when the editor fails, `invalid_utf8`.
   public init(_ text: String) throws {
@@ -57,7 +55,7 @@ public struct EditedText {
       throw DMError(.cannotCreate, "cannot create '\(path)': \(String(cString: strerror(errno)))", subject: path)
     }
     let written = text.withCString { write(descriptor, $0, strlen($0)) }
-    // Before the editor starts, which would inherit it.
+    // Before the editor starts, because it would inherit the descriptor.
     guard close(descriptor) == 0, written == text.utf8.count else {
       throw DMError(.inputOutput, "cannot write '\(path)'", subject: path)
     }
@@ -67,7 +65,7 @@ public struct EditedText {
       throw DMError(
         .badField, "the editor '\(editor)' failed and nothing was sent; what it left is in '\(path)'", subject: editor)
     }
-    // An editor may have put another file in its place.
+    // The editor may have replaced the file.
     let edited = open(path, O_RDONLY | O_CLOEXEC)
     guard edited >= 0 else { throw DMError(.inputOutput, "cannot read '\(path)' back", subject: path) }
     defer { close(edited) }
@@ -97,7 +95,7 @@ public struct EditedText {
 }
 
 extension DMError {
-  /// The same, telling where the text is that could not be sent.
+  /// The same error, with the path of the text that could not be sent.
   fileprivate func naming(_ path: String) -> DMError {
     DMError(code, "\(message); what you wrote is in '\(path)'", subject: subject)
   }

@@ -1,12 +1,12 @@
 public import DMKit
 
 extension TextFormat {
-  /// An attachment: kind, name, what is known of it, and the id by which it is fetched.
+  /// An attachment: kind, name, size and the like, and the id for `dm-attach --get`.
   public static func line(_ attachment: Attachment) -> String {
     "\(left(attachment.kind.rawValue, 5))  \(details(attachment))  \(attachment.id)"
   }
 
-  /// The same with when and by whom it was sent, and the message.
+  /// The same with the time, the message and its sender.
   public static func line(_ sent: SentAttachment, in place: String) -> String {
     let message = sent.message
     return
@@ -15,7 +15,7 @@ extension TextFormat {
 
   public static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }
 
-  /// What stands after the text of a message: `[image photo.jpg 1.2 MB]`.
+  /// As it is printed after the text of a message: `[image photo.jpg 1.2 MB]`.
   static func brief(_ attachment: Attachment) -> String {
     "[\(attachment.kind.rawValue) \(visible(attachment.name)) \(size(attachment.sizeBytes))]"
   }
@@ -27,7 +27,7 @@ extension TextFormat {
     return parts.joined(separator: "  ")
   }
 
-  /// Bytes as people count them.
+  /// A size with a unit that fits it.
   static func size(_ bytes: Int) -> String {
     bytes < 10_240 ? "\(bytes) bytes" : bytes < 10 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
   }

@@ -1,12 +1,12 @@
 public import DMKit
 
 extension TextFormat {
-  /// What stands before and after what was found: reverse video where that can be seen, else asterisks.
+  /// The marks before and after a hit: reverse video on a terminal, else asterisks.
   public struct HitMarks {
     let before: String
     let after: String
 
-    /// A variable that is set has programs print no colour (no-color.org).
+    /// NO_COLOR asks programs to print no colour (no-color.org).
     public init(isTerminal: Bool) throws {
       let isReversed = try isTerminal && environment("NO_COLOR") == nil
       before = isReversed ? "\u{1B}[7m" : "**"
@@ -14,7 +14,7 @@ extension TextFormat {
     }
   }
 
-  /// A message that was found: when, where, who, and the part in which it was found.
+  /// A message that was found: time, conversation, number, sender, and the text around the hits.
   public static func line(_ message: Message, _ snippet: Snippet?, in place: String, _ marks: HitMarks) -> String {
     let head =
       "\(day(message.createdAt)) \(clock(message.createdAt))  \(place):\(message.number) \(visible(message.sender.description)): "
@@ -27,7 +27,7 @@ extension TextFormat {
     }
   }
 
-  /// What a message says and carries, on one line.
+  /// The text and the attachments of a message, on one line.
   private static func words(of message: Message) -> String {
     let words = visible(message.text ?? "", indent: "").split(separator: "\n").map(String.init)
     return (words + message.attachments.map(brief)).joined(separator: " ")

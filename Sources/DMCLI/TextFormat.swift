@@ -1,9 +1,9 @@
 public import DMKit
 internal import Glibc
 
-/// Records as people read them.
+/// Records as text for people.
 ///
-/// Everything that comes from a store is made visible first.
+/// Everything that comes from a store is escaped with `visible`.
 public enum TextFormat {
   /// `14:30`, or the date when it was not today.
   public static func short(_ time: Timestamp, now: Timestamp = .now) -> String {
@@ -22,14 +22,14 @@ public enum TextFormat {
 
   static func padded(_ number: some BinaryInteger) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-  /// A reference to a conversation: an own name or a title after `+`, a handle, or a UUID.
+  /// A reference to a conversation: the user's own name for it or its title after `+`, a handle, or a UUID.
   public static func name(_ conversation: Conversation, for me: Handle) -> String {
     if let name = conversation.ownName ?? conversation.title { return visible("+\(name)") }
     if conversation.isGroup { return conversation.id.description }
     return visible((conversation.participants.first { $0 != me } ?? me).description)
   }
 
-  /// What a person calls a conversation, in at most that many columns: `+ops`, or `Bob B. (bob)` with the handle to type.
+  /// The name of a conversation in at most `width` columns: `+ops`, or `Bob B. (bob)` with the handle to type.
   static func label(_ conversation: Conversation, for me: Handle, width: Int = .max) -> String {
     let reference = name(conversation, for: me)
     if conversation.ownName != nil || conversation.title != nil { return cut(reference, width) }
@@ -37,13 +37,13 @@ public enum TextFormat {
     return conversation.isGroup ? cut(name, width) : person(name, reference, width: width)
   }
 
-  /// A display name with the handle, which is whole where there is space for it.
+  /// A display name and the handle; the name is cut first.
   static func person(_ name: String, _ handle: String, width: Int = .max) -> String {
     let space = width - handle.count - 3
     return name == handle || space < 1 ? cut(handle, width) : "\(cut(name, space)) (\(handle))"
   }
 
-  /// A line of the list: flags, unread, name, time, and who said what last.
+  /// A line of the list: flag, unread messages, name, time, and the last message.
   public static func line(_ conversation: Conversation, for me: Handle) -> String {
     let unread = conversation.unreadCount > 0 ? String(conversation.unreadCount) : ""
     let flag = conversation.isPinned ? "*" : conversation.isArchived ? "a" : conversation.mutedUntil != nil ? "m" : " "
@@ -58,7 +58,7 @@ public enum TextFormat {
     return line + (conversation.draftText == nil ? "" : "  [draft]")
   }
 
-  /// A message: time, number, sender, what it answers, text, and how far it came when it is one's own.
+  /// A message: time, number, sender, the message that it answers, text, and its status when it is the user's own.
   public static func line(
     _ message: Message, for me: Handle, in place: String? = nil, replyTo reply: Int? = nil
   ) -> String {
@@ -77,7 +77,7 @@ public enum TextFormat {
       + (message.sender == me && message.status != .sent ? "  [\(message.status.rawValue)]" : "")
   }
 
-  /// What a message without a text says; nil of one that has one.
+  /// The line of a deleted message or a system message; nil for other messages.
   static func announcement(_ message: Message) -> String? {
     let sender = visible(message.sender.description)
     let subject = visible(message.subject ?? "")
@@ -115,7 +115,7 @@ public enum TextFormat {
       + (receipt.kind == .delivery ? "  delivered" : "  read")
   }
 
-  /// What was marked, or would be: `marked 5 of bob as read: 5..8, 12; 3 unread`.
+  /// The messages that were marked, or would be: `marked 5 of bob as read: 5..8, 12; 3 unread`.
   public static func line(_ marked: Marked, in place: String) -> String {
     "\(marked.isDryRun ? "would mark" : "marked") \(marked.count) of \(place) as \(marked.action.rawValue): "
       + "\(ranges(marked.ranges)); \(marked.unreadCount) unread"
@@ -128,7 +128,7 @@ public enum TextFormat {
     return "-- \(visible(status.user.description)) \(verb) \(place)\(ranges([first...last])) --"
   }
 
-  /// `5..8, 12`; of more than ten the first ten.
+  /// `5..8, 12`; the first ten when there are more.
   static func ranges(_ ranges: [SeqRange]) -> String {
     let shown = ranges.prefix(10).map {
       $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)..\($0.upperBound)"
@@ -142,7 +142,7 @@ public enum TextFormat {
     return "\(names.isEmpty ? "nobody" : shown.joined(separator: ", ")) \(names.count > 1 ? "are" : "is") typing"
   }
 
-  /// - Parameter displayName: the name of the user that people see; nil where it is not known.
+  /// - Parameter displayName: nil when it is not known.
   public static func line(_ presence: Presence, displayName: String? = nil) -> String {
     let handle = visible(presence.user.description)
     let name = person(displayName.map(visible) ?? handle, handle, width: 24)
@@ -166,9 +166,9 @@ public enum TextFormat {
       + (user.sendsReadReceipts ? "" : "  (hides read receipts)")
   }
 
-  /// A conversation at length, for `dm-conversation`.
+  /// A conversation with all its details, for `dm-conversation`.
   ///
-  /// - Parameter displayName: the name of a user that people see, or the handle.
+  /// - Parameter displayName: makes the display name of a user, or the handle.
   public static func details(
     _ conversation: Conversation, for me: Handle, displayName: (Handle) throws -> String = { $0.description }
   ) throws -> String {

@@ -1,52 +1,64 @@
 public import DMKit
 internal import Glibc
 
-/// A moment as a person writes it: RFC 3339, `2026-11-21`, `2026-11-21T14:30`, `14:30`, `2h` or
+/// A time as the user types it: RFC 3339, `2026-11-21`, `2026-11-21T14:30`, `14:30`, `2h` or
 /// `7d` ago, `yesterday`, `today`, `now`.
 ///
-/// What has no offset is in the local time zone.
+/// A time without an offset is in the local time zone.
 ///
 /// - Throws: `bad_time`.
 public func moment(_ text: String, now: Timestamp = .now) throws -> Timestamp {
-  if let exact = Timestamp(rfc3339: text) { return exact }
+  if let time = Timestamp(rfc3339: text) ?? named(text, now) ?? ago(text, now) ?? clock(text, now) ?? date(text, now) {
+    return time
+  }
+  throw DMError(
+    .badTime, "'\(text)' is not a time; write 2026-11-21, 14:30, 2h, 7d, yesterday or 2026-11-21T14:30:00Z",
+    subject: text)
+}
+
+private func named(_ text: String, _ now: Timestamp) -> Timestamp? {
   switch text {
-  case "now": return now
-  case "today": return local(now) { $0.clearTime() }
+  case "now": now
+  case "today": local(now) { $0.clearTime() }
   case "yesterday":
-    return local(now) {
+    local(now) {
       $0.tm_mday -= 1
       $0.clearTime()
     }
-  default: break
+  default: nil
   }
-  if let ago = microseconds(of: text) {
-    let (past, isTooLong) = now.microseconds.subtractingReportingOverflow(ago)
-    if !isTooLong { return Timestamp(microseconds: past) }
+}
+
+private func ago(_ text: String, _ now: Timestamp) -> Timestamp? {
+  guard let ago = microseconds(of: text) else { return nil }
+  let (past, isTooLong) = now.microseconds.subtractingReportingOverflow(ago)
+  return isTooLong ? nil : Timestamp(microseconds: past)
+}
+
+private func clock(_ text: String, _ now: Timestamp) -> Timestamp? {
+  guard let clock = numbers(text, pattern: "99:99"), clock[0] < 24, clock[1] < 60 else { return nil }
+  return local(now) {
+    $0.clearTime()
+    $0.tm_hour = Int32(clock[0])
+    $0.tm_min = Int32(clock[1])
   }
-  if let clock = numbers(text, pattern: "99:99"), clock[0] < 24, clock[1] < 60 {
-    return local(now) {
-      $0.clearTime()
-      $0.tm_hour = Int32(clock[0])
-      $0.tm_min = Int32(clock[1])
-    }
-  }
-  let date = numbers(text, pattern: "9999-99-99") ?? numbers(text, pattern: "9999-99-99T99:99")
+}
+
+private func date(_ text: String, _ now: Timestamp) -> Timestamp? {
+  let numbers = numbers(text, pattern: "9999-99-99") ?? numbers(text, pattern: "9999-99-99T99:99")
   // RFC 3339 checks the day of the month and the clock.
   let padded = text.count == 10 ? text + "T00:00:00Z" : text + ":00Z"
-  if let date, Timestamp(rfc3339: padded) != nil {
-    return local(now) {
-      $0.clearTime()
-      $0.tm_year = Int32(date[0] - 1900)
-      $0.tm_mon = Int32(date[1] - 1)
-      $0.tm_mday = Int32(date[2])
-      if date.count > 3 {
-        $0.tm_hour = Int32(date[3])
-        $0.tm_min = Int32(date[4])
-      }
+  guard let numbers, Timestamp(rfc3339: padded) != nil else { return nil }
+  return local(now) {
+    $0.clearTime()
+    $0.tm_year = Int32(numbers[0] - 1900)
+    $0.tm_mon = Int32(numbers[1] - 1)
+    $0.tm_mday = Int32(numbers[2])
+    if numbers.count > 3 {
+      $0.tm_hour = Int32(numbers[3])
+      $0.tm_min = Int32(numbers[4])
     }
   }
-  throw DMError(
-    .badTime, "'\(text)' is no time; write 2026-11-21, 14:30, 2h, 7d, yesterday or 2026-11-21T14:30:00Z", subject: text)
 }
 
 /// The numbers of a text that has digits where the pattern has nines, and elsewhere the same.

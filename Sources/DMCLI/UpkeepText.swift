@@ -1,6 +1,6 @@
 public import DMKit
 
-/// What `dm-doctor` prints, as people read it.
+/// The records of `dm-doctor` as text for people.
 public enum UpkeepText {
   public static func line(_ finding: Finding) -> String {
     let subject = finding.subject.map { "\(visible($0)): " } ?? ""
@@ -64,7 +64,7 @@ public enum UpkeepText {
     return lines.joined(separator: "\n")
   }
 
-  /// What somebody has to do about a consumer; nil when nothing.
+  /// What the user must do about a consumer; nil for nothing.
   public static func warning(_ consumer: Statistics.Consumer) -> String? {
     let name = "the consumer '\(consumer.name)' of '\(consumer.user)'"
     let forget = "forget it with 'dm-tail --as \(consumer.user) --forget \(consumer.name)'"
@@ -77,7 +77,7 @@ public enum UpkeepText {
     }
   }
 
-  /// When a tool was used before, to follow what it says.
+  /// When a tool was used last, to be appended to its result.
   public static func before(_ time: Timestamp?) -> String { time.map { "; used last \(moment($0))" } ?? "" }
 
   private static func moment(_ time: Timestamp) -> String { "\(TextFormat.day(time)) \(TextFormat.clock(time))" }

@@ -2,23 +2,33 @@ internal import DMCLI
 internal import DMKit
 
 @main struct DMAttach: Program {
+  static let to = Option(
+    "to", value: "CONVERSATION", "print one line that is ready for dm-send", as: ConversationReference.init)
+  static let text = Option("text", value: "TEXT", "what to say with it; needs --to")
+  static let name = Option("name", value: "NAME", "what the file is to be called; for a single one")
+  static let get = Option(
+    "get", value: "ID", "save an attachment, or all of a message: its id, or 'bob:57'")
+  static let output = Option(
+    "output", short: "o", value: "PATH", "save as this file or into this folder; '-' is standard output [.]")
+  static let thumbnail = Flag("thumbnail", "fetch the thumbnail instead")
+  static let force = Flag("force", "replace a file that is there")
+  static let open = Flag("open", "open it by xdg-open, as a copy")
+  static let list = Option(
+    "list", value: "CONVERSATION", "print what a conversation has: by kind, the newest first",
+    as: ConversationReference.init)
+
   static let command = Command(
     "dm-attach", "prepare files to be sent, and fetch what was",
     synopsis: [
       "[OPTION]... FILE...", "[OPTION]... --to CONVERSATION [--text TEXT] FILE... | dm-send",
       "--get ID|MESSAGE [-o FILE|DIR|-] [--thumbnail] [--open] [--force]", "--list CONVERSATION",
     ],
-    options: PreparationArguments.options + [
-      Option("to", value: "CONVERSATION", "print one line that is ready for dm-send"),
-      Option("text", value: "TEXT", "what to say with it; needs --to"),
-      Option("name", value: "NAME", "what the file is to be called; for a single one"),
-      Option("get", value: "ID", "save an attachment, or all of a message: its id, or 'bob:57'"),
-      Option("output", short: "o", value: "PATH", "save as this file or into this folder; '-' is standard output [.]"),
-      Option("thumbnail", "fetch the thumbnail instead"),
-      Option("force", "replace a file that is there"),
-      Option("open", "open it by xdg-open, as a copy"),
-      Option("list", value: "CONVERSATION", "print what a conversation has: by kind, the newest first"),
-    ],
+    options: PreparationArguments.options + [to, text, name, get, output, thumbnail, force, open, list],
+    rules: [
+      .atMostOne([get, list, to]), .alone(list, with: []), .alone(get, with: [output, thumbnail, force, open]),
+      .excludes(open, [output, force]), .needs(output, [get]), .needs(thumbnail, [get]), .needs(force, [get]),
+      .needs(open, [get]), .needs(text, [to]),
+    ] + PreparationArguments.rules,
     examples: [
       ("dm-attach photo.jpg --to bob | dm-send", "send a photo, right way up and without its GPS"),
       ("dm-attach --as-file --to +ops core.gz --text 'last night' | dm-send", "send a file exactly as it is"),
@@ -27,53 +37,33 @@ internal import DMKit
       ("dm-attach --list +ops | jq -r 'select(.kind == \"image\") | .id'", "the images of a group"),
     ], writes: ["attachment", "send_line", "error"])
 
-  static func run(_ call: Invocation) throws {
-    let arguments = call.arguments
-    try arguments.exclude("get", "list", "to")
-    if let conversation = arguments.value("list") {
-      try arguments.allowOnly("list")
+  /// What the program does.
+  private enum Mode {
+    case list(ConversationReference)
+    case fetch(id: String)
+    case prepare([String])
+  }
+
+  private static func mode(_ arguments: Arguments) throws -> Mode {
+    if let conversation = try arguments[list] {
       try arguments.atMost(0)
-      return try list(ConversationReference(conversation), call)
+      return .list(conversation)
     }
-    if arguments.isGiven("get") { return try get(call) }
-    try prepare(call)
+    if let id = try arguments[get] {
+      try arguments.atMost(0)
+      return .fetch(id: id)
+    }
+    return .prepare(arguments.operands)
   }
 
-  private static func prepare(_ call: Invocation) throws {
-    let arguments = call.arguments
-    for option in ["output", "thumbnail", "force", "open"] where arguments.isGiven(option) {
-      throw usage("'--\(option)' needs --get ID")
-    }
-    let conversation = try arguments.value("to").map(ConversationReference.init)
-    if conversation == nil, arguments.isGiven("text") { throw usage("'--text' needs --to CONVERSATION") }
-    guard !arguments.operands.isEmpty else { throw usage("name a FILE, or '-' for standard input; see --help") }
-    if arguments.operands.count > 1, arguments.isGiven("name") { throw usage("'--name' is for a single file") }
-    if conversation != nil {
-      try PreparationArguments.checkCount(arguments.operands)
-      if let text = arguments.value("text") { try Outgoing.check(text: text) }
-    }
-    let preparation = try PreparationArguments(call)
-    let messenger = try call.messenger()
-    var prepared: [Attachment] = []
-    var number = 0
-    try preparation.prepareAll(arguments.operands, name: arguments.value("name"), messenger) { result in
-      number += 1
-      // A message carries all or is not sent; and one that was named alone fails like any other call.
-      if case .failure(let error) = result, conversation == nil, arguments.operands.count > 1, !error.code.isFatal {
-        return try call.fail(line: number, error)
+  static func run(_ call: Invocation) throws {
+    switch try mode(call.arguments) {
+    case .list(let conversation):
+      for sent in try call.messenger().attachments(in: conversation) {
+        try call.print(sent) { TextFormat.line($0, in: conversation.description) }
       }
-      let attachment = try result.get()
-      if conversation == nil { try call.print(attachment, text: TextFormat.line) }
-      prepared.append(attachment)
-    }
-    if let conversation {
-      try call.output.write(SendLine(to: conversation, text: arguments.value("text"), attachments: prepared))
-    }
-  }
-
-  private static func list(_ conversation: ConversationReference, _ call: Invocation) throws {
-    for sent in try call.messenger().attachments(in: conversation) {
-      try call.print(sent) { TextFormat.line($0, in: conversation.description) }
+    case .fetch(let id): try fetch(id, call)
+    case .prepare(let files): try prepare(files, call)
     }
   }
 }

@@ -2,82 +2,80 @@ internal import DMCLI
 internal import DMKit
 
 extension DMConversation {
-  /// Does what the words say, and returns the conversations that it changed.
-  static func act(_ arguments: Arguments, _ messenger: Messenger) throws -> [Conversation] {
-    if let change = try ownChange(arguments) {
-      _ = try arguments.operand(0, "CONVERSATION")
-      if case .muted = change, let last = arguments.operands.dropFirst().last, microseconds(of: last) != nil {
-        throw usage("'\(last)' is a time; write --for \(last)")
-      }
-      return try messenger.change(change, in: arguments.operands.map(ConversationReference.init))
-    }
-    if arguments.subcommand == "create" { return [try create(arguments, messenger)] }
-    let conversation = try ConversationReference(arguments.operand(0, "CONVERSATION"))
-    let others = arguments.operands.dropFirst()
-    let users = others.map { $0.without("@") }
-    switch arguments.subcommand {
-    case "add":
-      _ = try arguments.operand(1, "USER")
-      return try messenger.add(users, to: conversation, withHistory: arguments.has("with-history")).map { [$0] } ?? []
-    case "remove":
-      _ = try arguments.operand(1, "USER")
-      return try messenger.remove(users, from: conversation).map { [$0] } ?? []
-    case "draft":
-      return try draft(others.joined(separator: " "), arguments, messenger, conversation)
-    case "show", "leave":
-      try arguments.atMost(1)
-      if arguments.subcommand == "show" { return [try messenger.conversation(conversation)] }
-      return try messenger.leave(conversation).map { [$0] } ?? []
-    case let act:
-      try arguments.atMost(2)
-      let names = ["title": "TITLE", "name": "NAME", "avatar": "URL"]
-      let value = try arguments.operand(1, act.flatMap { names[$0] } ?? "TIME")
-      if act == "name" {
-        let name = value.without("+")
-        return try messenger.change(.named(name.isEmpty ? nil : name), in: [conversation])
-      }
-      let changed =
-        switch act {
-        // As in a reference: '+ops' is the group titled ops.
-        case "title": try messenger.setTitle(value.without("+"), of: conversation)
-        case "avatar": try messenger.setAvatar(value.isEmpty ? nil : value, of: conversation)
-        default: try messenger.setExpiry(value == "off" ? nil : duration(value), of: conversation)
-        }
-      return changed.map { [$0] } ?? []
-    }
-  }
-
-  static func ownChange(_ arguments: Arguments) throws -> OwnChange? {
-    switch arguments.subcommand {
-    case "pin": .pinned(true)
-    case "unpin": .pinned(false)
-    case "archive": .archived(true)
-    case "unarchive": .archived(false)
-    case "mute": .muted(for: try arguments.value("for").map(duration))
-    case "unmute": .unmuted
-    case "delete": .deleted
-    default: nil
-    }
-  }
-
-  static func create(_ arguments: Arguments, _ messenger: Messenger) throws -> Conversation {
+  static func create(_ call: Invocation) throws {
+    let (arguments, messenger) = (call.arguments, try call.messenger())
     let users = arguments.operands.map { $0.without("@") }
-    if let title = arguments.value("title") {
-      return try messenger.createGroup(
-        titled: title.without("+"), with: users, ifAbsent: arguments.has("if-absent"))
+    if let title = try arguments[title] {
+      let title = title.without("+")
+      return try print(messenger.createGroup(titled: title, with: users, ifAbsent: arguments[ifAbsent]), call)
     }
     if users.isEmpty { throw usage("USER or --title is missing; see --help") }
-    return try messenger.createConversation(with: users, ifAbsent: arguments.has("if-absent"))
+    try print(messenger.createConversation(with: users, ifAbsent: arguments[ifAbsent]), call)
   }
 
-  static func draft(
-    _ text: String, _ arguments: Arguments, _ messenger: Messenger, _ conversation: ConversationReference
-  ) throws -> [Conversation] {
-    if arguments.has("clear") {
-      try arguments.atMost(1)
-      return try messenger.change(.draft(nil), in: [conversation])
+  static func show(_ call: Invocation) throws { try print(call.messenger().conversation(onlyOperand(call)), call) }
+
+  static func leave(_ call: Invocation) throws { try print(call.messenger().leave(onlyOperand(call)), call) }
+
+  static func add(_ call: Invocation) throws {
+    let (conversation, users) = try members(call)
+    try print(call.messenger().add(users, to: conversation, withHistory: call.arguments[withHistory]), call)
+  }
+
+  static func remove(_ call: Invocation) throws {
+    let (conversation, users) = try members(call)
+    try print(call.messenger().remove(users, from: conversation), call)
+  }
+
+  static func setTitle(_ call: Invocation) throws {
+    let (conversation, title) = try value("TITLE", call)
+    // As in a reference: '+ops' is the group titled ops.
+    try print(call.messenger().setTitle(title.without("+"), of: conversation), call)
+  }
+
+  static func setAvatar(_ call: Invocation) throws {
+    let (conversation, url) = try value("URL", call)
+    try print(call.messenger().setAvatar(url.isEmpty ? nil : url, of: conversation), call)
+  }
+
+  static func setExpiry(_ call: Invocation) throws {
+    let (conversation, lifetime) = try value("TIME", call)
+    try print(call.messenger().setExpiry(lifetime == "off" ? nil : duration(lifetime), of: conversation), call)
+  }
+
+  // MARK: Operands and answers
+
+  static func conversation(_ call: Invocation) throws -> ConversationReference {
+    try ConversationReference(call.arguments.operand(0, "CONVERSATION"))
+  }
+
+  private static func onlyOperand(_ call: Invocation) throws -> ConversationReference {
+    let conversation = try conversation(call)
+    try call.arguments.atMost(1)
+    return conversation
+  }
+
+  private static func members(_ call: Invocation) throws -> (ConversationReference, users: [String]) {
+    let conversation = try conversation(call)
+    _ = try call.arguments.operand(1, "USER")
+    return (conversation, call.arguments.operands.dropFirst().map { $0.without("@") })
+  }
+
+  /// The conversation, and what follows it.
+  static func value(_ name: String, _ call: Invocation) throws -> (ConversationReference, String) {
+    let conversation = try conversation(call)
+    try call.arguments.atMost(2)
+    return (conversation, try call.arguments.operand(1, name))
+  }
+
+  /// - Parameter conversation: nil when nothing was changed.
+  static func print(_ conversation: Conversation?, _ call: Invocation) throws {
+    guard let conversation else { return }
+    let messenger = try call.messenger()
+    try call.print(conversation) { conversation in
+      try TextFormat.details(conversation, for: messenger.identity.handle) {
+        try messenger.user($0.description).displayName ?? $0.description
+      }
     }
-    if arguments.operands.count > 1 { return [try messenger.saveDraft(text, in: conversation)] }
-    return [try messenger.conversation(conversation)]
   }
 }

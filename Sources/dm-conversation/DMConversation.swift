@@ -2,6 +2,13 @@ internal import DMCLI
 internal import DMKit
 
 @main struct DMConversation: Program {
+  static let title = Option("title", value: "TITLE", "make it a group of that title")
+  static let ifAbsent = Flag(
+    "if-absent", "print the group where there is one of that title, or of exactly these users")
+  static let withHistory = Flag("with-history", "let them see what was said before, too")
+  static let length = Option("for", value: "TIME", "only for that long", as: duration)
+  static let clear = Flag("clear", "throw it away")
+
   static let command = Command(
     "dm-conversation", "create conversations, show and change them",
     synopsis: [
@@ -14,39 +21,43 @@ internal import DMKit
     subcommands: [
       Command.Subcommand(
         "create", operands: "[USER]...", "find or create a direct conversation, or create a group",
-        options: [
-          Option("title", value: "TITLE", "make it a group of that title"),
-          Option("if-absent", "print the group where there is one of that title, or of exactly these users"),
-        ]),
-      Command.Subcommand("show", operands: "CONVERSATION", "print a conversation"),
+        options: [title, ifAbsent], run: create),
+      Command.Subcommand("show", operands: "CONVERSATION", "print a conversation", run: show),
       Command.Subcommand(
-        "add", operands: "CONVERSATION USER...", "add users to a group",
-        options: [Option("with-history", "let them see what was said before, too")]),
-      Command.Subcommand("remove", operands: "CONVERSATION USER...", "remove users from a group that one owns"),
-      Command.Subcommand("leave", operands: "CONVERSATION", "leave a group; its last owner passes it on"),
-      Command.Subcommand("title", operands: "CONVERSATION TITLE", "give a group another title"),
+        "add", operands: "CONVERSATION USER...", "add users to a group", options: [withHistory], run: add),
       Command.Subcommand(
-        "name", operands: "CONVERSATION NAME", "give it a name that only you see; '' for none"),
-      Command.Subcommand("avatar", operands: "CONVERSATION URL", "say where a picture of a group is; '' for nowhere"),
-      Command.Subcommand("expire", operands: "CONVERSATION TIME|off", "have what is said from now on expire"),
-      Command.Subcommand("pin", operands: "CONVERSATION...", "list it first"),
-      Command.Subcommand("unpin", operands: "CONVERSATION...", "list it by its activity again"),
+        "remove", operands: "CONVERSATION USER...", "remove users from a group that one owns", run: remove),
       Command.Subcommand(
-        "mute", operands: "CONVERSATION...", "mark it as one that is not to disturb",
-        options: [Option("for", value: "TIME", "only for that long")]),
-      Command.Subcommand("unmute", operands: "CONVERSATION...", "undo that"),
+        "leave", operands: "CONVERSATION", "leave a group; its last owner passes it on", run: leave),
+      Command.Subcommand("title", operands: "CONVERSATION TITLE", "give a group another title", run: setTitle),
       Command.Subcommand(
-        "archive", operands: "CONVERSATION...", "put it away until something new is said, or for good if it is muted"),
-      Command.Subcommand("unarchive", operands: "CONVERSATION...", "bring it back"),
+        "name", operands: "CONVERSATION NAME", "give it a name that only you see; '' for none", run: setName),
+      Command.Subcommand(
+        "avatar", operands: "CONVERSATION URL", "say where a picture of a group is; '' for nowhere", run: setAvatar),
+      Command.Subcommand(
+        "expire", operands: "CONVERSATION TIME|off", "have what is said from now on expire", run: setExpiry),
+      Command.Subcommand("pin", operands: "CONVERSATION...", "list it first") { try change(.pinned(true), $0) },
+      Command.Subcommand("unpin", operands: "CONVERSATION...", "list it by its activity again") {
+        try change(.pinned(false), $0)
+      },
+      Command.Subcommand(
+        "mute", operands: "CONVERSATION...", "mark it as one that is not to disturb", options: [length], run: mute),
+      Command.Subcommand("unmute", operands: "CONVERSATION...", "undo that") { try change(.unmuted, $0) },
+      Command.Subcommand(
+        "archive", operands: "CONVERSATION...", "put it away until something new is said, or for good if it is muted"
+      ) { try change(.archived(true), $0) },
+      Command.Subcommand("unarchive", operands: "CONVERSATION...", "bring it back") {
+        try change(.archived(false), $0)
+      },
       Command.Subcommand(
         "delete", operands: "CONVERSATION...",
-        "delete what was said for oneself, and do not list it until something new is"),
+        "delete what was said for oneself, and do not list it until something new is"
+      ) { try change(.deleted, $0) },
       Command.Subcommand(
-        "draft", operands: "CONVERSATION [TEXT]...", "keep a text for later, or show it",
-        options: [Option("clear", "throw it away")]),
+        "draft", operands: "CONVERSATION [TEXT]...", "keep a text for later, or show it", options: [clear], run: draft),
     ],
     examples: [
-      ("dm-conversation create --title ops bob carol", "a group of oneself, bob and carol"),
+      ("dm-conversation create --title ops bob carol", "a group of you, bob and carol"),
       ("dm-conversation create --title ops bob --if-absent", "the same in a script that may run twice"),
       ("dm-conversation name +ops work", "call that group +work, whatever its title becomes"),
       ("dm-conversation create bob | jq -r .id", "the id of the direct conversation with bob"),
@@ -55,16 +66,4 @@ internal import DMKit
       ("dm-conversation mute +ops --for 8h", "silence for a night"),
       ("dm-conversation expire bob 1d", "what is said from now on is gone after a day"),
     ], writes: ["conversation"])
-
-  static func run(_ call: Invocation) throws {
-    let messenger = try call.messenger()
-    let me = messenger.identity.handle
-    for conversation in try act(call.arguments, messenger) {
-      try call.print(conversation) { conversation in
-        try TextFormat.details(conversation, for: me) {
-          try messenger.user($0.description).displayName ?? $0.description
-        }
-      }
-    }
-  }
 }

@@ -2,6 +2,10 @@ internal import DMCLI
 internal import DMKit
 
 @main struct DMEdit: Program {
+  static let forEveryone = Flag("for-everyone", "delete messages of one's own for all")
+  static let remove = Flag("remove", "take the reaction back")
+  static let reason = Option("reason", value: "TEXT", "why")
+
   static let command = Command(
     "dm-edit", "edit messages, delete them, react to them and report them",
     synopsis: [
@@ -10,45 +14,51 @@ internal import DMKit
       "report [--reason TEXT] MESSAGE... | CONVERSATION RANGE...", "text|delete|react|report <MESSAGE-LINES",
     ],
     subcommands: [
-      Command.Subcommand("text", operands: "MESSAGE TEXT...", "give a message of one's own another text"),
+      Command.Subcommand("text", operands: "MESSAGE TEXT...", "give a message of one's own another text", run: setText),
       Command.Subcommand(
-        "delete", operands: "MESSAGE...", "delete messages for oneself",
-        options: [Option("for-everyone", "delete messages of one's own for all")]),
+        "delete", operands: "MESSAGE...", "delete messages for oneself", options: [forEveryone]
+      ) { try edit(.delete(forEveryone: $0.arguments[forEveryone]), $0.arguments.operands, $0) },
       Command.Subcommand(
-        "react", operands: "EMOJI MESSAGE...", "react by an emoji, one a message",
-        options: [Option("remove", "take the reaction back")]),
+        "react", operands: "EMOJI MESSAGE...", "react by an emoji, one a message", options: [remove], run: react),
       Command.Subcommand(
         "report", operands: "MESSAGE...", "report messages to whoever runs the store, who gets a copy",
-        options: [Option("reason", value: "TEXT", "why")]),
+        options: [reason]
+      ) { try edit(.report(reason: $0.arguments[reason]), $0.arguments.operands, $0) },
     ],
     examples: [
       ("dm-edit text +ops:-1 'deployed at one'", "correct the last message"),
-      ("dm-edit delete bob 40..57", "delete those messages for oneself"),
-      ("dm-edit delete --for-everyone +ops:-1", "take back what one has said"),
+      ("dm-edit delete bob 40..57", "delete those messages for yourself"),
+      ("dm-edit delete --for-everyone +ops:-1", "take back your last message"),
       ("dm-edit react 👍 bob:-1", "agree"),
       ("dm-tail bob -n 20 | dm-edit react 👀", "react to each of the last 20"),
     ], reads: "edit_line", writes: ["message", "message_deleted", "reaction", "report", "error"])
 
-  static func run(_ call: Invocation) throws {
-    let messenger = try call.messenger()
-    var operands = call.arguments.operands[...]
-    let act = try act(call.arguments, &operands)
-    guard let first = operands.popFirst() else {
-      if isTerminal(.input) { throw usage("name a message, or pipe the lines of dm-tail into it; see --help") }
-      return try editLines(call, messenger, act)
-    }
-    if act == .text {
-      guard !operands.isEmpty else { throw usage("TEXT is missing; see --help") }
-      let text = operands.joined(separator: " ")
-      return try edit([Edit(MessageReference(first), .text(text))], call, messenger)
-    }
-    let edit = try act.act(text: nil)
-    let messages = try references([first] + operands, messenger, wordsOnly: Edit.isForWords(edit))
-    try self.edit(messages.map { try Edit($0, edit) }, call, messenger)
+  private static func setText(_ call: Invocation) throws {
+    let words = call.arguments.operands
+    guard let message = words.first else { return try editLines(call, textOfLine) }
+    guard words.count > 1 else { throw usage("TEXT is missing; see --help") }
+    let text = words.dropFirst().joined(separator: " ")
+    try edit([Edit(MessageReference(message), .text(text))], call)
   }
 
-  /// The messages that operands name, one by one or as ranges of a conversation; of a range those that one sees.
-  static func references(_ operands: [String], _ messenger: Messenger, wordsOnly: Bool) throws -> [MessageReference] {
+  private static func react(_ call: Invocation) throws {
+    let words = call.arguments.operands
+    if call.arguments[remove] { return try edit(.react(nil), words, call) }
+    guard let emoji = words.first else { throw usage("EMOJI is missing; see --help") }
+    try edit(.react(emoji), Array(words.dropFirst()), call)
+  }
+
+  /// Does the same to all messages: of the operands, or of the lines of standard input where there are none.
+  private static func edit(_ act: Edit.Act, _ operands: [String], _ call: Invocation) throws {
+    if operands.isEmpty { return try editLines(call) { _ in act } }
+    let messages = try references(operands, call.messenger(), wordsOnly: Edit.isForWords(act))
+    try edit(messages.map { try Edit($0, act) }, call)
+  }
+
+  /// The messages that operands name, one by one or as ranges of a conversation; of a range those that the user sees.
+  private static func references(_ operands: [String], _ messenger: Messenger, wordsOnly: Bool) throws
+    -> [MessageReference]
+  {
     // `bob 40..57 60`, where the second word is a range.
     let isSpread = operands.count > 1 && RangeReference(operands[1]) != nil
     if isSpread || operands.contains(where: { $0.contains("..") }) {
@@ -58,7 +68,7 @@ internal import DMKit
       if messages.isEmpty {
         throw DMError(
           .unknownMessage,
-          "there is no message '\(operands.joined(separator: " "))' that you can see; dm-tail prints those",
+          "no message '\(operands.joined(separator: " "))' that you can see; dm-tail prints what you can see",
           subject: operands.joined(separator: " "))
       }
       return messages.filter { !wordsOnly || $0.systemKind == nil }.map { .id($0.id) }
@@ -66,12 +76,12 @@ internal import DMKit
     return try operands.map(MessageReference.init)
   }
 
-  static func edit(_ batch: [Edit], _ call: Invocation, _ messenger: Messenger) throws {
-    let me = messenger.identity.handle
-    // One that was named alone fails like any other call; of several each is answered.
+  private static func edit(_ batch: [Edit], _ call: Invocation) throws {
+    let messenger = try call.messenger()
+    // A single message fails like any other call; of several, each is answered.
     for (index, result) in try messenger.edit(batch).enumerated() {
       switch result {
-      case .success(let outcome): try call.print(outcome) { text(of: $0, for: me) }
+      case .success(let outcome): try call.print(outcome) { text(of: $0, for: messenger.identity.handle) }
       case .failure(let error):
         if batch.count == 1 { throw error }
         try call.fail(line: index + 1, error)

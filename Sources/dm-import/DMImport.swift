@@ -9,7 +9,7 @@ internal import DMKit
       ("dm-import <history.jsonl", "add what is not there yet; safe to repeat"),
       (
         "{ dm-list --all --limit all; dm-tail -n all --peek; } | dm-import --store copy",
-        "copy what one sees into another store"
+        "copy what you can see into another store"
       ),
     ], reads: "import_line", writes: ["message", "conversation", "error"])
 

@@ -2,20 +2,26 @@ internal import DMCLI
 internal import DMKit
 
 @main struct DMList: Program {
+  static let unread = Flag("unread", "only those with unread messages")
+  static let unmuted = Flag("unmuted", "only those that are not muted")
+  static let archived = Flag("archived", "only archived ones")
+  static let all = Flag("all", "archived ones too")
+  static let match = Option(
+    "match", value: "TEXT", "only those with TEXT in their name, or in a handle or name of their people", as: matched)
+  static let limit = Option("limit", count: "N", "at most N conversations, or 'all' [50]")
+  static let after = Option("after", value: "CURSOR", "the page after the conversation with this cursor")
+  static let count = Flag("count", "print how many messages are unread, and nothing else")
+  static let follow = Flag(
+    "follow", short: "f", "go on with each conversation that changes, and the count when it does")
+  static let invisible = Flag("invisible", "do not show that one is there while following")
+
   static let command = Command(
     "dm-list", "list conversations: pinned first, then newest activity",
     synopsis: ["[OPTION]... [CONVERSATION]..."],
-    options: [
-      Option("unread", "only those with unread messages"),
-      Option("unmuted", "only those that are not muted"),
-      Option("archived", "only archived ones"),
-      Option("all", "archived ones too"),
-      Option("match", value: "TEXT", "only those with TEXT in their name, or in a handle or name of their people"),
-      Option("limit", value: "N", "at most N conversations, or 'all' [50]"),
-      Option("after", value: "CURSOR", "the page after the conversation with this cursor"),
-      Option("count", "print how many messages are unread, and nothing else"),
-      Option("follow", short: "f", "go on with each conversation that changes, and the count when it does"),
-      Option("invisible", "do not show that one is there while following"),
+    options: [unread, unmuted, archived, all, match, limit, after, count, follow, invisible],
+    rules: [
+      .excludes(archived, [all]), .excludes(count, [Common.quiet]), .excludes(follow, [after, Common.quiet]),
+      .needs(invisible, [follow]),
     ],
     examples: [
       ("dm-list --unread", "what waits for me"),
@@ -27,32 +33,28 @@ internal import DMKit
     ], writes: ["conversation"])
 
   static func run(_ call: Invocation) throws {
-    let arguments = call.arguments
-    try arguments.exclude("archived", "all")
-    try arguments.exclude("count", "quiet")
-    if let text = arguments.value("match"), text.utf8.count > titleLimit {
-      throw usage("the TEXT of --match has at most \(titleLimit) bytes; shorten it")
-    }
-    var query = ListQuery()
-    query.archived = arguments.has("archived") ? .only : arguments.has("all") ? .included : .excluded
-    query.unreadOnly = arguments.has("unread")
-    query.matching = arguments.value("match")
-    query.unmutedOnly = arguments.has("unmuted")
-    query.limit = try arguments.count("limit", default: 50)
-    query.after = arguments.value("after")
     let messenger = try call.messenger()
+    let list = Listing(call, messenger, try query(call.arguments, messenger))
+    if call.arguments[follow] { try list.follow() } else { try list.print() }
+  }
+
+  private static func query(_ arguments: Arguments, _ messenger: Messenger) throws -> ListQuery {
+    var query = ListQuery()
+    query.archived = arguments[archived] ? .only : arguments[all] ? .included : .excluded
+    query.unreadOnly = arguments[unread]
+    query.matching = try arguments[match]
+    query.unmutedOnly = arguments[unmuted]
+    query.limit = try arguments[limit] ?? 50
+    query.after = try arguments[after]
     // By their ids: the titles may change while they are followed.
     query.conversations = try arguments.operands.map {
       .id(try messenger.conversation(ConversationReference($0)).id)
     }
-    let list = Listing(call, messenger, query)
-    if arguments.has("follow") {
-      try arguments.exclude("follow", beside: "after", "quiet")
-      try list.follow()
-    } else if arguments.isGiven("invisible") {
-      throw usage("--invisible goes with -f")
-    } else {
-      try list.print()
-    }
+    return query
+  }
+
+  private static func matched(_ text: String) throws -> String {
+    if text.utf8.count <= titleLimit { return text }
+    throw usage("the TEXT of --match has at most \(titleLimit) bytes; shorten it")
   }
 }

@@ -1,19 +1,19 @@
 internal import DMCLI
 internal import DMKit
 
-/// What of the list is printed, and what of it has changed since.
+/// Prints the list, and what has changed since.
 final class Listing {
   private let call: Invocation
   private let messenger: Messenger
   private let query: ListQuery
-  /// As they were printed last.
+  /// The conversations as they were printed last.
   private var shown: [Identifier: Conversation] = [:]
   private var lastCount: Int?
   private var changed: [Identifier] = []
   private var isChanged: Set<Identifier> = []
   private var due: Int64?
 
-  /// Microseconds in which what changes again and again is printed once.
+  /// Microseconds within which several changes of a conversation are printed once.
   private static let fold: Int64 = 100_000
 
   init(_ call: Invocation, _ messenger: Messenger, _ query: ListQuery) {
@@ -23,7 +23,7 @@ final class Listing {
   }
 
   func print() throws {
-    if call.arguments.has("count") { return try printCount() }
+    if call.arguments[DMList.count] { return try printCount() }
     for conversation in try messenger.conversations(query) { try print(conversation) }
   }
 
@@ -39,18 +39,18 @@ final class Listing {
     lastCount = count
   }
 
-  /// Prints the list, and from then on what changes: of a burst the last state.
+  /// Prints the list, and then each conversation that changes: of a burst of changes the last state.
   func follow() throws {
     var events = EventQuery(query.conversations)
     events.kinds = [.message, .messageUpdated, .messageDeleted, .messageStatus, .reaction, .conversationUpdated]
     events.marksDelivered = false
-    events.beatsPresence = !call.arguments.has("invisible")
+    events.beatsPresence = !call.arguments[DMList.invisible]
     try call.follow(events, take)
   }
 
   private func take(_ events: [MessagingEvent]) throws -> Duration? {
     for event in events {
-      // The stream began before it, so that nothing is missed between the two.
+      // The list is read after the stream has started, so that no change is missed between the two.
       if case .caughtUp = event { try print() }
       if let id = event.conversationID, isChanged.insert(id).inserted { changed.append(id) }
     }
@@ -64,7 +64,7 @@ final class Listing {
   }
 
   private func printChanged() throws {
-    if call.arguments.has("count") {
+    if call.arguments[DMList.count] {
       try printCount()
     } else {
       for id in changed {
@@ -73,7 +73,7 @@ final class Listing {
         if let conversation = try messenger.conversations(one).first {
           try print(conversation)
         } else if shown[id] != nil {
-          // It does not belong here any more, and whoever reads has to know.
+          // The conversation no longer matches, and the reader must learn of it.
           try print(try messenger.conversation(.id(id)))
           shown[id] = nil
         }

@@ -2,9 +2,9 @@ internal import DMCLI
 internal import DMKit
 
 extension DMRead {
-  /// Exactly the messages whose lines come in; other lines pass by.
+  /// Marks exactly the messages whose lines come in; other lines are ignored.
   ///
-  /// One `marked` record a conversation and batch.
+  /// Prints one `marked` record for each conversation of a batch.
   static func readLines(_ call: Invocation, _ messenger: Messenger, _ options: Messenger.MarkOptions) throws {
     var input = LineInput()
     while let batch = try input.batch({ line, _ in try Messenger.Mentioned(line: line) }) {

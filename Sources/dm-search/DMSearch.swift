@@ -2,20 +2,21 @@ internal import DMCLI
 internal import DMKit
 
 @main struct DMSearch: Program {
+  static let inConversation = Option(
+    "in", value: "CONV", "only in this conversation; may stand more than once", as: ConversationReference.init)
+  static let from = Option("from", user: "USER", "only what this user said")
+  static let since = Option("since", value: "WHEN", "only from a message or a time on", as: messageOrTime)
+  static let before = Option("before", value: "WHEN", "only before a message or a time", as: messageOrTime)
+  static let has = Option(
+    "has", value: "KIND", oneOf: SearchRequest.Content.self,
+    "only with a link, an attachment, an image or a mention; may stand more than once")
+  static let newest = Flag("newest", "the newest first")
+  static let limit = Option(nil, short: "n", count: "N", "at most N messages, or 'all' [20]")
+
   static let command = Command(
-    "dm-search", "search the messages that you can see, those that answer best first",
+    "dm-search", "search the messages that you can see, best matches first",
     synopsis: ["[OPTION]... [QUERY]..."],
-    options: [
-      Option("in", value: "CONV", "only in this conversation; may stand more than once"),
-      Option("from", value: "USER", "only what this user said"),
-      Option("since", value: "WHEN", "only from a message or a time on"),
-      Option("before", value: "WHEN", "only before a message or a time"),
-      Option(
-        "has", value: "KIND", values: .words(SearchRequest.Content.allCases.map(\.rawValue)),
-        "only with a link, an attachment, an image or a mention; may stand more than once"),
-      Option("newest", "the newest first"),
-      Option(nil, short: "n", value: "N", "at most N messages, or 'all' [20]"),
-    ],
+    options: [inConversation, from, since, before, has, newest, limit],
     examples: [
       ("dm-search lunch tomorrow", "what has both words, in any order"),
       ("dm-search '\"see you\" OR goodby*'", "a phrase, or what begins like that"),
@@ -41,22 +42,16 @@ internal import DMKit
 
   private static func request(_ arguments: Arguments) throws -> SearchRequest {
     var request = SearchRequest(arguments.operands.isEmpty ? nil : arguments.operands.joined(separator: " "))
-    request.conversations = try arguments.all("in").map(ConversationReference.init)
-    request.sender = arguments.value("from").map { $0.without("@") }
-    request.since = try arguments.value("since").map(messageOrTime)
-    request.before = try arguments.value("before").map(messageOrTime)
-    request.contents = Set(
-      try arguments.all("has").map { name in
-        guard let content = SearchRequest.Content(rawValue: name) else {
-          let names = SearchRequest.Content.allCases.map(\.rawValue).joined(separator: ", ")
-          throw usage("'\(name)' is nothing that a message has; say one of \(names)")
-        }
-        return content
-      })
-    request.newestFirst = arguments.has("newest")
-    request.limit = try arguments.count("n", default: 20)
-    if request.words == nil, !["in", "from", "since", "before", "has"].contains(where: arguments.isGiven) {
-      throw usage("search for what? Write words, or one of --in, --from, --since, --before and --has")
+    request.conversations = try arguments.all(inConversation)
+    request.sender = try arguments[from]
+    request.since = try arguments[since]
+    request.before = try arguments[before]
+    request.contents = Set(try arguments.all(has))
+    request.newestFirst = arguments[newest]
+    request.limit = try arguments[limit] ?? 20
+    let filters: [any Declared] = [inConversation, from, since, before, has]
+    if request.words == nil, !filters.contains(where: arguments.isGiven) {
+      throw usage("nothing to search for; write words, or one of --in, --from, --since, --before and --has")
     }
     return request
   }

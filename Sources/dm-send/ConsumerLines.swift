@@ -6,10 +6,9 @@ extension ConsumerLine {
 }
 
 extension DMSend {
-  /// Skips lines that can never succeed, or ends with the first of them.
+  /// Sends lines that acknowledge; skips lines that can never succeed, or ends at the first of them.
   static func sendLines(_ call: Invocation, _ messenger: Messenger, as consumer: String) throws {
-    try call.arguments.exclude("skip-failed", beside: "stop-at-failed")
-    let skipsFailed = !call.arguments.has("stop-at-failed")
+    let skipsFailed = !call.arguments[stopAtFailed]
     var skippedCount = 0
     try call.answerLines(
       { line, _ in try ConsumerLine(line: line) }, replacing: { ConsumerLine(.failure($0), acknowledges: nil) },

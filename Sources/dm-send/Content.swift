@@ -2,45 +2,31 @@ internal import DMCLI
 internal import DMKit
 
 extension DMSend {
-  /// What goes with a text.
-  typealias Options = (nonce: String?, once: Bool, replyTo: MessageReference?, lifetime: Duration?)
+  /// The options that go with a text.
+  typealias Extras = (nonce: String?, once: Bool, replyTo: MessageReference?, lifetime: Duration?)
 
-  static func options(_ arguments: Arguments) throws -> Options {
-    try (
-      arguments.value("nonce"), arguments.has("once"), arguments.value("reply-to").map(MessageReference.init),
-      arguments.value("expires-in").map(duration)
-    )
+  static func extras(_ arguments: Arguments) throws -> Extras {
+    try (arguments[nonce], arguments[once], arguments[replyTo], arguments[expiresIn])
   }
 
-  static func excludeOdd(_ arguments: Arguments) throws {
-    if arguments.has("once"), !arguments.isGiven("nonce") { throw usage("'--once' needs --nonce NONCE") }
-    try arguments.exclude("lines", beside: "reply-to", "edit", "draft", "from-draft", "forward", "attach")
-    try arguments.exclude("draft", beside: "from-draft", "forward", "nonce", "reply-to", "expires-in", "attach")
-    _ = try TextOptions(arguments)
-    try arguments.exclude("from-draft", beside: "forward", "edit", "attach")
-    try arguments.exclude("forward", beside: "edit", "attach")
-    for option in PreparationArguments.options where arguments.isGiven(option) && !arguments.isGiven("attach") {
-      throw usage("'--\(option.long ?? "")' needs --attach FILE")
-    }
-  }
-
-  /// What is sent: a text, files, and the message that both are from when one is forwarded.
+  /// A text, attachments, and the message that is forwarded, if any.
   typealias Content = (text: String, attachments: [Identifier], forwards: Identifier?)
 
-  /// The text of a message that is forwarded, of an editor, of the words, or of standard input; and what goes with it.
+  /// Calls `body` with the content: that of a forwarded message, or a text from an editor, the words or standard input,
+  /// and attachments.
   ///
-  /// Where something is attached, standard input is not read for a text.
+  /// With `--attach`, standard input is not read for a text.
   static func withContent(
     _ words: [String], _ call: Invocation, _ messenger: Messenger, _ body: (Content) throws -> Void
   ) throws {
     let text = words.joined(separator: " ")
-    if let reference = call.arguments.value("forward") {
-      let message = try messenger.messageToForward(MessageReference(reference))
+    if let reference = try call.arguments[forward] {
+      let message = try messenger.messageToForward(reference)
       return try body((message.text ?? "", message.attachments.map(\.id), message.id))
     }
-    let files = call.arguments.all("attach")
-    // An editor that is left empty gives up, whatever is attached.
-    if call.arguments.has("edit") {
+    let files = try call.arguments.all(attach)
+    // An empty text in the editor sends nothing, even with attachments.
+    if call.arguments[edit] {
       return try EditedText(text).keeping { text in
         try Outgoing.check(text: text)
         try body((text, prepare(files, call, messenger), nil))

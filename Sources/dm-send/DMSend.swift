@@ -9,26 +9,7 @@ internal import DMKit
       "CONVERSATION --from-draft | --forward MESSAGE", "--lines CONVERSATION <FILE",
       "<JSON-LINES",
     ],
-    options: [
-      Option("to", value: "CONVERSATION", "where to send; may stand several times: to all of them or to none"),
-      Option("lines", "send each line of standard input as a message"),
-      Option("reply-to", value: "MESSAGE", "the message that this one answers"),
-      Option("nonce", value: "NONCE", "sent before with this nonce: do nothing, return that message"),
-      Option("once", "return that message whatever the text is now"),
-      Option("consumer", value: "NAME", "the lines acknowledge ('ack') for this consumer of the user; see dm-tail(1)"),
-      Option("stop-at-failed", "end with the first line of a consumer that fails"),
-      Option("skip-failed", "acknowledge and count the lines of a consumer that can never succeed; the default"),
-      Option("edit", "write the text in $VISUAL or $EDITOR"),
-      Option("draft", "keep the text as the draft of the conversation instead of sending it"),
-      Option("from-draft", "send the draft, and clear it"),
-      Option("forward", value: "MESSAGE", "send the text of this message, and what it carries"),
-      Option("expires-in", value: "TIME", "have it gone after that long"),
-      Option("lossy", "put U+FFFD in the place of bytes that are not UTF-8, and of NUL"),
-      Option(
-        "overflow", value: "HOW", values: .words(["attach", "truncate", "error"]),
-        "what becomes of a text over 64 KiB: attach it, truncate it, or fail [error]"),
-      Option("attach", value: "FILE", "send a file with it, prepared as by dm-attach(1); may stand several times"),
-    ] + PreparationArguments.options,
+    options: options, rules: rules,
     examples: [
       ("dm-send bob 'lunch?'", "send"),
       ("make 2>&1 | tail -n 20 | dm-send +ops", "standard input as one message"),
@@ -44,50 +25,45 @@ internal import DMKit
     ], reads: "send_line", writes: ["message", "conversation", "ack", "error"])
 
   static func run(_ call: Invocation) throws {
-    let arguments = call.arguments
     let messenger = try call.messenger()
-    var words = arguments.operands[...]
-    var names = arguments.all("to")
-    if names.isEmpty, let name = words.popFirst() { names = [name] }
-    guard let name = names.first else { return try sendLines(call, messenger) }
-    for option in ["consumer", "skip-failed", "stop-at-failed"] where arguments.isGiven(option) {
-      throw usage("--\(option) is for JSON lines on standard input; leave out '\(name)'")
-    }
-    try excludeOdd(arguments)
-    let conversations = try names.map(ConversationReference.init)
-    if arguments.has("lines") || arguments.has("draft") || arguments.has("from-draft"), names.count > 1 {
-      throw usage("that is for one conversation; leave out all but one --to")
-    }
-    if arguments.has("lines") {
-      if let word = words.first { throw usage("unexpected '\(word)'; see --help") }
-      return try sendTexts(call, messenger, conversations[0])
-    }
-    if arguments.has("from-draft") || arguments.isGiven("forward"), let word = words.first {
-      throw usage("unexpected '\(word)': the text is there already; see --help")
-    }
-    if arguments.has("from-draft") {
-      let options = try options(arguments)
-      let message = try messenger.sendDraft(
-        in: conversations[0], nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime,
-        once: options.once)
-      return try call.print(message) { answer($0, name) }
-    }
-    // Before files are prepared for it, which may take minutes.
-    if arguments.isGiven("attach") || arguments.value("overflow") == "attach" {
-      for name in conversations { try messenger.checkMaySend(to: name) }
-    }
-    try withContent(Array(words), call, messenger) { content in
-      if arguments.has("draft") {
-        let conversation = try messenger.saveDraft(content.text, in: conversations[0])
-        return try call.print(conversation) { try TextFormat.details($0, for: messenger.identity.handle) }
+    switch try mode(call.arguments) {
+    case .jsonLines: try sendLines(call, messenger)
+    case .consumerLines(let consumer): try sendLines(call, messenger, as: consumer)
+    case .textLines(let conversation): try sendTexts(call, messenger, conversation)
+    case .sendDraft(let conversation, let name): try sendDraft(of: conversation, name, call, messenger)
+    case .saveDraft(let conversation, let words):
+      try withContent(words, call, messenger) { content in
+        let conversation = try messenger.saveDraft(content.text, in: conversation)
+        try call.print(conversation) { try TextFormat.details($0, for: messenger.identity.handle) }
       }
-      let options = try options(arguments)
+    case .send(let conversations, let words): try send(words, to: conversations, call, messenger)
+    }
+  }
+
+  private static func sendDraft(
+    of conversation: ConversationReference, _ name: String, _ call: Invocation, _ messenger: Messenger
+  ) throws {
+    let extras = try extras(call.arguments)
+    let message = try messenger.sendDraft(
+      in: conversation, nonce: extras.nonce, replyTo: extras.replyTo, lifetime: extras.lifetime, once: extras.once)
+    try call.print(message) { answer($0, name) }
+  }
+
+  private static func send(
+    _ words: [String], to conversations: [ConversationReference], _ call: Invocation, _ messenger: Messenger
+  ) throws {
+    // Before files are prepared, which may take minutes.
+    if try call.arguments.isGiven(attach) || call.arguments[overflow] == .attach {
+      for conversation in conversations { try messenger.checkMaySend(to: conversation) }
+    }
+    let extras = try extras(call.arguments)
+    try withContent(words, call, messenger) { content in
       let sent = try messenger.sendToAll(
         conversations.map {
           try Outgoing(
-            to: $0, text: content.text, nonce: options.nonce, replyTo: options.replyTo, lifetime: options.lifetime,
+            to: $0, text: content.text, nonce: extras.nonce, replyTo: extras.replyTo, lifetime: extras.lifetime,
             attachments: content.attachments, forwards: content.forwards)
-        }, once: options.once)
+        }, once: extras.once)
       for (conversation, message) in sent { try call.print(message) { answer($0, conversation.description) } }
     }
   }

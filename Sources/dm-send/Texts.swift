@@ -1,33 +1,26 @@
 internal import DMCLI
 internal import DMKit
 
-/// What --lossy and --overflow make of texts.
+/// How --lossy and --overflow change texts.
 struct TextOptions {
-  enum Overflow: String, CaseIterable { case error, truncate, attach }
+  enum Overflow: String, CaseIterable { case attach, truncate, error }
 
   let isLossy: Bool
   let overflow: Overflow
 
-  /// The most bytes of a text that becomes an attachment, and of its beginning that the message has.
+  /// The most bytes of a text that becomes an attachment, and of its beginning in the message.
   private static let attachedLimit = 64 << 20
   private static let beginningLimit = 1024
 
-  /// - Throws: `usage`.
   init(_ arguments: Arguments) throws {
-    isLossy = arguments.has("lossy")
-    let word = arguments.value("overflow") ?? Overflow.error.rawValue
-    guard let overflow = Overflow(rawValue: word) else {
-      throw usage("'\(word)' is not a way for --overflow; write attach, truncate or error")
-    }
-    self.overflow = overflow
-    if overflow == .attach { try arguments.exclude("overflow", beside: "lines", "draft") }
-    for option in ["lossy", "overflow"] { try arguments.exclude(option, beside: "edit", "from-draft", "forward") }
+    isLossy = arguments[lossy]
+    overflow = try arguments[DMSend.overflow] ?? .error
   }
 
   /// The text of a line.
   func text(_ line: ArraySlice<UInt8>) throws -> String { try fitted(plainText(line, isLossy: isLossy)).text }
 
-  /// A text that fits into a message, and the whole where it is to be attached.
+  /// A text that fits into a message, and the whole text when it must be attached.
   func fitted(_ text: String) -> (text: String, whole: [UInt8]?) {
     guard text.utf8.count > Outgoing.textLimit else { return (text, nil) }
     switch overflow {
@@ -37,7 +30,7 @@ struct TextOptions {
     }
   }
 
-  /// The text of standard input, which is attached as it came.
+  /// The text of standard input; when it must be attached, its bytes are unchanged.
   func standardInput() throws -> (text: String, whole: [UInt8]?) {
     var input = LineInput()
     let limit = overflow == .attach ? Self.attachedLimit : Outgoing.textLimit

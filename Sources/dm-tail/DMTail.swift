@@ -9,33 +9,7 @@ internal import DMKit
       "--cursor CURSOR|start|now [OPTION]... [CONVERSATION]...", "--consumer NAME --ack CURSOR",
       "--consumers | --forget NAME",
     ],
-    options: [
-      Option(
-        nil, short: "n", value: "N", "the newest N messages, or 'all' [30; all with a range, --since or --unread]"),
-      Option("before", value: "WHEN", "only those before a message or a time"),
-      Option("since", value: "WHEN", "only those from a message or a time on"),
-      Option("unread", "only unread ones"),
-      Option("unmuted", "leave out muted conversations"),
-      Option("deleted", "say where a message was deleted or has expired, too"),
-      Option("with", value: "readers", values: .words(["readers"]), "say of each message who has read it"),
-      Option("read", "mark what was printed as read"),
-      Option("peek", "do not mark what was printed as delivered"),
-      Option("follow", short: "f", "go on with what happens from then on"),
-      Option(
-        "events", value: "KIND,...", values: .words(MessagingEvent.Kind.allCases.map(\.rawValue) + ["all"]),
-        "what to print [message,message_updated,message_deleted,message_status]"),
-      Option(
-        "cursor", value: "CURSOR", values: .words(["start", "now"]),
-        "no history, but what happened after CURSOR, oldest first"),
-      Option("others", "leave out what one did oneself"),
-      Option("heartbeat", value: "TIME", "print a heartbeat that often [a consumer: 5s]"),
-      Option("invisible", "do not show that one is there"),
-      Option("consumer", value: "NAME", "begin where this consumer of the user stands"),
-      Option("accept-gap", "go on though what the consumer missed is no longer in the log"),
-      Option("ack", value: "CURSOR", "move the consumer there, and print nothing else"),
-      Option("consumers", "print the user's consumers, and how far behind they are"),
-      Option("forget", value: "NAME", "forget a consumer"),
-    ],
+    options: options, rules: rules,
     examples: [
       ("dm-tail bob", "the newest 30 messages with bob"),
       ("dm-tail bob --before 120 -n 50", "the page before message 120"),
@@ -59,25 +33,31 @@ internal import DMKit
     ])
 
   static func run(_ call: Invocation) throws {
-    let arguments = call.arguments
-    // What nobody saw is neither read nor delivered.
-    try arguments.exclude("quiet", beside: "read", "follow")
-    if try keepConsumers(call) { return }
-    if let messages = try messagesByID(call) {
+    switch try mode(call) {
+    case .forget(let name):
+      try call.print(try call.messenger().forgetConsumer(name), text: TextFormat.line)
+    case .acknowledge(let cursor, let name):
+      try call.print(try call.messenger().acknowledge(cursor, for: name)) { "\($0.consumer)  \($0.cursor)" }
+    case .consumers:
+      for consumer in try call.messenger().consumers() { try call.print(consumer, text: TextFormat.line) }
+    case .messages(let messages):
       var printer = Printer(call, try call.messenger(), [])
-      return try printer.print(messages)
+      try printer.print(messages)
+    case .history(let history, var stream):
+      var printer = Printer(call, try call.messenger(), stream.conversations)
+      let cursor = try printer.print(history, of: stream)
+      guard stream.follows else { return }
+      stream.start = cursor.map { .cursor($0.description) } ?? .start
+      stream.isCaughtUp = true
+      try printEvents(stream, &printer, call)
+    case .stream(let stream):
+      var printer = Printer(call, try call.messenger(), stream.conversations)
+      try printEvents(stream, &printer, call)
     }
-    let (conversations, ranges) = try conversationsAndRanges(arguments.operands)
-    var query = try eventQuery(arguments, conversations, hasRanges: ranges != nil)
-    var printer = Printer(call, try call.messenger(), conversations)
-    if query.start == nil, query.consumer == nil {
-      let history = try historyQuery(arguments, conversations, ranges)
-      let cursor = try printer.print(history, of: query)
-      guard query.follows else { return }
-      query.start = cursor.map { .cursor($0.description) } ?? .start
-      query.isCaughtUp = true
-    }
-    try call.follow(query) { events in
+  }
+
+  private static func printEvents(_ stream: EventQuery, _ printer: inout Printer, _ call: Invocation) throws {
+    try call.follow(stream) { events in
       try printer.print(events)
       return nil
     }

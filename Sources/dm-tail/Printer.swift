@@ -1,21 +1,23 @@
 internal import DMCLI
 internal import DMKit
 
-/// Prints messages and events, and marks what was printed.
+/// Prints messages and events, and marks them.
 struct Printer {
   private let call: Invocation
   private let messenger: Messenger
+  private let isToBeRead: Bool
   private var page: MessagePage
 
   init(_ call: Invocation, _ messenger: Messenger, _ conversations: [ConversationReference]) {
     self.call = call
     self.messenger = messenger
+    isToBeRead = call.arguments[DMTail.read]
     page = MessagePage(messenger, conversations)
   }
 
-  /// Prints of a history what the stream that follows it would tell too.
+  /// Prints the messages of a history that the stream after it would print too.
   ///
-  /// - Returns: where the stream goes on; nil when there is no store yet.
+  /// - Returns: where the stream begins; nil when there is no store yet.
   mutating func print(_ query: HistoryQuery, of stream: EventQuery) throws -> Cursor? {
     let history = try messenger.history(query)
     try print {
@@ -37,27 +39,27 @@ struct Printer {
     }
   }
 
-  /// Prints batches until one is empty, then marks what was printed.
+  /// Prints batches until one is empty, then marks the printed messages.
   private mutating func print(_ next: () throws -> [Message]) throws {
-    var printed = PrintedMessages(isToBeRead: call.arguments.has("read"))
+    var printed = PrintedMessages(isToBeRead: isToBeRead)
     while case let batch = try next(), !batch.isEmpty {
       for message in batch {
         try call.print(message) { try page.text(of: $0) }
         printed.add(message)
       }
     }
-    // Only now is it known that the reader got it.
+    // The reader has the messages only after the flush.
     try call.output.flush()
-    if call.arguments.has("read") { try printed.markRead(messenger) }
-    if !call.arguments.has("peek"), !call.isQuiet { try messenger.markDelivered(upTo: printed.lastOfOthers) }
+    if isToBeRead { try printed.markRead(messenger) }
+    if !call.arguments[DMTail.peek], !call.isQuiet { try messenger.markDelivered(upTo: printed.lastOfOthers) }
   }
 
-  /// The follower notes what was delivered.
+  /// Prints events; the follower marks them as delivered.
   mutating func print(_ events: [MessagingEvent]) throws {
     for event in events { try call.print(event) { try page.text(of: $0) } }
-    guard call.arguments.has("read") else { return }
+    guard isToBeRead else { return }
     try call.output.flush()
-    var printed = PrintedMessages(isToBeRead: call.arguments.has("read"))
+    var printed = PrintedMessages(isToBeRead: isToBeRead)
     for case .message(let message, _) in events { printed.add(message) }
     try printed.markRead(messenger)
   }

@@ -2,18 +2,19 @@ internal import DMCLI
 internal import DMKit
 
 @main struct DMTyping: Program {
+  static let on = Flag("on", "show it for the next 5 seconds")
+  static let off = Flag("off", "show it no longer")
+  static let length = Option("for", value: "TIME", "show it that long, and wait as long", as: duration)
+  static let watch = Flag("watch", "print who is typing whenever that changes")
+
   static let command = Command(
-    "dm-typing", "show that one is typing, and watch who is",
+    "dm-typing", "show that you are typing, and watch who is",
     synopsis: [
       "CONVERSATION --on | --off | --for TIME", "CONVERSATION", "CONVERSATION -- COMMAND [ARGUMENT]...",
       "--watch [CONVERSATION]",
     ],
-    options: [
-      Option("on", "show it for the next 5 seconds"),
-      Option("off", "show it no longer"),
-      Option("for", value: "TIME", "show it that long, and wait as long"),
-      Option("watch", "print who is typing whenever that changes"),
-    ],
+    options: [on, off, length, watch],
+    rules: [.atMostOne([on, off, length, watch]), .excludes(watch, [Common.quiet])],
     examples: [
       ("llm \"$question\" | dm-typing bob | dm-send bob", "typing shows while the text is being produced"),
       ("dm-typing bob -- llm \"$question\" | dm-send bob", "the same, with the status of the command"),
@@ -22,36 +23,51 @@ internal import DMKit
       ("dm-typing --watch +ops", "who is typing in the group"),
     ], writes: ["typing"])
 
-  static func run(_ call: Invocation) throws {
-    let arguments = call.arguments
-    try arguments.exclude("on", "off", "for", "watch")
-    try arguments.exclude("watch", "quiet")
-    if arguments.has("watch") { return try watch(call) }
-    let conversation = try ConversationReference(arguments.operand(0, "CONVERSATION"))
-    let command = Array(arguments.operands.dropFirst())
-    if ["on", "off", "for"].contains(where: arguments.isGiven) { try arguments.atMost(1) }
-    let length = try arguments.value("for").map(duration)
+  /// What the program does; in all modes but the first three, typing shows as long as something lasts.
+  private enum Mode {
+    case watch
+    case on
+    case off
+    case time(Duration)
+    case command([String])
+    case keystrokes
+    case input
+  }
 
-    let signal = try call.messenger().typing(in: conversation)
-    if arguments.has("on") {
-      signal?.show()
-      return
+  private static func mode(_ arguments: Arguments) throws -> Mode {
+    if arguments[watch] {
+      try arguments.atMost(1)
+      return .watch
     }
-    if arguments.has("off") { return signal?.hide() ?? () }
-    var showing = try Showing(signal)
-    if let length {
-      showing.last(length)
-    } else if !command.isEmpty {
-      try showing.run(command)
-    } else if isTerminal(.input) {
-      try showing.keystrokes()
-    } else {
-      try showing.passThrough()
+    _ = try arguments.operand(0, "CONVERSATION")
+    if [on, off, length].contains(where: arguments.isGiven) { try arguments.atMost(1) }
+    if arguments[on] { return .on }
+    if arguments[off] { return .off }
+    if let length = try arguments[length] { return .time(length) }
+    if arguments.operands.count > 1 { return .command(Array(arguments.operands.dropFirst())) }
+    return isTerminal(.input) ? .keystrokes : .input
+  }
+
+  static func run(_ call: Invocation) throws {
+    func signal() throws -> TypingSignal? {
+      try call.messenger().typing(in: ConversationReference(call.arguments.operand(0, "CONVERSATION")))
+    }
+    func show(_ body: (inout Showing) throws -> Void) throws {
+      var showing = try Showing(signal())
+      try body(&showing)
+    }
+    switch try mode(call.arguments) {
+    case .watch: try printTyping(call)
+    case .on: try signal()?.show()
+    case .off: try signal()?.hide()
+    case .time(let length): try show { $0.last(length) }
+    case .command(let words): try show { try $0.run(words) }
+    case .keystrokes: try show { try $0.keystrokes() }
+    case .input: try show { try $0.passThrough() }
     }
   }
 
-  static func watch(_ call: Invocation) throws {
-    try call.arguments.atMost(1)
+  private static func printTyping(_ call: Invocation) throws {
     var query = EventQuery(try call.arguments.operands.map(ConversationReference.init))
     query.kinds = [.typing]
     query.beatsPresence = false

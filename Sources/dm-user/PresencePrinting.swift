@@ -2,8 +2,8 @@ internal import DMCLI
 internal import DMKit
 
 extension DMUser {
-  static func printPresence(_ call: Invocation, _ messenger: Messenger) throws {
-    try call.arguments.exclude("follow", "quiet")
+  static func printPresence(_ call: Invocation) throws {
+    let messenger = try call.messenger()
     let handles = try call.arguments.operands.map { try Handle($0.without("@")) }
     var known: [Handle: Bool] = [:]
     func printNews(_ presence: Presence) throws {
@@ -17,7 +17,7 @@ extension DMUser {
     }
     let presence = try messenger.presence(of: handles.map(\.description))
     for presence in presence { try printNews(presence) }
-    guard call.arguments.has("follow") else { return }
+    guard call.arguments[follow] else { return }
     try call.output.flush()
     var query = EventQuery()
     query.kinds = [.presence]

@@ -4,19 +4,27 @@ import Testing
 @testable import DMCLI
 
 struct ArgumentsTests {
+  private enum Colour: String, CaseIterable { case red, green }
+
+  private static let limit = Option("limit", short: "n", count: "N", "a count")
+  private static let verbose = Flag("verbose", short: "v", "a flag")
+  private static let all = Flag("all", "a flag")
+  private static let x = Option(nil, short: "x", count: "X", "a short option alone")
+  private static let title = Option("title", value: "TITLE", "a value")
+  private static let colour = Option("colour", value: "COLOUR", oneOf: Colour.self, "a word")
+  private static let user = Option("user", user: "USER", "a user")
+  private static let everywhere = Flag("everywhere", "for both")
+  private static let bio = Option("bio", value: "TEXT", "a text")
+
   private static let command = Command(
     "dm-example", "show what can be parsed", synopsis: ["[OPTION]... WORD..."],
-    options: [
-      Option("limit", short: "n", value: "N", "a count"), Option("verbose", short: "v", "a flag"),
-      Option("all", "a flag"),
-      Option(nil, short: "x", value: "X", "a short option alone"), Option("title", value: "TITLE", "a value"),
-    ], examples: [], writes: [])
+    options: [limit, verbose, all, x, title, colour, user], examples: [], writes: [])
 
   private static let withActions = Command(
-    "dm-actions", "act", synopsis: ["add", "list"], options: [Option("everywhere", "for both")],
+    "dm-actions", "act", synopsis: ["add", "list"], options: [everywhere],
     subcommands: [
-      Command.Subcommand("add", operands: "NAME", "add one", options: [Option("bio", value: "TEXT", "a text")]),
-      Command.Subcommand("list", "list all", options: [Option("long", "more")]),
+      Command.Subcommand("add", operands: "NAME", "add one", options: [bio]) { _ in },
+      Command.Subcommand("list", "list all", options: [Flag("long", "more")]) { _ in },
     ], examples: [], writes: [])
 
   private func parse(_ words: String...) throws -> Arguments { try Arguments(words, for: Self.command) }
@@ -35,17 +43,17 @@ struct ArgumentsTests {
   @Test func `options and operands come in any order`() throws {
     let arguments = try parse("one", "--limit", "5", "two", "-v", "three", "--title=x y")
     #expect(arguments.operands == ["one", "two", "three"])
-    #expect(arguments.value("limit") == "5")
-    #expect(arguments.value("title") == "x y")
-    #expect(arguments.has("verbose") && !arguments.has("all"))
-    #expect(arguments.isGiven("limit") && arguments.isGiven("verbose") && !arguments.isGiven("all"))
-    #expect(arguments.subcommand == nil)
+    #expect(try arguments[Self.limit] == 5)
+    #expect(try arguments[Self.title] == "x y")
+    #expect(arguments[Self.verbose] && !arguments[Self.all])
+    #expect(arguments.isGiven(Self.limit) && arguments.isGiven(Self.verbose) && !arguments.isGiven(Self.all))
+    #expect(arguments.action == nil)
   }
 
   @Test func `two dashes end the options`() throws {
     let arguments = try parse("-v", "--", "--limit", "-x", "--", "-")
     #expect(arguments.operands == ["--limit", "-x", "--", "-"])
-    #expect(arguments.has("verbose") && arguments.value("limit") == nil)
+    #expect(try arguments[Self.verbose] && arguments[Self.limit] == nil)
   }
 
   @Test func `a single dash and an empty word are operands`() throws {
@@ -57,28 +65,40 @@ struct ArgumentsTests {
   ])
   func `a value is the rest of the word or the next word, and the last one counts`(_ words: [String]) throws {
     let arguments = try Arguments(words, for: Self.command)
-    #expect(arguments.value("limit") == "5")
+    #expect(try arguments[Self.limit] == 5)
     #expect(arguments.operands.isEmpty)
   }
 
   @Test func `a value may begin with a dash, be empty, or hold an equals sign`() throws {
-    #expect(try parse("--limit", "-1").value("limit") == "-1")
-    #expect(try parse("-n-1").value("limit") == "-1")
-    #expect(try parse("--title=").value("title") == "")
-    #expect(try parse("--title", "").value("title") == "")
-    #expect(try parse("--title=a=b").value("title") == "a=b")
-    #expect(try parse("--title", "--").value("title") == "--")
+    #expect(try parse("--title", "-1")[Self.title] == "-1")
+    #expect(try fault { try parse("-x-1") } == "" && parse("-n-1").operands.isEmpty)
+    #expect(try parse("--title=")[Self.title] == "")
+    #expect(try parse("--title", "")[Self.title] == "")
+    #expect(try parse("--title=a=b")[Self.title] == "a=b")
+    #expect(try parse("--title", "--")[Self.title] == "--")
   }
 
   @Test func `a value may begin with a mark that joins what stands before it`() throws {
     let separate = try parse("--title", "\u{301}x")
-    #expect(separate.value("title") == "\u{301}x")
+    #expect(try separate[Self.title] == "\u{301}x")
     let joined = try parse("--title=\u{301}x")
-    #expect(joined.value("title") == "\u{301}x")
+    #expect(try joined[Self.title] == "\u{301}x")
+  }
+
+  @Test func `reading an option that the command does not list ends a debug build`() async {
+    await #expect(processExitsWith: .failure) {
+      let command = Command("dm-forgetful", "list nothing", synopsis: [], examples: [], writes: [])
+      _ = try Arguments([], for: command)[Flag("forgotten", "a flag")]
+    }
+    await #expect(processExitsWith: .success) {
+      let flag = Flag("listed", "a flag")
+      let command = Command("dm-careful", "list it", synopsis: [], options: [flag], examples: [], writes: [])
+      _ = try Arguments([], for: command)[flag]
+    }
   }
 
   @Test func `an option without a long form is asked for by its letter`() throws {
-    #expect(try parse("-x1").value("x") == "1")
+    #expect(try parse("-x1")[Self.x] == 1)
     #expect(
       try fault { try parse("--x", "1") } == "unknown option '--x'; did you mean '--as'?"
         || fault { try parse("--x", "1") } == "unknown option '--x'; see --help")
@@ -103,29 +123,77 @@ struct ArgumentsTests {
 
   @Test(arguments: [("0", 0), ("7", 7), ("all", nil)] as [(String, Int?)])
   func `a count is a number or all`(_ text: String, _ count: Int?) throws {
-    #expect(try parse("-n", text).count("limit", default: 50) == count)
+    #expect(try parse("-n", text)[Self.limit] == .some(count))
   }
 
   @Test func `a count has a default, and is no other word`() throws {
-    #expect(try parse().count("limit", default: 50) == 50)
+    #expect(try parse()[Self.limit] ?? 50 == 50)
     for text in ["-1", "x", "", "1.5", "ALL", "99999999999999999999"] {
       let arguments = try parse("-n", text)
-      #expect(throws: DMError.self) { try arguments.count("limit", default: 50) }
+      #expect(throws: DMError.self) { try arguments[Self.limit] }
     }
-    let arguments = try parse("-x", "y")
     let message = try fault {
-      _ = try arguments.count("x", default: 1)
+      let arguments = try parse("-x", "y")
+      _ = try arguments[Self.x]
       return arguments
     }
     #expect(message == "'y' is no number for -x; write one, or 'all'")
   }
 
+  @Test func `a word of an enumeration is its value, and another word is an error that lists them`() throws {
+    #expect(try parse("--colour", "green")[Self.colour] == .green)
+    let message = try fault {
+      let arguments = try parse("--colour", "blue")
+      _ = try arguments[Self.colour]
+      return arguments
+    }
+    #expect(message == "'blue' is not a value of --colour; use red or green")
+  }
+
+  @Test func `a user may be written with an at sign`() throws {
+    #expect(try parse("--user", "@bob")[Self.user] == "bob")
+    #expect(try parse("--user", "bob", "--user", "@carol").all(Self.user) == ["bob", "carol"])
+  }
+
+  @Test func `a program may use the name of a common flag for an option of its own`() throws {
+    let text = Option("text", value: "TEXT", "not a format")
+    let command = Command("dm-own", "have a --text", synopsis: [], options: [text], examples: [], writes: [])
+    let arguments = try Arguments(["--text", "hello", "--json"], for: command)
+    #expect(try arguments[text] == "hello")
+    #expect(!arguments[Common.text])
+    try arguments.check(Common.rules)
+  }
+
+  private func broken(_ rule: Rule, _ words: String...) throws -> String {
+    try fault {
+      let arguments = try Arguments(words, for: Self.command)
+      try arguments.check([rule])
+      return arguments
+    }
+  }
+
   @Test func `options may exclude each other`() throws {
-    let both = try parse("--all", "-v")
-    #expect(throws: DMError.self) { try both.exclude("all", "verbose") }
-    #expect(throws: DMError.self) { try parse("--all", "-n1").exclude("verbose", "all", "limit") }
-    try both.exclude("all", "limit")
-    try parse().exclude("all", "verbose")
+    let rule = Rule.excludes(Self.all, [Self.limit, Self.verbose])
+    #expect(try broken(rule, "-v", "--all") == "'--all' and '--verbose' exclude each other")
+    #expect(try broken(rule, "-v", "-n1") == "")
+    #expect(try broken(rule, "--all") == "")
+    let group = Rule.atMostOne([Self.verbose, Self.all, Self.x])
+    #expect(try broken(group, "-x1", "--all") == "'--all' and '-x' exclude each other")
+    #expect(try broken(group, "--all") == "")
+  }
+
+  @Test func `an option may need another`() throws {
+    let rule = Rule.needs(Self.all, [Self.title, Self.limit, Self.verbose])
+    #expect(try broken(rule, "--all") == "'--all' needs --title TITLE, --limit N or --verbose")
+    #expect(try broken(rule, "--all", "-v") == "")
+    #expect(try broken(rule) == "")
+  }
+
+  @Test func `an option may stand alone, apart from those that it takes and the common ones`() throws {
+    let rule = Rule.alone(Self.all, with: [Self.limit])
+    #expect(try broken(rule, "--all", "-n1", "-x2") == "'-x' does not go with '--all'")
+    #expect(try broken(rule, "--all", "-n1", "--json", "-q", "word") == "")
+    #expect(try broken(rule, "-n1", "-x2") == "")
   }
 
   @Test func `operands are counted`() throws {
@@ -138,9 +206,9 @@ struct ArgumentsTests {
 
   @Test func `an action is the first operand`() throws {
     let arguments = try act("--bio", "x", "add", "bob", "--everywhere", "-q")
-    #expect(arguments.subcommand == "add")
+    #expect(arguments.action?.name == "add")
     #expect(arguments.operands == ["bob"])
-    #expect(arguments.value("bio") == "x" && arguments.has("everywhere") && arguments.has("quiet"))
+    #expect(try arguments[Self.bio] == "x" && arguments[Self.everywhere] && arguments[Common.quiet])
   }
 
   @Test func `an action that is missing or unknown is an error that lists them`() throws {
@@ -155,7 +223,7 @@ struct ArgumentsTests {
 
   @Test(arguments: ["--help", "-h", "--version", "--schema"])
   func `what asks about the program needs no action`(_ option: String) throws {
-    #expect(try act(option).subcommand == nil)
+    #expect(try act(option).action == nil)
   }
 
   @Test(arguments: [

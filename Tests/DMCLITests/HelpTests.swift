@@ -7,13 +7,14 @@ struct HelpTests {
   private static let command = Command(
     "dm-example", "show 'help' [and] more", synopsis: ["WORD", "--all"],
     options: [
-      Option("limit", short: "n", value: "N", "a count [50]"), Option(nil, short: "x", "a letter: alone"),
+      Option("limit", short: "n", count: "N", "a count [50]"), Flag(nil, short: "x", "a letter: alone"),
       Option("colour", value: "WHEN", values: .words(["always", "never"]), "when it's coloured"),
       Option("a-name-that-is-rather-long", value: "VALUE", "a long one"),
     ],
     subcommands: [
-      Command.Subcommand("add", operands: "NAME", "add one", options: [Option("bio", value: "TEXT", "a text")]),
-      Command.Subcommand("list", "list all"),
+      Command.Subcommand("add", operands: "NAME", "add one", options: [Option("bio", value: "TEXT", "a text")]) { _ in
+      },
+      Command.Subcommand("list", "list all") { _ in },
     ],
     examples: [("dm-example --all", "everything")], writes: [])
 

@@ -1,7 +1,7 @@
 internal import DMKit
 internal import Glibc
 
-/// The terminal of standard input, handing on each key as it is struck, until it is given back.
+/// The terminal of standard input in non-canonical mode without echo, until it is restored.
 ///
 /// The corresponding C functions are `tcgetattr` and `tcsetattr`.
 final class KeyTerminal {
@@ -30,6 +30,6 @@ final class KeyTerminal {
 
   func restore() { tcsetattr(STDIN_FILENO, TCSADRAIN, &before) }
 
-  /// Nothing is lost when the screen does not show it.
+  /// Ignores errors: the text is kept even if the screen does not show it.
   func show(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { write(screen, $0.baseAddress, $0.count) } }
 }

@@ -1,7 +1,6 @@
 internal import DMKit
 
-/// When typing shows, given the moments of keystrokes: 300 ms after the first, for as long as the next comes within
-/// 4 s.
+/// When typing shows, given the times of keystrokes: from 300 ms after the first until 4 s after the last.
 struct KeystrokeClock {
   private var first: Int64?
   private var last: Int64 = 0
@@ -14,7 +13,7 @@ struct KeystrokeClock {
     last = moment
   }
 
-  /// What was typed has been said.
+  /// The line was sent.
   mutating func stop() { first = nil }
 
   mutating func isShowing(at moment: Int64) -> Bool {
@@ -22,19 +21,19 @@ struct KeystrokeClock {
     return first.map { moment - $0 >= Self.delay } ?? false
   }
 
-  /// When that may change unless a key is struck; nil when only a key can change it.
+  /// When `isShowing` may change without another key; nil when only a key can change it.
   func due(after moment: Int64) -> Int64? {
     guard let first else { return nil }
     return moment < first + Self.delay ? first + Self.delay : last + Self.patience
   }
 }
 
-/// A line of text that grows key by key on a terminal that hands them on one by one.
+/// A line of text that is edited key by key on a terminal in non-canonical mode.
 ///
-/// It knows the keys that termios(3) knows: erase, word erase, kill and end of file.
+/// It handles the keys that termios(3) handles: erase, word erase, kill and end of file.
 struct KeyedLine {
   enum Outcome: Equatable {
-    /// What to show on the terminal.
+    /// Bytes to show on the terminal.
     case echo([UInt8])
     /// The line is complete, without its LF.
     case line([UInt8])
@@ -49,13 +48,7 @@ struct KeyedLine {
   private static let rubout: [UInt8] = [0x08, 0x20, 0x08]
 
   mutating func take(_ byte: UInt8) -> Outcome {
-    // What the arrow keys send is no text; a control ends it and counts.
-    if escape != .none, byte >= 0x20, byte != 0x7F {
-      let isOpened = escape == .begun && (byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O"))
-      escape = isOpened || (escape == .sequence && !(0x40...0x7E).contains(byte)) ? .sequence : .none
-      return .echo([])
-    }
-    escape = .none
+    if isInEscape(byte) { return .echo([]) }
     switch byte {
     case 0x0A, 0x0D:
       defer { bytes = [] }
@@ -65,10 +58,7 @@ struct KeyedLine {
       return .echo([])
     case 0x08, 0x7F: return erase(1)
     case 0x15: return erase(bytes.count)
-    case 0x17:
-      let blanks = bytes.reversed().prefix { $0 == 0x20 }.count
-      let word = bytes.dropLast(blanks).reversed().prefix { $0 != 0x20 }
-      return erase(blanks + word.filter(Self.begins).count)
+    case 0x17: return eraseWord()
     case 0x1B:
       escape = .begun
       return .echo([])
@@ -79,10 +69,28 @@ struct KeyedLine {
     }
   }
 
-  /// Whether a byte begins a character, as UTF-8 and every older code have it.
+  /// Whether a byte belongs to an escape sequence, as of an arrow key, which is not text; a control character ends the
+  /// sequence and is not part of it.
+  private mutating func isInEscape(_ byte: UInt8) -> Bool {
+    guard escape != .none, byte >= 0x20, byte != 0x7F else {
+      escape = .none
+      return false
+    }
+    let isOpened = escape == .begun && (byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O"))
+    escape = isOpened || (escape == .sequence && !(0x40...0x7E).contains(byte)) ? .sequence : .none
+    return true
+  }
+
+  private mutating func eraseWord() -> Outcome {
+    let blanks = bytes.reversed().prefix { $0 == 0x20 }.count
+    let word = bytes.dropLast(blanks).reversed().prefix { $0 != 0x20 }
+    return erase(blanks + word.filter(Self.begins).count)
+  }
+
+  /// Whether a byte begins a character, in UTF-8 and in 8-bit encodings.
   private static func begins(_ byte: UInt8) -> Bool { byte & 0xC0 != 0x80 }
 
-  /// Takes off so many characters at most.
+  /// Erases at most that many characters.
   private mutating func erase(_ count: Int) -> Outcome {
     var erased = 0
     while erased < count, !bytes.isEmpty {

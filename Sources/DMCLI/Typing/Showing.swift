@@ -2,17 +2,17 @@ internal import CSystem
 public import DMKit
 internal import Glibc
 
-/// Typing that shows as long as something lasts, and stops showing however that ends.
+/// Shows typing as long as something lasts, and hides it however that ends.
 public struct Showing: ~Copyable {
   private let signal: TypingSignal?
   private let interrupts: Interrupts
-  /// What has to be put in order before dying.
+  /// Restored before the program ends.
   private var terminal: KeyTerminal?
   private var isOn = false
   private var shown: Timestamp?
   private var refresh: Int64 = 0
 
-  /// - Parameter signal: nil where nobody could see it.
+  /// - Parameter signal: nil when nobody could see it.
   public init(_ signal: TypingSignal?) throws {
     self.signal = signal
     interrupts = try Interrupts()
@@ -37,9 +37,9 @@ public struct Showing: ~Copyable {
     for signal in listen(&requests, until: moment) { leave(signal.number) }
   }
 
-  /// Waits until one of the streams is ready, a moment comes, or typing has to be shown again.
+  /// Waits until one of the streams is ready, a time comes, or typing must be shown again.
   ///
-  /// - Returns: the signals that came and would end the program.
+  /// - Returns: the signals that arrived and would end the program.
   private mutating func listen(_ requests: inout [pollfd], until moment: Int64?) -> [Interrupts.Signal] {
     requests.append(pollfd(fd: interrupts.descriptor, events: Int16(POLLIN), revents: 0))
     defer { requests.removeLast() }
@@ -56,7 +56,7 @@ public struct Showing: ~Copyable {
     return endings
   }
 
-  /// Stops as the terminal asked for, and goes on as before when it is continued.
+  /// Stops the process for SIGTSTP, and goes on as before after SIGCONT.
   private mutating func pause() {
     show(false)
     terminal?.restore()
@@ -70,9 +70,9 @@ public struct Showing: ~Copyable {
     dieOf(number)
   }
 
-  // MARK: What lasts
+  // MARK: How long typing shows
 
-  /// A stretch of time.
+  /// For a time.
   public mutating func last(_ length: Duration) {
     let end = stopwatch() + length.microseconds
     var nothing: [pollfd] = []
@@ -83,7 +83,7 @@ public struct Showing: ~Copyable {
     show(false)
   }
 
-  /// Standard input to its end, which passes through untouched, each byte as soon as it comes.
+  /// Until the end of standard input, which is copied to standard output unchanged and at once.
   ///
   /// - Throws: `io_error`.
   public mutating func passThrough() throws {
@@ -98,7 +98,7 @@ public struct Showing: ~Copyable {
       wait(&streams, until: nil)
       if waiting.isEmpty, hasGone(streams[1]) { leave(SIGPIPE) }
       if streams[1].revents != 0, !waiting.isEmpty {
-        // So many never block once poll(2) has said so (pipe(7)); typing goes on showing meanwhile.
+        // PIPE_BUF bytes never block after poll(2) says so (pipe(7)), so that typing is shown again in time.
         waiting = waiting.dropFirst(try put(waiting.prefix(Int(PIPE_BUF)), to: STDOUT_FILENO))
       } else if streams[0].revents != 0 {
         let count = read(STDIN_FILENO, &chunk, chunk.count)
@@ -120,7 +120,7 @@ public struct Showing: ~Copyable {
     throw DMError(.inputOutput, "cannot write to standard output: \(String(cString: strerror(errno)))")
   }
 
-  /// A program that this one runs, with whose status it ends.
+  /// While a command runs; ends with the status of the command.
   ///
   /// - Throws: `usage` when it cannot be run.
   public mutating func run(_ words: [String]) throws -> Never {
@@ -128,7 +128,7 @@ public struct Showing: ~Copyable {
     var nothing: [pollfd] = []
     while true {
       show(true)
-      // The terminal has told the child too.
+      // The terminal sends its signals to the child too.
       for signal in listen(&nothing, until: nil) where !signal.isFromTerminal { child.send(signal.number) }
       if let status = child.ending() {
         show(false)
@@ -137,7 +137,7 @@ public struct Showing: ~Copyable {
     }
   }
 
-  /// Keystrokes on a terminal; each line goes to standard output, unless that is the terminal.
+  /// While the user types on a terminal; each line goes to standard output, unless that is a terminal too.
   public mutating func keystrokes() throws {
     let terminal = try KeyTerminal()
     self.terminal = terminal

@@ -1,0 +1,44 @@
+/// Which options go together; a program lists its rules in its `Command`.
+public enum Rule: Sendable {
+  /// The option goes with none of the others.
+  case excludes(any Declared, [any Declared])
+  case atMostOne([any Declared])
+  /// The option goes with at least one of the others.
+  case needs(any Declared, [any Declared])
+  /// The option goes with none of the program's own options except these.
+  case alone(any Declared, with: [any Declared])
+}
+
+extension Arguments {
+  /// - Throws: `usage` for the first rule that the command line breaks.
+  public func check(_ rules: [Rule]) throws {
+    for rule in rules {
+      switch rule {
+      case .excludes(let option, let others):
+        if isGiven(option) { try refuse(others) { "'\(option.declaration.spelling)' and '\($0)' exclude each other" } }
+      case .atMostOne(let options):
+        let given = options.filter(isGiven).map(\.declaration.spelling)
+        if given.count > 1 { throw usage("'\(given[0])' and '\(given[1])' exclude each other") }
+      case .needs(let option, let others):
+        if others.contains(where: isGiven) { continue }
+        let needed = others.map { $0.declaration.call }
+        try refuse([option]) { "'\($0)' needs \(either(needed))" }
+      case .alone(let option, let others):
+        guard isGiven(option) else { continue }
+        try refuseOwn(except: [option] + others) { "'\($0)' does not go with '\(option.declaration.spelling)'" }
+      }
+    }
+  }
+
+  /// - Parameter reason: given the option as the user types it.
+  /// - Throws: `usage` when one of the options was given.
+  public func refuse(_ options: [any Declared], _ reason: (String) -> String) throws {
+    if let option = options.first(where: isGiven) { throw usage(reason(option.declaration.spelling)) }
+  }
+
+  /// - Throws: `usage` when one of the program's own options was given, except these.
+  public func refuseOwn(except allowed: [any Declared], _ reason: (String) -> String) throws {
+    try refuse(
+      command.options.filter { own in !allowed.contains { $0.declaration.name == own.declaration.name } }, reason)
+  }
+}
