@@ -26,7 +26,7 @@ internal import DMKit
       Command.Subcommand(
         "add", operands: "CONVERSATION USER...", "add users to a group", options: [withHistory], run: add),
       Command.Subcommand(
-        "remove", operands: "CONVERSATION USER...", "remove users from a group that one owns", run: remove),
+        "remove", operands: "CONVERSATION USER...", "remove users from a group that you own", run: remove),
       Command.Subcommand(
         "leave", operands: "CONVERSATION", "leave a group; its last owner passes it on", run: leave),
       Command.Subcommand("title", operands: "CONVERSATION TITLE", "give a group another title", run: setTitle),
@@ -41,7 +41,7 @@ internal import DMKit
         try change(.pinned(false), $0)
       },
       Command.Subcommand(
-        "mute", operands: "CONVERSATION...", "mark it as one that is not to disturb", options: [length], run: mute),
+        "mute", operands: "CONVERSATION...", "mark it as not to notify", options: [length], run: mute),
       Command.Subcommand("unmute", operands: "CONVERSATION...", "undo that") { try change(.unmuted, $0) },
       Command.Subcommand(
         "archive", operands: "CONVERSATION...", "put it away until something new is said, or for good if it is muted"
@@ -51,7 +51,7 @@ internal import DMKit
       },
       Command.Subcommand(
         "delete", operands: "CONVERSATION...",
-        "delete what was said for oneself, and do not list it until something new is"
+        "delete its messages for yourself, and list it again only after a new one"
       ) { try change(.deleted, $0) },
       Command.Subcommand(
         "draft", operands: "CONVERSATION [TEXT]...", "keep a text for later, or show it", options: [clear], run: draft),

@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 
 @main struct DMEdit: Program {
-  static let forEveryone = Flag("for-everyone", "delete messages of one's own for all")
+  static let forEveryone = Flag("for-everyone", "delete your own messages for all")
   static let remove = Flag("remove", "take the reaction back")
   static let reason = Option("reason", value: "TEXT", "why")
 
@@ -14,14 +14,15 @@ internal import DMKit
       "report [--reason TEXT] MESSAGE... | CONVERSATION RANGE...", "text|delete|react|report <MESSAGE-LINES",
     ],
     subcommands: [
-      Command.Subcommand("text", operands: "MESSAGE TEXT...", "give a message of one's own another text", run: setText),
+      Command.Subcommand("text", operands: "MESSAGE TEXT...", "change the text of your own message", run: setText),
       Command.Subcommand(
-        "delete", operands: "MESSAGE...", "delete messages for oneself", options: [forEveryone]
+        "delete", operands: "MESSAGE...", "delete messages for yourself", options: [forEveryone]
       ) { try edit(.delete(forEveryone: $0.arguments[forEveryone]), $0.arguments.operands, $0) },
       Command.Subcommand(
-        "react", operands: "EMOJI MESSAGE...", "react by an emoji, one a message", options: [remove], run: react),
+        "react", operands: "EMOJI MESSAGE...", "react with an emoji, at most one for each message", options: [remove],
+        run: react),
       Command.Subcommand(
-        "report", operands: "MESSAGE...", "report messages to whoever runs the store, who gets a copy",
+        "report", operands: "MESSAGE...", "report messages: the owner of the store gets a copy",
         options: [reason]
       ) { try edit(.report(reason: $0.arguments[reason]), $0.arguments.operands, $0) },
     ],

@@ -13,7 +13,7 @@ internal import DMKit
   static let count = Flag("count", "print how many messages are unread, and nothing else")
   static let follow = Flag(
     "follow", short: "f", "go on with each conversation that changes, and the count when it does")
-  static let invisible = Flag("invisible", "do not show that one is there while following")
+  static let invisible = Flag("invisible", "do not show that you are online while following")
 
   static let command = Command(
     "dm-list", "list conversations: pinned first, then newest activity",

@@ -22,10 +22,10 @@ extension DMTail {
   static let cursor = Option(
     "cursor", value: "CURSOR", values: .words(["start", "now"]),
     "no history, but what happened after CURSOR, oldest first", as: start)
-  static let others = Flag("others", "leave out what one did oneself")
+  static let others = Flag("others", "leave out your own actions")
   static let heartbeat = Option(
     "heartbeat", value: "TIME", "print a heartbeat that often [a consumer: 5s]", as: duration)
-  static let invisible = Flag("invisible", "do not show that one is there")
+  static let invisible = Flag("invisible", "do not show that you are online")
   static let consumer = Option("consumer", value: "NAME", "begin where this consumer of the user stands")
   static let acceptGap = Flag("accept-gap", "go on though what the consumer missed is no longer in the log")
   static let ack = Option("ack", value: "CURSOR", "move the consumer there, and print nothing else")

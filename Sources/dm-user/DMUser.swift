@@ -30,17 +30,17 @@ internal import DMKit
     subcommands: [
       Command.Subcommand("add", operands: "HANDLE", "add a user", options: [ifAbsent] + profile, run: add),
       Command.Subcommand("list", "print all users", run: printAll),
-      Command.Subcommand("show", operands: "[USER]", "print a user, or oneself", run: show),
+      Command.Subcommand("show", operands: "[USER]", "print a user, or yourself", run: show),
       Command.Subcommand(
-        "set", "change one's own profile; an empty value clears a field", options: profile, run: set),
+        "set", "change your profile; an empty value clears a field", options: profile, run: set),
       Command.Subcommand(
-        "presence", operands: "[USER]...", "who is there, of those with whom one shares a conversation",
+        "presence", operands: "[USER]...", "print which users who share a conversation with you are online",
         options: [follow], run: printPresence),
-      Command.Subcommand("block", operands: "USER...", "let nothing of a user reach oneself; he is not told") {
+      Command.Subcommand("block", operands: "USER...", "hide what a user sends; they are not told") {
         try setBlocked(true, $0)
       },
       Command.Subcommand("unblock", operands: "USER...", "undo that") { try setBlocked(false, $0) },
-      Command.Subcommand("blocked", "print whom one blocks", run: printBlocked),
+      Command.Subcommand("blocked", "print the users you block", run: printBlocked),
     ],
     examples: [
       ("dm-user add erin --display-name 'Erin E.'", "add erin"),
