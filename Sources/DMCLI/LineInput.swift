@@ -131,7 +131,7 @@ public func plainText(_ bytes: ArraySlice<UInt8>, isLossy: Bool = false) throws 
 
 /// Replaces each NUL with U+FFFD.
 private func repaired(_ text: String) -> String {
-  guard text.utf8.contains(0) else { return text }
+  guard text.contains(byte: 0) else { return text }
   var scalars = String.UnicodeScalarView()
   for scalar in text.unicodeScalars { scalars.append(scalar == "\0" ? "\u{FFFD}" : scalar) }
   return String(scalars)

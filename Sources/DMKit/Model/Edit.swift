@@ -24,7 +24,7 @@ public struct Edit: Sendable {
     case .text(let text): try Outgoing.check(text: text)
     case .react(let emoji?): try Self.check(emoji: emoji)
     case .report(let reason?):
-      guard reason.utf8.count <= Self.reasonLimit, !reason.utf8.contains(0) else {
+      guard reason.utf8.count <= Self.reasonLimit, !reason.contains(byte: 0) else {
         throw DMError(
           .badField, "a reason has at most \(Self.reasonLimit) bytes and no NUL; shorten it", subject: "reason")
       }

@@ -8,7 +8,7 @@ extension String {
   }
 
   /// Whether a byte is in its UTF-8; a `String.UTF8View` looks at one after the other, which takes five times as long.
-  func contains(byte: UInt8) -> Bool {
+  package func contains(byte: UInt8) -> Bool {
     utf8.withContiguousStorageIfAvailable { $0.contains(byte) } ?? utf8.contains(byte)
   }
 }

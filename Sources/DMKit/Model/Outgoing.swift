@@ -63,7 +63,7 @@ public struct Outgoing: Equatable, Sendable {
 
   static func check(nonce: String?) throws {
     guard let nonce else { return }
-    guard (1...nonceLimit).contains(nonce.utf8.count), !nonce.utf8.contains(0) else {
+    guard (1...nonceLimit).contains(nonce.utf8.count), !nonce.contains(byte: 0) else {
       throw DMError(
         .badField, "a nonce has 1 to \(nonceLimit) bytes and no NUL; hash a longer one", subject: "nonce")
     }

@@ -42,7 +42,7 @@ public struct ProfileChange: Equatable, Sendable {
       guard value.utf8.count <= limit else {
         throw DMError(.badField, "'\(name)' is over \(limit) bytes; shorten it", subject: name)
       }
-      guard !value.utf8.contains(0) else {
+      guard !value.contains(byte: 0) else {
         throw DMError(.badField, "'\(name)' holds a NUL character; remove it", subject: name)
       }
     }

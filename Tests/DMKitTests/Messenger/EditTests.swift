@@ -66,11 +66,7 @@ struct EditTests {
 
   @Test func `a message that was deleted, has expired or was never sent is unknown`() throws {
     let group = try OpsGroup()
-    for text in ["deleted", "deleted for alice", "expired"] { try group.alice.say(text, to: "+ops") }
-    try group.alice.delete("+ops:2", forEveryone: true)
-    try group.alice.delete("+ops:3")
-    try group.expire("expired")
-    for number in 2...5 {
+    for number in try group.goneMessages(for: group.alice) {
       #expect(try code { try group.alice.edit("+ops:\(number)", to: "x") } == .unknownMessage, "\(number)")
     }
   }

@@ -90,11 +90,7 @@ struct ReactionTests {
 
   @Test func `a message that was deleted, has expired or was never sent is unknown`() throws {
     let group = try OpsGroup()
-    for text in ["deleted", "deleted for bob", "expired"] { try group.alice.say(text, to: "+ops") }
-    try group.alice.delete("+ops:2", forEveryone: true)
-    try group.bob.delete("+ops:3")
-    try group.expire("expired")
-    for number in 2...5 {
+    for number in try group.goneMessages(for: group.bob) {
       #expect(try code { try group.bob.react("👍", to: "+ops:\(number)") } == .unknownMessage, "\(number)")
     }
   }

@@ -27,6 +27,17 @@ struct OpsGroup {
     return try last() - before
   }
 
+  /// Sends messages 2 to 4, and deletes one for everyone, deletes one for a user, and lets one expire.
+  ///
+  /// - Returns: the numbers of messages that are unknown to the user; 5 was never sent.
+  func goneMessages(for user: Messenger) throws -> SeqRange {
+    for text in ["deleted", "deleted for the user", "expired"] { try alice.say(text, to: "+ops") }
+    try alice.delete("+ops:2", forEveryone: true)
+    try user.delete("+ops:3")
+    try expire("expired")
+    return 2...5
+  }
+
   /// Lets the messages of a text expire now.
   func expire(_ text: String) throws { try store.execute("UPDATE message SET expires_at = 1 WHERE text = '\(text)'") }
 }
