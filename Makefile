@@ -20,14 +20,14 @@ CLOCK := BotTortureTests BusyTests ClockTortureTests EndTortureTests FuzzTorture
 ONE_OF := $(shell echo $(CLOCK) | tr ' ' '|')
 test: setup
 	swift build --build-tests
-	swift test --skip-build --disable-xctest --skip '$(ONE_OF)'
-	swift test --skip-build --disable-xctest --no-parallel --filter '$(ONE_OF)'
+	Tests/run --skip '$(ONE_OF)'
+	Tests/run --no-parallel --filter '$(ONE_OF)'
 
 # The torture tests, for minutes instead of seconds, and the long random run: see docs/reliability.md.
 torture: TOOLS += mkfs.ext4:e2fsprogs losetup:mount
 torture: setup
 	swift build --build-tests
-	DM_TORTURE=1 swift test --skip-build --disable-xctest --no-parallel --filter 'Torture|EverydayProperty'
+	DM_TORTURE=1 Tests/run --no-parallel --filter 'Torture|EverydayProperty'
 
 # The programs, stripped, in bin/.
 build: setup
