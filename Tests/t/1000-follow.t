@@ -128,7 +128,9 @@ leave
 
 # Who reads much at once floods nobody.
 seq 30 | dm-send -q --as alice --lines +ops
-follow dm-tail -f --as alice +ops -n 0 --text --peek
+follow dm-tail -f --as alice +ops -n 1 --text --peek
+IFS= read -r day <&3
+IFS= read -r text <&3
 dm-read -q --as carol +ops --all
 IFS= read -r text <&3
 like "$text" "-- carol read *..* --" "much that is read at once is one line"

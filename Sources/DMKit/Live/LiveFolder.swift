@@ -56,6 +56,16 @@ struct LiveFolder {
 
   func takeBack(_ signal: Signal) { unlink("\(path)/\(signal.name)") }
 
+  /// Takes back that a user is typing in some conversations.
+  ///
+  /// Linear in the signals that are there, which are few, not in the conversations.
+  func takeBackTyping(of user: Handle, in conversations: Set<Identifier>) {
+    if conversations.count == 1, let conversation = conversations.first { return takeBack(.typing(conversation, user)) }
+    forEach { signal in
+      if case .typing(let conversation, user) = signal, conversations.contains(conversation) { takeBack(signal) }
+    }
+  }
+
   /// When a signal was given last; nil when it never was.
   func time(of signal: Signal) -> Timestamp? {
     var status = stat()
@@ -78,16 +88,22 @@ struct LiveFolder {
   ///
   /// Linear in their number.
   func signals() -> [Signal: Timestamp] {
-    guard let folder = opendir(path) else { return [:] }
-    defer { closedir(folder) }
     var found: [Signal: Timestamp] = [:]
+    forEach { signal in
+      if let time = time(of: signal) { found[signal] = time }
+    }
+    return found
+  }
+
+  private func forEach(_ body: (Signal) -> Void) {
+    guard let folder = opendir(path) else { return }
+    defer { closedir(folder) }
     while let entry = readdir(folder) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
       }
-      if let name, let signal = Signal(name), let time = time(of: signal) { found[signal] = time }
+      if let name, let signal = Signal(name) { body(signal) }
     }
-    return found
   }
 }
 

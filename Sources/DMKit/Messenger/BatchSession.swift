@@ -14,11 +14,15 @@ protocol BatchSession {
 
   /// Writes what is kept for the end, once a conversation.
   func finish() throws
+
+  /// Does what follows once the acts are durable, and cannot fail.
+  func committed()
 }
 
 extension BatchSession {
   var stopsAtFault: Bool { false }
   var mustCommit: Bool { false }
+  func committed() {}
 }
 
 /// Rolls a transaction back in which nothing was done, so that a mistake creates no user.
@@ -35,7 +39,7 @@ extension Messenger {
     _ items: [Session.Item], _ begin: (Store, Int64) throws -> Session
   ) throws -> [Result<Session.Answer, DMError>] {
     do {
-      return try writing(isBulk: items.count > 1) { store, me in
+      let (session, results) = try writing(isBulk: items.count > 1) { store, me in
         let session = try begin(store, me)
         var results: [Result<Session.Answer, DMError>] = []
         var hasDone = false
@@ -50,8 +54,10 @@ extension Messenger {
         }
         if !hasDone, !session.mustCommit { throw NothingDone(results: results) }
         try session.finish()
-        return results
+        return (session, results)
       }
+      session.committed()
+      return results
     } catch let nothing as NothingDone<Session.Answer> {
       return nothing.results.map { $0.mapError(withPlace) }
     }

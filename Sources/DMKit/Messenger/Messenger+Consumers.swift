@@ -47,14 +47,12 @@ extension Messenger {
     _ lines: [ConsumerLine], as consumer: String, skipsFailed: Bool = false
   ) throws -> [Result<ConsumerAnswer, DMError>] {
     try expectStore(with: consumer)
-    let results = try perform(lines) { store, me in
+    return try perform(lines) { store, me in
       let place = try ConsumerPlace(consumer, self, store, me)
       let sending = SendSession(self, store, me, allowsOtherText: true)
       return ConsumerSession(
         place: place, sending: sending, marking: MarkSession(self, store, me), skipsFailed: skipsFailed)
     }
-    endTyping(in: results.compactMap { if case .success(.message(let message)) = $0 { message } else { nil } })
-    return results
   }
 
   /// Moves a consumer forward; a cursor that is not beyond its place changes nothing.
@@ -220,4 +218,6 @@ private final class ConsumerSession: BatchSession {
     try sending.finish()
     try place.finish()
   }
+
+  func committed() { sending.committed() }
 }

@@ -14,9 +14,7 @@ extension Messenger {
   ///
   /// - Parameter once: whether a nonce that was used before returns its message whatever the text is now.
   public func send(_ batch: [Outgoing], once: Bool = false) throws -> [Result<Message, DMError>] {
-    let results = try perform(batch) { SendSession(self, $0, $1, allowsOtherText: once) }
-    endTyping(in: results.compactMap { if case .success(let message) = $0 { message } else { nil } })
-    return results
+    try perform(batch) { SendSession(self, $0, $1, allowsOtherText: once) }
   }
 
   /// Sends one message to several conversations, once to each, or to none of them when one cannot be sent.
@@ -26,18 +24,18 @@ extension Messenger {
   public func sendToAll(
     _ batch: [Outgoing], once: Bool = false
   ) throws -> [(conversation: ConversationReference, message: Message)] {
-    let sent = try writing(isBulk: batch.count > 1) { store, me in
+    let (session, sent) = try writing(isBulk: batch.count > 1) { store, me in
       let session = SendSession(self, store, me, allowsOtherText: once)
       var reached: Set<Int64> = []
       let sent = try batch.compactMap { outgoing in
         // Whoever is named twice, by a handle and a UUID for example, is told once.
-        try reached.insert(session.target(of: outgoing).key).inserted
+        try reached.insert(session.conversationKey(of: outgoing)).inserted
           ? (outgoing.conversation, session.act(on: outgoing)) : nil
       }
       try session.finish()
-      return sent
+      return (session, sent)
     }
-    endTyping(in: sent.map(\.1))
+    session.committed()
     return sent
   }
 
@@ -64,7 +62,7 @@ extension Messenger {
     lifetime: Duration? = nil, once: Bool = false
   ) throws -> Message {
     try expectStore(with: reference)
-    let sent = try writing { store, me in
+    let (session, sent) = try writing { store, me in
       let row = try find(reference, store, me)
       let session = SendSession(self, store, me, allowsOtherText: once)
       guard let text = try store.draft(of: me, in: row.key) else {
@@ -73,7 +71,7 @@ extension Messenger {
           var message = try store.message(at: place, as: Viewer(store, me, extras: .everything))
         {
           message.isDuplicate = true
-          return message
+          return (session, message)
         }
         throw DMError(
           .noDraft, "there is no draft in '\(reference)'; dm-send --draft keeps one", subject: reference.description)
@@ -83,9 +81,9 @@ extension Messenger {
       try session.finish()
       // What the nonce named before may be something else by now: then the draft is still to be sent.
       if !message.isDuplicate || message.bears(text) { _ = try apply(.draft(nil), in: row, store, me) }
-      return message
+      return (session, message)
     }
-    endTyping(in: [sent])
+    session.committed()
     return sent
   }
 

@@ -48,14 +48,11 @@ extension Messenger {
     }
   }
 
-  /// Ends the typing of the user in the conversations of messages that are durable now.
+  /// Ends the typing of the user in some conversations.
   ///
   /// A failure is ignored: the signal ends by itself.
-  func endTyping(in sent: [Message]) {
-    let live = LiveFolder(path: location.live)
-    for id in Set(sent.filter { !$0.isDuplicate }.map(\.conversationID)) {
-      live.takeBack(.typing(id, identity.handle))
-    }
+  func endTyping(in conversations: Set<Identifier>) {
+    LiveFolder(path: location.live).takeBackTyping(of: identity.handle, in: conversations)
   }
 
   /// Shows those who may see it that the user is there.

@@ -6,12 +6,19 @@ final class SendSession: BatchSession {
   private let viewer: Viewer
   /// A nonce stands for what was sent by it, whatever became of that.
   private let allSeeing: Viewer
-  private var keys: [ConversationReference: Int64] = [:]
-  private var rows: [Int64: Store.ConversationRow] = [:]
-  private let mentions: Mentions
-  /// The first number that each conversation got in this transaction; nobody else adds to it meanwhile.
-  private var firstAdded: [Int64: Int] = [:]
+  /// A conversation that something is said in.
+  private final class Target {
+    var row: Store.ConversationRow
+    /// The first number that it got in this transaction; nobody else adds to it meanwhile.
+    var firstAdded: Int?
 
+    init(_ row: Store.ConversationRow) { self.row = row }
+  }
+
+  private var named: [ConversationReference: Target] = [:]
+  /// By their keys, because two references may name the same conversation.
+  private var targets: [Int64: Target] = [:]
+  private let mentions: Mentions
   /// Whether a nonce may come again with another text, as it does where a text is made anew by each try.
   private let allowsOtherText: Bool
 
@@ -26,7 +33,8 @@ final class SendSession: BatchSession {
   }
 
   func act(on outgoing: Outgoing) throws -> Message {
-    var row = try target(of: outgoing)
+    let target = try target(of: outgoing)
+    var row = target.row
     if let nonce = outgoing.nonce, let message = try sent(nonce, in: row.key) {
       let isChanged = message.editedAt != nil || message.deletedAt != nil
       guard try allowsOtherText || isChanged || message.bears(outgoing.text) && carries(message, outgoing.attachments)
@@ -56,8 +64,8 @@ final class SendSession: BatchSession {
         forwardedFrom: try forwardedFrom.map { try store.userKey($0.description) } ?? nil,
         lifetime: outgoing.lifetime?.microseconds,
         mentions: mentioned, attachments: attached), into: &row)
-    rows[row.key] = row
-    if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq }
+    target.row = row
+    if target.firstAdded == nil { target.firstAdded = row.lastSeq }
     var message = Message(
       id: id, conversationID: row.id, conversation: try viewer.surroundings.label(of: row.key), seq: row.lastSeq,
       sender: messenger.identity.handle, text: text, createdAt: row.lastActivity, status: .sent, nonce: outgoing.nonce)
@@ -97,9 +105,11 @@ final class SendSession: BatchSession {
     return message
   }
 
-  /// The conversation of a message, created when it is the first to a user.
-  func target(of outgoing: Outgoing) throws -> Store.ConversationRow {
-    if let key = keys[outgoing.conversation], let row = rows[key] { return row }
+  /// The key of the conversation of a message, which is created when it is the first to a user.
+  func conversationKey(of outgoing: Outgoing) throws -> Int64 { try target(of: outgoing).row.key }
+
+  private func target(of outgoing: Outgoing) throws -> Target {
+    if let target = named[outgoing.conversation] { return target }
     var found = try messenger.findIfPresent(outgoing.conversation, store, me)
     if found == nil, case .direct(let handle) = outgoing.conversation, let other = try store.userKey(handle) {
       // Before anything is created: there can be no message to reply to.
@@ -110,20 +120,25 @@ final class SendSession: BatchSession {
       try messenger.checkMayStart(with: other, as: viewer)
       found = try messenger.startDirect(with: other, store, me)
     }
-    guard let row = found else { return try messenger.find(outgoing.conversation, store, me) }
-    keys[outgoing.conversation] = row.key
-    // Two references may name the same conversation.
-    if rows[row.key] == nil { rows[row.key] = row }
-    return rows[row.key] ?? row
+    let row = if let found { found } else { try messenger.find(outgoing.conversation, store, me) }
+    let target = targets[row.key] ?? Target(row)
+    named[outgoing.conversation] = target
+    targets[row.key] = target
+    return target
   }
 
   /// Writes what is kept for each conversation: its end, and that one has read one's own words.
   func finish() throws {
-    for (key, first) in firstAdded.sorted(by: { $0.key < $1.key }) {
-      guard let row = rows[key] else { continue }
-      let new = first...row.lastSeq
-      try store.update(row, added: new.count, readBy: me, sender: me, isSaid: true)
+    for (key, target) in targets.sorted(by: { $0.key < $1.key }) {
+      guard let first = target.firstAdded else { continue }
+      let new = first...target.row.lastSeq
+      try store.update(target.row, added: new.count, readBy: me, sender: me, isSaid: true)
       try store.extendReadRanges(by: new, of: me, in: key)
     }
+  }
+
+  /// Ends the typing of the user where a message of theirs is now.
+  func committed() {
+    messenger.endTyping(in: Set(targets.values.lazy.filter { $0.firstAdded != nil }.map(\.row.id)))
   }
 }

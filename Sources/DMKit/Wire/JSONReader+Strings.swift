@@ -8,13 +8,18 @@ extension JSONReader {
       guard byte >= 0x20 else { throw control(byte) }
       place += 1
     }
-    if take(UInt8(ascii: "\"")) { return try text(bytes[start..<(place - 1)]) }
+    if take(UInt8(ascii: "\"")) { return try text(bytes.extracting(start..<(place - 1)).span) }
     var unescaped = Array(bytes[start..<place])
     while let byte = peek() {
       guard byte >= 0x20 else { throw control(byte) }
       place += 1
       switch byte {
-      case UInt8(ascii: "\""): return try text(unescaped[...])
+      case UInt8(ascii: "\""):
+        let text = try text(unescaped.span)
+        guard !unescaped.contains(0) else {
+          throw DMError(.malformedLine, "not JSON: a NUL character in a string that ends at byte \(place); remove it")
+        }
+        return text
       case UInt8(ascii: "\\"): try escape(into: &unescaped)
       default: unescaped.append(byte)
       }
@@ -28,14 +33,12 @@ extension JSONReader {
       : fault("a control character in a string", advice: "write it as an escape")
   }
 
-  private func text(_ utf8: some Collection<UInt8>) throws(DMError) -> String {
-    guard let text = String(validating: utf8, as: UTF8.self) else {
+  private func text(_ bytes: Span<UInt8>) throws(DMError) -> String {
+    do throws(UTF8.ValidationError) {
+      return String(copying: try UTF8Span(validating: bytes))
+    } catch {
       throw DMError(.invalidUTF8, "not UTF-8: a string that ends at byte \(place); convert it with iconv")
     }
-    guard !utf8.contains(0) else {
-      throw DMError(.malformedLine, "not JSON: a NUL character in a string that ends at byte \(place); remove it")
-    }
-    return text
   }
 
   private mutating func escape(into text: inout [UInt8]) throws(DMError) {

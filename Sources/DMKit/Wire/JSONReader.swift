@@ -28,12 +28,18 @@ public struct JSONObject: Equatable, Sendable {
   public struct Member: Equatable, Sendable {
     public let name: String
     public let value: JSONValue
+
+    fileprivate func isNamed(_ text: String) -> Bool { ExactString(name) == ExactString(text) }
   }
 
   public fileprivate(set) var members: [Member] = []
 
   /// Linear in the number of members, which is small in what this suite reads.
-  public subscript(_ name: String) -> JSONValue? { members.first { ExactString($0.name) == ExactString(name) }?.value }
+  public subscript(_ name: String) -> JSONValue? {
+    // By their places: a member that is looked at is not copied.
+    let place = members.indices.first { members[$0].name.utf8.count == name.utf8.count && members[$0].isNamed(name) }
+    return place.map { members[$0].value }
+  }
 }
 
 /// A strict reader of RFC 8259: valid UTF-8 and paired surrogates only, no NUL, no name twice, no
