@@ -15,11 +15,17 @@ public struct Identifier: Hashable, Comparable, Sendable {
 
   /// A new one for that moment, with 62 random bits.
   public init(at time: Timestamp) {
+    var system = SystemRandomNumberGenerator()
+    self.init(at: time, using: &system)
+  }
+
+  /// The same with random bits from a supply.
+  init(at time: Timestamp, using random: inout some RandomNumberGenerator) {
     // It cannot tell times before 1970 apart; they sort first.
     let (milliseconds, rest) = max(time.microseconds, 0).flooredDivision(by: 1000)
     let fraction = UInt64(rest) * 4096 / 1000
     high = UInt64(truncatingIfNeeded: milliseconds) << 16 | 0x7000 | fraction
-    low = UInt64.random(in: 0..<(1 << 62)) | 1 << 63
+    low = UInt64.random(in: 0..<(1 << 62), using: &random) | 1 << 63
   }
 
   /// Reads 8-4-4-4-12 hexadecimal digits of either case.

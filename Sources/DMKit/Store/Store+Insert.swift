@@ -29,7 +29,7 @@ extension Store {
     let seq = row.lastSeq + 1
     let now = message.at ?? .now
     let time = message.at ?? Self.time(after: row.lastActivity, now: now)
-    let id = message.id ?? Identifier(at: time)
+    let id = message.id ?? Identifier(at: time, using: &random)
     // What is announced stays, and so does what is imported.
     let lifetime = message.lifetime ?? (message.systemKind == nil && message.at == nil ? row.expireAfter : nil)
     let expiresAt = lifetime.map { Timestamp(microseconds: now.microseconds + $0) }

@@ -13,6 +13,9 @@ final class Store {
   var handles = KeyTable<Handle>()
   var conversationIDs = KeyTable<Identifier>()
 
+  /// For the ids of messages.
+  var random = RandomSupply()
+
   /// Which file is open: another may take its place.
   private let file: StoreLocation.File?
 
@@ -93,10 +96,11 @@ final class Store {
     if !isReady {
       // In case the creator was killed before he came to it.
       try keepLog()
+      // The pages that a thousand messages touch do not fit into the cache of 2 MB that SQLite has by itself.
       try connection.execute(
         """
         PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 8388608;
-        PRAGMA secure_delete = ON
+        PRAGMA secure_delete = ON; PRAGMA cache_size = -16384
         """)
       rowChanges = RowChanges(of: DigestedTable.all, on: connection)
       isReady = true
