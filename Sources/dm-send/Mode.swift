@@ -41,9 +41,9 @@ extension DMSend {
 
   /// The mode when no conversation is named.
   private static func lineMode(_ arguments: Arguments) throws -> Mode {
-    let ofMessages: [any Declared] = [
-      lines, nonce, replyTo, edit, draft, fromDraft, forward, expiresIn, attach, lossy, overflow,
-    ]
+    let ofMessages: [any Declared] =
+      [lines, nonce, replyTo, edit, draft, fromDraft, forward, expiresIn, attach, lossy, overflow]
+      + PreparationArguments.options
     try arguments.refuse(ofMessages) { "\($0) needs a conversation; see --help" }
     if isTerminal(.input) { throw usage("name a conversation, or pipe JSON lines into it; see --help") }
     try arguments.check(lineRules)

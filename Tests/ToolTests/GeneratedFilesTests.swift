@@ -146,7 +146,7 @@ import Testing
     let f = try ToolFixture()
     // It has a store of its own; what a user would not have set is not set.
     f.set("DM_STORE", nil)
-    let outcome = try f.run("sh", ["\(Self.root)/Tests/t/\(script)"], seconds: 120)
+    let outcome = try f.run("sh", ["\(Self.root)/Tests/t/\(script)"], seconds: 600)
     #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
     #expect(!outcome.stdout.split(separator: "\n").contains { $0.hasPrefix("not ok") }, "\(outcome.stdout)")
     #expect(outcome.stdout.contains("1.."), "it has no plan: \(outcome.stdout)")
@@ -175,7 +175,7 @@ import Testing
     }
     f.set("DM_STORE", nil)
     _ = try f.run(
-      "sh", ["-c", "PATH='\(f.directory)/behind':$PATH; exec sh '\(Self.root)/Tests/t/\(script)'"], seconds: 120)
+      "sh", ["-c", "PATH='\(f.directory)/behind':$PATH; exec sh '\(Self.root)/Tests/t/\(script)'"], seconds: 600)
     var checked = 0
     for file in try FileManager.default.contentsOfDirectory(atPath: kept)
     where !file.hasSuffix(".words") && !file.hasSuffix(".status") {

@@ -47,7 +47,7 @@ ok "which it creates" test -f "$work/data/dm/dm.sqlite"
 people
 exits 67 "an unknown user" dm-send --as alice bbo hi
 like "$err" "dm-send: there is no user 'bbo'; did you mean 'bob'?" "is an error that suggests the nearest"
-exits 67 "whoever was not added acts not" dm-send --as mallory bob hi
+exits 67 "a user who was not added does not act" dm-send --as mallory bob hi
 exits 66 "an unknown group" dm-send --as alice +ops hi
 id=$(dm-send --as alice bob hi | jq -r .conversation_id)
 exits 77 "somebody else's conversation" dm-tail --as carol "$id"

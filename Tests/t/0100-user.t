@@ -14,7 +14,7 @@ is "$(dm-user --as alice list | jq -r .handle | tr '\n' ' ')" '57 Ann-Sofie alic
   "users are listed by handle"
 is "$(dm-user --as alice show bob | jq -c '[.bio, .shows_presence]')" '["here",false]' "a user is shown"
 is "$(dm-user --as alice show @bob | jq -r .handle)" bob "with an @, too"
-is "$(dm-user --as alice show | jq -r .handle)" alice "oneself without a name"
+is "$(dm-user --as alice show | jq -r .handle)" alice "the user without a name"
 exits 67 "nobody is shown" dm-user --as alice show bbo
 is "$(dm-user --as bob set --bio '' --show-presence | jq -c '[has("bio"), .shows_presence]')" '[false,true]' \
   "one's own profile is changed"

@@ -4,11 +4,11 @@
 people
 
 direct=$(dm-conversation --as alice create bob | jq -r .id)
-is "$(dm-conversation --as bob create alice | jq -r .id)" "$direct" "a pair has one conversation, whoever creates it"
+is "$(dm-conversation --as bob create alice | jq -r .id)" "$direct" "a pair has one conversation, whichever of them creates it"
 is "$(dm-send --as bob alice hi | jq -r .conversation_id)" "$direct" "into which messages go"
 is "$(dm-conversation --as alice create @alice | jq -c .participants)" '["alice"]' "a user may bear an @"
 is "$(dm-conversation --as alice create alice | jq -c '[.is_group, .participants]')" '[false,["alice"]]' \
-  "notes to oneself"
+  "notes of the user alone"
 is "$(dm-conversation --as alice create --title ops bob @carol bob |
   jq -c '[.is_group, .title, .creator, .participants]')" \
   '[true,"ops","alice",["alice","bob","carol"]]' "a group"

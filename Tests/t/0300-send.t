@@ -116,4 +116,5 @@ exits 1 "another text in a line is a conflict" sh -c "printf 'x\n' | dm-send car
 exits 0 "but with --once" sh -c "printf 'x\n' | dm-send carol --lines --nonce job --once"
 exits 64 "--lines takes no text" dm-send bob --lines x
 exits 64 "--nonce needs a conversation" dm-send --nonce x
+exits 64 "and so does what prepares a file" dm-send --as-file
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Marking: what, how far, for whom, and what is said of it.
+# Marking: what, how far, for which user, and what is said of it.
 . "$(dirname "$0")/lib.sh"
 people
 seq 1 20 | dm-send -q --as alice --lines bob
@@ -30,7 +30,7 @@ exits 0 "again" dm-read --everywhere --all
 is "$out$err" "" "is silent"
 
 is "$(dm-read alice --unread 5..7 | jq -c '[.action, .ranges, .unread_count]')" '["unread",[[5,7]],3]' "unread again"
-is "$(unread)" "5 6 7 " "for oneself"
+is "$(unread)" "5 6 7 " "for the user alone"
 is "$(dm-tail --as alice bob 5..7 --peek | jq -r .status | tr '\n' ' ')" "read read read " "others see that it was read"
 dm-send -q alice mine
 is "$(dm-read alice --unread --all | jq .unread_count)" 20 "one's own words stay read"

@@ -82,12 +82,12 @@ exits 65 "a cursor of another store" dm-tail --as carol --store "$work/other" --
 like "$err" "*is another store's; begin with --cursor start or now" "says what to do"
 exits 65 "a cursor of the future" dm-tail --as carol --cursor "${cursor%-*}-7fffffff"
 
-# Oneself, and the passing of time.
+# Without the user's own messages, and the passing of time.
 follow dm-tail -f --as bob alice -n 0 --others
 line >/dev/null
 dm-send -q --as bob alice mine
 dm-send -q --as alice bob yours
-is "$(line .text)" yours "--others leaves out what one said"
+is "$(line .text)" yours "--others leaves out what the user said"
 leave
 follow dm-tail -f --as bob alice -n 0 --heartbeat 1s
 is "$(line .type) $(line 'keys_unsorted | join(" ")')" "caught_up type cursor" "a heartbeat, with a cursor"

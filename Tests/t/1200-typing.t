@@ -71,7 +71,7 @@ echo done >"$work/in"
 is "$(line .users)" '[]' "and no longer"
 leave
 
-# To whom.
+# The receivers.
 exits 67 "an unknown user" dm-typing --as alice bbo --on
 like "$err" "*did you mean 'bob'?" "is an error that suggests the nearest"
 exits 66 "an unknown group" dm-typing --as alice +oops --on
@@ -86,7 +86,7 @@ is "$? $(shown alice)" "0 0" "for a time"
 
 # Who is there.
 is "$(dm-user presence --as alice | jq -rc '[.user, .is_online] | join(" ")')" "bob false
-carol false" "those with whom one shares a conversation"
+carol false" "those who share a conversation with the user"
 dm-tail --as bob alice >/dev/null
 dm-list --as bob >/dev/null
 is "$(dm-user presence --as alice bob | jq .is_online)" false "who only looks in is not there"

@@ -15,7 +15,7 @@ is "$(line "$what")" "ops 20 20" "twenty messages at once are one line"
 dm-conversation -q create --as carol --title new bob
 is "$(line "$what")" "new 0 null" "and one that is new"
 dm-read -q --as bob +ops 1..6
-is "$(line "$what")" "ops 15 20" "what one reads oneself"
+is "$(line "$what")" "ops 15 20" "what the user reads"
 leave
 is "$(cat "$work/follow.err")" "" "and nothing to complain of"
 

@@ -15,11 +15,11 @@ dm-send -q --as bob +ops two
 is "$(dm-conversation add --as bob +ops carol @dave | jq -c .participants)" '["alice","bob","carol","dave"]' \
   "any member adds others"
 is "$(texts carol +ops)" "bob>user_joined:carol bob>user_joined:dave " "who see what is said from then on"
-is "$(texts dave +ops)" "bob>user_joined:dave " "each from his own coming"
+is "$(texts dave +ops)" "bob>user_joined:dave " "each from their own coming"
 is "$(field carol +ops '[.unread_count, .first_unread_seq]')" "[0,null]" "with nothing unread"
 is "$(dm-conversation add --as alice +ops carol dave)" "" "adding those who are in prints nothing"
 is "$(texts alice +ops | wc -w)" 5 "and says nothing"
-exits 67 "one of several whom nobody knows" dm-conversation add --as alice +ops erin crol
+exits 67 "one of several that does not exist" dm-conversation add --as alice +ops erin crol
 is "$(who alice)" "alice bob carol dave" "has none of them added"
 dm-conversation -q add --as alice +ops erin --with-history
 is "$(texts erin +ops)" "$(texts alice +ops)" "--with-history shows all that was said"
@@ -32,12 +32,12 @@ is "$(dm-conversation leave --as carol +ops | jq -c .participants)" '["alice","b
 dm-send -q --as alice +ops 'four @carol'
 is "$(dm-tail --peek --as alice +ops -n 1 | jq -c .mentions)" null "who is out is not mentioned"
 is "$(texts carol +ops)" "bob>user_joined:carol bob>user_joined:dave alice>user_joined:erin three carol>user_left:carol " \
-  "and sees what was said until then, his going included"
+  "and sees what was said until then, with their leaving"
 is "$(field carol +ops '[.unread_count, .first_unread_seq, .last_message.system_kind]')" '[1,7,"user_left"]' \
-  "with what he had not read"
-is "$(dm-tail --peek --as carol +ops:-1 | jq -r .system_kind)" user_left "numbers from the end are those of his time"
-exits 66 "one that came later is not there for him" dm-edit --as carol delete +ops:9
-exits 77 "he cannot send" dm-send --as carol +ops five
+  "with what they had not read"
+is "$(dm-tail --peek --as carol +ops:-1 | jq -r .system_kind)" user_left "numbers from the end are those of their time"
+exits 66 "one that came later is not there for them" dm-edit --as carol delete +ops:9
+exits 77 "they cannot send" dm-send --as carol +ops five
 exits 77 "nor leave again" dm-conversation leave --as carol +ops
 exits 66 "has no draft to send any more" dm-send --as carol +ops --from-draft
 is "$(dm-read --as carol +ops --all | jq -c '[.ranges, .unread_count]')" "[[[7,7]],0]" "a former member marks as read what they see"
@@ -51,8 +51,8 @@ is "$(field carol +ops '[.unread_count, .first_unread_seq]')" "[1,11]" "and what
 dm-edit -q --as carol delete +ops:7
 dm-conversation -q leave --as carol +ops
 dm-conversation -q add --as bob +ops carol --with-history
-is "$(texts carol +ops)" "$(texts alice +ops | sed 's/three //')" "with history he sees all but what he deleted"
-is "$(field carol +ops .unread_count)" 1 "and what he had not read is unread still"
+is "$(texts carol +ops)" "$(texts alice +ops | sed 's/three //')" "with history they see all but what they deleted"
+is "$(field carol +ops .unread_count)" 1 "and what they had not read is unread still"
 dm-conversation -q delete --as carol +ops
 dm-conversation -q leave --as carol +ops
 is "$(dm-list --all --as carol)" "" "a group that one has deleted and left is gone"
@@ -66,7 +66,7 @@ exits 77 "who is no owner removes nobody" dm-conversation remove --as bob +ops d
 is "$(dm-conversation remove --as alice +ops dave erin | jq -c '.participants | sort')" '["alice","bob","carol"]' \
   "the owner removes several"
 is "$(dm-tail --peek --as dave +ops -n 1 | jq -c '[.sender, .system_kind, .subject]')" '["alice","user_left","dave"]' \
-  "who are told by whom"
+  "who are told who did it"
 is "$(dm-conversation remove --as alice +ops dave)" "" "removing one who is out prints nothing"
 exits 67 "or who is nobody" dm-conversation remove --as alice +ops nobody
 dm-conversation -q leave --as alice +ops
@@ -77,11 +77,11 @@ dm-conversation -q add --as carol +ops alice
 exits 77 "who comes back is no owner" dm-conversation expire --as alice +ops 1h
 dm-conversation -q remove --as bob +ops bob
 is "$(dm-conversation expire --as carol +ops 1h | jq -r .expire_after)" 3600 \
-  "an owner who removes himself passes it on, to whoever has been back longest"
+  "an owner who removes themselves passes it on, to the one who has been back longest"
 dm-conversation -q leave --as carol +ops
 dm-conversation -q leave --as alice +ops
 is "$(field alice +ops .participants)" "[]" "the last one leaves it empty"
-exits 77 "and nobody comes back by himself" dm-conversation add --as alice +ops alice
+exits 77 "and nobody comes back on their own" dm-conversation add --as alice +ops alice
 
 # Title and picture.
 dm-conversation -q create --as alice --title dev bob
@@ -108,7 +108,7 @@ is "$(line '.subject') $(line '[.type, .participants]')" 'dave ["conversation_up
   "is told who came"
 dm-conversation -q remove --as alice +dev bob
 is "$(line '.subject') $(line '[.type, .participants]')" 'bob ["conversation_updated",["alice","dave"]]' \
-  "and of his own going"
+  "and of their own leaving"
 dm-send -q --as alice +dev unheard
 dm-conversation -q title --as alice +dev unheard
 dm-send -q --as alice bob direct

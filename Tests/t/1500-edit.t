@@ -66,13 +66,13 @@ is "$(dm-edit react 👀 bob 2..4 6 | jq .seq | tr '\n' ' ')" "2 3 4 6 " "to sev
 is "$(dm-tail --peek bob 7..8 | dm-edit react ☕ | jq -r '"\(.seq)\(.emoji)"' | tr '\n' ' ')" "7☕ 8☕ " "by lines"
 is "$(dm-tail --peek --deleted bob --cursor start --events reaction | dm-edit react ☕)" "" "lines of other kinds pass by"
 is "$(get bob 9 | jq .reactions)" null "the others have none"
-exits 77 "nobody reacts where he is not" dm-edit --as carol react 👍 "$id"
+exits 77 "nobody reacts where they are not a participant" dm-edit --as carol react 👍 "$id"
 exits 77 "nor to what is announced" dm-edit react 👍 +ops:1
 is "$(dm-conversation show bob | jq -r .last_message.seq) $(dm-conversation show --as bob alice | jq .unread_count)" "10 10" \
   "a reaction is neither a message nor news"
 
 # Deleting.
-is "$(dm-edit delete bob:5 | jq -c '[.type, .seq, .for_everyone]')" '["message_deleted",5,false]' "deleted for oneself"
+is "$(dm-edit delete bob:5 | jq -c '[.type, .seq, .for_everyone]')" '["message_deleted",5,false]' "deleted for the user alone"
 is "$(dm-tail --peek bob 5 | wc -l) $(dm-tail --peek --as bob alice 5 | jq -r .text)" "0 5" "is there for the other"
 exits 66 "and there is nothing more to delete" dm-edit delete bob:5
 exits 66 "to edit" dm-edit text bob:5 x
@@ -126,6 +126,6 @@ dm-edit -q delete bob:1
 dm-edit -q delete --for-everyone bob:2
 is "$(line '[.type, .seq, .for_everyone]')" '["message_deleted",2,true]' "of a deletion for all, and of no other's own"
 dm-edit -q --as bob delete alice:3
-is "$(line '[.type, .seq, .for_everyone]')" '["message_deleted",3,false]' "but of his own"
+is "$(line '[.type, .seq, .for_everyone]')" '["message_deleted",3,false]' "but of their own"
 leave
 done_testing

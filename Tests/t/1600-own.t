@@ -41,7 +41,7 @@ dm-send -q --as bob alice back
 is "$(list)" "bob carol ops " "what the other says does"
 dm-conversation -q archive bob
 dm-send -q bob back
-is "$(list)" "bob carol ops " "and what one says oneself"
+is "$(list)" "bob carol ops " "and what the user says"
 dm-conversation -q archive bob
 dm-conversation -q mute bob
 dm-send -q --as bob alice unheard
@@ -61,7 +61,7 @@ dm-conversation -q unarchive +ops
 is "$(dm-conversation delete bob | jq -c '[.type, .unread_count, .last_message]')" '["conversation",0,null]' "deleted"
 is "$(dm-conversation delete bob)" "" "and again"
 is "$(list --all) $(texts bob)" "ops carol  " "it is gone, with all that was said"
-is "$(texts --as bob alice | wc -w)" 5 "for oneself alone"
+is "$(texts --as bob alice | wc -w)" 5 "for the user alone"
 is "$(shown bob '[.unread_count, .last_message]')" '[0,null]' "asked for by name it is empty"
 dm-edit -q --as bob react 👍 alice:1
 is "$(list --all)" "ops carol " "a reaction does not bring it back"
@@ -79,7 +79,7 @@ dm-conversation -q unpin bob
 # Drafts.
 is "$(dm-conversation draft bob so far | jq -c '[.type, .draft_text]')" '["conversation","so far"]' "a draft"
 is "$(dm-conversation draft bob | jq -r .draft_text) $(dm-list | jq -r '.draft_text // empty')" "so far so far" "is kept"
-is "$(dm-conversation --as bob show alice | jq .draft_text)" null "for oneself"
+is "$(dm-conversation --as bob show alice | jq .draft_text)" null "for the user"
 is "$(dm-send bob --draft so good | jq -r .draft_text)" "so good" "and replaced"
 is "$(printf 'of\nlines\n' | dm-send bob --draft | jq .draft_text)" '"of\nlines"' "from standard input, too"
 is "$(dm-send bob --from-draft | jq -c '[.type, .text]')" '["message","of\nlines"]' "sent"
@@ -103,7 +103,7 @@ dm-user -q add dave
 is "$(dm-send dave --draft unsaid | jq -r .draft_text) $(list dave)" "unsaid dave " "a draft begins a conversation"
 is "$(dm-list --all --as dave)$(dm-list --count --as dave)" 0 "of which the other knows nothing"
 is "$(dm-send dave --from-draft | jq -c '[.seq, .text]')" '[1,"unsaid"]' "until it is sent"
-is "$(dm-list --as dave | jq -c '[.unread_count, .last_message.text]')" '[1,"unsaid"]' "then he does"
+is "$(dm-list --as dave | jq -c '[.unread_count, .last_message.text]')" '[1,"unsaid"]' "then they do"
 exits 64 "a draft of two conversations" dm-send --to bob --to carol --draft x
 exits 64 "a draft and a nonce" dm-send bob --draft --nonce n x
 exits 64 "a draft with a text beside" dm-send bob --from-draft x
@@ -113,7 +113,7 @@ exits 67 "a draft for nobody" dm-send bbo --draft x
 dm-send -q --as bob alice 'pass it on @alice'
 is "$(dm-send carol --forward bob:-1 | jq -c '[.text, .sender, .mentions]')" '["pass it on @alice","alice",["alice"]]' \
   "forwarded"
-is "$(dm-tail --peek carol -n 1 | jq -r .forwarded_from)" "$(dm-tail --peek bob:-1 | jq -r .sender)" "from whom it was said first"
+is "$(dm-tail --peek carol -n 1 | jq -r .forwarded_from)" "$(dm-tail --peek bob:-1 | jq -r .sender)" "with the handle of the user who said it first"
 is "$(dm-send bob --forward carol:-1 | jq -r .forwarded_from)" "$(dm-tail --peek carol -n 1 | jq -r .forwarded_from)" \
   "also when it is passed on again"
 exits 66 "what is not there is not" dm-send carol --forward bob:99

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Blocking: nothing of the one reaches the other, and he is not told.
+# Blocking: nothing of the one reaches the other, and the blocked one is not told.
 . "$(dirname "$0")/lib.sh"
 people
 export DM_USER=alice
@@ -31,47 +31,47 @@ is "$(list) $(dm-list --count)" "ops alice+bob  4" "before"
 is "$(dm-user block bob | jq -c '[.type, .handle]')" '["user","bob"]' "a user is blocked"
 is "$(dm-user block @bob)" "" "and again"
 is "$(dm-user blocked | jq -r .handle)" bob "listed"
-is "$(dm-user --as carol blocked)" "" "by whoever does"
-exits 77 "nobody blocks himself" dm-user block alice
+is "$(dm-user --as carol blocked)" "" "by the user who does"
+exits 77 "nobody blocks themselves" dm-user block alice
 exits 67 "nor nobody" dm-user block carol nobody
 is "$(dm-user blocked | jq -r .handle)" bob "then none of several is"
 seen_by_bob >"$work/after"
 ok "who is blocked sees no difference" cmp "$work/before" "$work/after"
 
-is "$(list) $(list --all) $(dm-list --count --all)" "ops  ops  1" "lists and counts are without him"
+is "$(list) $(list --all) $(dm-list --count --all)" "ops  ops  1" "lists and counts are without them"
 is "$(shown +ops '[.unread_count, .unread_mentions_count, .first_unread_seq, .last_message.text]')" \
-  '[1,0,3,"from carol"]' "groups without what he said"
+  '[1,0,3,"from carol"]' "groups without what they said"
 is "$(dm-tail --peek +ops -n all | jq -c '.text // .system_kind' | tr '\n' ' ')" \
   '"conversation_created" "from carol" ' "in history"
 is "$(dm-tail --peek +ops 3 | jq .reactions) $(dm-tail --peek --as carol +ops 3 | jq -c .reactions)" \
   'null {"👍":["bob"]}' "without reactions of the blocked user, which others see"
-is "$(shown +ops '.participants')" '["alice","bob","carol"]' "that he is there is no secret"
-is "$(texts bob) $(shown bob .unread_count)" "two  0" "what one said oneself stays"
+is "$(shown +ops '.participants')" '["alice","bob","carol"]' "that they are there is no secret"
+is "$(texts bob) $(shown bob .unread_count)" "two  0" "what the user said stays"
 is "$(dm-tail --peek bob 2 | jq -c '[.reactions, .status]') $(dm-read --receipts bob:2)" '[null,"sent"] ' \
   "without reactions and receipts of the blocked user, which do not count for the status"
-exits 66 "what he said is not answered" dm-send +ops --reply-to 2 x
-exits 77 "nothing is said to him" dm-send bob x
+exits 66 "what they said is not answered" dm-send +ops --reply-to 2 x
+exits 77 "nothing is said to them" dm-send bob x
 like "$err" "*dm-user unblock bob*" "with the next thing to try"
-exits 77 "nor to several of whom he is one" dm-send --to carol --to bob x
+exits 77 "nor to several with them among these" dm-send --to carol --to bob x
 is "$(dm-list | jq -s length)" 1 "and then to none"
-exits 77 "he has no presence" dm-user presence bob
+exits 77 "they have no presence" dm-user presence bob
 is "$(dm-user presence | jq -r .user)" carol "among others"
-exits 0 "one has for him" dm-user --as bob presence alice
+exits 0 "the user has presence for them" dm-user --as bob presence alice
 is "$(dm-read +ops --all | jq -c '[.ranges, .unread_count]')" "[[[3,3]],0]" "marking as read leaves the blocked user out"
-is "$(dm-read --as bob --receipts +ops:2 | jq -r .user)" "" "so that he gets no receipt"
+is "$(dm-read --as bob --receipts +ops:2 | jq -r .user)" "" "so that they get no receipt"
 is "$(dm-read +ops 2)$(dm-read +ops 2 --unread)$(dm-read bob --all)" "" "for anything"
 
-# What he does while he is blocked.
+# What a user does while they are blocked.
 dm-send -q --as bob alice four
 dm-send -q --as bob +ops 'more from bob @alice'
 dm-edit -q --as bob react 🎉 alice:2
 dm-edit -q --as bob text +ops:-1 'more of bob @alice @carol'
 is "$(list --all) $(dm-list --count --all)" "ops  0" "does not come before one"
 is "$(dm-conversation show --as bob alice | jq -c '[.last_message.text, .last_message.status]')" '["four","sent"]' \
-  "he sends as ever"
+  "they send as ever"
 is "$(dm-list | jq -c '[.last_message.text, .last_activity_at]')" \
   "$(dm-tail --peek +ops 3 | jq -c '[.text, .created_at]')" "activity is that of the others"
-is "$(dm-tail --peek --cursor start | grep -c -e '"sender":"bob"' -e '"user":"bob"')" 0 "the stream has nothing of him"
+is "$(dm-tail --peek --cursor start | grep -c -e '"sender":"bob"' -e '"user":"bob"')" 0 "the stream has nothing of them"
 dm-conversation -q archive +ops
 dm-send -q --as bob +ops bring it back
 is "$(list) $(list --archived)" " ops " "an archived group stays where it is"
@@ -82,14 +82,14 @@ is "$(list --all)" "" "and so does a deleted one"
 dm-send -q --as carol +ops 'hi @alice'
 is "$(list) $(shown +ops '[.unread_count, .unread_mentions_count]')" "ops  [1,1]" "until another says something"
 is "$(dm-conversation --as bob create --title trap alice carol | jq -c .participants)" '["alice","bob","carol"]' \
-  "a group of his"
+  "a group of theirs"
 is "$(list) $(list --archived)" "ops  trap " "is put away"
 is "$(shown +trap '[.is_archived, .is_muted, .unread_count, .last_message]')" "[true,true,0,null]" "and muted"
 dm-send -q --as carol +trap hi
 is "$(list)" "ops " "and stays so"
 dm-conversation -q leave +trap
 dm-conversation -q --as bob add +trap alice
-is "$(list) $(shown +trap '[.is_archived, .is_muted]')" "ops  [true,true]" "as often as he does it"
+is "$(list) $(shown +trap '[.is_archived, .is_muted]')" "ops  [true,true]" "as often as they do it"
 dm-conversation -q leave +trap
 dm-conversation -q --as carol add +trap alice
 dm-user -q add dave
@@ -99,7 +99,7 @@ is "$(dm-list --all --as dave)$(dm-list --count --as dave)" 0 "who blocks before
 is "$(dm-conversation show --as bob dave | jq -r .last_message.text)" hi "though it is sent"
 dm-user -q --as dave add erin
 dm-user -q block erin
-exits 77 "nobody begins a conversation with one whom he blocks" dm-conversation create erin
+exits 77 "nobody begins a conversation with a user that they block" dm-conversation create erin
 exits 77 "nor by a draft" dm-send erin --draft x
 is "$(dm-send --as erin alice hi | jq .seq) $(list --all)" "1 trap ops " "the other way round it is begun, and not seen"
 dm-conversation -q leave +trap
@@ -130,7 +130,7 @@ is "$(list)" "ops alice+bob " "the conversation is listed"
 dm-user -q unblock erin
 is "$(list | grep -o alice+erin) $(dm-list erin | jq .unread_count)" "alice+erin 1" "and one that began meanwhile"
 
-# In a group so large that nobody has a row of his own for its activity.
+# In a group so large that nobody has a row of their own for its activity.
 seq 70 | while read -r n; do dm-user -q --as "u$n" add "u$n"; done
 dm-user -q --as u1 block u2
 # shellcheck disable=SC2046
@@ -148,10 +148,10 @@ dm-send -q --as u3 +small hi
 dm-send -q --as u2 +huge unheard
 dm-user -q --as u1 unblock u2
 is "$(list --as u1) $(at u1 '"\(.unread_count) \(.first_unread_seq) \(.last_message.text)"')" "huge small  3 2 unheard" \
-  "unblocked he counts there, too"
+  "unblocked they count there, too"
 dm-user -q --as u5 block u2
 dm-conversation -q --as u5 leave +huge
 dm-send -q --as u2 +huge gone by
 is "$(dm-user --as u5 unblock u2 | jq -r .handle) $(at u5 '"\(.unread_count) \(.last_message.system_kind)"')" \
-  "u2 3 user_left" "who left is told of his time only"
+  "u2 3 user_left" "a user who left is told of their time only"
 done_testing

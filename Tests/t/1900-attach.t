@@ -22,7 +22,7 @@ is "$(dm-attach files/photo.jpg --to bob --text look | dm-send 2>/dev/null |
 is "$(dm-tail --as bob --peek alice | jq -c '.attachments | map(.name)')" '["photo.jpg"]' "reaches the other"
 is "$(dm-attach --as bob --get alice:1 -o got | jq -r .path)" got/photo.jpg "who saves it into a folder"
 is "$(dm-tail --peek bob | jq -r '.attachments[0].sha256')" "$(sha256sum got/photo.jpg | cut -c-64)" "whole"
-is "$(stat -c %a got/photo.jpg)" 600 "for himself alone"
+is "$(stat -c %a got/photo.jpg)" 600 "for the user alone"
 is "$(grep -ac Acme files/photo.jpg) $(grep -ac Acme got/photo.jpg)" "1 0" "and does not learn which camera took it"
 is "$(dm-attach --keep-metadata files/photo.jpg --to bob | dm-send 2>/dev/null | jq -r '.attachments[0].id' |
   xargs dm-attach -o - --get | grep -ac Acme)" 1 "unless that was asked for"
@@ -92,7 +92,7 @@ is "$(dm-send carol --forward bob:1 | jq -c '[.text, .attachments[0].name]')" '[
   "what is forwarded takes along what it carries"
 get alice:-1 --as carol >got/forwarded
 cmp -s got/forwarded got/photo.jpg
-is $? 0 "which whoever gets it can fetch"
+is $? 0 "which its receiver can fetch"
 is "$(dm-send --as carol bob --forward alice:-1 | jq '.attachments | length')" 1 "and pass on"
 
 # Saving.
@@ -126,7 +126,7 @@ printf '#!/bin/sh\nprintf "%%s" "$1" >"%s/opened"; echo more >>"$1"\n' "$work" >
 chmod +x desktop/xdg-open
 exits 0 "--open" env PATH="$work/desktop:$PATH" XDG_RUNTIME_DIR="$work" dm-attach --get "$note" --open
 like "$(cat opened)" "$work/*/notes.txt" "has the desktop open a copy"
-exits 0 "which whoever opens it may change" dm-attach --get "$note" -o got/still
+exits 0 "which its reader may change" dm-attach --get "$note" -o got/still
 cmp -s got/still files/notes.txt
 is $? 0 "and not what was sent"
 
@@ -151,15 +151,15 @@ dm-conversation -q create --title ops bob
 secret=$(dm-send +ops --attach files/core.gz | jq -r '.attachments[0].id')
 exits 0 "who is in the group" get "$secret" --as bob
 dm-user -q block --as bob alice
-exits 66 "does not see what is said by one whom he blocks" get "$secret" --as bob
+exits 66 "does not see what is said by a user that they block" get "$secret" --as bob
 is "$(dm-attach --as bob --list +ops)" "" "nor finds it in the list"
 dm-user -q unblock --as bob alice
-is "$(dm-attach --as bob --list +ops | jq -r .id)" "$secret" "until he does so no more"
+is "$(dm-attach --as bob --list +ops | jq -r .id)" "$secret" "until they do so no more"
 dm-conversation -q add +ops carol
 exits 66 "who comes later has none of it" get "$secret" --as carol
 message=$(dm-attach --list +ops | jq -r .message_id)
 dm-edit -q delete "$message"
-exits 66 "what one has deleted for oneself is gone" get "$secret"
+exits 66 "what a user has deleted for themselves is gone" get "$secret"
 exits 0 "but not for the others" get "$secret" --as bob
 dm-send -q bob --forward alice:1 --as carol
 copy=$(dm-tail --as carol --peek bob -n 1 | jq -r '.attachments[0].id')
@@ -211,7 +211,7 @@ is "$? $(cat line)" "143 " "one that is not ends the wait for more, and leaves n
 exec 4>&-
 is "$(find "$DM_STORE/attachments" -name '.work-*' | wc -l)" 0 "and nothing behind"
 
-# To whom nothing can be sent, nothing is prepared for.
+# For a user who can be sent nothing, nothing is prepared.
 before=$(sqlite3 "$DM_STORE/dm.sqlite" 'SELECT count(*) FROM attachment')
 exits 67 "to nobody" dm-send nobody --attach files/notes.txt
 is "$(sqlite3 "$DM_STORE/dm.sqlite" 'SELECT count(*) FROM attachment')" "$before" "nothing is prepared"

@@ -41,11 +41,11 @@ exits() {
   if [ $status -eq "$wanted" ]; then _pass "$name"; else _fail "$name" "exit $status, wanted $wanted: $err"; fi
 }
 
-# follow COMMAND...: it runs beside the script, 30 s at the most; 'line' reads what it prints.
+# follow COMMAND...: it runs beside the script, 90 s at the most; 'line' reads what it prints.
 follow() {
   rm -f "$work/lines"
   mkfifo "$work/lines"
-  timeout 30 "$@" >"$work/lines" 2>"$work/follow.err" 3<&- &
+  timeout 90 "$@" >"$work/lines" 2>"$work/follow.err" 3<&- &
   follower=$!
   exec 3<"$work/lines"
 }
@@ -66,7 +66,7 @@ leave() {
 first() {
   pattern=$1
   shift
-  timeout 10 "$@" | grep -m 1 -e "$pattern"
+  timeout 60 "$@" | grep -m 1 -e "$pattern"
 }
 
 done_testing() {

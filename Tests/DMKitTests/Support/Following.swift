@@ -3,7 +3,7 @@ import Testing
 @testable import DMKit
 
 /// How long a test waits for what has to come, in microseconds: for ever, as far as a test is concerned.
-let patience: Int64 = 20_000_000
+let patience: Int64 = 60_000_000
 
 extension Messenger {
   /// What has happened from a place on, without the end's `caughtUp`.

@@ -51,7 +51,7 @@ final class LiveProcess {
   func closeOutput() { output = nil }
 
   /// The next line without its LF; nil at the end.
-  func line(within seconds: Double = 10) throws -> String? {
+  func line(within seconds: Double = 60) throws -> String? {
     let deadline = Date(timeIntervalSinceNow: seconds)
     while true {
       if let end = buffer.firstIndex(of: 0x0A) {
@@ -77,7 +77,7 @@ final class LiveProcess {
     do { return try line(within: seconds) } catch is SpawnError { return nil }
   }
 
-  func record(within seconds: Double = 10) throws -> JSON {
+  func record(within seconds: Double = 60) throws -> JSON {
     try JSON(try #require(try line(within: seconds), "\(stderr)").utf8.map { $0 })
   }
 
@@ -95,7 +95,7 @@ final class LiveProcess {
   /// Reads what is left and waits for the end.
   ///
   /// A terminal hangs up when its input is closed.
-  func finish(seconds: Double = 20, closingInput: Bool = true) -> Outcome {
+  func finish(seconds: Double = 60, closingInput: Bool = true) -> Outcome {
     if closingInput { closeInput() }
     let deadline = Date(timeIntervalSinceNow: seconds)
     while let output {

@@ -26,7 +26,7 @@ enum Torture {
 
   /// Waits until it is so.
   static func wait(
-    until what: String, seconds: Double = 10, at location: SourceLocation = #_sourceLocation, _ isSo: () throws -> Bool
+    until what: String, seconds: Double = 60, at location: SourceLocation = #_sourceLocation, _ isSo: () throws -> Bool
   ) throws {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while try !isSo() {
