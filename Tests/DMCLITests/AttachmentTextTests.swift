@@ -50,7 +50,7 @@ extension LocalTime {
       #expect(TextFormat.line(SavedAttachment(attachment: photo, path: "a\u{1B}/photo.jpg")) == "a\\u{1B}/photo.jpg")
     }
 
-    @Test func `one that was sent shows when, where and by whom`() {
+    @Test func `one that was sent shows when, where and by which user`() {
       inZone("UTC") {
         let sent = SentAttachment(attachment: attachment(), message: message(nil, [attachment()]))
         #expect(

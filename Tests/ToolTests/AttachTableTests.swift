@@ -38,7 +38,7 @@ struct AttachTableTests {
       try f.done("cmp", [path, f.directory + "/got"])
     }
     if expected.keepsPlace {
-      #expect(said.contains { $0.contains("metadata") }, "whoever sends it is told: \(said)")
+      #expect(said.contains { $0.contains("metadata") }, "the sender is told: \(said)")
     } else if row.options != ["--as-file"] {
       try checkClean(f.directory + "/got", sent, f)
     }
@@ -77,7 +77,7 @@ struct AttachTableTests {
     #expect((sent["waveform"] != nil) == (expected.kind == "voice"))
   }
 
-  /// Nothing of where and by whom it was made is left, nor what stood behind its end.
+  /// Nothing of where it was made and by which camera is left, nor what stood behind its end.
   private func checkClean(_ path: String, _ sent: JSON, _ f: ToolFixture) throws {
     if sent["size_bytes"]?.int == 0 { return }
     let tags = try f.done("exiftool", ["-a", "-ee", "-s2", path]).stdout
@@ -88,7 +88,7 @@ struct AttachTableTests {
     #expect(bytes.range(of: Data("alert(1)".utf8)) == nil && bytes.range(of: Data("alice".utf8)) == nil)
   }
 
-  /// As whoever looks at it sees it, the red is at the upper left.
+  /// As a viewer shows it, the red is at the upper left.
   private func checkUpright(_ path: String, _ f: ToolFixture) throws {
     try f.done("vips", ["autorot", path, f.directory + "/seen.v"])
     let red = try f.done("vips", ["getpoint", f.directory + "/seen.v", "10", "10"]).stdout.split(separator: " ")

@@ -58,7 +58,7 @@ import Testing
     try f.done("dm-doctor", ["check", "--deep"])
   }
 
-  @Test func `what messages carry is in every backup, whoever attaches, deletes and purges meanwhile`() throws {
+  @Test func `what messages carry is in every backup, whatever is attached, deleted and purged meanwhile`() throws {
     let f = try ToolFixture()
     let writers = (1...4).map { "w\($0)" }
     for writer in writers { try f.done("dm-user", ["add", writer], as: writer) }

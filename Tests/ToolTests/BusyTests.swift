@@ -83,7 +83,7 @@ import Testing
     let holder = try LiveProcess(f, "sqlite3", [f.store + "/dm.sqlite"])
     try holder.send("BEGIN IMMEDIATE; SELECT 'held';")
     #expect(try holder.line() == "held")
-    // One after the other: whoever holds the lock waits for the foreign program, the others for him.
+    // One after the other: the holder of the lock waits for the foreign program, the others for the holder.
     let start = ContinuousClock.now
     let outcome = try f.run("dm-send", ["bob", "hello"], as: "alice")
     #expect(outcome.status == .exit(75), "\(outcome.stderr)")

@@ -153,7 +153,7 @@ import Testing
     let follower = try f.follower(as: "bob")
     #expect(try news(watcher, seconds: 3)?["is_online"]?.bool == true)
     try set(f, step)
-    #expect(try news(watcher, seconds: 40) == nil, "he is there for longer than a beat holds")
+    #expect(try news(watcher, seconds: 40) == nil, "bob is there for longer than a beat holds")
     follower.process.send(SIGKILL)
     #expect(try news(watcher, seconds: 33)?["is_online"]?.bool == false)
     try end(watcher, "dm-tail")

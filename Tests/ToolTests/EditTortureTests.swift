@@ -70,7 +70,7 @@ import Testing
       let found = try Self.picture(f)
       if found != old { #expect(found == new, "\(call) \(number): neither old nor new") }
       if !outcome.output.isEmpty { #expect(found == new, "\(call) \(number): it was acknowledged") }
-      // Whoever tries again ends where one went who was not killed; what is done already may be refused.
+      // A program that tries again ends where one went that was not killed; what is done already may be refused.
       if found == old {
         try f.done(act.program, act.arguments, as: act.user)
         let again = try Self.picture(f)

@@ -14,7 +14,7 @@ import Testing
     return f
   }
 
-  /// The texts that bob sees, and what his list says of them.
+  /// The texts that bob sees, and what bob's list says of them.
   private struct Sight: Equatable {
     var texts: [String]
     var unread: Int
@@ -38,7 +38,7 @@ import Testing
   func `what has expired is hidden and not counted where the store cannot be written to`() throws {
     let f = try furnished(["brief @bob", "brief"], lifetime: "1s")
     try f.done("chmod", ["755", f.directory])
-    // Whoever could write has it open, so that its shared memory is there.
+    // A user who could write has it open, so that its shared memory is there.
     let writer = try LiveProcess(f, "dm-send", as: "alice")
     try writer.send(JSON.line(["conversation": "+all", "text": "last"]))
     _ = try writer.record()
@@ -116,7 +116,7 @@ import Testing
     #expect(try sight { try at("+2h", f, "bob", $0, $1) } == rest)
     #expect(try sight { try at("+0", f, "bob", $0, $1) } == all, "looking changes nothing")
     #expect(try sight { try at("-10y", f, "bob", $0, $1) } == all)
-    // Whoever writes by a clock that is ahead buries it for all.
+    // A program that writes by a clock that is ahead buries it for all.
     #expect(try at("+2h", f, "alice", "dm-user", ["set", "--bio", "x"]).status == .exit(0))
     #expect(try sight { try at("-10y", f, "bob", $0, $1) } == rest)
     #expect(try at("+0", f, "bob", "dm-edit", ["react", "👍", "+all:3"]).status == .exit(66))

@@ -6,7 +6,7 @@ import Testing
   @Test func `fifty first starters make one store`() throws {
     let f = try ToolFixture()
     let lines = (1...50).map { JSON.line(["conversation": "zed", "text": "\($0)", "nonce": "n\($0)"]) }
-    // Whoever comes first is created whoever he is; the others are the same user.
+    // The first user is created, whatever their handle; the others are the same user.
     let runs = try lines.map { try f.start("dm-send", as: "zed", stdin: Input(lines: [$0])) }
     for run in runs {
       let outcome = try run.finish()

@@ -94,7 +94,7 @@ import Testing
       #expect(try visit.state() == visit.scene.state, "it is only looked at")
     } else {
       #expect(try visit.state() != visit.scene.state, "nothing changed")
-      // Nobody sees his own typing.
+      // Nobody sees their own typing.
       if visit.witness != visit.actor || walk.proof.isSeenByActor { #expect(try holds(), "\(call)") }
     }
     for user in blind { #expect(try !holds(as: user), "\(user) notices it") }

@@ -150,7 +150,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: f.directory + "/new/dm.sqlite"))
   }
 
-  /// Only who may act as another user can look at a store that is read-only to him.
+  /// Only a process that may act as another user can look at a store that is read-only to that user.
   static let canBecomeNobody = geteuid() == 0 && ToolFixture.has("setpriv")
 
   private func nobody(_ f: ToolFixture, _ program: String, _ arguments: [String]) throws -> Outcome {

@@ -81,7 +81,7 @@ struct KeyedLineTests {
   }
 
   @Test func `what is left after an erasure is what was typed, byte for byte`() {
-    // A line in Latin-1 is none in UTF-8; whoever reads it says so, and not the terminal.
+    // A line in Latin-1 is none in UTF-8; the program that reads it says so, and not the terminal.
     let line = Line()
     for byte: UInt8 in [0x63, 0x61, 0x66, 0xE9, 0x78] { line.take(byte) }
     line.take(0x7F)
@@ -106,7 +106,7 @@ struct KeyedLineTests {
   }
 
   @Test func `a line ends also after a lone escape`() {
-    // Whoever strikes Escape and then Enter means Enter.
+    // A person who strikes Escape and then Enter means Enter.
     let line = Line()
     for byte in "hi".utf8 { line.take(byte) }
     line.take(0x1B)

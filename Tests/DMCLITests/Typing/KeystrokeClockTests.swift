@@ -82,7 +82,7 @@ struct KeystrokeClockTests {
     #expect(clock.isShowing(at: Self.start + 10 * Self.second + 300_000))
   }
 
-  @Test func `whoever looks when it is due sees each change when it comes`() {
+  @Test func `a watcher that looks when it is due sees each change when it comes`() {
     var state: UInt64 = 1
     func below(_ limit: Int64) -> Int64 {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

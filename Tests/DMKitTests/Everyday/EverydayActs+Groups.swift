@@ -43,7 +43,7 @@ extension EverydayRun {
   func remove(by user: User) throws {
     let own = model.talks.indices.filter { model.talks[$0].parts[user]?.isOwner == true }
     let reference = chance(70) ? reference(own.randomElement(using: &random), user) : group(for: user)
-    // Oneself is removed by leaving.
+    // Users remove themselves by leaving.
     let others = somebody().filter { $0 != name(user) }
     try play("\(name(user)) removes \(others) from \(reference)") {
       try messengers[user].remove(others, from: reference)
@@ -171,7 +171,7 @@ extension EverydayRun {
     } _: { model throws(Refusal) in
       try model.setBlocked(isBlocked, others, by: user)
     } _: { told, users in
-      try same(told.map(\.handle), users.map(model.handle), "those for whom that is new")
+      try same(told.map(\.handle), users.map(model.handle), "those who were not blocked, or not unblocked, before")
     }
   }
 

@@ -150,7 +150,7 @@ extension EverydayRun {
     }
   }
 
-  /// What he has reported before.
+  /// What the user has reported before.
   private func reported(by user: User) -> MessageReference {
     let report = model.reports.filter { $0.reporter == user }.randomElement(using: &random)
     let id = report.flatMap { model.talks[$0.talk].said[$0.seq - 1].id }

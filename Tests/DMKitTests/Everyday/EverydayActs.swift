@@ -1,6 +1,6 @@
 @testable import DMKit
 
-/// Whom, where and what an act is about.
+/// The user, the conversation and the message that an act is about.
 extension EverydayRun {
   func anybody() -> User { random.below(Self.names.count) }
 
@@ -49,7 +49,7 @@ extension EverydayRun {
 
   /// A message, mostly one that the user sees.
   ///
-  /// - Parameter isOwn: whether he should have said it.
+  /// - Parameter isOwn: whether the user should have said it.
   func message(for user: User, isOwn: Bool = false) -> MessageReference {
     let own = model.talks.indices.filter { chance(3) || model.talks[$0].parts[user] != nil }
     guard chance(98), let talk = own.randomElement(using: &random), !model.talks[talk].said.isEmpty else {

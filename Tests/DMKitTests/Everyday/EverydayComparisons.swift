@@ -2,7 +2,7 @@
 
 /// What users are shown, held against the model.
 extension EverydayRun {
-  /// One conversation as one user sees it, or that he must not.
+  /// One conversation as one user sees it, or that they must not.
   func compare(_ talk: Int, to user: User) throws {
     guard let id = model.talks[talk].id else { throw Mismatch("not learned") }
     let what = "the conversation \(talk) of \(name(user))"
@@ -57,7 +57,7 @@ extension EverydayRun {
       try messengers[user].unreadCount(query), expected.reduce(0) { $0 + $1.unreadCount }, "the count of \(what)")
   }
 
-  /// Those with whom a user is in a conversation, and whom he does not block, and where he may type.
+  /// The users who share a conversation with a user and are not blocked by them, and where they may type.
   func comparePresence(to user: User) throws {
     let others = model.names.indices.filter { other in
       other != user && !model.hasBlocked(user, other)
@@ -181,7 +181,7 @@ extension EverydayRun {
   func compareBlocks(of user: User) throws {
     try same(
       try messengers[user].blockedUsers().map(\.handle), model.blocks[user].map(model.handle),
-      "whom \(name(user)) blocks")
+      "those that \(name(user)) blocks")
   }
 
   func compareReports() throws {

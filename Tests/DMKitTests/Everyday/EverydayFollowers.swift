@@ -9,7 +9,7 @@ final class EverydayWatcher {
   private let messenger: Messenger
   /// Made when it is needed, and again after its end.
   private var follower: Follower?
-  /// How many entries have been told, or are none of his business.
+  /// How many entries have been told, or do not concern the follower.
   var place = 0
   /// Where the consumer stands for good.
   var acknowledged = 0
@@ -114,7 +114,7 @@ extension EverydayRun {
         if case .caughtUp = $0 { false } else { true }
       }
     }
-    // Whoever follows notices what has expired, mostly after he has read what was before.
+    // A follower notices what has expired, mostly after it has read what was before.
     let before = model.entries.count
     try observe()
     try learn()
@@ -221,7 +221,7 @@ extension EverydayRun {
     try same(consumer.behindCount, behind, "how many messages the consumer has before it")
   }
 
-  /// Whoever follows does something about it.
+  /// A follower does something about it.
   func follow() throws {
     let watcher = watchers[random.below(watchers.count)]
     switch watcher.consumer == nil ? 0 : random.below(100) {

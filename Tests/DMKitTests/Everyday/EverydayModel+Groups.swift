@@ -41,7 +41,7 @@ extension EverydayModel {
       let last = talks[talk].said.count
       var part = talks[talk].parts[person] ?? Part(spells: [], joined: 0)
       let left = talks[talk].end(for: person)
-      // What was said without him is no news.
+      // What was said without them is no news.
       part.read.formUnion((part.spells.isEmpty ? 0 : left)..<last, by: 1)
       part.spells.append((last, nil))
       if withHistory { part.spells = [(0, nil)] }
@@ -146,7 +146,7 @@ extension EverydayModel {
       part.draft = text
     }
     if change == .deleted {
-      // What he does not see changes nothing.
+      // What they do not see changes nothing.
       let isHidden = (0..<talks[talk].end(for: user)).allSatisfy { self.isHidden($0 + 1, talk, from: user) }
       isChanged = !before.isGone || before.draft != nil || !isHidden
     } else {
@@ -194,7 +194,7 @@ extension EverydayModel {
     return startDirect(user, with: other)
   }
 
-  /// - Returns: those for whom that is new.
+  /// - Returns: those who were not blocked, or not unblocked, before.
   mutating func setBlocked(_ isBlocked: Bool, _ names: [String], by user: User) throws(Refusal) -> [User] {
     let others = try users(names)
     if others.contains(user) { throw Refusal(.notAllowed) }
@@ -212,7 +212,7 @@ extension EverydayModel {
 
   /// - Returns: what has become read.
   mutating func markRead(_ wanted: Set<Int>, _ talk: Int, by user: User, isPrivate: Bool = false) -> Set<Int> {
-    // What never reaches him he has not read.
+    // What never reaches a user they have not read.
     let reached = wanted.filter { reaches($0, talk, user) }
     let changed = reached.filter { !isGone($0, talk) && !countsAsRead($0, talk, by: user) }
     guard let lower = changed.min(), let upper = changed.max() else { return [] }

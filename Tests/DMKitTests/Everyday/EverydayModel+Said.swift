@@ -13,7 +13,7 @@ extension EverydayModel {
     talks[talk].said.append(said)
     let seq = talks[talk].said.count
     log(talk, .message(seq))
-    // What is said brings back what was put away, unless it is muted, but not for whoever blocks the sender.
+    // What is said brings back what was put away, unless it is muted, but not for users who block the sender.
     for (user, part) in talks[talk].parts where said.kind == nil && part.isIn && !hasBlocked(user, said.sender) {
       if part.mutedUntil == nil { talks[talk].parts[user]?.isArchived = false }
       talks[talk].parts[user]?.isGone = false
@@ -163,7 +163,7 @@ extension EverydayModel {
 
   // MARK: Mentions
 
-  /// Of the people in a conversation, those whom a text names after an `@`: the longest name that fits.
+  /// Of the people in a conversation, those that a text names after an `@`: the longest name that fits.
   func mentioned(in text: String, of talk: Int) -> [User] {
     let people = names.indices.filter { isIn($0, talk) }.sorted { names[$0].count > names[$1].count }
     let scalars = Array(text.unicodeScalars)

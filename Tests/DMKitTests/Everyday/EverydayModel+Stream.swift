@@ -13,7 +13,7 @@ extension EverydayModel {
       case deleted(Int)
       case hidden(Int, by: User)
       case reaction(Int, by: User)
-      /// `forSender` where only the sender's own receipt, or one of somebody whom they block, was there before.
+      /// `forSender` where only the sender's own receipt, or one of a user that they block, was there before.
       case status(Int, Message.Status, by: User, forSender: Bool)
       case read(SeqRange, by: User)
       case got(SeqRange, by: User)
@@ -66,7 +66,7 @@ extension EverydayModel {
     }
   }
 
-  /// What a user is told of something, if he is told of it now; without a place in the stream.
+  /// What a user is told of something, if they are told of it now; without a place in the stream.
   func event(
     _ entry: Entry, to user: User, _ cursor: Cursor, _ known: inout [Int: Conversation]
   ) throws -> MessagingEvent? {

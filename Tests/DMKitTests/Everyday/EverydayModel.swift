@@ -41,11 +41,11 @@ struct EverydayModel {
 
   /// What a conversation is to one who is in it, or was.
   struct Part {
-    /// When he was in it: from after one message to another, both numbers; no end while he is.
+    /// When the user was in it: from after one message to another, both numbers; no end while they are.
     var spells: [(after: Int, until: Int?)]
-    /// What he has deleted for himself.
+    /// What the user has deleted for themselves.
     var deleted: Set<Int> = []
-    /// What he has marked, and what is no news to him because it was said without him.
+    /// What the user has marked, and what is no news to them because it was said without them.
     var read: Set<Int> = []
     var delivered = 0
     /// Grows from each who joins to the next.
@@ -53,7 +53,7 @@ struct EverydayModel {
     var isOwner = false
     var isPinned = false
     var isArchived = false
-    /// Deleted from his lists.
+    /// Deleted from the user's lists.
     var isGone = false
     var draft: String?
     var ownName: String?
@@ -104,7 +104,7 @@ struct EverydayModel {
   let names: [String]
   var store = Identifier(high: 0, low: 0)
   var talks: [Talk] = []
-  /// By user, those whom he blocks, in the order in which he began to.
+  /// By user, those that they block, in the order in which they were blocked.
   var blocks: [[User]]
   var reports: [(talk: Int, seq: Int, reporter: User, reason: String?, text: String?)] = []
   var entries: [Entry] = []
@@ -131,7 +131,7 @@ struct EverydayModel {
 
   func hasBlocked(_ user: User, _ other: User) -> Bool { blocks[user].contains(other) }
 
-  /// Whether a message is hidden from a user, whoever said it.
+  /// Whether a message is hidden from a user, of any sender.
   func isHidden(_ seq: Int, _ talk: Int, from user: User) -> Bool {
     guard let part = talks[talk].parts[user] else { return true }
     return !part.covers(seq) || part.deleted.contains(seq)
@@ -154,7 +154,7 @@ struct EverydayModel {
     return (0..<talks[talk].said.count).map { $0 + 1 }.filter { sees($0, talk, user) }
   }
 
-  /// Whether a message cannot be news to a user, or he has marked it.
+  /// Whether a message cannot be news to a user, or they have marked it.
   func countsAsRead(_ seq: Int, _ talk: Int, by user: User) -> Bool {
     let said = talks[talk].said[seq - 1]
     return said.sender == user || said.kind != nil || said.deletedAt != nil
@@ -178,7 +178,7 @@ struct EverydayModel {
     status(seq, talk, by: { $0 == user || !hasBlocked(talks[talk].said[seq - 1].sender, $0) })
   }
 
-  /// The same by all others, and by those whom its sender does not block.
+  /// The same by all others, and by those that its sender does not block.
   func statuses(_ seq: Int, _ talk: Int) -> (all: Message.Status, counted: Message.Status) {
     let sender = talks[talk].said[seq - 1].sender
     return (status(seq, talk, by: nil), status(seq, talk, to: sender))
@@ -217,7 +217,7 @@ struct EverydayModel {
     return talk
   }
 
-  /// The message that a user means, if there is one, whether he sees it or not.
+  /// The message that a user means, if there is one, whether they see it or not.
   func place(
     _ reference: MessageReference, in given: Int? = nil, _ user: User
   ) throws(Refusal) -> (talk: Int, seq: Int) {

@@ -1,6 +1,6 @@
 @testable import DMKit
 
-/// Searches, held against a reader who goes through all that he sees.
+/// Searches, held against a reader who goes through all that they see.
 extension EverydayRun {
   /// What is looked for: words beside each other, one of two, both, or one without the other.
   private enum Wanted {

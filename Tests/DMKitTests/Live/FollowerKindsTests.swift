@@ -39,7 +39,7 @@ struct FollowerKindsTests {
     #expect(try store.messenger("carol").told(kinds) == expected)
   }
 
-  @Test func `what one marks for oneself, only one is told`() throws {
+  @Test func `what users mark for themselves, only they are told`() throws {
     let store = try eventful()
     #expect(try store.messenger("alice").told([.conversationUpdated]) == ["ops changed"])
     #expect(try store.messenger("bob").told([.conversationUpdated]) == Array(repeating: "ops changed", count: 3))
@@ -62,7 +62,7 @@ struct FollowerKindsTests {
     #expect(try alice.told(Set(MessagingEvent.Kind.allCases)).isEmpty)
   }
 
-  @Test func `what one did oneself can be left out`() throws {
+  @Test func `what the user did can be left out`() throws {
     let store = try eventful()
     let all = Set(MessagingEvent.Kind.allCases)
     #expect(

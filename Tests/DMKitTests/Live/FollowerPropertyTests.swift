@@ -149,7 +149,7 @@ struct FollowerPropertyTests {
       let cursor = run.cursors[run.random.below(run.cursors.count)]
       (query.start, place) = (.cursor(cursor.text), cursor.place)
     }
-    // With a connection of its own, or that of whoever acts.
+    // With a connection of its own, or that of the act.
     let messenger = try run.random.chance(50) ? run.messenger(user) : run.store.messenger(user)
     let watcher = Watcher(filter, try Follower(messenger, query), at: place)
     run.log.append("\(user) follows \(named ?? []) from \(place)")

@@ -53,7 +53,7 @@ struct FollowerTests {
     }
   }
 
-  @Test func `a store without a bell gets one from whoever follows`() throws {
+  @Test func `a store without a bell gets one from a follower`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.say("one", to: "alice")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DMKit
 
-/// What is forgotten of the log, and that whoever comes too late is told so.
+/// What is forgotten of the log, and that a follower that comes too late is told so.
 struct GapTests {
   private static let day: Int64 = 86_400_000_000
 
@@ -131,7 +131,7 @@ struct GapTests {
     #expect(try first(store) == before + 1)
   }
 
-  @Test func `whoever comes too late is told what is missing, once, and then the rest`() throws {
+  @Test func `a follower that comes too late is told what is missing, once, and then the rest`() throws {
     let (store, alice, bob) = try store(20)
     let all = try bob.told(query(.start))
     let place = try #require(all[4].cursor)
@@ -146,7 +146,7 @@ struct GapTests {
     #expect(to == all[9].cursor)
     #expect(told.dropFirst() == all.dropFirst(10))
     #expect(try bob.told(query(.cursor(to.description))) == Array(all.dropFirst(10)))
-    // A follower to whom the last of what is forgotten was told misses nothing.
+    // A follower that was told the last of what is forgotten misses nothing.
     #expect(try bob.told(query(.cursor(try #require(all[10].cursor).description))) == Array(all.dropFirst(11)))
   }
 

@@ -29,7 +29,7 @@ struct SignalsTests {
   /// What is told of signals until it is that; one look may see several changes at once.
   private func until(_ last: String, _ follower: Follower) throws -> [String] { try follower.until(last) }
 
-  @Test func `who types is told with all who do, until he stops`() throws {
+  @Test func `a user who types is told with all who do, until they stop`() throws {
     let store = try store()
     let follower = try Follower(try store.messenger("alice"), query([.typing]))
     _ = try follower.untilCaughtUp()
@@ -140,7 +140,7 @@ struct SignalsTests {
     signal.hide()
   }
 
-  @Test func `who follows is there, unless he hides it`() throws {
+  @Test func `a user who follows is there, unless they hide it`() throws {
     let store = try store()
     let (bob, carol) = (try store.messenger("bob"), try store.messenger("carol"))
     _ = try carol.setProfile(ProfileChange(showsPresence: false))
@@ -166,7 +166,7 @@ struct SignalsTests {
     #expect(!FileManager.default.fileExists(atPath: "\(store.location.live)/present.bob"))
   }
 
-  @Test func `who hides it from now on has gone, and nothing more is said of him`() throws {
+  @Test func `a user who hides it from now on has gone, and nothing more is said of them`() throws {
     let store = try store()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.beatPresence()
@@ -184,7 +184,7 @@ struct SignalsTests {
     #expect(try alice.presence().map(\.user.description) == ["carol"])
   }
 
-  @Test func `presence is asked of those with whom one shares a conversation`() throws {
+  @Test func `presence is asked of those who share a conversation with the user`() throws {
     let store = try store()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.beatPresence()

@@ -15,7 +15,7 @@ struct StreamModel {
   struct Filter {
     let user: String
     let kinds: Set<MessagingEvent.Kind>
-    /// Nil for all that he is in.
+    /// Nil for all that the user is in.
     let conversations: [Int]?
     let othersOnly: Bool
   }

@@ -81,7 +81,7 @@ struct ImageCutTests {
       let left = try folder.tags(clean).filter { tag in !Self.structure.contains { tag.hasPrefix($0) } }
       #expect(left == (orientation == 1 ? [] : ["File:ExifByteOrder", "IFD0:Orientation"]))
       #expect(try folder.header(clean)?.orientation == orientation)
-      // Whoever finds a checksum or a size wrong ignores it.
+      // A reader that finds a checksum or a size wrong ignores it.
       if orientation > 1 { #expect(try folder.field("orientation", of: clean) == orientation) }
       #expect(try folder.pixels(clean) == pixels)
     }

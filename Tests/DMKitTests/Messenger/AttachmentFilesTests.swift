@@ -31,7 +31,7 @@ struct AttachmentFilesTests {
     #expect(try code { try prepare(path, in: store) } == .inputOutput)
   }
 
-  @Test func `a symbolic link is followed: whoever sends may read`() throws {
+  @Test func `a symbolic link is followed: the sender may read`() throws {
     let store = try TemporaryStore()
     let link = try store.elsewhere("link.txt")
     try #require(symlink(try store.file("one"), link) == 0)
@@ -99,7 +99,7 @@ struct AttachmentFilesTests {
     try FileManager.default.removeItem(atPath: path)
     #expect(try code { try alice.save(.content, of: one, to: out) } == .storeDamaged)
     #expect(try !store.namesElsewhere.contains { $0.hasPrefix("out") || $0.hasPrefix(".dm-") })
-    // Whoever sends the same again repairs it.
+    // Sending the same again repairs it.
     _ = try store.prepared("one")
     #expect(try alice.content(one) == "one")
   }

@@ -25,7 +25,7 @@ extension Messenger {
       Outgoing(to: ConversationReference(place), text: text, nonce: nonce, attachments: attachments.map(\.id)))
   }
 
-  /// What whoever may fetch it gets.
+  /// What a user gets who may fetch it.
   func content(_ attachment: Attachment) throws -> String {
     var bytes: [UInt8] = []
     try read(.content, of: try self.attachment(attachment.id)) { bytes += $0 }
@@ -58,7 +58,7 @@ struct AttachmentsTests {
     #expect(try alice.send([attachment], to: "bob").attachments.map(\.id) == [attachment.id])
     let again = try alice.send([attachment], to: "carol").attachments
     #expect(again.map(\.id) != [attachment.id] && again.map(\.sha256) == [attachment.sha256])
-    // Who sees it sends it on, and that is his.
+    // A user who sees it sends it on, and that is theirs.
     let passed = try bob.send([attachment], to: "carol").attachments
     #expect(Set([attachment, again[0], passed[0]].map(\.id)).count == 3)
     _ = try alice.edit([Edit(MessageReference("bob:1"), .delete(forEveryone: true))])
@@ -122,7 +122,7 @@ struct AttachmentsTests {
     #expect(try alice.send([other], to: "bob", nonce: "n").isDuplicate)
   }
 
-  @Test func `what is deleted or has expired is gone, for whom it is`() throws {
+  @Test func `what is deleted or has expired is gone, for the users it is gone for`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let (one, two, three) = (try store.prepared("one"), try store.prepared("two"), try store.prepared("three"))
@@ -149,7 +149,7 @@ struct AttachmentsTests {
     #expect(try alice.attachments(in: ConversationReference("bob")).map(\.attachment) == [one])
   }
 
-  @Test func `a former participant has what he saw, and who came later has not what was before`() throws {
+  @Test func `a former participant has what they saw, and one who came later has not what was before`() throws {
     let store = try TemporaryStore()
     let (alice, bob, carol) = (
       try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol")
@@ -170,10 +170,10 @@ struct AttachmentsTests {
     #expect(try listed(alice) == [after, before])
     #expect(try listed(bob) == [before])
     #expect(try listed(carol) == [after])
-    #expect(try bob.send([before], to: "carol").attachments.map(\.sha256) == [before.sha256], "it is his to pass on")
+    #expect(try bob.send([before], to: "carol").attachments.map(\.sha256) == [before.sha256], "it is theirs to pass on")
   }
 
-  @Test func `what somebody sends whom one blocks is hidden, until one blocks him no more`() throws {
+  @Test func `what a blocked user sends is hidden, until they are blocked no more`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.createGroup(titled: "ops", with: ["bob"])

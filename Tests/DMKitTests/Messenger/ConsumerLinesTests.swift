@@ -4,7 +4,7 @@ import Testing
 
 /// The lines of a consumer's program: messages that answer events, and acknowledgements.
 struct ConsumerLinesTests {
-  /// Bob's bot, to whom alice said some things.
+  /// Bob's bot, and some things that alice said to it.
   private final class Bot {
     let store: TemporaryStore
     let alice: Messenger

@@ -3,7 +3,7 @@ import Testing
 @testable import DMKit
 
 struct ConversationsTests {
-  @Test func `notes to oneself are a conversation of one, and nothing in it is unread`() throws {
+  @Test func `notes of the user alone are a conversation of one, and nothing in it is unread`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("milk", to: "alice")
@@ -114,7 +114,7 @@ struct ConversationsTests {
     #expect(editDistance(other, one) == distance)
   }
 
-  @Test func `marks of delivery and of reading show to whoever asks`() throws {
+  @Test func `marks of delivery and of reading show when asked for`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let message = try alice.say("lunch?", to: "bob")

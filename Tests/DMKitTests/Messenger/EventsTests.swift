@@ -147,7 +147,7 @@ struct EventsTests {
     var seqs: [Int] = []
     while seqs.count < 900, let event = try await iterator.next() {
       if case .message(let message, _) = event { seqs.append(message.number) }
-      // While he is at his first batch, others write and the log is moved into the database.
+      // While the follower is at its first batch, others write and the log is moved into the database.
       if seqs.count <= 300 { try alice.say("x", to: "bob") }
     }
     #expect(seqs == Array(1...900))

@@ -44,7 +44,7 @@ struct ImportConversationTests {
     #expect(try alice.everything(in: "bob").map(\.text) == ["hi", nil, "later"])
   }
 
-  @Test func `notes to oneself come as a conversation of one`() throws {
+  @Test func `notes of the user alone come as a conversation of one`() throws {
     let store = try TemporaryStore(users: ["alice"])
     let alice = try store.messenger("alice")
     _ = try alice.importHistory([line(Identifier(at: .now), ["alice"])])

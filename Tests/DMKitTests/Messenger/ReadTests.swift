@@ -46,7 +46,7 @@ struct ReadTests {
     #expect(try scene.bob.unreadCount() == 0)
   }
 
-  @Test func `unread is for oneself, one's own words stay read, and the receipts stay`() throws {
+  @Test func `unread is for the user alone, their own words stay read, and the receipts stay`() throws {
     let scene = try filled()
     try scene.bob.say("eleven", to: "alice")
     _ = try scene.bob.markRead(.all, in: .direct("alice"))

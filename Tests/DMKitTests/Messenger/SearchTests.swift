@@ -20,7 +20,7 @@ import Testing
     try find(user, store) { $0.words = words }
   }
 
-  @Test func `a user finds what is said in his conversations and in no others`() throws {
+  @Test func `a user finds what is said in their conversations and in no others`() throws {
     let store = try TemporaryStore()
     try store.messenger("alice").say("lunch with bob", to: "bob")
     try store.messenger("carol").say("lunch with alice", to: "alice")

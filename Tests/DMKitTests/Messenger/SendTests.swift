@@ -15,7 +15,7 @@ struct SendTests {
     #expect(!first.isDuplicate)
   }
 
-  @Test func `two users have one conversation, whoever begins`() throws {
+  @Test func `two users have one conversation, whichever begins`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let one = try alice.say("hi", to: "bob")

@@ -35,7 +35,7 @@ struct StatusTests {
     }
   }
 
-  @Test func `a receipt of a user whom the sender blocks does not count for the status`() throws {
+  @Test func `a receipt of a user that the sender blocks does not count for the status`() throws {
     let scene = try Scene()
     let alice = try scene.store.messenger("alice")
     for number in 1...3 { try alice.say("\(number)", to: "+ops") }

@@ -3,7 +3,7 @@ import Testing
 @testable import DMKit
 
 struct UsersTests {
-  @Test func `the first to write in a new store is created whoever it is`() throws {
+  @Test func `the first to write in a new store is created, whatever their handle`() throws {
     let store = try TemporaryStore(users: [])
     let zoe = try store.messenger("zoe")
     try zoe.say("note", to: "zoe")

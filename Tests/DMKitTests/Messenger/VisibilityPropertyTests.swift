@@ -50,7 +50,7 @@ struct VisibilityPropertyTests {
           _ = try user.markRead(.ranges([RangeReference(from: seq, to: seq + 5)]), in: talk, options)
         }
       } catch let error as DMError where !error.code.isFatal {
-        // Whoever is out of it may not.
+        // A user who is out of it may not.
       }
     }
 

@@ -115,7 +115,7 @@ struct MigrationTests {
     #expect(try store.integers("PRAGMA user_version") == [[Int64(Migration.steps.count)]])
   }
 
-  @Test func `a store of version 1 is brought up to date by whoever comes first, reader or not`() throws {
+  @Test func `a store of version 1 is brought up to date by the first process that opens it, reader or not`() throws {
     for isReader in [true, false] {
       let store = try newStore(String(decoding: fixture("v1.sql"), as: UTF8.self))
       let bob = try store.messenger("bob")

@@ -16,7 +16,7 @@ extension TemporaryStore {
       try alice.say(text, to: "bob", nonce: number % 3 == 0 ? "nonce\(number)y" : nil)
       try bob.say("group \(text)", to: "+ops")
     }
-    try alice.say("to oneself", to: "alice")
+    try alice.say("to herself", to: "alice")
     try bob.read(2...5, of: "alice")
     try alice.read(1...3, of: "+ops")
     try store.messenger("carol").read(2...4, of: "+ops")

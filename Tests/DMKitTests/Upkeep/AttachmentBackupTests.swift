@@ -221,7 +221,7 @@ struct AttachmentBackupTests {
     #expect(statistics.contentsBytes == 2 * ContentFolder.chunkBytes + 17 + 100 + 900 + 700)
   }
 
-  @Test func `what could not be placed because somebody was faster is taken away again, but not what he has`() throws {
+  @Test func `what could not be placed because another was faster is taken away, but not what that one has`() throws {
     let store = try TemporaryStore.carrying()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)

@@ -52,7 +52,7 @@ struct RestoreTests {
     let other = try TemporaryStore(users: [])
     let opened = try Store.create(other.location)
     let id = try opened.uuid()
-    // Whoever follows it ends, or would take years of history for news.
+    // A follower of it ends, or would take years of history for news.
     #expect(try other.upkeep.restore(file: path).storeID != id)
     #expect(throws: DMError.self) { try opened.refuseReplaced(id) }
     #expect(try opened.pragma("SELECT count(*) FROM message") == 42)

@@ -9,7 +9,7 @@ extension ToolFixture {
     try sql(Self.countAnew, at: location)
   }
 
-  /// The same for what was announced: who is in each group is whoever came last and did not go.
+  /// The same for what was announced: in each group are the users who came and did not go.
   func announcedFaults(at location: SourceLocation = #_sourceLocation) throws -> [String] {
     let rows = try sql(
       """

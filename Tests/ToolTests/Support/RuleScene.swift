@@ -91,10 +91,10 @@ struct RuleVisit {
 
   /// What the columns of the last table are about: who looks, at which message.
   static let unseen: [String: (actor: String, message: String)] = [
-    "deleted for oneself": ("sender", "hidden"), "deleted for everyone": ("sender", "gone"),
-    "expired": ("sender", "brief"), "said after one left": ("former", "later"),
-    "said before one joined": ("late", "sender"), "said by one whom one blocks": ("blocker", "blocked"),
-    "said where one never was": ("stranger", "sender"), "never said": ("sender", "nothing"),
+    "deleted by the user for themselves": ("sender", "hidden"), "deleted for everyone": ("sender", "gone"),
+    "expired": ("sender", "brief"), "said after the user left": ("former", "later"),
+    "said before the user joined": ("late", "sender"), "said by a user they block": ("blocker", "blocked"),
+    "said where the user never was": ("stranger", "sender"), "never said": ("sender", "nothing"),
   ]
 
   /// Another who notices what the actor does.
@@ -164,7 +164,7 @@ extension RuleVisit {
 
   /// Who is shown to be typing in the conversation.
   ///
-  /// Somebody whom all see types elsewhere at last, so that nothing has to be waited for that may never come.
+  /// At last a user that all see types elsewhere, so that nothing has to be waited for that may never come.
   func typing(seenBy user: String) throws -> Set<String> {
     let watcher = try LiveProcess(f, "dm-typing", ["--watch"], as: user, stdin: .null)
     let place = fill("PLACE")
@@ -189,6 +189,6 @@ extension RuleVisit {
 }
 
 extension RuleWalk.Proof {
-  /// Whether the actor can look himself, where nobody else may.
+  /// Whether the actor can look, where nobody else may.
   var isSeenByActor: Bool { if case .types = self { false } else { true } }
 }

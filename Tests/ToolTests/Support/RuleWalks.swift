@@ -6,9 +6,9 @@ struct RuleWalk: Sendable {
     /// What another call shows from then on, and not before.
     case shows(String, call: String, by: By)
     case hides(String, call: String, by: By)
-    /// Typing of the actor, whom a watcher sees.
+    /// Typing of the actor, as a watcher sees it.
     case types
-    /// A watcher that the actor is himself.
+    /// A watcher that is the actor.
     case watches
   }
 
@@ -70,7 +70,7 @@ struct RuleWalk: Sendable {
     "reply to it": RuleWalk(
       "dm-send PLACE --reply-to MESSAGE news", .shows(#""text":"news""#, call: history, by: .witness),
       lines: "dm-send", #"{"conversation":"PLACE","text":"news","reply_to":"MESSAGE"}"#),
-    "forward it to oneself": RuleWalk(
+    "forward it to their own notes": RuleWalk(
       "dm-send ACTOR --forward MESSAGE", .shows(#""text":""#, call: "dm-tail ACTOR --peek", by: .actor)),
     "fetch what it carries": RuleWalk("dm-attach --get MESSAGE -o -", .prints("carried by WORD")),
     "fetch its attachment by id": RuleWalk(
@@ -95,7 +95,7 @@ struct RuleWalk: Sendable {
     "edit one's own": RuleWalk(
       "dm-edit text MINE news", .shows(#""text":"news""#, call: history, by: .witness), lines: "dm-edit text",
       #"{"id":"MINE","text":"news"}"#),
-    "delete it for oneself": RuleWalk(
+    "delete it for themselves": RuleWalk(
       "dm-edit delete MESSAGE", .hides(#""id":"MESSAGE""#, call: history, by: .actor), lines: "dm-edit delete"),
     "delete it for everyone": RuleWalk(
       "dm-edit delete --for-everyone MESSAGE", .hides(#""id":"MESSAGE""#, call: history, by: .witness),
@@ -105,7 +105,7 @@ struct RuleWalk: Sendable {
       lines: "dm-edit delete --for-everyone", #"{"id":"MINE"}"#),
     "report it": RuleWalk(
       "dm-edit report MESSAGE", .shows("ACTOR", call: reports, by: .actor), lines: "dm-edit report"),
-    "name it for oneself": own("name PLACE mine", #""own_name":"mine""#),
+    "name it for themselves": own("name PLACE mine", #""own_name":"mine""#),
     "pin it": own("pin PLACE", #""is_pinned":true"#),
     "mute it": own("mute PLACE", #""is_muted":true"#),
     "archive it": own("archive PLACE", #""is_archived":true"#),
@@ -143,7 +143,7 @@ struct RuleWalk: Sendable {
       #"{"id":"ANNOUNCEMENT"}"#),
     "report an announcement": RuleWalk(
       "dm-edit report ANNOUNCEMENT", .prints(""), lines: "dm-edit report", #"{"id":"ANNOUNCEMENT"}"#),
-    "delete an announcement for oneself": RuleWalk(
+    "delete an announcement for themselves": RuleWalk(
       "dm-edit delete ANNOUNCEMENT", .hides(#""id":"ANNOUNCEMENT""#, call: history, by: .actor),
       lines: "dm-edit delete", #"{"id":"ANNOUNCEMENT"}"#),
     "reply to an announcement": RuleWalk(
@@ -167,13 +167,13 @@ struct RuleWalk: Sendable {
     "mark it unread": RuleWalk("dm-read PLACE NUMBER --unread", .prints("")),
     "see who has read it": anywhere["see who has read it"],
     "reply to it": anywhere["reply to it"],
-    "forward it to oneself": anywhere["forward it to oneself"],
+    "forward it to their own notes": anywhere["forward it to their own notes"],
     "fetch what it carries": anywhere["fetch what it carries"],
     "fetch its attachment by id": anywhere["fetch its attachment by id"],
     "list what it carries": anywhere["list what it carries"],
     "react": anywhere["react"],
     "edit its text": anywhere["edit its text"],
-    "delete it for oneself": anywhere["delete it for oneself"],
+    "delete it for themselves": anywhere["delete it for themselves"],
     "delete it for everyone": anywhere["delete it for everyone"],
     "report it": anywhere["report it"],
   ].compactMapValues { $0 }
