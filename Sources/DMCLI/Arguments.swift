@@ -8,8 +8,10 @@ public struct Arguments: Sendable {
   /// The action of a program that has several, such as `dm-user add`.
   private(set) var action: Command.Subcommand?
   public private(set) var operands: [String] = []
-  /// The texts of each option that was given, by its name; none for a flag.
-  private var given: [String: [String]] = [:]
+  /// The options that were given, once each, with their texts; none for a flag.
+  ///
+  /// A list, because there are few, and the first dictionary of a kind costs a start 140,000 instructions.
+  private var given: [(name: String, texts: [String])] = []
   let command: Command
 
   /// - Throws: `usage`, which names the word and the nearest right one.
@@ -45,13 +47,21 @@ public struct Arguments: Sendable {
     }
     guard option.value != nil else {
       if parts.count > 1 { throw usage("'--\(name)' takes no value") }
-      given[option.name] = []
+      give(option, [])
       return
     }
     guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
       throw usage("'--\(name)' needs a value: \(option.value ?? "")")
     }
-    given[option.name, default: []].append(value)
+    give(option, [value])
+  }
+
+  private mutating func give(_ option: Declaration, _ texts: [String]) {
+    if let place = given.firstIndex(where: { $0.name == option.name }) {
+      given[place].texts += texts
+    } else {
+      given.append((option.name, texts))
+    }
   }
 
   private mutating func takeShort(_ word: String, _ rest: inout ArraySlice<String>) throws {
@@ -61,13 +71,13 @@ public struct Arguments: Sendable {
         throw usage("unknown option '-\(letter)'; see --help")
       }
       guard let placeholder = option.value else {
-        given[option.name] = []
+        give(option, [])
         continue
       }
       guard let value = letters.isEmpty ? rest.popFirst() : String(letters) else {
         throw usage("'-\(letter)' needs a value: \(placeholder)")
       }
-      given[option.name, default: []].append(value)
+      give(option, [value])
       return
     }
   }
@@ -80,8 +90,8 @@ public struct Arguments: Sendable {
     }
     operands.removeFirst()
     self.action = action
-    let allowed = Set((command.options + action.options).map(\.declaration.name) + command.common.map(\.name))
-    if let stray = Set(given.keys).subtracting(allowed).sorted().first {
+    let allowed = (command.options + action.options).map(\.declaration.name) + command.common.map(\.name)
+    if let stray = given.map(\.name).filter({ !allowed.contains($0) }).min() {
       throw usage("'--\(stray)' does not go with '\(command.name) \(name)'")
     }
   }
@@ -109,7 +119,8 @@ public struct Arguments: Sendable {
   /// What was given for an option; nil for nothing, also when the program uses the name for another kind of option.
   private func texts(_ option: Declaration) -> [String]? {
     assert(command.allOptions.contains { $0.name == option.name }, "\(command.name) does not list '\(option.spelling)'")
-    return given[option.name].flatMap { $0.isEmpty == (option.value == nil) ? $0 : nil }
+    let texts = given.first { $0.name == option.name }?.texts
+    return texts.flatMap { $0.isEmpty == (option.value == nil) ? $0 : nil }
   }
 
   // MARK: Operands

@@ -73,7 +73,7 @@ public final class SearchResults {
       let found = try messenger.reading([]) { store, _ -> [Found] in
         let found = try store.messages(batch, as: viewer)
         let texts = found.map { (key: $0.key, text: $0.message.text ?? "") }
-        let snippets = try query.map { try store.snippets(of: texts, for: $0) } ?? [:]
+        let snippets = try query.map { try store.snippets(of: texts, for: $0) } ?? KeyTable()
         return found.map { key, message in
           var message = message
           message.snippet = snippets[key]?.marked

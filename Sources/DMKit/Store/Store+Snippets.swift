@@ -3,8 +3,9 @@ extension Store {
   ///
   /// The index has words and no texts, so these are put into a small one in memory, with the same tokenizer, in which the
   /// same query finds the same. Neither the disk nor the lock of writers is touched.
-  func snippets(of texts: [(key: Int64, text: String)], for query: SearchQuery) throws -> [Int64: Snippet] {
-    guard let expression = query.expression, !texts.isEmpty else { return [:] }
+  func snippets(of texts: [(key: Int64, text: String)], for query: SearchQuery) throws -> KeyTable<Snippet> {
+    var snippets = KeyTable<Snippet>()
+    guard let expression = query.expression, !texts.isEmpty else { return snippets }
     try connection.execute(
       """
       PRAGMA temp_store = MEMORY;
@@ -14,7 +15,7 @@ extension Store {
       INSERT INTO temp.snippet (snippet) VALUES ('delete-all');
       DELETE FROM temp.snippet_text
       """)
-    var lines: [Int64: String] = [:]
+    var lines = KeyTable<String>()
     for (key, text) in texts {
       let line = Self.onOneLine(text)
       lines[key] = line
@@ -24,7 +25,6 @@ extension Store {
       try insert.run()
     }
     try connection.execute("INSERT INTO temp.snippet (rowid, text) SELECT id, text FROM temp.snippet_text")
-    var snippets: [Int64: Snippet] = [:]
     var select = try connection.prepare(
       "SELECT rowid, highlight(snippet, 0, char(2), char(3)) FROM temp.snippet WHERE snippet MATCH ?")
     select.bind(expression)

@@ -64,7 +64,7 @@ public struct StoreLocation: Hashable, Sendable {
   ///
   /// The numbers are those of statfs(2): NFS, SMB, CIFS, SMB2, 9P, AFS, Coda, NCP and Ceph.
   private func refuseNetworkFileSystem(of folder: String? = nil) throws {
-    let remote: Set<UInt32> = [
+    let remote: [UInt32] = [
       0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x5346_414F, 0x7375_7245, 0x564C,
       0x00C3_6400,
     ]
