@@ -17,8 +17,8 @@ final class ChangeFeed {
   /// Whether the last batch took all that there was.
   private(set) var isDry = false
 
-  /// The most changes of a batch.
-  private static let batch = 200
+  /// The most changes of a batch: so few that the memory of one is used again by the next, and not returned to the system.
+  private static let batch = 50
 
   init(_ messenger: Messenger, _ query: EventQuery, _ store: Store) throws {
     self.messenger = messenger
