@@ -67,6 +67,7 @@ final class ChangeFeed {
       let filter = Store.ChangeFilter(
         user: me, kinds: kinds, conversations: conversations, unmutedAt: query.unmutedOnly ? .now : nil)
       if !filter.selectsNothing {
+        events.reserveCapacity(events.count + Self.batch)
         let viewer = try currentViewer(me)
         let count = try store.forEachChange(after: position.rev, filter, limit: Self.batch, as: viewer) { row in
           try tell(row, viewer, &events)
@@ -140,8 +141,9 @@ final class ChangeFeed {
     // A change of which some messages are told already is the one after the position.
     let told = row.rev == position.rev + 1 ? position.seq : 0
     position = Cursor.Position(rev: row.rev)
+    guard let isMember = try viewer.isMember(of: row.conversation) else { return }
     let isOwn = row.user == me
-    // What one does to conversations and has received oneself would come back to a bot that has just done it.
+    // A bot would be told of what it has just done or received itself.
     if isOwn, query.othersOnly { return }
     if let user = row.user, try viewer.hasBlocked(user) { return }
     switch row.kind {
@@ -161,7 +163,7 @@ final class ChangeFeed {
         emoji: try store.reaction(of: user, to: stored.key), reactedAt: row.at)
       events.append(.reaction(reaction, cursor))
     case .readReceipt, .deliveryReceipt:
-      guard let seqs = row.seqs, let user = row.user, row.isMember,
+      guard let seqs = row.seqs, let user = row.user, isMember,
         try !gaps(in: seqs, left: viewer.hidden(in: seqs, of: row.conversation)).isEmpty
       else { return }
       let isRead = row.kind == .readReceipt
@@ -171,8 +173,8 @@ final class ChangeFeed {
         at: row.at)
       events.append(isRead ? .readReceipt(receipt, cursor) : .deliveryReceipt(receipt, cursor))
     case .conversation, .ownState:
-      // What one marks for oneself is nobody else's business, and who is out of it is told by a change of his own.
-      if row.kind == .ownState ? !isOwn : !row.isMember { return }
+      // What users mark for themselves concerns them alone; and those who left are told by a change of their own.
+      if row.kind == .ownState ? !isOwn : !isMember { return }
       guard let seen = try store.conversation(row.conversation, as: viewer) else { return }
       // What is gone from the lists comes back by being spoken in.
       if isOwn || seen.isListed { events.append(.conversationUpdated(seen, cursor)) }

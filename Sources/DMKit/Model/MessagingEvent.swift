@@ -1,7 +1,9 @@
 /// Something that happened, as one user sees it.
 ///
 /// Expect more cases in later versions: pass over those that you do not know.
-public enum MessagingEvent: Equatable, Sendable {
+///
+/// Indirect, because an event is copied more often than its message: a copy is one reference.
+public indirect enum MessagingEvent: Equatable, Sendable {
   case message(Message, Cursor)
   /// The message as it is now: it was edited.
   case messageUpdated(Message, Cursor)

@@ -71,9 +71,7 @@ extension Store {
     /// Of a change of status: the receipt that it belongs to; nil where the log no longer has that.
     let receipt: Change?
     let at: Timestamp
-    /// Whether the user is in the conversation, or only was.
-    let isMember: Bool
-    /// The message that it is about, as the user sees it now; nil when he does not.
+    /// The message that it is about, as the user sees it now; nil when they do not.
     let message: Message?
     /// The same as it stands in the store.
     let stored: (key: Int64, id: Identifier, sender: Int64)?
@@ -98,7 +96,9 @@ extension Store {
     $0 | 1 << $1.rawValue
   }
 
-  /// Hands on up to `limit` changes of a user's conversations after one, in order, until `body` has had enough.
+  /// Passes up to `limit` changes after one to `body`, in order, until `body` returns false.
+  ///
+  /// Whether the user is in the conversation of a change is left to the viewer, who remembers it for each conversation.
   ///
   /// - Returns: how many there were.
   func forEachChange(
@@ -108,13 +108,13 @@ extension Store {
       as: "changes",
       """
       SELECT ch.rev, ch.kind, ch.conversation, ch.user, ch.from_seq, ch.to_seq, ch.sender, ch.at,
-        p.left_seq IS NULL, iif(ch.kind = \(Change.status.rawValue), (SELECT r.kind FROM change r
+        iif(ch.kind = \(Change.status.rawValue), (SELECT r.kind FROM change r
           WHERE r.rev < ch.rev AND r.kind IN (\(Change.readReceipt.rawValue), \(Change.deliveryReceipt.rawValue)) ORDER BY r.rev DESC LIMIT 1), NULL), \(Self.messageColumns)
-      FROM change ch CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1
-      LEFT JOIN message m ON 1 << ch.kind & \(Self.messageKinds) AND m.conversation = ch.conversation AND m.seq = ch.from_seq
+      FROM change ch LEFT JOIN message m ON 1 << ch.kind & \(Self.messageKinds) AND m.conversation = ch.conversation AND m.seq = ch.from_seq
       WHERE ch.rev > ?2 AND 1 << ch.kind & ?4
       AND (?5 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?5)))
-      AND (?6 IS NULL OR p.muted_until IS NULL OR p.muted_until <= ?6)
+      AND (?6 IS NULL OR NOT EXISTS (SELECT 1 FROM participant p WHERE p.conversation = ch.conversation AND p.user = ?1
+        AND p.muted_until > ?6))
       ORDER BY ch.rev LIMIT ?3
       """)
     statement.bind(filter.user)
@@ -130,10 +130,10 @@ extension Store {
       let row = ChangeRow(
         rev: Int64(statement.int(0)), kind: kind, conversation: statement.int64(2), user: statement.optionalInt64(3),
         seqs: statement.isNull(4) && statement.isNull(5) ? nil : try statement.seqs(4, 5),
-        sender: statement.optionalInt64(6), receipt: statement.optionalInt64(9).flatMap(Change.init(rawValue:)),
-        at: statement.timestamp(7), isMember: statement.bool(8),
-        message: statement.isNull(10) ? nil : try message(statement, from: 10, as: viewer),
-        stored: statement.isNull(10) ? nil : (statement.int64(18), statement.identifier(10), statement.int64(13)))
+        sender: statement.optionalInt64(6), receipt: statement.optionalInt64(8).flatMap(Change.init(rawValue:)),
+        at: statement.timestamp(7),
+        message: statement.isNull(9) ? nil : try message(statement, from: 9, as: viewer),
+        stored: statement.isNull(9) ? nil : (statement.int64(17), statement.identifier(9), statement.int64(12)))
       if try !body(row) { break }
     }
     return count

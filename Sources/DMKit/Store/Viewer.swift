@@ -4,11 +4,15 @@
 final class Viewer {
   /// What of a conversation a user sees at all.
   private final class Sight {
+    /// Whether the user is in the conversation; nil when they never were.
+    let isMember: Bool?
     /// The last message before the user left; nil for a member.
     let end: Int?
     var hidden: [SeqRange]
 
-    init(end: Int?, hidden: [SeqRange]) { (self.end, self.hidden) = (end, hidden) }
+    init(isMember: Bool?, end: Int?, hidden: [SeqRange]) {
+      (self.isMember, self.end, self.hidden) = (isMember, end, hidden)
+    }
   }
 
   /// What has expired by the reader's clock before any writer has noticed.
@@ -47,6 +51,9 @@ final class Viewer {
     statuses = StatusReader(store, viewer: user)
     surroundings = Surroundings(store, user)
   }
+
+  /// Whether the user is in a conversation; false when they left it, nil when they never were in it.
+  func isMember(of conversation: Int64) throws -> Bool? { try sight(of: conversation).isMember }
 
   /// Whether the user sees a message.
   ///
@@ -145,12 +152,14 @@ final class Viewer {
       """)
     statement.bind(conversation)
     statement.bind(user)
+    var isMember: Bool?
     var end: Int? = 0
     var hidden: [SeqRange] = []
     while try statement.step() {
       end = statement.optionalInt(0)
+      isMember = end == nil
       if !statement.isNull(1) { hidden.append(try statement.seqs(1, 2)) }
     }
-    return Sight(end: end, hidden: hidden)
+    return Sight(isMember: isMember, end: end, hidden: hidden)
   }
 }
