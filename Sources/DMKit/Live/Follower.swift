@@ -18,6 +18,8 @@ public final class Follower {
   private var look: Interval
   /// When the next message expires, on the stopwatch.
   private var expiry: Int64?
+  /// Whether `expiry` is to be read again: only once the events are returned, so that a reader has them sooner.
+  private var mustReadExpiry = true
   /// What has expired stays where it cannot be buried, and is not tried again at once.
   private var noExpiryBefore: Int64 = 0
   private var mustRead = true
@@ -80,7 +82,7 @@ public final class Follower {
       if mustRead, hasCaughtUp || !query.isCaughtUp {
         let events = try feed.next()
         mustRead = !feed.isDry
-        expiry = try nextExpiry()
+        mustReadExpiry = true
         try lease?.describe(feed.conversations)
         delivery.add(events)
         if !events.isEmpty { return events }
@@ -95,10 +97,10 @@ public final class Follower {
         return nil
       }
       if let events = try signals?.next(), !events.isEmpty { return events }
+      if mustReadExpiry { try readExpiry() }
       if let expiry, stopwatch() >= expiry {
         // By the first of all who follow; where it cannot be written, readers hide it nevertheless.
         if try !messenger.buryExpired() { noExpiryBefore = stopwatch() + Self.seldom }
-        self.expiry = try nextExpiry()
         mustRead = true
         continue
       }
@@ -111,15 +113,16 @@ public final class Follower {
         if bell.descriptor == nil || bell.isLost { listen() }
         if try feed.hasMore() { mustRead = true }
         // The clock may have been set.
-        if expiry != nil { expiry = try nextExpiry() }
+        if expiry != nil { mustReadExpiry = true }
       }
       try delivery.write(messenger)
       if !mustRead, let deadline, stopwatch() >= deadline { return [] }
     }
   }
 
-  private func nextExpiry() throws -> Int64? {
-    try messenger.untilNextExpiry().map { max(stopwatch() + $0, noExpiryBefore) }
+  private func readExpiry() throws {
+    expiry = try messenger.untilNextExpiry().map { max(stopwatch() + $0, noExpiryBefore) }
+    mustReadExpiry = false
   }
 
   /// Watches the bell again: a writer makes it anew, and others free what was short.
