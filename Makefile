@@ -1,7 +1,8 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 PROGRAMS := $(notdir $(wildcard Sources/dm-*))
-RELEASE := swift build -c release --static-swift-stdlib
+# The programs are small and their modules many: without the last flag, printing all messages takes a twentieth longer.
+RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -cross-module-optimization
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq

@@ -19,22 +19,40 @@ let strict: [SwiftSetting] = [
 
 let package = Package(
   name: "dm",
-  products: [.library(name: "DMKit", targets: ["DMKit"])]
-    + programs.map { .executable(name: $0, targets: [$0]) },
+  products: [
+    .library(name: "DMKit", targets: ["DMKit"]), .library(name: "DMUpkeep", targets: ["DMUpkeep"]),
+  ] + programs.map { .executable(name: $0, targets: [$0]) },
   targets: [
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSystem"),
+    /// The values that programs and stores speak of. Depends on none of the others.
+    .target(name: "DMModel"),
+    /// Files, locks, clocks, threads and processes: the calls to the system.
+    .target(name: "DMSystem", dependencies: ["DMModel", "CSystem"]),
+    /// The bytes of a line: JSON, base64, lines. Knows no message.
+    .target(name: "DMWire", dependencies: ["DMModel"]),
+    /// What a file is, and how it is cut, scaled and described. Knows no store and no message.
+    .target(name: "DMMedia", dependencies: ["DMModel", "DMSystem", "DMWire"]),
+    /// The database: its schema, its transactions, and what each user sees of it. The only target that imports CSQLite.
     .target(
-      name: "DMKit", dependencies: ["CSQLite", "CSystem"],
-      resources: [.embedInCode("Store/Migrations")]),
-    .target(name: "DMCLI", dependencies: ["DMKit"]),
-    .testTarget(name: "DMKitTests", dependencies: ["DMKit"], exclude: ["Fixtures"]),
-    .testTarget(name: "DMCLITests", dependencies: ["DMCLI", "DMKit"]),
+      name: "DMStore", dependencies: ["DMModel", "DMSystem", "DMMedia", "CSQLite", "CSystem"],
+      resources: [.embedInCode("Migrations")]),
+    /// What a user may do and follow, and the records that are read and printed. The library for other programs.
+    .target(name: "DMKit", dependencies: ["DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore", "CSystem"]),
+    /// What the owner of a store does to its files: check, back up, dump, restore, purge, repair.
+    .target(
+      name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore", "CSystem"]),
+    /// Options, streams, text and exit statuses: what all programs share.
+    .target(name: "DMCLI", dependencies: ["DMKit", "DMSystem", "DMUpkeep", "CSystem"]),
+    .testTarget(
+      name: "DMKitTests",
+      dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore", "DMUpkeep"], exclude: ["Fixtures"]),
+    .testTarget(name: "DMCLITests", dependencies: ["DMCLI", "DMKit", "DMModel"]),
     .testTarget(
       name: "ToolTests",
       dependencies: ["DMKit", "DMCLI"] + programs.map { .byName(name: $0) }),
-  ] + programs.map { .executableTarget(name: $0, dependencies: ["DMCLI", "DMKit"]) }
+  ] + programs.map { .executableTarget(name: $0, dependencies: ["DMCLI", "DMKit", "DMSystem", "DMUpkeep"]) }
 )
 
 for target in package.targets where target.type != .system {

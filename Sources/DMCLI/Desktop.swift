@@ -1,4 +1,5 @@
 internal import DMKit
+internal import DMSystem
 internal import Glibc
 
 /// A new folder for temporary files, which only its owner can read.

@@ -9,7 +9,7 @@ public struct PreparationArguments {
     "transcode", value: "RATE", "make H.264 and AAC of a video, at so many bits per second: 800k, 2M", as: kilobits)
   static let voice = Flag("voice", "make a voice message of a recording")
   static let maxSize = Option(
-    "max-size", value: "SIZE", "refuse a file that is larger: 500M, 20G [4G]", as: bytes)
+    "max-size", value: "SIZE", "refuse a file that is larger: 500M, 20G [4G]", as: byteCount)
 
   public static let options: [any Declared] = [asFile, keepMetadata, transcode, voice, maxSize]
   public static let rules: [Rule] = [
@@ -92,7 +92,7 @@ private func kilobits(_ text: String) throws -> Int {
 }
 
 /// Bytes, of `500M` or `20G`.
-private func bytes(_ text: String) throws -> Int {
+private func byteCount(_ text: String) throws -> Int {
   guard let size = scaledNumber(text, units: ["k": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]) else {
     throw usage("'\(text)' is not a size for --max-size; write 500M or 20G")
   }

@@ -1,4 +1,5 @@
 public import DMKit
+public import DMUpkeep
 
 /// The records of `dm-doctor` as text for people.
 public enum UpkeepText {

@@ -1,5 +1,6 @@
 internal import DMCLI
 internal import DMKit
+internal import DMUpkeep
 
 @main struct DMDoctor: Program {
   static let deep = Flag(

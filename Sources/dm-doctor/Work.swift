@@ -1,5 +1,6 @@
 internal import DMCLI
 internal import DMKit
+internal import DMUpkeep
 
 /// One action on the store, which a signal ends only between two steps.
 struct Work {

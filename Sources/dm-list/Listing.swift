@@ -1,5 +1,6 @@
 internal import DMCLI
 internal import DMKit
+internal import DMSystem
 
 /// Prints the list, and what has changed since.
 final class Listing {

@@ -2,6 +2,7 @@ import Testing
 
 @testable import DMCLI
 @testable import DMKit
+@testable import DMMedia
 
 extension LocalTime {
   struct AttachmentText {
@@ -19,7 +20,7 @@ extension LocalTime {
 
     private func message(_ text: String?, _ attachments: [Attachment]) -> Message {
       var message = Message(
-        id: id, conversationID: id, conversation: ConversationLabel(title: "bob", isGroup: false, reference: "bob"),
+        id, conversationID: id, conversation: ConversationLabel(title: "bob", isGroup: false, reference: "bob"),
         seq: 7, sender: Handle(stored: "bob"), text: text, createdAt: time, status: .sent, nonce: nil)
       message.attachments = attachments
       return message

@@ -11,7 +11,7 @@ extension LocalTime {
 
     private func message(_ text: String, from sender: String = "bob", _ status: Message.Status = .sent) -> Message {
       Message(
-        id: id, conversationID: id, conversation: ConversationLabel(title: "bob", isGroup: false, reference: "bob"),
+        id, conversationID: id, conversation: ConversationLabel(title: "bob", isGroup: false, reference: "bob"),
         seq: 7, sender: Handle(stored: sender), text: text, createdAt: time, status: status, nonce: nil)
     }
 
@@ -102,7 +102,7 @@ extension LocalTime {
     }
 
     @Test func `what was marked shows the conversation, how many, which and what is left`() {
-      func marked(_ action: Messenger.MarkOptions.Act, _ ranges: [SeqRange], isDryRun: Bool = false) -> Marked {
+      func marked(_ action: Marked.Action, _ ranges: [SeqRange], isDryRun: Bool = false) -> Marked {
         Marked(
           action: action, isDryRun: isDryRun, conversationID: id, conversationTitle: "bob", ranges: ranges,
           unreadCount: 3, at: time)

@@ -1,5 +1,6 @@
 internal import CSystem
 public import DMKit
+internal import DMSystem
 internal import Glibc
 
 /// Shows typing as long as something lasts, and hides it however that ends.

@@ -122,9 +122,7 @@ final class ChangeFeed {
   /// What a viewer knows holds for one state of the store, through all batches that are read of it.
   private func currentViewer(_ me: Int64) throws -> Viewer {
     guard let kept, kept.data == (try store.dataVersion()), kept.writes == store.writeCount else {
-      let viewer = Viewer(store, me)
-      viewer.namesReaders = query.namesReaders
-      return viewer
+      return Viewer(store, me, namesReaders: query.namesReaders)
     }
     return kept.viewer
   }

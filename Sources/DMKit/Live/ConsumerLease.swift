@@ -1,3 +1,5 @@
+internal import DMSystem
+
 /// The right to stream a consumer, for as long as it is kept.
 final class ConsumerLease {
   /// Where the consumer stood when the stream began.

@@ -1,3 +1,5 @@
+public import DMModel
+internal import DMSystem
 internal import Glibc
 
 /// The stream of what happens, for a program that has a thread for it; others take `Messenger.events`.

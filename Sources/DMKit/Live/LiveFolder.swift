@@ -1,3 +1,5 @@
+internal import CSystem
+internal import DMSystem
 internal import Glibc
 
 /// The folder of signals that nobody keeps: an empty file a typing or present user, whose time of change is the

@@ -1,4 +1,6 @@
 internal import CSystem
+public import DMModel
+internal import DMSystem
 internal import Glibc
 internal import Synchronization
 

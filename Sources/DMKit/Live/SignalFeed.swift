@@ -1,3 +1,5 @@
+internal import DMSystem
+
 /// Typing and presence as a follower is told of them: the folder of signals, looked at a few times a second at the
 /// most, however many signals come.
 final class SignalFeed {

@@ -46,7 +46,7 @@ extension ImportSession {
     _ line: ImportedMessage, _ id: Identifier, _ row: Store.ConversationRow, number: Int
   ) throws -> Message {
     var message = Message(
-      id: id, conversationID: row.id, conversation: try allSeeing.surroundings.label(of: row.key), seq: number,
+      id, conversationID: row.id, conversation: try allSeeing.surroundings.label(of: row.key), seq: number,
       sender: line.sender, text: line.text, createdAt: line.createdAt, status: .sent, nonce: line.nonce)
     message.senderName = try store.userKey(line.sender.description).flatMap(allSeeing.surroundings.displayName)
     message.isMine = line.sender == messenger.identity.handle

@@ -1,3 +1,7 @@
+public import DMMedia
+public import DMModel
+internal import DMSystem
+
 extension Messenger {
   /// A file that is ready to be sent.
   public struct Prepared: Sendable {

@@ -1,3 +1,5 @@
+public import DMModel
+
 extension Messenger {
   /// Blocks users, or does so no more: while one blocks somebody, nothing of his reaches one, and he is not told.
   ///

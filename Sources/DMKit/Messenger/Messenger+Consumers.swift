@@ -1,3 +1,7 @@
+public import DMModel
+internal import DMStore
+internal import DMSystem
+
 /// A line of a consumer's program: a message, an acknowledgement of what it answers, or both.
 public struct ConsumerLine: Sendable {
   /// Nil when it only acknowledges; a fault when it can never be sent.

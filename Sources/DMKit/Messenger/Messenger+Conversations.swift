@@ -1,3 +1,5 @@
+public import DMModel
+
 extension Messenger {
   /// The user's conversations, pinned first, then newest activity.
   ///

@@ -1,3 +1,5 @@
+public import DMModel
+
 extension Messenger {
   /// Does things to messages in one transaction, in order, and says what became of each.
   public func edit(_ batch: [Edit]) throws -> [Result<Edit.Outcome, DMError>] {

@@ -1,3 +1,6 @@
+internal import DMModel
+internal import DMStore
+
 extension Messenger {
   /// The place in the stream that a start means now.
   ///

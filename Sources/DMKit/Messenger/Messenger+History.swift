@@ -1,33 +1,4 @@
-/// Which messages to show.
-public struct HistoryQuery: Sendable {
-  /// A message, or a moment.
-  public enum Bound: Sendable {
-    case message(MessageReference)
-    case time(Timestamp)
-  }
-
-  /// Empty for all that the user is in.
-  public var conversations: [ConversationReference]
-  /// Takes a direct conversation in which nothing was said yet for an empty one.
-  public var allowsMissing = false
-  /// Nil for everything; otherwise only these numbers.
-  public var ranges: [RangeReference]?
-  /// From here on, this message included.
-  public var since: Bound?
-  /// Up to here, this message left out.
-  public var before: Bound?
-  public var unreadOnly = false
-  /// Leaves out conversations that are muted now.
-  public var unmutedOnly = false
-  /// Shows that there was a message, too, where one was deleted or has expired.
-  public var includesDeleted = false
-  /// Whether each message says who has read it.
-  public var namesReaders = false
-  /// The newest so many of what is left; nil for all.
-  public var limit: Int? = 30
-
-  public init(_ conversations: ConversationReference...) { self.conversations = conversations }
-}
+public import DMModel
 
 /// Messages in batches, oldest first.
 ///
@@ -55,8 +26,8 @@ public final class History {
     self.messenger = messenger
     left = query.limit
     plan = try messenger.reading(nil) { store, me in
-      let viewer = Viewer(store, me, extras: query.includesDeleted ? .tombstones : .nothing)
-      viewer.namesReaders = query.namesReaders
+      let viewer = Viewer(
+        store, me, extras: query.includesDeleted ? .tombstones : .nothing, namesReaders: query.namesReaders)
       self.viewer = viewer
       cursor = Cursor(store: try store.uuid(), try messenger.placed(.now, store))
       let rows = try query.conversations.compactMap { reference in

@@ -1,3 +1,5 @@
+public import DMModel
+
 extension Messenger {
   /// Adds history in one transaction, in order, and says what became of each line.
   ///

@@ -1,3 +1,7 @@
+public import DMModel
+internal import DMStore
+internal import DMSystem
+
 extension Messenger {
   /// Adds users to a group and says so in it.
   ///

@@ -1,3 +1,6 @@
+public import DMModel
+internal import DMSystem
+
 /// What of a conversation is one's own business.
 public enum OwnChange: Equatable, Sendable {
   case pinned(Bool)

@@ -1,3 +1,6 @@
+public import DMModel
+internal import DMStore
+
 /// Which messages of a conversation to mark.
 public enum ReadTarget: Sendable {
   case ranges([RangeReference])
@@ -13,15 +16,7 @@ public enum ReadTarget: Sendable {
 extension Messenger {
   /// What to do to messages.
   public struct MarkOptions: Sendable {
-    public enum Act: String, Sendable, CaseIterable {
-      case read
-      /// For oneself only, the receipts stay.
-      case unread
-      /// Everything up to the last of them reached the user.
-      case delivered
-    }
-
-    public var act = Act.read
+    public var act = Marked.Action.read
     /// Says what would change and changes nothing.
     public var isDryRun = false
     /// The handle of the only sender whose messages are marked.
@@ -221,7 +216,7 @@ extension Messenger {
 
   /// The parts of ranges that an act would change.
   private func wouldChange(
-    _ ranges: [SeqRange], _ act: MarkOptions.Act, _ store: Store, _ viewer: Viewer, _ key: Int64
+    _ ranges: [SeqRange], _ act: Marked.Action, _ store: Store, _ viewer: Viewer, _ key: Int64
   ) throws -> [SeqRange] {
     switch act {
     case .read: return try ranges.flatMap { try store.wouldChange($0, toRead: true, as: viewer, in: key) }

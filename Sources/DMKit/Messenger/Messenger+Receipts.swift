@@ -1,3 +1,5 @@
+public import DMModel
+
 /// Messages that are named: one, or those of a conversation with some numbers.
 public enum MessageSelection: Sendable {
   case message(MessageReference)

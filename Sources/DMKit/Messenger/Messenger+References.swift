@@ -1,3 +1,6 @@
+public import DMModel
+internal import DMStore
+
 extension Messenger {
   /// Finds a conversation that the user is in, or was in: then it ends for him where he left.
   ///
@@ -160,8 +163,7 @@ extension Messenger {
       guard let first = ids.first, try store.conversation(first) == nil, try store.place(of: first) != nil else {
         return nil
       }
-      let viewer = Viewer(store, me)
-      viewer.namesReaders = namesReaders
+      let viewer = Viewer(store, me, namesReaders: namesReaders)
       return try ids.map { try visibleMessage(.id($0), store, as: viewer).message }
     }
   }

@@ -1,3 +1,5 @@
+internal import DMStore
+
 /// What one may do where: docs/rules.md is this as a table.
 enum Act {
   // To a conversation that one is in.

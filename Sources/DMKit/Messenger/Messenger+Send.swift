@@ -1,3 +1,5 @@
+public import DMModel
+
 extension Messenger {
   /// Sends one message and returns it once it is durable.
   ///

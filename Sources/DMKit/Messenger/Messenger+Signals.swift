@@ -1,3 +1,5 @@
+public import DMModel
+
 /// That a user is typing in a conversation, as long as it is refreshed.
 public struct TypingSignal: Sendable {
   private let folder: String

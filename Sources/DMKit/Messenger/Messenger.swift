@@ -1,3 +1,6 @@
+public import DMModel
+public import DMStore
+
 /// A store as one user sees it: every rule about who may do what stands here, once.
 ///
 /// Not Sendable: it holds a connection that stays on its thread; another thread makes its own.

@@ -1,3 +1,5 @@
+internal import DMSystem
+
 /// The messages that one user sends in one transaction.
 final class SendSession: BatchSession {
   private let messenger: Messenger
@@ -67,7 +69,7 @@ final class SendSession: BatchSession {
     target.row = row
     if target.firstAdded == nil { target.firstAdded = row.lastSeq }
     var message = Message(
-      id: id, conversationID: row.id, conversation: try viewer.surroundings.label(of: row.key), seq: row.lastSeq,
+      id, conversationID: row.id, conversation: try viewer.surroundings.label(of: row.key), seq: row.lastSeq,
       sender: messenger.identity.handle, text: text, createdAt: row.lastActivity, status: .sent, nonce: outgoing.nonce)
     message.senderName = try viewer.surroundings.displayName(of: me)
     message.isMine = true

@@ -1,3 +1,5 @@
+public import DMWire
+
 // Records as JSON Schema, draft 2020-12.
 
 extension RecordSchema {

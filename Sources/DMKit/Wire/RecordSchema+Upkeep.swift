@@ -62,7 +62,7 @@ extension RecordSchema {
         .list(
           .members([
             Field("user", .handle), Field("name", .string), Field("behind_count", .integer), Field("used_at", .time),
-            Field("warning", .words(Statistics.Warning.allCases.map(\.rawValue)), optional: true),
+            Field("warning", .words(Consumer.Warning.allCases.map(\.rawValue)), optional: true),
           ]))),
       Field("upkeep", .list(.members([Field("tool", .string), Field("used_at", .time)]))),
     ])

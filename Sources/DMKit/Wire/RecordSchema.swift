@@ -164,7 +164,7 @@ public struct RecordSchema: Sendable {
   static let marked = RecordSchema(
     "marked",
     [
-      Field("action", .words(Messenger.MarkOptions.Act.allCases.map(\.rawValue))), Field("is_dry_run", .boolean),
+      Field("action", .words(Marked.Action.allCases.map(\.rawValue))), Field("is_dry_run", .boolean),
       Field("conversation_id", .uuid), Field("conversation_title", .string, optional: true),
       Field("ranges", .list(.list(.integer))), Field("marked_count", .integer), Field("unread_count", .integer),
       Field("marked_at", .time),

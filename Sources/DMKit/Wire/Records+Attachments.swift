@@ -1,3 +1,6 @@
+public import DMModel
+public import DMWire
+
 extension Attachment: Record {
   public func write(to json: inout JSONWriter) { write(to: &json) { _ in } }
 

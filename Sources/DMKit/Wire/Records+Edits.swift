@@ -1,3 +1,6 @@
+public import DMModel
+public import DMWire
+
 extension Deletion: Record {
   public func write(to json: inout JSONWriter) { write(to: &json, cursor: nil) }
 
@@ -37,6 +40,22 @@ extension Edit.Outcome: Record {
     case .deleted(let deletion): deletion.write(to: &json)
     case .reaction(let reaction): reaction.write(to: &json)
     case .report(let report): report.write(to: &json)
+    }
+  }
+}
+
+extension Report: Record {
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "report")
+      json.member("message_id", messageID)
+      json.member("conversation_id", conversationID)
+      json.member("seq", seq)
+      json.member("sender", sender.description)
+      json.member("user", user.description)
+      json.member("reason", reason)
+      json.member("text", text)
+      json.member("reported_at", reportedAt)
     }
   }
 }

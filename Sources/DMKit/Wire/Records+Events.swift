@@ -1,3 +1,6 @@
+public import DMModel
+public import DMWire
+
 extension MessagingEvent: Record {
   public func write(to json: inout JSONWriter) {
     switch self {

@@ -1,3 +1,6 @@
+public import DMModel
+public import DMWire
+
 /// Something that has a line of its own.
 ///
 /// The members of each are in `RecordSchema`, in this order.

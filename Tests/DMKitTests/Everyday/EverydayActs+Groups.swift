@@ -1,4 +1,5 @@
 @testable import DMKit
+@testable import DMStore
 
 /// Acts on groups, on what is one's own, on other users, and on time.
 extension EverydayRun {

@@ -1,4 +1,5 @@
 @testable import DMKit
+@testable import DMStore
 
 /// Acts of readers.
 extension EverydayRun {

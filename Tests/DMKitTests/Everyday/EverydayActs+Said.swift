@@ -1,4 +1,6 @@
 @testable import DMKit
+@testable import DMStore
+@testable import DMSystem
 
 /// Acts that say something, or change what was said.
 extension EverydayRun {

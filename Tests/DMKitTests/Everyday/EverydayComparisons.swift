@@ -1,4 +1,5 @@
 @testable import DMKit
+@testable import DMStore
 
 /// What users are shown, held against the model.
 extension EverydayRun {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import DMStore
+@testable import DMSystem
 
 /// One who follows from the beginning.
 final class EverydayWatcher {

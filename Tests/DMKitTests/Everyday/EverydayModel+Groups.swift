@@ -1,4 +1,6 @@
 @testable import DMKit
+@testable import DMModel
+@testable import DMStore
 
 /// What becomes of groups, of receipts, and of what is one's own.
 extension EverydayModel {

@@ -1,4 +1,5 @@
 @testable import DMKit
+@testable import DMStore
 
 /// What becomes of messages.
 extension EverydayModel {

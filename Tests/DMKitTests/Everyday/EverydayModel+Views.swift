@@ -8,7 +8,7 @@ extension EverydayModel {
     guard let id = said.id, let conversation = talks[talk].id else { throw Mismatch("a message was not learned") }
     let isGone = isGone(seq, talk)
     var message = Message(
-      id: id, conversationID: conversation, conversation: try label(talk, for: user), seq: seq,
+      id, conversationID: conversation, conversation: try label(talk, for: user), seq: seq,
       sender: handle(said.sender), text: isGone ? nil : said.text, createdAt: said.createdAt,
       status: status(seq, talk, to: user), nonce: said.nonce)
     message.isMine = said.sender == user

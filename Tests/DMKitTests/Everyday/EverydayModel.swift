@@ -1,4 +1,5 @@
 @testable import DMKit
+@testable import DMStore
 
 /// What some users should see of a store, by the rules alone: nothing is counted that can be looked up.
 ///

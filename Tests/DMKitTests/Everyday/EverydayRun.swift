@@ -1,6 +1,8 @@
 import FoundationEssentials
 
 @testable import DMKit
+@testable import DMStore
+@testable import DMSystem
 
 /// Five users of one store, and the model of it.
 final class EverydayRun {

@@ -1,4 +1,5 @@
 @testable import DMKit
+@testable import DMModel
 
 /// Searches, held against a reader who goes through all that they see.
 extension EverydayRun {

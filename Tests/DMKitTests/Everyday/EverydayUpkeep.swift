@@ -1,6 +1,7 @@
 import FoundationEssentials
 
 @testable import DMKit
+@testable import DMUpkeep
 
 /// What the store says of itself, and what becomes of it elsewhere.
 extension EverydayRun {

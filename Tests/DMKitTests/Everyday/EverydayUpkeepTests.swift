@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMUpkeep
 
 /// Whatever five users do, the store stays sound.
 struct EverydayUpkeepTests {

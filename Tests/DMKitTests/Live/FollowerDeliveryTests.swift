@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMSystem
 
 /// What was told counts as delivered, once the reader asks for more.
 struct FollowerDeliveryTests {

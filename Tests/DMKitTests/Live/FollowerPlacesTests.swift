@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMModel
 
 /// Where a stream begins, where it stands, and that it goes on from any place exactly.
 struct FollowerPlacesTests {

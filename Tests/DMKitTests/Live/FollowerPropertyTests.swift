@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMSystem
 
 /// Four users do whatever comes while followers with all sorts of wishes read at any moment, and begin again from any
 /// place that was told: each is told what a plain list of events says, in its order, as it is then.

@@ -3,6 +3,8 @@ import Glibc
 import Testing
 
 @testable import DMKit
+@testable import DMStore
+@testable import DMSystem
 
 /// How a follower waits, wakes, beats and ends.
 struct FollowerTests {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import DMModel
+@testable import DMUpkeep
 
 /// What is forgotten of the log, and that a follower that comes too late is told so.
 struct GapTests {
@@ -243,7 +245,7 @@ struct GapTests {
 
   @Test func `statistics warn of a consumer that is behind what the log keeps, and of one at a gap`() throws {
     let (store, consumer, bob, _, next) = try lateConsumer()
-    func warnings() throws -> [Statistics.Warning?] { try store.upkeep.statistics().consumers.map(\.warning) }
+    func warnings() throws -> [Consumer.Warning?] { try store.upkeep.statistics().consumers.map(\.warning) }
     #expect(try warnings() == [.gap])
     _ = try bob.acknowledge(next.description, for: "bot")
     #expect(try warnings() == [nil])

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import DMKit
+@testable import DMSystem
 
 /// Typing and presence: who gives the signals, and who is told.
 struct SignalsTests {

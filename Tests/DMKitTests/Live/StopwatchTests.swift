@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMSystem
 
 struct StopwatchTests {
   @Test func `a stopwatch never goes back`() {

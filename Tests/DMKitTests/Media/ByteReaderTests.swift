@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
+@testable import DMSystem
 
 struct ByteReaderTests {
   private func reading<T>(_ bytes: [UInt8], isLittleEndian: Bool = false, _ body: (inout ByteReader) throws -> T)

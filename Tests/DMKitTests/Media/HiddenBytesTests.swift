@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
 
 /// Text that was put where a program that shows an image does not look.
 struct HiddenBytesTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
 
 /// What tools write seldom or never, made by hand.
 struct ImageCutDetailTests {

@@ -1,6 +1,9 @@
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
+@testable import DMStore
+@testable import DMSystem
 
 struct ImageCutTests {
   @Test(arguments: MediaSample.editable)

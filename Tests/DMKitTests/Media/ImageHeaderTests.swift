@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
 
 struct ImageHeaderTests {
   @Test(arguments: MediaSample.editable + MediaSample.boxed)

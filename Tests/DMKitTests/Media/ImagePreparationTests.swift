@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
+@testable import DMSystem
 
 struct ImagePreparationTests {
   let folder: MediaFolder

@@ -2,6 +2,8 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
+@testable import DMSystem
 
 /// A folder for what a test makes with the real tools.
 final class MediaFolder: TemporaryFolder {

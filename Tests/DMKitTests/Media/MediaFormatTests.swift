@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
 
 struct MediaFormatTests {
   /// By the command that makes the file; its name comes last.

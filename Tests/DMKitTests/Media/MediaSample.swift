@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
 
 /// An image that the tools make, of each way in which a format is written.
 struct MediaSample: CustomTestStringConvertible, Sendable {

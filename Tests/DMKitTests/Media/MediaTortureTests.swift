@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
 
 /// Bytes that are no file of the format that they say they are.
 struct MediaTortureTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
 
 struct MovieHeaderTests {
   @Test(arguments: ["moving.mp4", "moving.mov", "sound.m4a", "sound.wav"])

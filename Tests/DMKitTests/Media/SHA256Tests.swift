@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
 
 struct SHA256Tests {
   /// FIPS 180-2, appendix B, and the examples of NIST for an empty message and one of 896 bits.

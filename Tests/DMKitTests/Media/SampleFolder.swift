@@ -2,6 +2,8 @@ import Foundation
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
+@testable import DMSystem
 
 /// A folder for samples that the tools make.
 final class SampleFolder: TemporaryFolder {

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import DMKit
+@testable import DMSystem
 
 struct ToolTests {
   let folder: MediaFolder

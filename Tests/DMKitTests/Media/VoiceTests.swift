@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMSystem
 
 struct VoiceTests {
   let folder: MediaFolder

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
 
 struct WaveformTests {
   private func waveform(_ samples: some Sequence<Int16>) -> Waveform {

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import DMKit
+@testable import DMSystem
 
 struct WorkFolderTests {
   /// A folder such as a process that was killed leaves.
@@ -82,10 +83,10 @@ struct WorkFolderTests {
     let folder = try TemporaryFolder()
     let file = folder.path + "/file"
     try Data().write(to: URL(filePath: file))
-    #expect(try DMKit.names(in: folder.path) == ["file"])
-    #expect(try code { try DMKit.names(in: file) } == .inputOutput)
-    #expect(try code { try DMKit.names(in: file, mayBeAbsent: true) } == .inputOutput)
-    #expect(try code { try DMKit.names(in: folder.path + "/absent") } == .inputOutput)
-    #expect(try DMKit.names(in: folder.path + "/absent", mayBeAbsent: true) == [])
+    #expect(try DMSystem.names(in: folder.path) == ["file"])
+    #expect(try code { try DMSystem.names(in: file) } == .inputOutput)
+    #expect(try code { try DMSystem.names(in: file, mayBeAbsent: true) } == .inputOutput)
+    #expect(try code { try DMSystem.names(in: folder.path + "/absent") } == .inputOutput)
+    #expect(try DMSystem.names(in: folder.path + "/absent", mayBeAbsent: true) == [])
   }
 }

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import DMKit
+@testable import DMSystem
 
 struct AttachmentFilesTests {
   private func prepare(_ path: String, in store: TemporaryStore) throws -> Messenger.Prepared {

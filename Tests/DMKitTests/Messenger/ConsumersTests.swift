@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMModel
 
 /// Consumers as a stream has them: where they begin, who streams them, how they are acknowledged and forgotten.
 struct ConsumersTests {

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import DMKit
+@testable import DMSystem
 
 /// What happens, as an asynchronous sequence.
 struct EventsTests {

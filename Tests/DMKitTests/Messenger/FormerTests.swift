@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMUpkeep
 
 struct FormerTests {
   /// A group that dave had to leave, and that has changed since in all that is seen of it.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMStore
 
 /// Who may import into what, and what the answers tell.
 struct ImportAccessTests {

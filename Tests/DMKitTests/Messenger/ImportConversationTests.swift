@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMSystem
 
 struct ImportConversationTests {
   private func line(

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMStore
 
 struct ListTests {
   private func list(_ messenger: Messenger, _ change: (inout ListQuery) -> Void = { _ in }) throws -> [String] {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import DMSystem
+@testable import DMUpkeep
 
 struct OrderTests {
   @Test func `numbers are 1, 2, 3 without holes, whatever fails between them`() throws {

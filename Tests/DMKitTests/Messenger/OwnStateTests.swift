@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMStore
 
 /// What each user decides about a conversation for themselves: pin, mute, archive and name.
 struct OwnStateTests {

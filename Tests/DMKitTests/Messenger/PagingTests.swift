@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMStore
 
 /// Pages laid one after the other are the whole list, in its order.
 struct PagingTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMUpkeep
 
 /// Marking as read without a receipt, and choosing what to mark.
 struct PrivateReadTests {

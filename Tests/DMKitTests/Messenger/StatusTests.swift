@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMStore
 
 /// How far messages have come, where senders block some of those who read them.
 struct StatusTests {
@@ -16,7 +17,7 @@ struct StatusTests {
       try store.messenger(user).everything(in: "+ops").dropFirst().map(\.status)
     }
 
-    func act(_ act: Messenger.MarkOptions.Act, by user: String, upTo seq: Int) throws {
+    func act(_ act: Marked.Action, by user: String, upTo seq: Int) throws {
       try store.messenger(user).take(act, upTo: seq, of: "+ops")
     }
 

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
 
 struct AttachmentNameTests {
   @Test(arguments: [

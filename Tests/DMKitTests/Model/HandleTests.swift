@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMUpkeep
 
 struct HandleTests {
   @Test(arguments: [

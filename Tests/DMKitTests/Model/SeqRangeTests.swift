@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMModel
 
 struct SeqRangeTests {
   /// The numbers of a set as ascending ranges that do not touch.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMModel
 
 /// What a receipt changes, against a look at each message and each of its possible senders.
 struct StatusChangeTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMModel
 
 struct TimestampTests {
   @Test(

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMUpkeep
 
 /// Stores whose schema is not what dm makes, by accident or by somebody's hand.
 struct ForeignSchemaTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMStore
 
 struct MigrationTests {
   private func newStore(_ sql: String = "") throws -> TemporaryStore {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import DMKit
+@testable import DMStore
 
 @Suite struct QueryPlanTests {
   private func plan(of sql: String) throws -> String {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMStore
 
 /// A store whose messages are put there without anybody who says them.
 final class SearchStore {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMStore
 
 /// What a search finds, said naively.
 indirect enum SearchModel {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMStore
 
 @Suite struct SearchTextTests {
   private func apart(_ text: String) -> String { text.replacing("|", with: "\u{1F}") }

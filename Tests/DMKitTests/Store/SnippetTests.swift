@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMStore
 
 @Suite struct SnippetTests {
   @Test func `what was found stands between asterisks`() throws {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMSystem
 
 /// How long a test waits for what has to come, in microseconds: for ever, as far as a test is concerned.
 let patience: Int64 = 60_000_000
@@ -41,7 +42,7 @@ extension Messenger {
       .ranges([RangeReference(from: seqs.lowerBound, to: seqs.upperBound)]), in: ConversationReference(conversation))
   }
 
-  func take(_ act: MarkOptions.Act, upTo seq: Int, of conversation: String) throws {
+  func take(_ act: Marked.Action, upTo seq: Int, of conversation: String) throws {
     var options = MarkOptions()
     options.act = act
     _ = try markRead(

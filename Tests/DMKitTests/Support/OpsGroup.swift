@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMSystem
 
 /// A group `ops` of alice, who owns it, bob and carol; dave is a user who was never in it.
 ///

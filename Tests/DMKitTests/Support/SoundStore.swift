@@ -2,6 +2,8 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMStore
+@testable import DMUpkeep
 
 extension TemporaryStore {
   var upkeep: Upkeep { Upkeep(location) }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMStore
 
 /// A store in a folder of its own, which goes away with it.
 ///

@@ -2,6 +2,10 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
+@testable import DMStore
+@testable import DMUpkeep
+@testable import DMWire
 
 struct AttachmentBackupTests {
   /// The contents of a store and what each of them is.

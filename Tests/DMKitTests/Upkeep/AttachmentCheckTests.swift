@@ -2,6 +2,9 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
+@testable import DMSystem
+@testable import DMUpkeep
 
 struct AttachmentCheckTests {
   @Test func `there is nothing to find in a store whose messages carry files`() throws {

@@ -2,6 +2,8 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMStore
+@testable import DMSystem
 
 /// What a disk may do to what messages carry.
 struct AttachmentFlipTests {

@@ -3,6 +3,9 @@ import Glibc
 import Testing
 
 @testable import DMKit
+@testable import DMStore
+@testable import DMSystem
+@testable import DMUpkeep
 
 struct AttachmentPurgeTests {
   @Test func `what was not sent goes when it is a day old, and then its content`() throws {

@@ -2,6 +2,9 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMStore
+@testable import DMSystem
+@testable import DMUpkeep
 
 struct BackupTests {
   private func mode(_ path: String) throws -> Int? {

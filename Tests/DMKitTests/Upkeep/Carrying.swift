@@ -2,6 +2,9 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMMedia
+@testable import DMStore
+@testable import DMSystem
 
 extension Messenger {
   /// Prepares bytes, just as they are.

@@ -2,6 +2,8 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMModel
+@testable import DMUpkeep
 
 struct CheckTests {
   @Test func `there is nothing to find in a sound store`() throws {

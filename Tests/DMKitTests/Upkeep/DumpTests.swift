@@ -2,6 +2,9 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMStore
+@testable import DMSystem
+@testable import DMUpkeep
 
 struct DumpTests {
   @Test func `lines that cannot wait beside the store wait where that is allowed, or it is an error`() throws {

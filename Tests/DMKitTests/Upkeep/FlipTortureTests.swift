@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMStore
 
 /// What a disk may do to a store.
 struct FlipTortureTests {

@@ -2,6 +2,9 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMStore
+@testable import DMSystem
+@testable import DMUpkeep
 
 struct PurgeTests {
   /// Leaves a tombstone of a message, as deleting for everyone does.

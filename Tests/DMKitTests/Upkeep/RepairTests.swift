@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMUpkeep
 
 struct RepairTests {
   @Test func `in a sound store there is nothing to correct`() throws {

@@ -2,6 +2,9 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import DMStore
+@testable import DMSystem
+@testable import DMUpkeep
 
 struct RestoreTests {
   @Test func `a backup is restored as a store that goes on`() throws {

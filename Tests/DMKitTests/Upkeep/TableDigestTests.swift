@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import DMStore
+@testable import DMUpkeep
 
 /// Rows that no count and no range gives away when they change.
 struct TableDigestTests {

@@ -1,4 +1,5 @@
 @testable import DMKit
+@testable import DMMedia
 
 extension RecordsTests {
   static let hash = SHA256().finish()

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import DMModel
 
 /// What is printed and what the schema says are two texts; here they are held together.
 struct RecordsTests {

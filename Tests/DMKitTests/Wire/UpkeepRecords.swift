@@ -1,4 +1,6 @@
 @testable import DMKit
+@testable import DMMedia
+@testable import DMUpkeep
 
 extension RecordsTests {
   /// What dm-doctor(1) prints: full or not.

@@ -1,0 +1,130 @@
+internal import DMModel
+internal import DMSystem
+internal import Glibc
+
+/// Overwrites metadata in an MP4 or MOV by nothing, so that no other byte has to move.
+///
+/// Boxes that are not needed to see and hear it become free space (ISO/IEC 14496-12, section 8.1.2), and so do tracks of
+/// anything else, in which cameras tell where they are while they film: what was in them has no index any more.
+enum MovieCut {
+  /// What is kept in a box, by the name of that; in others all but what is always metadata.
+  private static let kept: [String: Set<String>] = [
+    "": ["ftyp", "styp", "moov", "mdat", "moof", "mfra", "sidx"], "moov": ["mvhd", "trak", "mvex"],
+    "trak": ["tkhd", "edts", "tref", "mdia", "tapt"], "edts": ["elst"], "mvex": ["mehd", "trex"],
+    "moof": ["mfhd", "traf"],
+  ]
+  private static let metadata: Set<String> = ["udta", "meta", "uuid"]
+  private static let containers: Set<String> = [
+    "moov", "trak", "edts", "mdia", "minf", "stbl", "mvex", "moof", "traf",
+  ]
+  private static let headers: Set<String> = ["mvhd", "tkhd", "mdhd"]
+  /// Names of boxes that are nowhere in one that is kept, unless that has a wrong size.
+  private static let marks = ["udta", "meta", "ilst", "uuid", "loci"].map { Array($0.utf8) }
+
+  /// What is overwritten by zeros.
+  private struct Blank {
+    /// Where the name of a box is that becomes free.
+    var name: Int?
+    let content: Range<Int>
+  }
+
+  /// Cuts in place a file that nobody else reads.
+  ///
+  /// - Returns: whether it is a file of that kind, all of which could be read.
+  static func cut(_ path: String, as format: MediaFormat) throws -> Bool {
+    guard [.mp4, .quickTime, .m4a].contains(format) else { return false }
+    guard let (blanks, isUnderstood) = try blanks(in: path) else { return false }
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw fileFault(.inputOutput, "write", path) }
+    defer { close(descriptor) }
+    for blank in blanks {
+      if let name = blank.name {
+        lseek(descriptor, off_t(name), SEEK_SET)
+        try write(Array("free".utf8), descriptor, path)
+      }
+      lseek(descriptor, off_t(blank.content.lowerBound), SEEK_SET)
+      var left = blank.content.count
+      while left > 0 {
+        let count = min(left, ContentFolder.chunkBytes)
+        try write([UInt8](repeating: 0, count: count), descriptor, path)
+        left -= count
+      }
+    }
+    return isUnderstood
+  }
+
+  private static func write(_ bytes: [UInt8], _ descriptor: Int32, _ path: String) throws {
+    try bytes.withUnsafeBytes { try writeAll($0, to: descriptor, path) }
+  }
+
+  /// Nil when it has no index of what is in it.
+  private static func blanks(in path: String) throws -> (blanks: [Blank], isUnderstood: Bool)? {
+    let file = try MappedFile(path: path)
+    let all = ByteReader(file.bytes)
+    var blanks: [Blank] = []
+    var open = [(name: "", content: all)]
+    var (hasIndex, isUnderstood) = (false, true)
+    let isFragmented = Boxes(all).contains { $0.name == "moof" }
+    while let (parent, content) = open.popLast() {
+      var boxes = Boxes(content)
+      while let box = boxes.next() {
+        hasIndex = hasIndex || parent.isEmpty && box.name == "moov"
+        isUnderstood = isUnderstood && box.isWhole
+        if !isKept(box, in: parent) {
+          blanks.append(Blank(name: box.start + 4, content: box.content.rest))
+          if parent == "moov", box.name == "trak" {
+            // What is in fragments has no index that is read here.
+            let samples = isFragmented ? nil : MovieSamples.ranges(of: box.content, in: all)
+            blanks += (samples ?? []).map { Blank(content: $0) }
+            isUnderstood = isUnderstood && samples != nil
+          }
+        } else if headers.contains(box.name) {
+          blanks.append(Blank(content: times(of: box.content)))
+        } else if box.name == "hdlr" {
+          // A name follows the type of the handler (ISO/IEC 14496-12, section 8.4.3).
+          blanks.append(
+            Blank(content: min(box.content.place + 24, box.content.rest.upperBound)..<box.content.rest.upperBound))
+        } else if containers.contains(box.name) {
+          open.append((box.name, box.content))
+        } else if box.name != "mdat" {
+          isUnderstood = isUnderstood && !marks.contains { box.content.contains($0) }
+        }
+      }
+      blanks.append(Blank(content: boxes.rest))
+    }
+    return hasIndex ? (blanks, isUnderstood) : nil
+  }
+
+  /// Whether a sound of that kind, which is sent as it is, tells where it was recorded.
+  static func tellsPlace(_ path: String) throws -> Bool {
+    let file = try MappedFile(path: path)
+    let marks =
+      [[0xA9] + Array("xyz".utf8)] + ["loci", "com.apple.quicktime.location", "exif:GPS"].map { Array($0.utf8) }
+    return Boxes(ByteReader(file.bytes)).contains { box in
+      box.name != "mdat" && marks.contains { box.content.contains($0) }
+    }
+  }
+
+  private static func isKept(_ box: Boxes.Box, in parent: String) -> Bool {
+    if parent == "moov", box.name == "trak" { return isSeenOrHeard(box.content) }
+    return kept[parent].map { $0.contains(box.name) } ?? !metadata.contains(box.name)
+  }
+
+  /// When it was made and changed, behind the version and the flags (ISO/IEC 14496-12, section 8.2.2).
+  private static func times(of header: ByteReader) -> Range<Int> {
+    let count = header.next == 1 ? 16 : 8
+    let start = min(header.place + 4, header.rest.upperBound)
+    return start..<min(start + count, header.rest.upperBound)
+  }
+
+  /// ISO/IEC 14496-12, section 8.4.3.
+  private static func isSeenOrHeard(_ track: ByteReader) -> Bool {
+    do {
+      var handler = try Boxes.content(of: "hdlr", in: try Boxes.content(of: "mdia", in: track))
+      try handler.skip(8)
+      return handler.has("vide") || handler.has("soun")
+    } catch {
+      return false
+    }
+  }
+}

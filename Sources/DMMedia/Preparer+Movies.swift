@@ -1,0 +1,102 @@
+internal import DMModel
+internal import DMSystem
+
+extension Preparer {
+  /// A video without metadata, and a picture of it; or a sound, as it is.
+  func movie(_ source: PreparedFile) throws -> PreparedFile {
+    var file = source
+    file.kind = source.format.kind
+    let tool = MovieTool(bench: bench)
+    let name = fileName(of: source.path)
+    var outcome = Tool.Outcome.missing
+    let header = try tool.probe(name, source.format, &outcome) ?? ownHeader(source)
+    describe(&file, header)
+    if file.kind == .video, header?.hasVideo == false {
+      file.kind = .audio
+      if file.format == .mp4 { file.format = .m4a }
+    }
+    if file.kind == .audio {
+      (file.width, file.height) = (nil, nil)
+      if file.duration == nil { file.advice += movieAdvice(outcome, "has no duration") }
+      if !options.keepsMetadata, try MovieCut.tellsPlace(file.path) { file.advice.append(keepsMetadata) }
+      return file
+    }
+    guard case .ok = outcome else {
+      file.advice += movieAdvice(outcome, "has no thumbnail")
+      if try !options.keepsMetadata && !MovieCut.cut(file.path, as: file.format) { file.advice.append(keepsMetadata) }
+      return file
+    }
+    try addPoster(to: &file, name, tool)
+    if let bitrate = options.videoBitrate {
+      outcome = try tool.transcode(name, source.format, bitrate: bitrate, file.duration, to: "video.mp4")
+      if try take("video.mp4", .mp4, &outcome, &file, tool) { return file }
+      file.advice += movieAdvice(outcome, "was not converted")
+    }
+    if !options.keepsMetadata {
+      let output = "movie.\(source.format.fileExtensions[0])"
+      outcome = try tool.remux(name, source.format, file.duration, to: output)
+      // What holds this sound or that is not always written again: then it is cut where it is.
+      if try !take(output, source.format, &outcome, &file, tool), try !MovieCut.cut(file.path, as: file.format) {
+        file.advice += movieAdvice(outcome, "keeps its metadata, which may tell where it was taken")
+      }
+    }
+    return file
+  }
+
+  private func ownHeader(_ file: PreparedFile) throws -> MovieHeader? {
+    let mapped = try MappedFile(path: file.path)
+    return MovieHeader.read(mapped.bytes, as: file.format)
+  }
+
+  private func describe(_ file: inout PreparedFile, _ header: MovieHeader?) {
+    file.width = header?.width ?? file.width
+    file.height = header?.height ?? file.height
+    file.duration = header?.duration ?? file.duration
+  }
+
+  /// Takes for the content what a tool has made, and looks into it.
+  ///
+  /// - Parameter outcome: becomes a failure when it made nothing that can be read.
+  /// - Returns: whether there is something.
+  private func take(
+    _ name: String, _ format: MediaFormat, _ outcome: inout Tool.Outcome, _ file: inout PreparedFile, _ tool: MovieTool
+  ) throws -> Bool {
+    guard case .ok = outcome, let header = try tool.probe(name, format, &outcome) else { return false }
+    (file.path, file.format) = (bench.path(name), format)
+    describe(&file, header)
+    return true
+  }
+
+  /// A second into it, where less is black than at the start.
+  private func addPoster(to file: inout PreparedFile, _ name: String, _ tool: MovieTool) throws {
+    let middle = (file.duration?.microseconds ?? 0) / 2000
+    var outcome = try tool.poster(name, file.format, at: min(1000, middle), to: "poster.jpg")
+    file.thumbnail = try made("poster.jpg", .jpeg, &outcome)
+    file.advice += movieAdvice(outcome, "has no thumbnail")
+  }
+
+  private func movieAdvice(_ outcome: Tool.Outcome, _ lack: String) -> [String] {
+    advice(
+      outcome, of: MovieTool.package,
+      general: "without ffmpeg videos have no thumbnails, and sounds may have no duration", lack: lack)
+  }
+
+  /// A voice message of what can be heard; without ffmpeg the file as what it is.
+  ///
+  /// - Throws: `bad_attachment` when nothing can be heard.
+  func voice(_ source: PreparedFile) throws -> PreparedFile {
+    var waveform = Waveform()
+    let outcome = try MovieTool(bench: bench)
+      .voice(fileName(of: source.path), source.format, to: "voice.ogg", &waveform)
+    if case .missing = outcome {
+      var file = try movie(source)
+      file.advice.insert("without ffmpeg no voice messages are made; install \(MovieTool.package)", at: 0)
+      return file
+    }
+    if let reason = outcome.reason { throw refusal("cannot be made a voice message: \(reason)") }
+    var file = source
+    (file.path, file.kind, file.format) = (bench.path("voice.ogg"), .voice, .ogg)
+    (file.duration, file.waveform) = (waveform.duration, waveform.buckets)
+    return file
+  }
+}

@@ -1,0 +1,95 @@
+package import DMModel
+internal import DMSystem
+internal import Glibc
+
+/// What is to be sent: a file, what comes by a descriptor, or bytes.
+public enum AttachmentSource: Sendable {
+  case file(String)
+  case descriptor(Int32)
+  case bytes([UInt8])
+
+  /// What it is called when nobody says otherwise.
+  package var name: String? {
+    switch self {
+    case .file(let path): fileName(of: path)
+    case .descriptor, .bytes: nil
+    }
+  }
+
+  /// Copies it to a new file: what is prepared must not change meanwhile.
+  ///
+  /// - Parameters:
+  ///   - hashes: whether the hash is wanted, which costs more than the copy.
+  ///   - maximum: bytes that a source may have.
+  /// - Throws: `unknown_file`, `bad_attachment` of what is no file or too large, `busy` of one that changed meanwhile.
+  package func copy(
+    to path: String, hashes: Bool, maximum: Int, _ progress: (String) throws -> Void
+  ) throws -> ContentHash? {
+    switch self {
+    case .bytes(let bytes):
+      let target = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      guard target >= 0 else { throw fileFault(.cannotCreate, "create", path) }
+      defer { close(target) }
+      try bytes.withUnsafeBytes { try writeAll($0, to: target, path) }
+      return nil
+    case .descriptor(let descriptor):
+      return try Self.copy(
+        descriptor, "standard input", to: path, hashes: hashes, of: nil, maximum: maximum, progress)
+    case .file(let source):
+      // What would wait for a writer is none that can be sent.
+      let descriptor = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+      guard descriptor >= 0 else {
+        throw fileFault(errno == ENOENT || errno == ENOTDIR ? .unknownFile : .inputOutput, "read", source)
+      }
+      defer { close(descriptor) }
+      let before = try Self.status(descriptor, source)
+      guard before.st_mode & S_IFMT == S_IFREG else {
+        let advice =
+          before.st_mode & S_IFMT == S_IFDIR
+          ? "is a folder; pack it with tar, and attach the archive"
+          : "is not a regular file; pipe its content into dm-attach and write '-' in place of the name"
+        throw DMError(.badAttachment, "'\(source)' \(advice)", subject: source)
+      }
+      let size = Int(before.st_size)
+      guard size <= maximum else { throw Self.refusal(source, maximum) }
+      let hash = try Self.copy(
+        descriptor, source, to: path, hashes: hashes, of: size, maximum: maximum, progress)
+      let after = try Self.status(descriptor, source)
+      guard before.st_size == after.st_size, before.st_mtim.tv_sec == after.st_mtim.tv_sec,
+        before.st_mtim.tv_nsec == after.st_mtim.tv_nsec, fileSize(path) == Int(before.st_size)
+      else { throw DMError(.busy, "'\(source)' changed while it was read; try again", subject: source) }
+      return hash
+    }
+  }
+
+  private static func status(_ descriptor: Int32, _ name: String) throws -> stat {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw fileFault(.inputOutput, "read", name) }
+    return status
+  }
+
+  private static func refusal(_ name: String, _ maximum: Int) -> DMError {
+    DMError(
+      .badAttachment, "'\(name)' has more than \(maximum) bytes; --max-size allows more", subject: name)
+  }
+
+  private static func copy(
+    _ source: Int32, _ name: String, to path: String, hashes: Bool, of total: Int?, maximum: Int,
+    _ progress: (String) throws -> Void
+  ) throws -> ContentHash? {
+    let target = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard target >= 0 else { throw fileFault(.cannotCreate, "create", path) }
+    defer { close(target) }
+    var done = 0
+    func tell() throws { try progress("\(done >> 20)\(total.map { " of \($0 >> 20)" } ?? "") MiB of '\(name)' read") }
+    let write: (UnsafeRawBufferPointer) throws -> Void = { chunk in
+      guard chunk.count <= maximum - done else { throw refusal(name, maximum) }
+      try writeAll(chunk, to: target, path)
+      done += chunk.count
+      try tell()
+    }
+    if hashes { return try hashed(source, name, waiting: tell, write) }
+    try chunks(source, name, waiting: tell, write)
+    return nil
+  }
+}

@@ -1,0 +1,48 @@
+extension Attachment {
+  /// The most bytes of a name, as most file systems have it.
+  static let nameLimit = 255
+
+  /// A name that a file can be given anywhere, made of whatever somebody called it.
+  ///
+  /// Its last part by slashes, without control characters and those that reorder text, with no dash or dot in front,
+  /// cut to 255 bytes before its extension; `file` when nothing is left.
+  package static func safeName(_ name: String) -> String {
+    let last = name.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? ""
+    var scalars = String.UnicodeScalarView(
+      last.unicodeScalars.filter { !isHidden($0) && !(0xE0000...0xE007F).contains($0.value) })
+    while let first = scalars.first, "-. ".unicodeScalars.contains(first) { scalars.removeFirst() }
+    while scalars.last == " " { scalars.removeLast() }
+    guard !scalars.isEmpty else { return "file" }
+    let text = String(scalars)
+    if text.utf8.count <= nameLimit { return text }
+    let ending = fileExtension(of: text).map { ".\($0)" } ?? ""
+    return beginning(of: text, bytes: nameLimit - ending.utf8.count) + ending
+  }
+
+  /// What a name ends with after its last dot; nil when that is no extension of a usual kind.
+  package static func fileExtension(of name: String) -> String? {
+    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.utf8.startIndex else { return nil }
+    let ending = name.utf8[name.utf8.index(after: dot)...]
+    guard (1...16).contains(ending.count), ending.allSatisfy(isAlphanumeric) else { return nil }
+    return String(Substring(ending))
+  }
+
+  /// The name with another extension in the place of its own.
+  package static func name(_ name: String, withExtension ending: String) -> String {
+    self.name(name, endingIn: ".\(ending)")
+  }
+
+  /// The name with a number before its extension.
+  package static func name(_ name: String, numbered number: Int) -> String {
+    self.name(name, endingIn: "-\(number)" + (fileExtension(of: name).map { ".\($0)" } ?? ""))
+  }
+
+  private static func name(_ name: String, endingIn ending: String) -> String {
+    let old = fileExtension(of: name).map { $0.utf8.count + 1 } ?? 0
+    return beginning(of: name, bytes: min(name.utf8.count - old, nameLimit - ending.utf8.count)) + ending
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+  }
+}

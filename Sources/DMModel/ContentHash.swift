@@ -1,0 +1,27 @@
+/// The SHA-256 of a content, by which it is stored and found.
+public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
+  package let bytes: [UInt8]
+
+  package static let count = 32
+
+  /// - Returns: nil unless there are 32 bytes.
+  package init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.count else { return nil }
+    self.bytes = Array(bytes)
+  }
+
+  /// Of the eight words that a SHA-256 ends with.
+  package init(_ words: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)) {
+    let all = [words.0, words.1, words.2, words.3, words.4, words.5, words.6, words.7]
+    bytes = all.flatMap { withUnsafeBytes(of: $0.bigEndian) { Array($0) } }
+  }
+
+  /// Reads 64 hexadecimal digits; nil when it is anything else.
+  public init?(_ text: String) {
+    guard text.utf8.count == 2 * Self.count, let bytes = DMModel.bytes(hexadecimal: text) else { return nil }
+    self.init(bytes)
+  }
+
+  /// 64 lower-case hexadecimal digits.
+  public var description: String { hexadecimal(bytes) }
+}

@@ -1,0 +1,108 @@
+/// A direct conversation or a group, as one of its participants sees it.
+public struct Conversation: Equatable, Sendable {
+  /// What a user is in a conversation.
+  ///
+  /// Expect more cases in later versions.
+  public enum Role: String, CaseIterable, Sendable {
+    case member, owner
+    /// Has left a group, or was removed.
+    case former
+  }
+
+  public let id: Identifier
+  /// What a person calls it: the user's own name for it, its title, or the display names of the others.
+  public var name = ""
+  public let isGroup: Bool
+  public let title: String?
+  /// The user's own name for it, which others do not see.
+  public var ownName: String?
+  public let creator: Handle?
+  /// The owners of a group, in the order of the participants; empty for a former member and in a direct conversation.
+  public var owners: [Handle] = []
+  /// Nil for a user who imports history of others.
+  public var myRole: Role?
+  /// In the order in which they became users of the store.
+  public let participants: [Handle]
+  /// A preview: `isTruncated` where its text is longer.
+  public let lastMessage: Message?
+  /// The time of the last message of a user who is not blocked, or of the creation.
+  public let lastActivityAt: Timestamp
+  public let unreadCount: Int
+  /// Those of them that mention the user.
+  public var unreadMentionsCount = 0
+  public let lastReadSeq: Int?
+  public var firstUnreadSeq: Int?
+  public let isPinned: Bool
+  public let isArchived: Bool
+  /// Set while it is muted; `Timestamp.forever` without an end.
+  public var mutedUntil: Timestamp?
+  public var draftText: String?
+  public var avatarURL: String?
+  /// How long what is said from now on lives.
+  public var expireAfter: Duration?
+  /// Whether it is in the user's lists: not deleted by him, and not one with somebody whom he blocks.
+  package var isListed = true
+  /// Where the page after this conversation begins.
+  public let pageCursor: PageCursor?
+
+  package init(
+    id: Identifier, name: String = "", isGroup: Bool, title: String?, ownName: String? = nil, creator: Handle?,
+    owners: [Handle] = [], myRole: Role? = nil, participants: [Handle], lastMessage: Message?,
+    lastActivityAt: Timestamp, unreadCount: Int, unreadMentionsCount: Int = 0, lastReadSeq: Int?,
+    firstUnreadSeq: Int? = nil, isPinned: Bool, isArchived: Bool, mutedUntil: Timestamp? = nil,
+    draftText: String? = nil, avatarURL: String? = nil, expireAfter: Duration? = nil, isListed: Bool = true,
+    pageCursor: PageCursor?
+  ) {
+    self.id = id
+    self.name = name
+    self.isGroup = isGroup
+    self.title = title
+    self.ownName = ownName
+    self.creator = creator
+    self.owners = owners
+    self.myRole = myRole
+    self.participants = participants
+    self.lastMessage = lastMessage
+    self.lastActivityAt = lastActivityAt
+    self.unreadCount = unreadCount
+    self.unreadMentionsCount = unreadMentionsCount
+    self.lastReadSeq = lastReadSeq
+    self.firstUnreadSeq = firstUnreadSeq
+    self.isPinned = isPinned
+    self.isArchived = isArchived
+    self.mutedUntil = mutedUntil
+    self.draftText = draftText
+    self.avatarURL = avatarURL
+    self.expireAfter = expireAfter
+    self.isListed = isListed
+    self.pageCursor = pageCursor
+  }
+}
+
+/// The most bytes of a group's title.
+public let titleLimit = 256
+
+/// - Throws: `bad_field` unless it is 1 to 256 bytes without control or direction characters.
+func checkTitle(_ title: String, as field: String = "title") throws {
+  let fault: String? =
+    title.isEmpty
+    ? "it is empty"
+    : title.utf8.count > titleLimit
+      ? "it is over \(titleLimit) bytes"
+      : title.unicodeScalars.contains(where: isHidden)
+        ? "it has a control or direction character in it" : nil
+  if let fault { throw badTitle(title, fault, field) }
+}
+
+/// Refuses in the title of a new group, or in a name, what older versions of dm accepted, too.
+///
+/// - Throws: `bad_field`, also where it has an invisible character.
+package func checkNewTitle(_ title: String, as field: String = "title") throws {
+  try checkTitle(title, as: field)
+  guard let character = invisibleCharacter(in: title) else { return }
+  throw badTitle(title, "it has the invisible character \(character) in it; remove it", field)
+}
+
+private func badTitle(_ title: String, _ fault: String, _ field: String) -> DMError {
+  DMError(.badField, "cannot use the \(field) '\(title)': \(fault)", subject: field)
+}

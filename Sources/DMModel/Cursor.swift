@@ -1,0 +1,81 @@
+/// A place in the stream of what happened: opaque, and bound to one store.
+///
+/// Everything up to a change is before it, and of the change after that the messages up to a number: a
+/// receipt can change the status of a million messages, and a stream may be cut anywhere between them.
+public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
+  package struct Position: Hashable, Comparable {
+    package var rev: Int64
+    package var seq = 0
+
+    package init(rev: Int64, seq: Int = 0) {
+      self.rev = rev
+      self.seq = seq
+    }
+
+    package static let start = Position(rev: 0)
+
+    package static func < (a: Position, b: Position) -> Bool { (a.rev, a.seq) < (b.rev, b.seq) }
+  }
+
+  package let store: UInt64
+  package let position: Position
+
+  package init(store: Identifier, _ position: Position) {
+    self.store = store.low
+    self.position = position
+  }
+
+  /// Of cursors of one store.
+  public static func < (a: Cursor, b: Cursor) -> Bool { a.position < b.position }
+
+  public var description: String {
+    var text = ""
+    withText { text = String(decoding: $0, as: UTF8.self) }
+    return text
+  }
+
+  /// The bytes of its text, at most 52.
+  package func withText(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 52) { buffer in
+      var place = buffer.count
+      func put(_ byte: UInt8) {
+        place -= 1
+        buffer[place] = byte
+      }
+      func put(_ number: UInt64) {
+        var rest = number
+        repeat {
+          put(hexDigit(rest))
+          rest >>= 4
+        } while rest > 0
+      }
+      // From the end.
+      if position.seq > 0 {
+        put(UInt64(position.seq))
+        put(UInt8(ascii: "-"))
+      }
+      put(UInt64(position.rev))
+      put(UInt8(ascii: "-"))
+      put(store)
+      put(UInt8(ascii: "c"))
+      body(UnsafeBufferPointer(rebasing: buffer[place...]))
+    }
+  }
+
+  /// - Throws: `bad_cursor`, also when it is another store's.
+  package init(_ text: String, store: Identifier) throws {
+    let words = text.utf8.dropFirst().split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+      .map { $0.first == UInt8(ascii: "+") ? nil : UInt64(Substring($0), radix: 16) }
+    guard text.utf8.first == UInt8(ascii: "c"), words.count == 2 || words.count == 3, let owner = words[0],
+      let rev = words[1].flatMap(Int64.init(exactly:)), words.count == 2 || words[2] != nil,
+      let seq = Int(exactly: words.count == 3 ? words[2] ?? 0 : 0)
+    else {
+      throw DMError(.badCursor, "'\(text)' is no cursor of a stream; take one from a line of dm-tail -f", subject: text)
+    }
+    guard owner == store.low else {
+      throw DMError(
+        .badCursor, "the cursor '\(text)' is another store's; begin with --cursor start or now", subject: text)
+    }
+    self.init(store: store, Position(rev: rev, seq: seq))
+  }
+}

@@ -1,0 +1,138 @@
+/// What to do to a message.
+public struct Edit: Sendable {
+  public enum Act: Equatable, Sendable {
+    /// Replaces the text.
+    case text(String)
+    case delete(forEveryone: Bool)
+    /// The user's only reaction; nil takes it back.
+    case react(String?)
+    case report(reason: String?)
+  }
+
+  public let message: MessageReference
+  public let act: Act
+
+  /// The most bytes of an emoji: those of two people and a kiss, each of a tone, have 35.
+  static let emojiLimit = 64
+
+  /// The most bytes of a reason.
+  public static let reasonLimit = 1024
+
+  /// - Throws: `empty_text`, `text_too_long`, `bad_field`.
+  public init(_ message: MessageReference, _ act: Act) throws {
+    switch act {
+    case .text(let text): try Outgoing.check(text: text)
+    case .react(let emoji?): try Self.check(emoji: emoji)
+    case .report(let reason?):
+      guard reason.utf8.count <= Self.reasonLimit, !reason.contains(byte: 0) else {
+        throw DMError(
+          .badField, "a reason has at most \(Self.reasonLimit) bytes and no NUL; shorten it", subject: "reason")
+      }
+    case .delete, .react(nil), .report(nil): break
+    }
+    self.message = message
+    self.act = act
+  }
+
+  /// Whether it cannot be done to what was announced.
+  public static func isForWords(_ act: Act) -> Bool { act != .delete(forEveryone: false) }
+
+  /// What was done.
+  public enum Outcome: Equatable, Sendable {
+    case message(Message)
+    case deleted(Deletion)
+    case reaction(Reaction)
+    case report(Report)
+  }
+
+  /// - Throws: `bad_field` unless it is one emoji, as a person sees one (unicode.org/reports/tr51, section 1.4.9).
+  package static func check(emoji: String) throws {
+    guard emoji.utf8.count <= emojiLimit, emoji.count == 1, emoji.unicodeScalars.last != "\u{200D}",
+      let first = emoji.unicodeScalars.first, isEmoji(first, emoji.unicodeScalars)
+    else {
+      throw DMError(.badField, "'\(emoji)' is not one emoji; react with one, such as 👍", subject: "emoji")
+    }
+  }
+
+  private static func isEmoji(_ first: Unicode.Scalar, _ all: String.UnicodeScalarView) -> Bool {
+    let (picture, keycap, joiner): (Unicode.Scalar, Unicode.Scalar, Unicode.Scalar) = (
+      "\u{FE0F}", "\u{20E3}", "\u{200D}"
+    )
+    let rest = all.dropFirst()
+    // A flag is two letters of a region.
+    if (0x1F1E6...0x1F1FF).contains(first.value) {
+      return rest.count == 1 && rest.allSatisfy { (0x1F1E6...0x1F1FF).contains($0.value) }
+    }
+    let isPicture = first.properties.isEmoji && (first.value >= 0x2000 || rest.first == picture)
+    // Digits are emoji only as keys.
+    if first.value < 0x80, rest.last != keycap { return false }
+    return isPicture
+      && rest.allSatisfy { scalar in
+        scalar == picture || scalar == keycap || scalar == joiner || scalar.properties.isEmojiModifier
+          || scalar.properties.isEmoji && scalar.value >= 0x2000 || (0xE0020...0xE007F).contains(scalar.value)
+      }
+  }
+}
+
+/// That a message is there no more, for one or for all.
+public struct Deletion: Equatable, Sendable {
+  public let messageID: Identifier
+  public let conversationID: Identifier
+  public let seq: Int
+  public let forEveryone: Bool
+
+  package init(messageID: Identifier, conversationID: Identifier, seq: Int, forEveryone: Bool) {
+    self.messageID = messageID
+    self.conversationID = conversationID
+    self.seq = seq
+    self.forEveryone = forEveryone
+  }
+}
+
+/// The reaction of one user to a message, or that he took it back.
+public struct Reaction: Equatable, Sendable {
+  public let messageID: Identifier
+  public let conversationID: Identifier
+  public let seq: Int
+  public let user: Handle
+  public let emoji: String?
+  public let reactedAt: Timestamp
+
+  package init(
+    messageID: Identifier, conversationID: Identifier, seq: Int, user: Handle, emoji: String?, reactedAt: Timestamp
+  ) {
+    self.messageID = messageID
+    self.conversationID = conversationID
+    self.seq = seq
+    self.user = user
+    self.emoji = emoji
+    self.reactedAt = reactedAt
+  }
+}
+
+/// What somebody reported to whoever runs the store, with the message as it was.
+public struct Report: Equatable, Sendable {
+  public let messageID: Identifier
+  public let conversationID: Identifier
+  public let seq: Int
+  public let sender: Handle
+  /// Who reported it.
+  public let user: Handle
+  public let reason: String?
+  public let text: String?
+  public let reportedAt: Timestamp
+
+  package init(
+    messageID: Identifier, conversationID: Identifier, seq: Int, sender: Handle, user: Handle, reason: String?,
+    text: String?, reportedAt: Timestamp
+  ) {
+    self.messageID = messageID
+    self.conversationID = conversationID
+    self.seq = seq
+    self.sender = sender
+    self.user = user
+    self.reason = reason
+    self.text = text
+    self.reportedAt = reportedAt
+  }
+}

@@ -1,0 +1,34 @@
+/// Something that is not as it has to be.
+///
+/// It never holds a message's text.
+public struct Finding: Equatable, Sendable {
+  /// What was looked at.
+  ///
+  /// Expect more cases in later versions.
+  public enum Check: String, CaseIterable, Sendable {
+    case identity
+    case files
+    /// Tables, indexes and triggers.
+    case schema
+    case integrity
+    case foreignKeys = "foreign_keys"
+    case values
+    case search
+    case counts
+    case ranges
+    case digests
+    /// The contents of what messages carry.
+    case attachments
+  }
+
+  public let check: Check
+  /// A path, a table, a conversation's id, an attachment's, or a message as `ID:SEQ`.
+  public let subject: String?
+  public let message: String
+
+  package init(check: Check, subject: String?, message: String) {
+    self.check = check
+    self.subject = subject
+    self.message = message
+  }
+}

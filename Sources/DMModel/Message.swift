@@ -1,0 +1,167 @@
+/// What one participant said, as it stands now, and as one user sees it.
+public struct Message: Equatable, Sendable {
+  /// How far a message has come.
+  ///
+  /// Expect more cases in later versions. No message of a store without a hub is `sending` or `failed`.
+  public enum Status: String, Sendable, CaseIterable {
+    /// Kept to be sent, and without a number yet.
+    case sending
+    /// Committed and ordered by the authority.
+    case sent
+    /// At least one other participant got it.
+    case delivered
+    /// At least one other participant read it.
+    case read
+    /// Refused by the authority; it never gets a number.
+    case failed
+  }
+
+  /// What is announced in a conversation.
+  ///
+  /// Expect more cases in later versions. The numbers stand in stores.
+  public enum SystemKind: String, Sendable, CaseIterable {
+    case conversationCreated = "conversation_created"
+    case userJoined = "user_joined"
+    case userLeft = "user_left"
+    case titleChanged = "title_changed"
+    case historyImported = "history_imported"
+
+    package var number: Int64 {
+      switch self {
+      case .conversationCreated: 1
+      case .userJoined: 2
+      case .userLeft: 3
+      case .titleChanged: 4
+      case .historyImported: 5
+      }
+    }
+
+    package init?(number: Int64) {
+      guard let kind = Self.allCases.first(where: { $0.number == number }) else { return nil }
+      self = kind
+    }
+  }
+
+  /// Who reacted by one emoji, in order.
+  public struct Reactions: Equatable, Sendable {
+    public let emoji: String
+    public var users: [Handle]
+
+    package init(emoji: String, users: [Handle]) {
+      self.emoji = emoji
+      self.users = users
+    }
+  }
+
+  /// The message that another one answers.
+  public struct Reply: Equatable, Sendable {
+    /// The most characters of `text`.
+    public static let textLimit = 100
+
+    public let id: Identifier
+    /// Nil, like what follows, when the user does not see that message.
+    public var seq: Int?
+    public var sender: Handle?
+    /// The beginning of its text.
+    public var text: String?
+
+    package init(id: Identifier, seq: Int? = nil, sender: Handle? = nil, text: String? = nil) {
+      self.id = id
+      self.seq = seq
+      self.sender = sender
+      self.text = text
+    }
+  }
+
+  public let id: Identifier
+  public let conversationID: Identifier
+  public let conversation: ConversationLabel
+  /// Its number in the conversation: 1, 2, 3 … without holes; nil while the authority has not given it one.
+  public let seq: Int?
+  public let sender: Handle
+  public var senderName: String?
+  /// Whether the user who sees it is the sender.
+  public var isMine = false
+  public var isUnread = false
+  /// How many others have sent a receipt, without those whom the sender or the user who sees it blocks.
+  public var readByCount = 0
+  /// Who they are, where that was asked for.
+  public var readBy: [Handle]?
+  public var text: String?
+  /// Given by the authority; grows strictly within a conversation.
+  public let createdAt: Timestamp
+  public var status: Status
+  public var replyTo: Reply?
+  /// Who said first what this message forwards.
+  public var forwardedFrom: Handle?
+  public let nonce: String?
+  /// What it carries besides a text, or instead of one.
+  public var attachments: [Attachment] = []
+  /// Participants whom the text mentions.
+  public var mentions: [Handle] = []
+  /// Those of users whom the reader does not block.
+  public var reactions: [Reactions] = []
+  public var editedAt: Timestamp?
+  public var expiresAt: Timestamp?
+  /// Set on a tombstone, which has no text any more.
+  public var deletedAt: Timestamp?
+  /// What was announced, in a message without a text.
+  public var systemKind: SystemKind?
+  /// Whom or what the announcement is about: a handle, or a title.
+  public var subject: String?
+  /// Set on what a send returns when the nonce named a message that was there.
+  public var isDuplicate = false
+  /// Set on an answer to a line of input: its number.
+  public var line: Int?
+  /// The part of the text that a search found, each hit between `**`.
+  public var snippet: String?
+  /// Set on the last message of a conversation where its text is only the beginning.
+  public var isTruncated = false
+
+  /// Its number; 0 while it has none, which no message has that is read from a store.
+  package var number: Int { seq ?? 0 }
+
+  /// A reference to it that every program takes: `bob:57`, or `dm:UUID` while it has no number.
+  public var reference: String { seq.map { "\(conversation.reference):\($0)" } ?? "dm:\(id)" }
+
+  /// Whether that is its text, byte for byte; an empty one is none.
+  package func bears(_ other: String) -> Bool { ExactString(text ?? "") == ExactString(other) }
+
+  /// The most characters, as Unicode code points, of the text of a preview.
+  static let previewLimit = 200
+
+  /// The message with the beginning of its text, for a list of conversations.
+  package var preview: Message {
+    guard let text,
+      let end = text.unicodeScalars.index(text.startIndex, offsetBy: Self.previewLimit, limitedBy: text.endIndex),
+      end < text.endIndex
+    else { return self }
+    var preview = self
+    preview.text = String(text[..<end])
+    preview.isTruncated = true
+    return preview
+  }
+}
+
+extension Message {
+  /// What other targets call: the initializer that Swift makes is internal.
+  ///
+  /// It calls that one, because one that sets each property sets the default values first.
+  package init(
+    _ id: Identifier, conversationID: Identifier, conversation: ConversationLabel, seq: Int?, sender: Handle,
+    senderName: String? = nil, isMine: Bool = false, isUnread: Bool = false, readByCount: Int = 0,
+    readBy: [Handle]? = nil, text: String? = nil, createdAt: Timestamp, status: Status, replyTo: Reply? = nil,
+    forwardedFrom: Handle? = nil, nonce: String?, attachments: [Attachment] = [], mentions: [Handle] = [],
+    reactions: [Reactions] = [], editedAt: Timestamp? = nil, expiresAt: Timestamp? = nil, deletedAt: Timestamp? = nil,
+    systemKind: SystemKind? = nil, subject: String? = nil, isDuplicate: Bool = false, line: Int? = nil,
+    snippet: String? = nil, isTruncated: Bool = false
+  ) {
+    self.init(
+      id: id, conversationID: conversationID, conversation: conversation, seq: seq, sender: sender,
+      senderName: senderName, isMine: isMine, isUnread: isUnread, readByCount: readByCount, readBy: readBy,
+      text: text, createdAt: createdAt, status: status, replyTo: replyTo, forwardedFrom: forwardedFrom, nonce: nonce,
+      attachments: attachments, mentions: mentions, reactions: reactions, editedAt: editedAt, expiresAt: expiresAt,
+      deletedAt: deletedAt, systemKind: systemKind, subject: subject, isDuplicate: isDuplicate, line: line,
+      snippet: snippet, isTruncated: isTruncated)
+  }
+}

@@ -1,0 +1,117 @@
+/// Something that happened, as one user sees it.
+///
+/// Expect more cases in later versions: pass over those that you do not know.
+///
+/// Indirect, because an event is copied more often than its message: a copy is one reference.
+public indirect enum MessagingEvent: Equatable, Sendable {
+  case message(Message, Cursor)
+  /// The message as it is now: it was edited.
+  case messageUpdated(Message, Cursor)
+  case messageStatus(MessageStatus, Cursor)
+  case messageDeleted(Deletion, Cursor)
+  case reaction(Reaction, Cursor)
+  case readReceipt(Receipt, Cursor)
+  case deliveryReceipt(Receipt, Cursor)
+  /// The conversation as it is now.
+  case conversationUpdated(Conversation, Cursor)
+  case typing(Typing)
+  case presence(Presence)
+  /// Everything that had happened when the reading began has been told.
+  case caughtUp(Cursor)
+  case heartbeat(Cursor)
+  /// What lies between is no longer known.
+  case gap(from: Cursor, to: Cursor)
+
+  /// What a reader may ask for: the types of the records.
+  public enum Kind: String, CaseIterable, Sendable {
+    case message
+    case messageUpdated = "message_updated"
+    case messageDeleted = "message_deleted"
+    case messageStatus = "message_status"
+    case reaction
+    case readReceipt = "read_receipt"
+    case deliveryReceipt = "delivery_receipt"
+    case typing, presence
+    case conversationUpdated = "conversation_updated"
+
+    public static let standard: Set<Kind> = [.message, .messageUpdated, .messageDeleted, .messageStatus]
+  }
+
+  /// The place in the stream after it; nil for what the log does not keep.
+  public var cursor: Cursor? {
+    switch self {
+    case .message(_, let cursor), .messageUpdated(_, let cursor), .messageDeleted(_, let cursor),
+      .messageStatus(_, let cursor),
+      .reaction(_, let cursor), .readReceipt(_, let cursor),
+      .deliveryReceipt(_, let cursor), .conversationUpdated(_, let cursor), .caughtUp(let cursor),
+      .heartbeat(let cursor), .gap(_, let cursor):
+      cursor
+    case .typing, .presence: nil
+    }
+  }
+
+  /// The conversation that it is about.
+  public var conversationID: Identifier? {
+    switch self {
+    case .message(let message, _), .messageUpdated(let message, _): message.conversationID
+    case .messageDeleted(let deletion, _): deletion.conversationID
+    case .messageStatus(let status, _): status.conversationID
+    case .reaction(let reaction, _): reaction.conversationID
+    case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _): receipt.conversationID
+    case .conversationUpdated(let conversation, _): conversation.id
+    case .typing(let typing): typing.conversationID
+    case .presence, .caughtUp, .heartbeat, .gap: nil
+    }
+  }
+}
+
+/// How far messages of a sender have come.
+public struct MessageStatus: Equatable, Sendable {
+  public let conversationID: Identifier
+  /// What the user calls the conversation.
+  public let conversationTitle: String?
+  public let sender: Handle
+  /// `delivered` or `read`.
+  public let status: Message.Status
+  /// The numbers of the messages, ascending; all are the sender's.
+  public let ranges: [SeqRange]
+  /// Who got or read them.
+  public let user: Handle
+
+  package init(
+    conversationID: Identifier, conversationTitle: String?, sender: Handle, status: Message.Status, ranges: [SeqRange],
+    user: Handle
+  ) {
+    self.conversationID = conversationID
+    self.conversationTitle = conversationTitle
+    self.sender = sender
+    self.status = status
+    self.ranges = ranges
+    self.user = user
+  }
+}
+
+/// Who is typing in a conversation; it replaces what was said of it before.
+public struct Typing: Equatable, Sendable {
+  public let conversationID: Identifier
+  /// In the order of their handles' bytes; the user himself is left out.
+  public let users: [Handle]
+
+  package init(conversationID: Identifier, users: [Handle]) {
+    self.conversationID = conversationID
+    self.users = users
+  }
+}
+
+/// Whether a user is there, of those who show it.
+public struct Presence: Equatable, Sendable {
+  public let user: Handle
+  public let isOnline: Bool
+  public let lastSeenAt: Timestamp?
+
+  package init(user: Handle, isOnline: Bool, lastSeenAt: Timestamp?) {
+    self.user = user
+    self.isOnline = isOnline
+    self.lastSeenAt = lastSeenAt
+  }
+}

@@ -1,0 +1,84 @@
+/// A stretch of messages that one reader, or several (nil), has read.
+package struct ReadMark: Equatable {
+  package var range: SeqRange
+  package var reader: Int64?
+
+  package init(range: SeqRange, reader: Int64? = nil) {
+    self.range = range
+    self.reader = reader
+  }
+
+  /// Lays a reader's range over ascending, disjoint marks, all of which touch or overlap it.
+  package static func overlay(_ marks: [ReadMark], with range: SeqRange, by reader: Int64) -> [ReadMark] {
+    var pieces: [ReadMark] = []
+    for mark in marks {
+      let (lower, upper) = (mark.range.lowerBound, mark.range.upperBound)
+      guard mark.range.overlaps(range) else {
+        pieces.append(mark)
+        continue
+      }
+      let common = mark.range.clamped(to: range)
+      if lower < common.lowerBound {
+        pieces.append(ReadMark(range: lower...(common.lowerBound - 1), reader: mark.reader))
+      }
+      pieces.append(ReadMark(range: common, reader: mark.reader == reader ? reader : nil))
+      if upper > common.upperBound {
+        pieces.append(ReadMark(range: (common.upperBound + 1)...upper, reader: mark.reader))
+      }
+    }
+    pieces += gaps(in: range, left: marks.map(\.range)).map { ReadMark(range: $0, reader: reader) }
+    pieces.sort { $0.range.lowerBound < $1.range.lowerBound }
+    var result: [ReadMark] = []
+    for piece in pieces {
+      if let last = result.last, last.reader == piece.reader,
+        last.range.upperBound + 1 == piece.range.lowerBound
+      {
+        result[result.count - 1].range = last.range.lowerBound...piece.range.upperBound
+      } else {
+        result.append(piece)
+      }
+    }
+    return result
+  }
+}
+
+/// Messages whose status a receipt has changed: those of a range that its bearer did not send, or only those
+/// that one user sent.
+package struct StatusChange: Equatable {
+  package enum Senders: Equatable {
+    case allBut(Int64)
+    case only(Int64)
+
+    package var only: Int64? { if case .only(let user) = self { user } else { nil } }
+  }
+
+  package let range: SeqRange
+  package let senders: Senders
+
+  package init(range: SeqRange, senders: Senders) {
+    self.range = range
+    self.senders = senders
+  }
+
+  /// What a receipt of a user for a range changes, given layers of marks of those who had got that far before,
+  /// each ascending and disjoint.
+  ///
+  /// A message has come as far already where anyone but its sender had marked it.
+  package static func changes(_ range: SeqRange, by user: Int64, over layers: [[ReadMark]]) -> [StatusChange] {
+    layers.reduce([StatusChange(range: range, senders: .allBut(user))]) { changes, marks in
+      changes.flatMap { change in
+        let uncovered = gaps(in: change.range, left: marks.map(\.range)).map {
+          StatusChange(range: $0, senders: change.senders)
+        }
+        let own = marks.compactMap { mark -> StatusChange? in
+          guard let reader = mark.reader, mark.range.overlaps(change.range) else { return nil }
+          guard change.senders == .only(reader) || (change.senders == .allBut(user) && reader != user) else {
+            return nil
+          }
+          return StatusChange(range: mark.range.clamped(to: change.range), senders: .only(reader))
+        }
+        return uncovered + own
+      }
+    }.sorted { $0.range.lowerBound < $1.range.lowerBound }
+  }
+}

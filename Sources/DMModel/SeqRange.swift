@@ -1,0 +1,113 @@
+/// Message numbers, both ends included.
+public typealias SeqRange = ClosedRange<Int>
+
+/// Message numbers as a person writes them: `57`, `40..57`, `40..` or `..57`.
+///
+/// Negative ones count from the end among the messages that the user sees: `-1` is the last of them.
+public struct RangeReference: Equatable, Sendable {
+  public let from: Int?
+  public let to: Int?
+
+  public init(from: Int?, to: Int?) {
+    self.from = from
+    self.to = to
+  }
+
+  /// Nil when it is not shaped like a range at all.
+  public init?(_ text: some StringProtocol) {
+    if let single = Self.number(text) {
+      self.init(from: single, to: single)
+      return
+    }
+    let bytes = text.utf8
+    guard let dots = bytes.indices.first(where: { bytes[$0...].starts(with: "..".utf8) }) else { return nil }
+    let (left, right) = (text[..<dots], text[bytes.index(dots, offsetBy: 2)...])
+    let (from, to) = (Self.number(left), Self.number(right))
+    guard left.isEmpty || from != nil, right.isEmpty || to != nil, !(left.isEmpty && right.isEmpty)
+    else { return nil }
+    self.init(from: from, to: to)
+  }
+
+  /// Refuses what is shaped like a number or a range and has the number 0 in it.
+  ///
+  /// - Throws: `bad_reference`.
+  public static func refuseZero(_ text: some StringProtocol) throws {
+    let bytes = Array(text.utf8)
+    let dots = bytes.indices.first { bytes[$0...].starts(with: "..".utf8) }
+    let ends = dots.map { [bytes[..<$0], bytes[($0 + 2)...]] } ?? [bytes[...]]
+    // `+0` is a title.
+    let numbers = ends.map { end in
+      end.isEmpty ? 1 : end.first == UInt8(ascii: "+") ? nil : Int(String(decoding: end, as: UTF8.self))
+    }
+    guard numbers.contains(0), !numbers.contains(nil) else { return }
+    throw DMError(
+      .badReference, "there is no message '\(text)': messages are numbered from 1; -1 is the last one",
+      subject: String(text))
+  }
+
+  private static func number(_ text: some StringProtocol) -> Int? {
+    guard text.utf8.first != UInt8(ascii: "+"), let value = Int(text), value != 0 else { return nil }
+    return value
+  }
+
+  /// Whether it can mean nothing in any conversation: `57..40`.
+  public var isBackwards: Bool {
+    guard let from, let to, (from < 0) == (to < 0) else { return false }
+    return from > to
+  }
+
+  /// The numbers it means in a conversation that ends at `last`; nil when there are none.
+  ///
+  /// - Parameter newest: the number of the first of so many messages at the end that the user sees; nil where there
+  ///   are fewer.
+  package func resolved(last: Int, newest: (Int) throws -> Int?) rethrows -> SeqRange? {
+    func absolute(_ number: Int) throws -> Int {
+      number < 0 ? try newest(Int(clamping: number.magnitude)) ?? 0 : number
+    }
+    let lower = max(try from.map(absolute) ?? 1, 1)
+    let upper = min(try to.map(absolute) ?? last, last)
+    return lower <= upper ? lower...upper : nil
+  }
+}
+
+/// The parts of `range` that none of the ascending, disjoint ranges covers.
+///
+/// Linear in their number.
+package func gaps(in range: SeqRange, left by: [SeqRange]) -> [SeqRange] { gaps(in: [range], left: by) }
+
+/// The parts of ascending, disjoint ranges that none of the others, ascending and disjoint too, covers.
+///
+/// Linear in the number of both.
+package func gaps(in ranges: [SeqRange], left by: [SeqRange]) -> [SeqRange] {
+  var result: [SeqRange] = []
+  var place = 0
+  for range in ranges {
+    while place < by.count, by[place].upperBound < range.lowerBound { place += 1 }
+    var next = range.lowerBound
+    // The last that overlaps may reach into the next range, and is looked at again.
+    var ahead = place
+    while ahead < by.count, by[ahead].lowerBound <= range.upperBound {
+      if next < by[ahead].lowerBound { result.append(next...(by[ahead].lowerBound - 1)) }
+      next = by[ahead].upperBound + 1
+      ahead += 1
+    }
+    if next <= range.upperBound { result.append(next...range.upperBound) }
+    place = max(place, ahead - 1)
+  }
+  return result
+}
+
+/// Ascending ranges with those joined that overlap or touch.
+///
+/// Linear in their number.
+package func coalesced(_ ascending: [SeqRange]) -> [SeqRange] {
+  var result: [SeqRange] = []
+  for range in ascending {
+    if let last = result.last, range.lowerBound <= last.upperBound + 1 {
+      result[result.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+    } else {
+      result.append(range)
+    }
+  }
+  return result
+}

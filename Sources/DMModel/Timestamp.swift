@@ -1,0 +1,160 @@
+internal import Glibc
+
+/// A moment in microseconds since 1970-01-01T00:00:00Z, written as RFC 3339 in UTC.
+public struct Timestamp: Hashable, Comparable, Sendable {
+  public let microseconds: Int64
+
+  public init(microseconds: Int64) { self.microseconds = microseconds }
+
+  public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
+
+  /// The clock's time now.
+  ///
+  /// The corresponding C function is `clock_gettime` with `CLOCK_REALTIME`.
+  public static var now: Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+  }
+
+  /// The moments that RFC 3339 can write: years 0001 to 9999.
+  package static let writable =
+    Timestamp.at(
+      1, 1, 1)...Timestamp(
+      microseconds: at(9999, 12, 31).microseconds + 86_399_999_999)
+
+  /// The last of them: what has no end.
+  public static let forever = writable.upperBound
+
+  package static func at(_ year: Int, _ month: Int, _ day: Int) -> Timestamp {
+    Timestamp(microseconds: Int64(daysFromCivil(year, month, day)) * 86_400_000_000)
+  }
+}
+
+extension Timestamp {
+  /// Writes `2026-11-21T14:30:00.123456Z` to 27 bytes.
+  package func write(to text: UnsafeMutableBufferPointer<UInt8>) {
+    let clamped = min(max(self, Self.writable.lowerBound), Self.writable.upperBound).microseconds
+    let (days, inDay) = clamped.flooredDivision(by: 86_400_000_000)
+    let (year, month, day) = civilFromDays(Int(days))
+    let seconds = Int(inDay / 1_000_000)
+    func put(_ value: Int, at place: Int) {
+      text[place] = UInt8(truncatingIfNeeded: 48 + value / 10)
+      text[place + 1] = UInt8(truncatingIfNeeded: 48 + value % 10)
+    }
+    let fraction = Int(inDay % 1_000_000)
+    put(year / 100, at: 0)
+    put(year % 100, at: 2)
+    put(month, at: 5)
+    put(day, at: 8)
+    put(seconds / 3600, at: 11)
+    put(seconds / 60 % 60, at: 14)
+    put(seconds % 60, at: 17)
+    put(fraction / 10_000, at: 20)
+    put(fraction / 100 % 100, at: 22)
+    put(fraction % 100, at: 24)
+    text[4] = UInt8(ascii: "-")
+    text[7] = UInt8(ascii: "-")
+    text[10] = UInt8(ascii: "T")
+    text[13] = UInt8(ascii: ":")
+    text[16] = UInt8(ascii: ":")
+    text[19] = UInt8(ascii: ".")
+    text[26] = UInt8(ascii: "Z")
+  }
+
+  /// Reads RFC 3339 as section 5.6 has it: an offset is required, digits past microseconds are cut.
+  public init?(rfc3339 text: some StringProtocol) {
+    var bytes = Array(text.utf8)[...]
+    func number(_ width: Int) -> Int? {
+      guard bytes.count >= width else { return nil }
+      var value = 0
+      for byte in bytes.prefix(width) {
+        guard byte >= 48, byte <= 57 else { return nil }
+        value = value * 10 + Int(byte - 48)
+      }
+      bytes = bytes.dropFirst(width)
+      return value
+    }
+    func skip(_ allowed: String) -> Bool {
+      guard let first = bytes.first, allowed.utf8.contains(first) else { return false }
+      bytes = bytes.dropFirst()
+      return true
+    }
+    guard let year = number(4), year > 0, skip("-"), let month = number(2), skip("-"),
+      let day = number(2), (1...12).contains(month), day >= 1, day <= daysIn(month, of: year),
+      skip("Tt "), let hour = number(2), skip(":"), let minute = number(2), skip(":"),
+      let second = number(2), hour < 24, minute < 60, second <= 60
+    else { return nil }
+    var fraction = 0
+    if skip(".") {
+      var digits = 0
+      while let digit = number(1) {
+        if digits < 6 { fraction = fraction * 10 + digit }
+        digits += 1
+      }
+      guard digits > 0 else { return nil }
+      while digits < 6 {
+        fraction *= 10
+        digits += 1
+      }
+    }
+    var offset = 0
+    if !skip("Zz") {
+      let sign = skip("+") ? 1 : skip("-") ? -1 : 0
+      guard sign != 0, let hours = number(2), skip(":"), let minutes = number(2), hours < 24,
+        minutes < 60
+      else { return nil }
+      offset = sign * (hours * 3600 + minutes * 60)
+    }
+    guard bytes.isEmpty else { return nil }
+    let seconds = hour * 3600 + minute * 60 + min(second, 59) - offset
+    let moment = Timestamp(
+      microseconds: Self.at(year, month, day).microseconds + Int64(seconds) * 1_000_000
+        + Int64(fraction))
+    guard Self.writable.contains(moment) else { return nil }
+    self = moment
+  }
+}
+
+extension Timestamp: CustomStringConvertible {
+  public var description: String {
+    String(unsafeUninitializedCapacity: 27) { text in
+      write(to: text)
+      return 27
+    }
+  }
+}
+
+extension Int64 {
+  func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+  }
+}
+
+func daysIn(_ month: Int, of year: Int) -> Int {
+  let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+  return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
+}
+
+// The proleptic Gregorian calendar by eras of 400 years that begin in March, so that the leap day
+// comes last. The method is H. Hinnant's, "chrono-Compatible Low-Level Date Algorithms".
+
+func daysFromCivil(_ year: Int, _ month: Int, _ day: Int) -> Int {
+  let year = month <= 2 ? year - 1 : year
+  let era = (year >= 0 ? year : year - 399) / 400
+  let yearOfEra = year - era * 400
+  let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+  return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+}
+
+func civilFromDays(_ days: Int) -> (year: Int, month: Int, day: Int) {
+  let days = days + 719_468
+  let era = (days >= 0 ? days : days - 146_096) / 146_097
+  let dayOfEra = days - era * 146_097
+  let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+  let shifted = (5 * dayOfYear + 2) / 153
+  let month = shifted < 10 ? shifted + 3 : shifted - 9
+  return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
+}

@@ -1,0 +1,128 @@
+/// A person or a bot.
+///
+/// The handle is the identity and never changes; the rest is a profile.
+public struct User: Equatable, Sendable {
+  public let handle: Handle
+  public var displayName: String?
+  public var bio: String?
+  public var avatarURL: String?
+  public var showsPresence: Bool
+  public var sendsReadReceipts: Bool
+  public let createdAt: Timestamp
+
+  package init(
+    handle: Handle, displayName: String? = nil, bio: String? = nil, avatarURL: String? = nil, showsPresence: Bool,
+    sendsReadReceipts: Bool, createdAt: Timestamp
+  ) {
+    self.handle = handle
+    self.displayName = displayName
+    self.bio = bio
+    self.avatarURL = avatarURL
+    self.showsPresence = showsPresence
+    self.sendsReadReceipts = sendsReadReceipts
+    self.createdAt = createdAt
+  }
+}
+
+/// What of a profile is to change: nil leaves a field, an empty string clears it.
+public struct ProfileChange: Equatable, Sendable {
+  public var displayName: String?
+  public var bio: String?
+  public var avatarURL: String?
+  public var showsPresence: Bool?
+  public var sendsReadReceipts: Bool?
+
+  public init(
+    displayName: String? = nil, bio: String? = nil, avatarURL: String? = nil,
+    showsPresence: Bool? = nil, sendsReadReceipts: Bool? = nil
+  ) {
+    self.displayName = displayName
+    self.bio = bio
+    self.avatarURL = avatarURL
+    self.showsPresence = showsPresence
+    self.sendsReadReceipts = sendsReadReceipts
+  }
+
+  /// Longest bytes of a display name and of an avatar's URL, and of a bio.
+  package static let limits = (line: 256, bio: 4096)
+
+  package func check() throws {
+    for (name, value, limit) in [
+      ("display_name", displayName, Self.limits.line), ("avatar_url", avatarURL, Self.limits.line),
+      ("bio", bio, Self.limits.bio),
+    ] {
+      guard let value else { continue }
+      guard value.utf8.count <= limit else {
+        throw DMError(.badField, "'\(name)' is over \(limit) bytes; shorten it", subject: name)
+      }
+      guard !value.contains(byte: 0) else {
+        throw DMError(.badField, "'\(name)' holds a NUL character; remove it", subject: name)
+      }
+    }
+    if let displayName, let character = invisibleCharacter(in: displayName) {
+      throw DMError(
+        .badField, "'display_name' has the invisible character \(character) in it; remove it", subject: "display_name")
+    }
+  }
+}
+
+/// A user's name on the wire: 1 to 64 bytes without white space, control or bidi characters, `,`,
+/// `:` or `/`, not beginning with `@`, `#`, `+` or `-`, and not shaped like a UUID.
+///
+/// Handles are ordered by their bytes.
+public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// The most bytes of one.
+  public static let limit = 64
+
+  private let exact: ExactString
+  public var description: String { exact.text }
+
+  /// - Throws: `bad_handle`, which says what is wrong with it.
+  public init(_ text: String) throws {
+    if let fault = Self.fault(in: text) {
+      throw DMError(.badHandle, "cannot use the handle '\(text)': \(fault)", subject: text)
+    }
+    exact = ExactString(text)
+  }
+
+  public static func < (a: Handle, b: Handle) -> Bool {
+    a.description.utf8.lexicographicallyPrecedes(b.description.utf8)
+  }
+
+  /// Refuses what older versions of dm accepted and stores may have.
+  ///
+  /// - Throws: `bad_handle` where it has an invisible character.
+  package func checkNew() throws {
+    guard let scalar = description.unicodeScalars.first(where: isInvisible) else { return }
+    throw DMError(
+      .badHandle,
+      "cannot use the handle '\(self)': it has the invisible character \(codePoint(scalar)) in it; remove it",
+      subject: description)
+  }
+
+  /// One that the store holds and so was checked when it was added.
+  package init(stored text: String) { exact = ExactString(text) }
+
+  /// What is wrong with a text as a handle; nil when nothing is.
+  package static func fault(in text: String) -> String? {
+    guard let first = text.unicodeScalars.first else { return "it is empty" }
+    if text.utf8.count > limit { return "it is over \(limit) bytes" }
+    if "@#+-".unicodeScalars.contains(first) { return "it begins with '\(first)'" }
+    for scalar in text.unicodeScalars {
+      if scalar.properties.isWhitespace { return "it has white space in it" }
+      if isHidden(scalar) { return "it has a control or direction character in it" }
+      if ",:/".unicodeScalars.contains(scalar) { return "it has '\(scalar)' in it" }
+    }
+    if Identifier(text) != nil { return "it is shaped like a UUID" }
+    return nil
+  }
+}
+
+/// Whether a character could act on a terminal, split a line or reorder what is shown: the C0 and C1
+/// controls, DEL, the line and paragraph separators, the bidi controls and the byte order mark.
+public func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar.value {
+  case 0...0x1F, 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
+  default: false
+  }
+}

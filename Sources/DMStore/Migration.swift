@@ -1,0 +1,119 @@
+internal import DMModel
+internal import DMSystem
+
+/// The schema's steps.
+///
+/// A released one is never edited; the number of steps is the schema's version.
+package enum Migration {
+  /// Marks a database as a store of dm, in its header (sqlite.org/pragma.html#pragma_application_id).
+  package static let applicationID: Int64 = 0x644D_7331
+
+  package static let steps: [[UInt8]] = [
+    PackageResources.m0001_initial_sql, PackageResources.m0002_live_sql, PackageResources.m0003_everyday_sql,
+    PackageResources.m0004_attachments_sql, PackageResources.m0005_bounds_sql, PackageResources.m0006_former_sql,
+    PackageResources.m0007_names_sql,
+  ]
+}
+
+extension Store {
+  /// What the header of a database says.
+  package enum Identity: Equatable {
+    /// Somebody has created the file and not yet its tables.
+    case empty
+    case version(Int)
+  }
+
+  /// - Throws: `store_foreign`, `store_too_new`, or what SQLite says of a file that is no database.
+  package func identity() throws -> Identity {
+    let version = try version()
+    let application = try pragma("PRAGMA application_id")
+    guard application == Migration.applicationID else {
+      if application == 0, version == 0, try pragma("SELECT count(*) FROM sqlite_schema") == 0 { return .empty }
+      throw DMError(
+        .storeForeign, "'\(location.directory)' holds another program's database; name another --store",
+        subject: location.directory)
+    }
+    try refuseNewer(version)
+    return .version(Int(version))
+  }
+
+  package func refuseNewer(_ version: Int64) throws {
+    guard version <= Migration.steps.count else {
+      throw DMError(
+        .storeTooNew,
+        "the store '\(location.directory)' has schema \(version) and this program knows \(Migration.steps.count); update dm",
+        subject: location.directory)
+    }
+  }
+
+  /// - Throws: `store_damaged`, which names a trigger or a view and says how to remove it.
+  func refuseForeignParts() throws {
+    var strays = try connection.prepare(
+      "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') LIMIT 1")
+    guard try strays.step() else { return }
+    let (type, name) = (strays.text(0), strays.text(1))
+    throw DMError(
+      .storeDamaged,
+      """
+      the store has a \(type) '\(name)', and dm makes none; save what is there with 'dm-doctor dump', or remove it with \
+      sqlite3(1): DROP \(type.uppercased()) \(quoted(name))
+      """, subject: name)
+  }
+
+  /// Brings the schema up to date.
+  ///
+  /// Under the lock, because many may start at once, and with the version read again inside the
+  /// transaction, because another may have come first.
+  func migrate() throws {
+    let lock = try writeLock()
+    let transaction = try connection.begin(.write)
+    var done = 0
+    if case .version(let version) = try identity() { done = version }
+    if done < Migration.steps.count {
+      try runSteps(from: done)
+      try sealRows(since: done)
+      if done < 3 { try reindex() }
+      if done > 0 { for table in DigestedTable.all { try table.store(table.digest(in: connection), in: connection) } }
+      if done == 0 {
+        try connection.execute("PRAGMA application_id = \(Migration.applicationID)")
+        try insertIdentity()
+      }
+      try connection.execute("PRAGMA user_version = \(Migration.steps.count)")
+    }
+    try commit(transaction, CommitMark(try lock.read(CommitMark.length)), under: lock)
+    // Only now: a switch before the tables are there makes simultaneous starters fail.
+    try keepLog()
+    _ = consume lock
+  }
+
+  private func runSteps(from done: Int) throws {
+    for step in Migration.steps.dropFirst(done) { try connection.execute(String(decoding: step, as: UTF8.self)) }
+  }
+
+  private func insertIdentity() throws {
+    var insert = try connection.prepare("INSERT INTO store (uuid) VALUES (?)")
+    insert.bind(Identifier(at: .now))
+    try insert.run()
+  }
+
+  /// Runs `body` on a new store in memory, of which nothing is kept.
+  package static func rehearse(_ location: StoreLocation, _ body: (Store) throws -> Void) throws {
+    let store = try Store(location, database: ":memory:")
+    try store.runSteps(from: 0)
+    try store.insertIdentity()
+    try body(store)
+  }
+
+  /// Writes the digests that rows of an older schema do not have.
+  package func sealRows(since schema: Int) throws {
+    if schema < 3 { try SealedTable.message.seal(.min ... .max, of: connection) }
+    if schema < 5 { for table in [SealedTable.change, .consumer] { try table.seal(.min ... .max, of: connection) } }
+  }
+
+  package func version() throws -> Int64 { try pragma("PRAGMA user_version") }
+
+  package func pragma(_ sql: StaticString) throws -> Int64 {
+    var statement = try connection.prepare(sql)
+    return try statement.step() ? statement.int64(0) : 0
+  }
+}

@@ -1,0 +1,112 @@
+internal import CSQLite
+package import DMModel
+
+/// One connection to one database file, used by one thread at a time.
+///
+/// Prepared statements are kept, so that a line of a batch costs no parsing.
+package struct Connection: ~Copyable {
+  package let handle: OpaquePointer
+  private let statements: StatementCache
+  /// Pages in the write-ahead log after the last commit, as SQLite's hook reports them.
+  private let walPages = Counter()
+  private let busyTimeout: Int32
+
+  /// Opens a database that exists; for reading only where the file system allows no more.
+  ///
+  /// NOMUTEX because a connection never leaves its thread (sqlite.org/threadsafe.html).
+  ///
+  /// - Parameter busyTimeout: milliseconds that a statement waits for a lock of SQLite's own, which only foreign tools
+  ///   hold for long.
+  package init(path: String, busyTimeout: Int = StoreLocation.standardBusyTimeout) throws(DMError) {
+    _ = Self.configured
+    self.busyTimeout = Int32(clamping: busyTimeout)
+    var handle: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    let code = sqlite3_open_v2(path, &handle, flags, nil)
+    guard code == SQLITE_OK, let handle else {
+      sqlite3_close_v2(handle)
+      throw DMError(sqlite: code, detail: "cannot open the store '\(path)'")
+    }
+    self.handle = handle
+    statements = StatementCache(handle)
+    sqlite3_busy_timeout(handle, self.busyTimeout)
+    // The last to leave would checkpoint outside the lock (sqlite.org/c3ref/c_dbconfig_defensive.html).
+    dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    // A store has neither; somebody else's could change what is said.
+    dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+    sqlite3_wal_hook(
+      handle,
+      { counter, _, _, pages in
+        if let counter { Unmanaged<Counter>.fromOpaque(counter).takeUnretainedValue().value = Int(pages) }
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(walPages).toOpaque())
+  }
+
+  deinit {
+    statements.finalizeAll()
+    sqlite3_close_v2(handle)
+  }
+
+  /// A statement that is kept for the next time, found by the address of its literal.
+  package func prepare(_ sql: StaticString) throws(DMError) -> Statement { try statements.prepare(sql) }
+
+  /// The same for one that is put together at run time and always alike, found by the address of its name's literal.
+  package func prepare(as name: StaticString, _ sql: @autoclosure () -> String) throws(DMError) -> Statement {
+    try statements.prepare(.literal(name), sql)
+  }
+
+  /// The same for one that is put together at run time, found by its text.
+  package func prepare(text sql: String) throws(DMError) -> Statement { try statements.prepare(.text(sql)) { sql } }
+
+  /// Runs statements that return nothing.
+  package func execute(_ sql: String) throws(DMError) {
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else {
+      throw DMError(sqlite: code, detail: String(cString: sqlite3_errmsg(handle)))
+    }
+  }
+
+  /// Rows that the last statement changed.
+  package var changes: Int { Int(sqlite3_changes(handle)) }
+
+  /// The key of the row that was last inserted.
+  package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
+  /// Has the function `frequency` of a full-text table.
+  func addRanking() throws(DMError) { try Ranking.register(on: handle) }
+
+  /// Has the function `fold` of a text.
+  func addFolding() throws(DMError) { try Folding.register(on: handle) }
+
+  package func begin(_ kind: Transaction.Kind) throws(DMError) -> Transaction {
+    try Transaction(kind, on: handle, statements)
+  }
+
+  /// Whether the log held more pages than that after this connection's last commit.
+  func hasLog(over limit: Int) -> Bool { walPages.value > limit }
+
+  /// Moves the log into the database once it holds that many pages.
+  ///
+  /// Only under the write lock.
+  ///
+  /// A reader may keep part of it from moving; nobody waits for him, and the next writer tries again.
+  /// An emptied log costs the next process nothing to open, one that is only moved is read again.
+  func checkpoint(ifOver limit: Int, emptying: Bool) {
+    guard hasLog(over: limit) else { return }
+    sqlite3_busy_timeout(handle, 0)
+    let mode = emptying ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+    if sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil) == SQLITE_OK, emptying { walPages.value = 0 }
+    sqlite3_busy_timeout(handle, self.busyTimeout)
+  }
+
+  /// Once a process.
+  private static let configured = dm_sqlite3_keep_no_statistics()
+}
+
+/// A number that C can write to.
+private final class Counter {
+  var value = 0
+}

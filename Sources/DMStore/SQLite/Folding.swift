@@ -1,0 +1,79 @@
+internal import CSQLite
+internal import DMModel
+
+/// A function of SQL, `fold`, that folds case and accents of the words of a text as the search index does.
+///
+/// It runs the tokenizer of the index, so that a name and a message are found by the same letters.
+final class Folding {
+  private let tokenizer: fts5_tokenizer
+  private let instance: OpaquePointer
+
+  private init(_ tokenizer: fts5_tokenizer, _ instance: OpaquePointer) {
+    (self.tokenizer, self.instance) = (tokenizer, instance)
+  }
+
+  deinit { tokenizer.xDelete?(instance) }
+
+  static func register(on database: OpaquePointer) throws(DMError) {
+    let code = sqlite3_create_function_v2(
+      database, "fold", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+      Unmanaged.passRetained(try make(on: database)).toOpaque(),
+      { context, _, values in
+        guard let value = values?[0], let folding = sqlite3_user_data(context) else { return }
+        Unmanaged<Folding>.fromOpaque(folding).takeUnretainedValue().fold(value, context)
+      }, nil, nil, { folding in if let folding { Unmanaged<Folding>.fromOpaque(folding).release() } })
+    guard code == SQLITE_OK else { throw DMError(sqlite: code, detail: "no search by name") }
+  }
+
+  private static func make(on database: OpaquePointer) throws(DMError) -> Folding {
+    var data: UnsafeMutableRawPointer?
+    var tokenizer = fts5_tokenizer()
+    var instance: OpaquePointer?
+    let api = Ranking.api(of: database)
+    var code = api?.pointee.xFindTokenizer?(api, "unicode61", &data, &tokenizer) ?? SQLITE_ERROR
+    if code == SQLITE_OK {
+      // As in the schema's `tokenize`.
+      let words: [StaticString] = ["remove_diacritics", "2"]
+      var pointers: [UnsafePointer<CChar>?] = words.map {
+        UnsafeRawPointer($0.utf8Start).assumingMemoryBound(to: CChar.self)
+      }
+      code = tokenizer.xCreate?(data, &pointers, 2, &instance) ?? SQLITE_ERROR
+    }
+    guard code == SQLITE_OK, let instance else { throw DMError(sqlite: code, detail: "no search by name") }
+    return Folding(tokenizer, instance)
+  }
+
+  /// What the tokenizer goes on adding to.
+  private struct Folded {
+    let text: UnsafePointer<CChar>
+    var bytes: [CChar] = []
+    /// Everything before that byte is folded.
+    var end = 0
+
+    mutating func copy(upTo start: Int) {
+      if end < start { bytes.append(contentsOf: UnsafeBufferPointer(start: text + end, count: start - end)) }
+      end = max(end, start)
+    }
+  }
+
+  private func fold(_ value: OpaquePointer, _ context: OpaquePointer?) {
+    // The pointer before the count: sqlite.org/c3ref/value_blob.html.
+    guard let start = sqlite3_value_text(value) else { return sqlite3_result_null(context) }
+    let count = sqlite3_value_bytes(value)
+    let text = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
+    var folded = Folded(text: text)
+    _ = withUnsafeMutablePointer(to: &folded) { folded in
+      tokenizer.xTokenize?(instance, folded, FTS5_TOKENIZE_DOCUMENT, text, count) {
+        folded, _, token, count, start, end in
+        guard let folded = folded?.assumingMemoryBound(to: Folded.self), let token else { return SQLITE_OK }
+        // What is between two words stays as it is.
+        folded.pointee.copy(upTo: Int(start))
+        folded.pointee.bytes.append(contentsOf: UnsafeBufferPointer(start: token, count: Int(count)))
+        folded.pointee.end = Int(end)
+        return SQLITE_OK
+      }
+    }
+    folded.copy(upTo: Int(count))
+    dm_sqlite3_result_text(context, folded.bytes, Int32(folded.bytes.count))
+  }
+}

@@ -1,0 +1,63 @@
+internal import CSQLite
+
+/// The digests of the rows that a connection adds, less those of the rows that it takes away, summed for each table.
+///
+/// SQLite calls the hook for each row that any statement changes (sqlite.org/c3ref/preupdate_blobwrite.html), so no statement
+/// can forget it.
+final class RowChanges {
+  private let tables: [DigestedTable]
+  /// What the transaction under way adds to the sum of each table.
+  private(set) var sums: [UInt64]
+
+  init(of tables: [DigestedTable], on connection: borrowing Connection) {
+    self.tables = tables
+    sums = Array(repeating: 0, count: tables.count)
+    sqlite3_preupdate_hook(
+      connection.handle,
+      { changes, handle, operation, schema, table, _, _ in
+        // What is attached, and temporary tables, have other names than "main".
+        guard let changes, let handle, let schema, let table, schema[0] == 0x6D, schema[1] == 0x61 else { return }
+        Unmanaged<RowChanges>.fromOpaque(changes).takeUnretainedValue().add(handle, operation, table)
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  func reset() { for index in sums.indices { sums[index] = 0 } }
+
+  private func add(_ handle: OpaquePointer, _ operation: Int32, _ name: UnsafePointer<CChar>) {
+    guard let index = tables.firstIndex(where: { sqlite3_stricmp($0.cName, name) == 0 }) else { return }
+    if operation != SQLITE_INSERT {
+      sums[index] &-= digest(tables[index]) { sqlite3_preupdate_old(handle, $0, &$1) }
+    }
+    if operation != SQLITE_DELETE {
+      sums[index] &+= digest(tables[index]) { sqlite3_preupdate_new(handle, $0, &$1) }
+    }
+  }
+
+  private func digest(_ table: DigestedTable, _ value: (Int32, inout OpaquePointer?) -> Int32) -> UInt64 {
+    var digest = Digest()
+    for column in 0..<table.digestedCount {
+      var found: OpaquePointer?
+      _ = value(column, &found)
+      switch sqlite3_value_type(found) {
+      case SQLITE_NULL: digest.add(nil as Int64?)
+      case SQLITE_INTEGER: digest.add(sqlite3_value_int64(found))
+      default:
+        // The pointer before the count: sqlite.org/c3ref/value_blob.html.
+        let start = sqlite3_value_blob(found)
+        digest.add(text: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(found))))
+      }
+    }
+    return digest.mixed
+  }
+}
+
+extension Digest {
+  /// Adds a column of a row, as the hook adds its value.
+  package mutating func add(_ row: borrowing Statement, _ column: Int32) {
+    switch sqlite3_column_type(row.handle, column) {
+    case SQLITE_NULL: add(nil as Int64?)
+    case SQLITE_INTEGER: add(row.int64(column))
+    default: row.withBytes(column) { add(text: $0) }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+internal import CSQLite
+internal import DMModel
+
+extension DMError {
+  /// What a result code of SQLite means to the person at the prompt (sqlite.org/rescode.html).
+  package init(sqlite code: Int32, detail: String) {
+    switch code & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
+      self.init(.busy, "the store is busy; try again")
+    case SQLITE_NOTADB:
+      self.init(.storeForeign, "that is no store of dm: its dm.sqlite is not a database; name another --store")
+    case SQLITE_CORRUPT:
+      self.init(.storeDamaged, "the store is damaged (\(detail)); restore a backup")
+    case SQLITE_CONSTRAINT:
+      self.init(
+        .storeDamaged, "the store is damaged: its rows do not fit (\(detail)); see 'dm-doctor check --deep'")
+    case SQLITE_ERROR where detail.contains("integer overflow"):
+      self.init(.storeDamaged, "the store is damaged: it names numbers that are too large; see 'dm-doctor check'")
+    case SQLITE_ERROR where !ownFaults.contains(where: detail.contains):
+      self.init(
+        .storeDamaged, "the store is damaged: its schema is not what dm makes (\(detail)); see 'dm-doctor check'")
+    case SQLITE_FULL:
+      self.init(.inputOutput, "the disk is full; nothing was written: free some space and try again")
+    case SQLITE_READONLY:
+      self.init(.readOnlyStore, "the store cannot be written to; look at the permissions of its folder")
+    case SQLITE_CANTOPEN:
+      self.init(.inputOutput, "cannot open the store's files; if it is read-only, open it once where it can be written")
+    case SQLITE_IOERR:
+      self.init(.inputOutput, "cannot read or write the store (\(detail)); nothing was acknowledged: try again")
+    default:
+      self.init(.internal, "unexpected answer \(code) of SQLite: \(detail)")
+    }
+  }
+}
+
+/// What SQLite says of a statement that fits no schema.
+///
+/// Our statements fit ours, as the tests that run them show, so whatever else it says comes of the schema that it found.
+private let ownFaults = ["syntax error", "incomplete input", "within a transaction", "no transaction is active"]

@@ -1,0 +1,68 @@
+internal import CSQLite
+internal import DMModel
+
+/// The prepared statements of a connection that are not in use.
+package final class StatementCache {
+  package enum Key {
+    /// The address of a literal, which costs nothing to look up.
+    case address(Int64)
+    case text(String)
+
+    static func literal(_ text: StaticString) -> Key { .address(Int64(Int(bitPattern: text.utf8Start))) }
+  }
+
+  private let handle: OpaquePointer
+  private var literals = KeyTable<OpaquePointer>()
+  private var texts: [String: OpaquePointer] = [:]
+
+  init(_ handle: OpaquePointer) { self.handle = handle }
+
+  func prepare(_ sql: StaticString) throws(DMError) -> Statement {
+    let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+    let key = Key.literal(sql)
+    let statement = if let known = take(key) { known } else { try compile(text) }
+    return Statement(handle: statement, keptAs: key, in: self)
+  }
+
+  func prepare(_ key: Key, _ sql: () -> String) throws(DMError) -> Statement {
+    let statement = if let known = take(key) { known } else { try compile(sql()) }
+    return Statement(handle: statement, keptAs: key, in: self)
+  }
+
+  private func compile(_ sql: UnsafePointer<CChar>) throws(DMError) -> OpaquePointer {
+    var statement: OpaquePointer?
+    let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    guard code == SQLITE_OK, let statement else {
+      throw DMError(sqlite: code, detail: String(cString: sqlite3_errmsg(handle)))
+    }
+    return statement
+  }
+
+  private func take(_ key: Key) -> OpaquePointer? { replace(key, nil) }
+
+  func put(_ handle: OpaquePointer, _ key: Key) {
+    // The same text was in use twice at once: one of them is enough.
+    if let other = replace(key, handle) { sqlite3_finalize(other) }
+  }
+
+  /// - Returns: what was kept before.
+  private func replace(_ key: Key, _ handle: OpaquePointer?) -> OpaquePointer? {
+    switch key {
+    case .address(let address):
+      let before = literals[address]
+      if before != nil || handle != nil { literals[address] = handle }
+      return before
+    case .text(let text):
+      let before = texts[text]
+      texts[text] = handle
+      return before
+    }
+  }
+
+  func finalizeAll() {
+    for handle in literals.all { sqlite3_finalize(handle) }
+    for handle in texts.values { sqlite3_finalize(handle) }
+    literals = KeyTable()
+    texts = [:]
+  }
+}

@@ -1,0 +1,34 @@
+internal import CSQLite
+package import DMModel
+
+/// An open transaction; it is rolled back unless it is committed.
+package struct Transaction: ~Copyable {
+  package enum Kind {
+    /// Sees one state of the store, and locks nobody out.
+    case read
+    /// Takes the right to write at once: an upgrade later can fail in a way that waiting does not
+    /// cure (sqlite.org/rescode.html#busy_snapshot).
+    case write
+  }
+
+  private let handle: OpaquePointer
+  private let statements: StatementCache
+
+  init(_ kind: Kind, on handle: OpaquePointer, _ statements: StatementCache) throws(DMError) {
+    self.handle = handle
+    self.statements = statements
+    var begin = kind == .write ? try statements.prepare("BEGIN IMMEDIATE") : try statements.prepare("BEGIN")
+    try begin.run()
+  }
+
+  deinit {
+    // SQLITE_FULL, IOERR and BUSY may have rolled back by themselves (sqlite.org/lang_transaction.html).
+    if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+  }
+
+  /// Makes its changes durable and visible; when that fails, none of them is.
+  package consuming func commit() throws(DMError) {
+    var commit = try statements.prepare("COMMIT")
+    try commit.run()
+  }
+}

@@ -1,0 +1,99 @@
+/// What a search found, of which the best come out first: a heap, because few of many are wanted.
+struct SearchHits {
+  struct Hit {
+    /// Less is better.
+    let rank: Double
+    let key: Int64
+
+    func precedes(_ other: Hit) -> Bool {
+      rank != other.rank ? rank < other.rank : key > other.key
+    }
+  }
+
+  private var heap: [Hit] = []
+  private var isHeap = false
+
+  mutating func append(_ hit: Hit) {
+    heap.append(hit)
+    isHeap = false
+  }
+
+  /// The keys of all the best that are equally good, in any order.
+  ///
+  /// Up to `few` are taken out one by one, of which each puts the heap in order; if there are more, they are sifted out.
+  mutating func popEquals(few: Int) -> [Int64] {
+    if !isHeap { makeHeap() }
+    guard let rank = heap.first?.rank else { return [] }
+    var keys: [Int64] = []
+    while let hit = heap.first, hit.rank == rank {
+      if keys.count < few {
+        keys.append(hit.key)
+        removeFirst()
+      } else {
+        keys += heap.lazy.filter { $0.rank == rank }.map(\.key)
+        heap.removeAll { $0.rank == rank }
+        isHeap = false
+        return keys
+      }
+    }
+    return keys
+  }
+
+  private mutating func makeHeap() {
+    for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { sink(index) }
+    isHeap = true
+  }
+
+  private mutating func removeFirst() {
+    guard let last = heap.popLast(), !heap.isEmpty else { return }
+    heap[0] = last
+    sink(0)
+  }
+
+  private mutating func sink(_ start: Int) {
+    let hit = heap[start]
+    var index = start
+    while true {
+      var child = 2 * index + 1
+      guard child < heap.count else { break }
+      if child + 1 < heap.count, heap[child + 1].precedes(heap[child]) { child += 1 }
+      guard heap[child].precedes(hit) else { break }
+      heap[index] = heap[child]
+      index = child
+    }
+    heap[index] = hit
+  }
+}
+
+/// A set of the keys of messages, a bit each.
+package struct KeySet {
+  private var words: [UInt64]
+  private var count = 0
+
+  var isEmpty: Bool { count == 0 }
+
+  /// - Parameter last: what is larger is never in it.
+  init(upTo last: Int64) {
+    words = Array(repeating: 0, count: Int(max(last, 0) >> 6) + 1)
+  }
+
+  func contains(_ key: Int64) -> Bool {
+    key >= 0 && key >> 6 < words.count && words[Int(key >> 6)] & Self.bit(key) != 0
+  }
+
+  mutating func insert(_ key: Int64) {
+    guard key >= 0, key >> 6 < words.count, !contains(key) else { return }
+    words[Int(key >> 6)] |= Self.bit(key)
+    count += 1
+  }
+
+  /// Whether it was in it.
+  mutating func remove(_ key: Int64) -> Bool {
+    guard contains(key) else { return false }
+    words[Int(key >> 6)] &= ~Self.bit(key)
+    count -= 1
+    return true
+  }
+
+  private static func bit(_ key: Int64) -> UInt64 { 1 << UInt64(key & 63) }
+}

@@ -1,0 +1,155 @@
+internal import DMModel
+
+/// How far messages have come, as one user sees it, for one pass over them.
+///
+/// A reader or receiver whom the sender blocks does not count, except for themselves: a user who is blocked must not learn
+/// of it from a status. What was looked up is kept: a run of messages that the same users have read costs one query.
+package final class StatusReader {
+  private final class Known {
+    /// The two participants to whom most was delivered: the sender may be one of them.
+    let delivered: [(user: Int64, seq: Int)]
+    var range: SeqRange?
+    var isRead = false
+    var reader: Int64?
+
+    init(delivered: [(user: Int64, seq: Int)]) { self.delivered = delivered }
+  }
+
+  private struct Route: Hashable {
+    let conversation: Int64
+    let sender: Int64
+  }
+
+  private let store: Store
+  private let viewer: Int64
+  private var conversations = KeyTable<Known>()
+  private var windows: [Int64: ReceiptWindow] = [:]
+  /// For senders who block somebody: how far their messages were delivered.
+  private var deliveredFrom: [Route: Int] = [:]
+  private var hasBlocks: Bool?
+  private var blocks: [Int64: Set<Int64>] = [:]
+
+  init(_ store: Store, viewer: Int64) {
+    self.store = store
+    self.viewer = viewer
+  }
+
+  func status(of seq: Int, in conversation: Int64, from sender: Int64) throws -> Message.Status {
+    let known = try known(seq, conversation)
+    let ignored = try blockedUsers(by: sender)
+    if ignored.isEmpty {
+      if known.isRead, known.reader != sender { return .read }
+      return known.delivered.contains { $0.user != sender && $0.seq >= seq } ? .delivered : .sent
+    }
+    let counts = { (user: Int64) in user != sender && (user == self.viewer || !ignored.contains(user)) }
+    if known.isRead {
+      if let reader = known.reader, counts(reader) { return .read }
+      if known.reader == nil, try everyReader(of: seq, in: conversation).contains(where: counts) { return .read }
+    }
+    let route = Route(conversation: conversation, sender: sender)
+    let delivered =
+      try deliveredFrom[route]
+      ?? store.delivered(in: conversation).filter { counts($0.user) }.reduce(0) { max($0, $1.seq) }
+    deliveredFrom[route] = delivered
+    return delivered >= seq ? .delivered : .sent
+  }
+
+  /// The other users who have sent a receipt for a message, in the order in which they became users of the store.
+  ///
+  /// Leaves out whom the sender blocks, as `status` does, and whom the viewer blocks.
+  func readers(of seq: Int, in conversation: Int64, from sender: Int64) throws -> [Int64] {
+    let known = try known(seq, conversation)
+    if !known.isRead || known.reader == sender { return [] }
+    let (ignored, hidden) = (try blockedUsers(by: sender), try blockedUsers(by: viewer))
+    return try everyReader(of: seq, in: conversation).filter {
+      $0 != sender && ($0 == viewer || !ignored.contains($0)) && !hidden.contains($0)
+    }
+  }
+
+  /// How many `readers(of:in:from:)` are.
+  func readerCount(of seq: Int, in conversation: Int64, from sender: Int64) throws -> Int {
+    let known = try known(seq, conversation)
+    if !known.isRead || known.reader == sender { return 0 }
+    if try !blockedUsers(by: sender).isEmpty || !blockedUsers(by: viewer).isEmpty {
+      return try readers(of: seq, in: conversation, from: sender).count
+    }
+    let readers = try everyReader(of: seq, in: conversation)
+    return readers.count - (readers.contains(sender) ? 1 : 0)
+  }
+
+  /// Whom a user blocks; costs nothing where nobody blocks anybody.
+  package func blockedUsers(by user: Int64) throws -> Set<Int64> {
+    let any = try hasBlocks ?? store.hasBlocks()
+    hasBlocks = any
+    if !any { return [] }
+    if let known = blocks[user] { return known }
+    let found = Set(try store.blockedUsers(by: user))
+    blocks[user] = found
+    return found
+  }
+
+  /// Everybody who has a receipt for a message, the sender and those who are blocked too.
+  private func everyReader(of seq: Int, in conversation: Int64) throws -> [Int64] {
+    let known = try known(seq, conversation)
+    guard known.isRead else { return [] }
+    if let reader = known.reader { return [reader] }
+    return try windows[conversation, default: ReceiptWindow()].readers(of: seq) {
+      try store.receipts(in: conversation, overlapping: $0)
+    }
+  }
+
+  /// Finds the mark that covers a message, or how far there is none.
+  private func known(_ seq: Int, _ conversation: Int64) throws -> Known {
+    let known = try conversations[conversation] ?? Known(delivered: store.furthestDelivered(in: conversation))
+    if known.range?.contains(seq) == true { return known }
+    var statement = try store.connection.prepare(
+      "SELECT from_seq, to_seq, reader FROM read_mark WHERE conversation = ? AND to_seq >= ? ORDER BY to_seq LIMIT 1")
+    statement.bind(conversation)
+    statement.bind(seq)
+    let found = try statement.step()
+    known.isRead = found && statement.int(0) <= seq
+    known.reader = known.isRead ? statement.optionalInt64(2) : nil
+    known.range = known.isRead ? try statement.seqs(0, 1) : seq...(found ? statement.int(0) - 1 : .max)
+    conversations[conversation] = known
+    return known
+  }
+}
+
+/// The receipts of some messages of a conversation, and who has read the message that was looked at last and those
+/// around it.
+private struct ReceiptWindow {
+  private var window: SeqRange?
+  private var receipts: [(user: Int64, range: SeqRange, at: Timestamp)] = []
+  private var run: SeqRange?
+  private var runReaders: [Int64] = []
+
+  /// So many messages are looked at together.
+  private static let size = 512
+
+  /// - Parameter read: returns the receipts that overlap a range, in the order of users.
+  mutating func readers(
+    of seq: Int, _ read: (SeqRange) throws -> [(user: Int64, range: SeqRange, at: Timestamp)]
+  ) throws -> [Int64] {
+    if run?.contains(seq) == true { return runReaders }
+    if window?.contains(seq) != true {
+      let start = (seq - 1) / Self.size * Self.size + 1
+      let range = start...(start + Self.size - 1)
+      receipts = try read(range)
+      window = range
+    }
+    var same = window ?? seq...seq
+    runReaders = []
+    for receipt in receipts {
+      if receipt.range.contains(seq) {
+        same = same.clamped(to: receipt.range)
+        runReaders.append(receipt.user)
+      } else if receipt.range.upperBound < seq {
+        same = max(same.lowerBound, receipt.range.upperBound + 1)...same.upperBound
+      } else {
+        same = same.lowerBound...min(same.upperBound, receipt.range.lowerBound - 1)
+      }
+    }
+    run = same
+    return runReaders
+  }
+}

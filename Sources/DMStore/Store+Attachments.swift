@@ -1,0 +1,141 @@
+package import DMModel
+internal import DMSystem
+
+extension Store {
+  /// An attachment as its row says, whoever sees it.
+  package struct StoredAttachment {
+    package let key: Int64
+    /// Who prepared it.
+    package let user: Int64
+    /// The message that carries it; nil as long as it was not sent.
+    package let message: Int64?
+    package let attachment: Attachment
+  }
+
+  static let attachmentColumns = """
+    a.id, a.user, a.message, a.uuid, a.kind, a.name, a.mime_type, a.size_bytes, a.sha256, a.width, a.height, a.duration,
+    a.waveform, a.thumbnail_sha256, a.thumbnail_mime_type, a.thumbnail_size_bytes, a.thumbnail_width, a.thumbnail_height
+    """
+
+  /// - Throws: `store_damaged` of a row that no program of dm has written.
+  package func storedAttachment(_ row: borrowing Statement) throws -> StoredAttachment {
+    let id = row.identifier(3)
+    guard let kind = Attachment.Kind(number: row.int64(4)),
+      let hash = row.withBytes(8, { $0.flatMap(ContentHash.init) })
+    else { throw DMError(.storeDamaged, "the attachment '\(id)' cannot be read; see 'dm-doctor check --deep'") }
+    var attachment = Attachment(
+      id: id, kind: kind, name: row.text(5), mimeType: row.text(6), sizeBytes: row.int(7), sha256: hash)
+    attachment.width = row.optionalInt(9)
+    attachment.height = row.optionalInt(10)
+    attachment.duration = row.optionalInt64(11).map { .microseconds($0) }
+    attachment.waveform = row.withBytes(12) { $0.map { Array($0) } }
+    attachment.thumbnail = row.withBytes(13) { $0.flatMap(ContentHash.init) }.map {
+      Attachment.Thumbnail(
+        sha256: $0, mimeType: row.text(14), sizeBytes: row.int(15), width: row.int(16), height: row.int(17))
+    }
+    return StoredAttachment(
+      key: row.int64(0), user: row.int64(1), message: row.optionalInt64(2), attachment: attachment)
+  }
+
+  package func storedAttachment(_ id: Identifier) throws -> StoredAttachment? {
+    var statement = try connection.prepare(
+      as: "attachment", "SELECT \(Self.attachmentColumns) FROM attachment a WHERE a.uuid = ?")
+    statement.bind(id)
+    return try statement.step() ? try storedAttachment(statement) : nil
+  }
+
+  /// Those of a message, in their order.
+  package func attachments(of message: Int64) throws -> [Attachment] {
+    var statement = try connection.prepare(
+      as: "attachments", "SELECT \(Self.attachmentColumns) FROM attachment a WHERE a.message = ? ORDER BY a.place")
+    statement.bind(message)
+    var attachments: [Attachment] = []
+    while try statement.step() { attachments.append(try storedAttachment(statement).attachment) }
+    return attachments
+  }
+
+  /// The conversation and number of a message by its key.
+  package func place(ofMessage key: Int64) throws -> Place? {
+    var statement = try connection.prepare("SELECT conversation, seq FROM message WHERE id = ?")
+    statement.bind(key)
+    return try statement.step() ? Place(conversation: statement.int64(0), seq: statement.int(1)) : nil
+  }
+
+  /// The numbers of the messages of a conversation that carry something, the newest first.
+  package func placesOfAttachments(in conversation: Int64) throws -> [Int] {
+    var statement = try connection.prepare(
+      "SELECT seq FROM message WHERE conversation = ? AND attachment_count > 0 ORDER BY seq DESC")
+    statement.bind(conversation)
+    var seqs: [Int] = []
+    while try statement.step() { seqs.append(statement.int(0)) }
+    return seqs
+  }
+
+  // MARK: Writing
+
+  /// Adds one that was prepared and is in no message yet.
+  package func insert(_ attachment: Attachment, by user: Int64, at time: Timestamp) throws {
+    do {
+      var insert = try connection.prepare(
+        """
+        INSERT INTO attachment (uuid, user, created_at, kind, name, mime_type, size_bytes, sha256, width, height, duration,
+          waveform, thumbnail_sha256, thumbnail_mime_type, thumbnail_size_bytes, thumbnail_width, thumbnail_height)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+      insert.bind(attachment.id)
+      insert.bind(user)
+      insert.bind(time)
+      insert.bind(attachment.kind.number)
+      insert.bind(attachment.name)
+      insert.bind(attachment.mimeType)
+      insert.bind(attachment.sizeBytes)
+      insert.bind(blob: attachment.sha256.bytes)
+      insert.bind(attachment.width.map(Int64.init))
+      insert.bind(attachment.height.map(Int64.init))
+      insert.bind(attachment.duration?.microseconds)
+      insert.bind(blob: attachment.waveform)
+      let thumbnail = attachment.thumbnail
+      insert.bind(blob: thumbnail?.sha256.bytes)
+      insert.bind(thumbnail?.mimeType)
+      insert.bind(thumbnail.map { Int64($0.sizeBytes) })
+      insert.bind(thumbnail.map { Int64($0.width) })
+      insert.bind(thumbnail.map { Int64($0.height) })
+      try insert.run()
+    }
+    try seal(connection.lastInsertedRow, of: .attachment)
+  }
+
+  /// Puts attachments into a message that was just added: those that were in none, and copies of the others.
+  ///
+  /// - Returns: them as the message carries them.
+  package func attach(_ attachments: [StoredAttachment], to message: Int64, by user: Int64, at time: Timestamp) throws
+    -> [Attachment]
+  {
+    for (index, stored) in attachments.enumerated() {
+      // The same may stand twice in one list.
+      let isFree = stored.message == nil && !attachments[..<index].contains { $0.key == stored.key }
+      let key = isFree ? stored.key : try copy(stored, by: user, at: time)
+      var update = try connection.prepare("UPDATE attachment SET message = ?, place = ? WHERE id = ?")
+      update.bind(message)
+      update.bind(index + 1)
+      update.bind(key)
+      try update.run()
+      try seal(key, of: .attachment)
+    }
+    return try self.attachments(of: message)
+  }
+
+  private func copy(_ stored: StoredAttachment, by user: Int64, at time: Timestamp) throws -> Int64 {
+    var copy = stored.attachment
+    copy.id = Identifier(at: time)
+    try insert(copy, by: user, at: time)
+    return connection.lastInsertedRow
+  }
+
+  /// Forgets those of a message, whose contents go with the next purge.
+  func removeAttachments(of message: Int64) throws {
+    var delete = try connection.prepare("DELETE FROM attachment WHERE message = ?")
+    delete.bind(message)
+    try delete.run()
+  }
+}

@@ -1,0 +1,154 @@
+package import DMModel
+
+extension Store {
+  package func blockedUsers(by user: Int64) throws -> [Int64] {
+    var statement = try connection.prepare("SELECT blocked FROM block WHERE user = ? ORDER BY at, blocked")
+    statement.bind(user)
+    return try keys(&statement)
+  }
+
+  package func blockers(of user: Int64) throws -> [Int64] {
+    var statement = try connection.prepare("SELECT user FROM block WHERE blocked = ?")
+    statement.bind(user)
+    return try keys(&statement)
+  }
+
+  /// Those in a conversation who block anybody: an imported announcement may be by somebody who never was in it.
+  package func blockers(in conversation: Int64) throws -> [Int64] {
+    var statement = try connection.prepare(
+      "SELECT DISTINCT b.user FROM block b JOIN participant p ON p.conversation = ?1 AND p.user = b.user")
+    statement.bind(conversation)
+    return try keys(&statement)
+  }
+
+  /// Whether anybody blocks anybody.
+  func hasBlocks() throws -> Bool {
+    var any = try connection.prepare("SELECT 1 FROM block LIMIT 1")
+    return try any.step()
+  }
+
+  /// The participants who block other participants, and whom.
+  ///
+  /// Linear in the participants where anybody blocks anybody.
+  package func blocks(among conversation: Int64) throws -> [Int64: Set<Int64>] {
+    guard try hasBlocks() else { return [:] }
+    var statement = try connection.prepare(
+      """
+      SELECT b.user, b.blocked FROM participant p CROSS JOIN block b ON b.user = p.user
+      CROSS JOIN participant o ON o.conversation = p.conversation AND o.user = b.blocked WHERE p.conversation = ?
+      """)
+    statement.bind(conversation)
+    var blocks: [Int64: Set<Int64>] = [:]
+    while try statement.step() { blocks[statement.int64(0), default: []].insert(statement.int64(1)) }
+    return blocks
+  }
+
+  package func hasBlocked(_ other: Int64, by user: Int64) throws -> Bool {
+    var statement = try connection.prepare("SELECT 1 FROM block WHERE user = ? AND blocked = ?")
+    statement.bind(user)
+    statement.bind(other)
+    return try statement.step()
+  }
+
+  package func keys(_ statement: inout Statement) throws -> [Int64] {
+    var keys: [Int64] = []
+    while try statement.step() { keys.append(statement.int64(0)) }
+    return keys
+  }
+
+  /// Notes that a user blocks another, or does so no more.
+  ///
+  /// - Returns: whether that is new.
+  package func setBlock(_ isBlocked: Bool, of other: Int64, by user: Int64, at time: Timestamp) throws -> Bool {
+    var statement =
+      isBlocked
+      ? try connection.prepare("INSERT INTO block (user, blocked, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
+      : try connection.prepare("DELETE FROM block WHERE user = ? AND blocked = ?")
+    statement.bind(user)
+    statement.bind(other)
+    if isBlocked { statement.bind(time) }
+    try statement.run()
+    return connection.changes > 0
+  }
+
+  /// The conversations that two users are, or were, both in.
+  package func sharedConversations(_ one: Int64, _ other: Int64) throws -> [Int64] {
+    var statement = try connection.prepare(
+      """
+      SELECT p.conversation FROM participant p JOIN participant o ON o.conversation = p.conversation AND o.user = ?2
+      WHERE p.user = ?1 ORDER BY p.conversation
+      """)
+    statement.bind(one)
+    statement.bind(other)
+    return try keys(&statement)
+  }
+
+  /// Counts anew what the user's blocks hide of a conversation, and when something reached him there last.
+  ///
+  /// Linear in the messages that he has not read.
+  package func applyBlocks(of user: Int64, in conversation: Int64) throws {
+    guard let row = try self.conversation(key: conversation), let place = try membership(of: user, in: conversation)
+    else { return }
+    let all = 1...max(1, place.leftSeq ?? row.lastSeq)
+    let unread = gaps(in: all, left: try readRanges(of: user, in: conversation, overlapping: all))
+    var blocked = 0
+    var mentioned = 0
+    for gap in unread where row.lastSeq > 0 {
+      blocked += try blockedMessages(by: user, in: conversation, gap).count
+      mentioned += try mentions(user, in: conversation, gap)
+    }
+    let activity = try lastActivity(of: user, in: row, upTo: all.upperBound)
+    var update = try connection.prepare(
+      """
+      UPDATE participant SET blocked_count = ?1, mention_count = ?2, last_activity = ?3,
+        is_blocked = EXISTS (SELECT 1 FROM conversation c JOIN block b ON b.user = ?5
+          AND b.blocked = iif(c.direct_low = ?5, c.direct_high, c.direct_low) WHERE c.id = ?4 AND c.direct_low NOT NULL)
+      WHERE conversation = ?4 AND user = ?5
+      """)
+    update.bind(blocked)
+    update.bind(mentioned)
+    update.bind(activity)
+    update.bind(conversation)
+    update.bind(user)
+    try update.run()
+  }
+
+  /// Has those who have joined, and those who block them, be told nothing by those whom they block.
+  package func applyBlocks(toThoseWhoJoined users: [Int64], _ conversation: Int64) throws {
+    guard try hasBlocks() else { return }
+    for user in users {
+      if try !blockedUsers(by: user).isEmpty { try applyBlocks(of: user, in: conversation) }
+      for blocker in try blockers(of: user) { try applyBlocks(of: blocker, in: conversation) }
+    }
+  }
+
+  /// The messages of a range that those sent whom a user blocks.
+  func blockedMessages(by user: Int64, in conversation: Int64, _ range: SeqRange) throws -> [SeqRange] {
+    var statement = try connection.prepare(
+      """
+      SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
+      AND sender IN (SELECT blocked FROM block WHERE user = ?2) ORDER BY seq
+      """)
+    return try ranges(&statement, user, conversation, range)
+  }
+
+  /// When the newest message was said that was not by one whom a user blocks; nil where his row need not repeat it.
+  private func lastActivity(of user: Int64, in row: ConversationRow, upTo end: Int) throws -> Timestamp? {
+    var statement = try connection.prepare(
+      """
+      SELECT coalesce((SELECT created_at FROM message WHERE conversation = ?1 AND seq <= ?3
+          AND sender NOT IN (SELECT blocked FROM block WHERE user = ?2) ORDER BY seq DESC LIMIT 1), c.created_at),
+        (SELECT count(*) FROM participant WHERE conversation = ?1) > ?4
+          AND (SELECT left_seq IS NULL FROM participant WHERE conversation = ?1 AND user = ?2)
+          AND NOT EXISTS (SELECT 1 FROM block b JOIN participant o ON o.user = b.blocked AND o.conversation = ?1
+            WHERE b.user = ?2)
+      FROM conversation c WHERE id = ?1
+      """)
+    statement.bind(row.key)
+    statement.bind(user)
+    statement.bind(end)
+    statement.bind(Self.smallGroup)
+    guard try statement.step() else { return nil }
+    return statement.bool(1) && statement.timestamp(0) == row.lastActivity ? nil : statement.timestamp(0)
+  }
+}

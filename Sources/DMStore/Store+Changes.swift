@@ -1,0 +1,194 @@
+package import DMModel
+
+extension Store {
+  /// What a row of the change log says.
+  ///
+  /// The numbers stand in stores: they are never reused.
+  package enum Change: Int64, CaseIterable {
+    case message = 1
+    /// Others may see it.
+    case readReceipt = 2
+    case deliveryReceipt = 3
+    case conversation = 4
+    case user = 5
+    /// What of a conversation is one's own: what is read, pinned, muted, archived, drafted, shown at all.
+    case ownState = 6
+    /// How far messages have come, by a receipt of that user.
+    case status = 7
+    case edited = 8
+    case deleted = 9
+    /// By that user for himself.
+    case deletedForMe = 10
+    case reaction = 11
+  }
+
+  package func append(
+    _ change: Change, conversation: Int64? = nil, user: Int64? = nil, seqs: SeqRange? = nil, sender: Int64? = nil,
+    at time: Timestamp
+  ) throws {
+    var statement = try connection.prepare(
+      "INSERT INTO change (at, kind, conversation, user, from_seq, to_seq, sender, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    )
+    var digest = Digest()
+    let values = [
+      time.microseconds, change.rawValue, conversation, user, seqs.map { Int64($0.lowerBound) },
+      seqs.map { Int64($0.upperBound) }, sender,
+    ]
+    for value in values {
+      statement.bind(value)
+      digest.add(value)
+    }
+    statement.bind(digest.stored)
+    try statement.run()
+    let rev = connection.lastInsertedRow
+    logged = (logged?.lowerBound ?? rev)...rev
+  }
+
+  package func append(_ changes: [StatusChange], by user: Int64, conversation: Int64, at time: Timestamp) throws {
+    for change in changes {
+      try append(
+        .status, conversation: conversation, user: user, seqs: change.range, sender: change.senders.only, at: time)
+    }
+  }
+
+  /// The first and the last change that the log holds; nil while nothing has happened.
+  package func knownChanges() throws -> ClosedRange<Int64>? {
+    var statement = try connection.prepare("SELECT min(rev), (SELECT max(rev) FROM change) FROM change")
+    guard try statement.step(), !statement.isNull(0) else { return nil }
+    return try statement.revs(0, 1)
+  }
+
+  /// Whether the change after one is no longer in the log.
+  package static func isForgotten(after rev: Int64, of known: ClosedRange<Int64>) -> Bool { rev + 1 < known.lowerBound }
+
+  // MARK: Reading
+
+  package struct ChangeRow {
+    package let rev: Int64
+    package let kind: Change
+    package let conversation: Int64
+    package let user: Int64?
+    package let seqs: SeqRange?
+    package let sender: Int64?
+    /// Of a change of status: the receipt that it belongs to; nil where the log no longer has that.
+    package let receipt: Change?
+    package let at: Timestamp
+    /// The message that it is about, as the user sees it now; nil when they do not.
+    package let message: Message?
+    /// The same as it stands in the store.
+    package let stored: (key: Int64, id: Identifier, sender: Int64)?
+  }
+
+  /// Which changes a user is told of.
+  package struct ChangeFilter {
+    package let user: Int64
+    package let kinds: Set<Change>
+
+    /// A bit for each kind: SQLite would make a table of a list, for each batch anew.
+    var kindMask: Int64 { kinds.reduce(0) { $0 | 1 << $1.rawValue } }
+
+    /// Nil for all that he is in.
+    package let conversations: [Int64]?
+    /// Leaves out conversations that are muted at this moment; nil for none.
+    package var unmutedAt: Timestamp?
+
+    package init(user: Int64, kinds: Set<Change>, conversations: [Int64]?, unmutedAt: Timestamp? = nil) {
+      self.user = user
+      self.kinds = kinds
+      self.conversations = conversations
+      self.unmutedAt = unmutedAt
+    }
+  }
+
+  /// The kinds of changes that are about one message, a bit each.
+  private static let messageKinds = [Change.message, .edited, .deleted, .deletedForMe, .reaction].reduce(0 as Int64) {
+    $0 | 1 << $1.rawValue
+  }
+
+  /// Passes up to `limit` changes after one to `body`, in order, until `body` returns false.
+  ///
+  /// Whether the user is in the conversation of a change is left to the viewer, who remembers it for each conversation.
+  ///
+  /// - Returns: how many there were.
+  package func forEachChange(
+    after rev: Int64, _ filter: ChangeFilter, limit: Int, as viewer: Viewer, _ body: (ChangeRow) throws -> Bool
+  ) throws -> Int {
+    var statement = try connection.prepare(
+      as: "changes",
+      """
+      SELECT ch.rev, ch.kind, ch.conversation, ch.user, ch.from_seq, ch.to_seq, ch.sender, ch.at,
+        iif(ch.kind = \(Change.status.rawValue), (SELECT r.kind FROM change r
+          WHERE r.rev < ch.rev AND r.kind IN (\(Change.readReceipt.rawValue), \(Change.deliveryReceipt.rawValue)) ORDER BY r.rev DESC LIMIT 1), NULL), \(Self.messageColumns)
+      FROM change ch LEFT JOIN message m ON 1 << ch.kind & \(Self.messageKinds) AND m.conversation = ch.conversation AND m.seq = ch.from_seq
+      WHERE ch.rev > ?2 AND 1 << ch.kind & ?4
+      AND (?5 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?5)))
+      AND (?6 IS NULL OR NOT EXISTS (SELECT 1 FROM participant p WHERE p.conversation = ch.conversation AND p.user = ?1
+        AND p.muted_until > ?6))
+      ORDER BY ch.rev LIMIT ?3
+      """)
+    statement.bind(filter.user)
+    statement.bind(rev)
+    statement.bind(limit)
+    statement.bind(filter.kindMask)
+    statement.bind(filter.conversations.map(jsonArray))
+    statement.bind(filter.unmutedAt?.microseconds)
+    var count = 0
+    while try statement.step() {
+      count += 1
+      guard let kind = Change(rawValue: statement.int64(1)) else { continue }
+      let row = ChangeRow(
+        rev: Int64(statement.int(0)), kind: kind, conversation: statement.int64(2), user: statement.optionalInt64(3),
+        seqs: statement.isNull(4) && statement.isNull(5) ? nil : try statement.seqs(4, 5),
+        sender: statement.optionalInt64(6), receipt: statement.optionalInt64(8).flatMap(Change.init(rawValue:)),
+        at: statement.timestamp(7),
+        message: statement.isNull(9) ? nil : try message(statement, from: 9, as: viewer),
+        stored: statement.isNull(9) ? nil : (statement.int64(17), statement.identifier(9), statement.int64(12)))
+      if try !body(row) { break }
+    }
+    return count
+  }
+
+  // MARK: Pruning
+
+  /// How long the log is kept, in microseconds: 30 days.
+  package static let changeLifetime: Int64 = 30 * 86_400_000_000
+
+  /// How long a consumer that is not used keeps what it needs of the log: 90 days.
+  static let consumerLifetime: Int64 = 90 * 86_400_000_000
+
+  /// So many changes from one pruning to the next, and at most so many times that at once: a write stays short.
+  static let pruneInterval: Int64 = 1000
+
+  /// Forgets old changes after every thousand that were logged.
+  ///
+  /// By the clock, but no further than it was a thousand changes ago: one that is wrong for a while must not cost
+  /// what somebody still has to read.
+  package func pruneChanges(after logged: ClosedRange<Int64>) throws {
+    guard logged.upperBound / Self.pruneInterval > (logged.lowerBound - 1) / Self.pruneInterval else { return }
+    var statement = try connection.prepare("SELECT at FROM change WHERE rev = ?")
+    statement.bind(logged.upperBound - Self.pruneInterval)
+    guard try statement.step() else { return }
+    try pruneChanges(now: min(.now, statement.timestamp(0)))
+  }
+
+  /// Forgets the oldest changes, but none of the last 30 days, none that a consumer of the last 90 days still needs,
+  /// and never the last one.
+  package func pruneChanges(now: Timestamp) throws {
+    guard let known = try knownChanges() else { return }
+    var oldest = try connection.prepare(
+      """
+      SELECT min(?1, ?2, coalesce((SELECT rev FROM change WHERE at >= ?3 AND rev <= ?2 ORDER BY rev LIMIT 1), ?2),
+        coalesce((SELECT min(rev) + 1 FROM consumer WHERE used_at >= ?4), ?1))
+      """)
+    oldest.bind(known.upperBound)
+    oldest.bind(known.lowerBound + 5 * Self.pruneInterval)
+    oldest.bind(now.microseconds - Self.changeLifetime)
+    oldest.bind(now.microseconds - Self.consumerLifetime)
+    guard try oldest.step(), oldest.int64(0) > known.lowerBound else { return }
+    var delete = try connection.prepare("DELETE FROM change WHERE rev < ?")
+    delete.bind(oldest.int64(0))
+    try delete.run()
+  }
+}
+
+func jsonArray(_ keys: [Int64]) -> String { "[" + keys.map(String.init).joined(separator: ",") + "]" }

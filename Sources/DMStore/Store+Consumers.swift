@@ -1,0 +1,112 @@
+package import DMModel
+
+extension Store {
+  package struct ConsumerRow {
+    package let key: Int64
+    package let name: String
+    package var position: Cursor.Position
+    package let usedAt: Timestamp
+    package var skippedCount: Int
+    /// A JSON array of the keys of conversations; nil for all.
+    package let conversations: String?
+    package let marksDelivered: Bool
+  }
+
+  package func consumers(of user: Int64, named name: String? = nil) throws -> [ConsumerRow] {
+    var statement = try connection.prepare(
+      """
+      SELECT id, name, rev, seq, used_at, skipped_count, conversations, marks_delivered FROM consumer
+      WHERE user = ?1 AND (?2 IS NULL OR name = ?2) ORDER BY name
+      """)
+    statement.bind(user)
+    statement.bind(name)
+    var rows: [ConsumerRow] = []
+    while try statement.step() {
+      rows.append(
+        ConsumerRow(
+          key: statement.int64(0), name: statement.text(1),
+          position: Cursor.Position(rev: Int64(statement.int(2)), seq: statement.int(3)),
+          usedAt: statement.timestamp(4),
+          skippedCount: statement.int(5), conversations: statement.optionalText(6), marksDelivered: statement.bool(7)))
+    }
+    return rows
+  }
+
+  package func insertConsumer(_ name: String, of user: Int64, at position: Cursor.Position, now: Timestamp) throws {
+    var statement = try connection.prepare(
+      "INSERT INTO consumer (user, name, rev, seq, used_at, marks_delivered) VALUES (?, ?, ?, ?, ?, 0)")
+    statement.bind(user)
+    statement.bind(name)
+    statement.bind(position.rev)
+    statement.bind(position.seq)
+    statement.bind(now)
+    try statement.run()
+    try seal(connection.lastInsertedRow, of: .consumer)
+  }
+
+  /// Notes what a consumer's stream is about, now that it begins.
+  package func describeConsumer(
+    _ key: Int64, conversations: [Int64]?, marksDelivered: Bool, now: Timestamp
+  ) throws {
+    var statement = try connection.prepare(
+      "UPDATE consumer SET conversations = ?, marks_delivered = ?, used_at = ? WHERE id = ?")
+    statement.bind(conversations.map(jsonArray))
+    statement.bind(marksDelivered)
+    statement.bind(now)
+    statement.bind(key)
+    try statement.run()
+    try seal(key, of: .consumer)
+  }
+
+  /// Moves a consumer to where its row says that it stands.
+  package func moveConsumer(_ row: ConsumerRow, now: Timestamp) throws {
+    var statement = try connection.prepare(
+      "UPDATE consumer SET rev = ?, seq = ?, skipped_count = ?, used_at = ? WHERE id = ?")
+    statement.bind(row.position.rev)
+    statement.bind(row.position.seq)
+    statement.bind(row.skippedCount)
+    statement.bind(now)
+    statement.bind(row.key)
+    try statement.run()
+    try seal(row.key, of: .consumer)
+  }
+
+  package func deleteConsumer(_ key: Int64) throws {
+    var statement = try connection.prepare("DELETE FROM consumer WHERE id = ?")
+    statement.bind(key)
+    try statement.run()
+  }
+
+  /// The messages of others that a user sees and that a consumer has before it, or had on the way from one change to
+  /// another: how many there are in each of its conversations, and the last of them.
+  ///
+  /// - Parameter viewer: decides who sees what; with tombstones, messages count that are gone by now.
+  package func messagesOfOthers(
+    after rev: Int64, upTo last: Int64 = .max, conversations: String?, as viewer: Viewer
+  ) throws -> [(conversation: Int64, count: Int, last: Int)] {
+    var statement = try connection.prepare(
+      """
+      SELECT ch.conversation, m.seq, m.sender, m.deleted_at IS NOT NULL, m.expires_at FROM change ch
+      CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1
+      CROSS JOIN message m ON m.conversation = ch.conversation AND m.seq = ch.from_seq
+      WHERE ch.rev > ?2 AND ch.rev <= ?3 AND ch.kind = 1 AND m.sender <> ?1
+      AND (?4 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?4)))
+      """)
+    statement.bind(viewer.user)
+    statement.bind(rev)
+    statement.bind(last)
+    statement.bind(conversations)
+    var found: [Int64: (count: Int, last: Int)] = [:]
+    while try statement.step() {
+      let (conversation, seq) = (statement.int64(0), statement.int(1))
+      guard
+        try viewer.sees(
+          seq, in: conversation, from: statement.int64(2), isGone: statement.bool(3),
+          expiresAt: statement.optionalTimestamp(4))
+      else { continue }
+      let before = found[conversation] ?? (0, 0)
+      found[conversation] = (before.count + 1, max(before.last, seq))
+    }
+    return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count, $0.value.last) }
+  }
+}

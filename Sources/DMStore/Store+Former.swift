@@ -1,0 +1,49 @@
+extension Store {
+  /// What a group is now, for each former participant.
+  private static let present = """
+    SELECT p.user, c.id, c.title, c.avatar_url, c.expire_after, coalesce((SELECT group_concat(u.handle, ' ')
+      FROM participant o JOIN user u ON u.id = o.user WHERE o.conversation = c.id AND o.left_seq IS NULL), '')
+    FROM participant p JOIN conversation c ON c.id = p.conversation WHERE p.left_seq IS NOT NULL
+    """
+
+  private static let into = "INSERT INTO former (user, conversation, title, avatar_url, expire_after, participants)"
+
+  /// Keeps what a user who has just left a conversation goes on seeing of it.
+  func insertFormer(_ user: Int64, of conversation: Int64) throws {
+    var insert = try connection.prepare(
+      as: "former", "\(Self.into) \(Self.present) AND p.conversation = ? AND p.user = ?")
+    insert.bind(conversation)
+    insert.bind(user)
+    try insert.run()
+  }
+
+  func deleteFormer(_ user: Int64, of conversation: Int64) throws {
+    var delete = try connection.prepare("DELETE FROM former WHERE user = ? AND conversation = ?")
+    delete.bind(user)
+    delete.bind(conversation)
+    try delete.run()
+  }
+
+  /// Former participants without a row, and rows of users who are not former participants.
+  package static let wrongFormers = """
+    SELECT conversation, user FROM (SELECT conversation, user FROM participant WHERE left_seq IS NOT NULL
+      EXCEPT SELECT conversation, user FROM former)
+    UNION ALL SELECT conversation, user FROM (SELECT conversation, user FROM former
+      EXCEPT SELECT conversation, user FROM participant WHERE left_seq IS NOT NULL)
+    """
+
+  /// Keeps the present of a group where nothing is kept, as in a dump of an older store, and deletes what is too much.
+  ///
+  /// - Returns: how many rows were wrong.
+  package func correctFormers() throws -> Int {
+    try connection.execute(
+      """
+      DELETE FROM former WHERE (conversation, user) NOT IN
+        (SELECT conversation, user FROM participant WHERE left_seq IS NOT NULL)
+      """)
+    let deleted = connection.changes
+    try connection.execute(
+      "\(Self.into) \(Self.present) AND (p.conversation, p.user) NOT IN (SELECT conversation, user FROM former)")
+    return deleted + connection.changes
+  }
+}

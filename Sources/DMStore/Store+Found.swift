@@ -1,0 +1,107 @@
+package import DMModel
+
+extension Store {
+  /// What a search is about besides words.
+  package struct SearchFilter {
+    /// Nil for all that the user is or was in.
+    package let conversations: [Int64]?
+    package let sender: Int64?
+    package let since: Timestamp
+    /// Not included.
+    package let before: Timestamp
+    /// The numbers that a message may have, for a search in one conversation.
+    package let seqs: Range<Int>
+    package let contents: Set<SearchRequest.Content>
+
+    package init(
+      conversations: [Int64]?, sender: Int64?, since: Timestamp, before: Timestamp, seqs: Range<Int>,
+      contents: Set<SearchRequest.Content>
+    ) {
+      self.conversations = conversations
+      self.sender = sender
+      self.since = since
+      self.before = before
+      self.seqs = seqs
+      self.contents = contents
+    }
+  }
+
+  private static let filtered = """
+    SELECT m.conversation, m.seq, m.sender, m.deleted_at IS NOT NULL, m.expires_at, m.id FROM message m
+    """
+  private static let passes = """
+    m.created_at >= ?1 AND m.created_at < ?2 AND m.seq >= ?3 AND m.seq < ?4 AND m.system_kind IS NULL
+    AND (?5 IS NULL OR m.sender = ?5)
+    AND (NOT ?6 OR m.text LIKE '%http://%' OR m.text LIKE '%https://%') AND (NOT ?7 OR m.mentions IS NOT NULL)
+    AND (NOT ?8 OR m.attachment_count > 0)
+    AND (NOT ?9 OR m.attachment_count > 0 AND EXISTS (SELECT 1 FROM attachment a WHERE a.message = m.id AND a.kind = 1))
+    """
+
+  /// Whether a message passes a filter, and the user sees it.
+  package func passes(_ key: Int64, _ filter: SearchFilter, as viewer: Viewer) throws -> Bool {
+    var statement = try connection.prepare(as: "passes", "\(Self.filtered) WHERE m.id = ?10 AND \(Self.passes)")
+    Self.bind(filter, to: &statement)
+    statement.bind(key)
+    return try statement.step() && sees(statement, filter, as: viewer)
+  }
+
+  /// Hands on the keys of all messages that pass a filter and that the user sees, the newest first, until `body` has enough.
+  package func newest(_ filter: SearchFilter, as viewer: Viewer, _ body: (Int64) throws -> Bool) throws {
+    let isOne = filter.conversations?.count == 1
+    var statement =
+      isOne
+      ? try connection.prepare(
+        as: "newest of one", "\(Self.filtered) WHERE m.conversation = ?10 AND \(Self.passes) ORDER BY m.seq DESC")
+      : try connection.prepare(
+        as: "newest of all",
+        "\(Self.filtered) INDEXED BY message_created WHERE \(Self.passes) ORDER BY m.created_at DESC, m.id DESC")
+    Self.bind(filter, to: &statement)
+    if isOne { statement.bind(filter.conversations?.first) }
+    while try statement.step() {
+      if try sees(statement, filter, as: viewer), try !body(statement.int64(5)) { return }
+    }
+  }
+
+  private static func bind(_ filter: SearchFilter, to statement: inout Statement) {
+    statement.bind(filter.since)
+    statement.bind(filter.before)
+    statement.bind(filter.seqs.lowerBound)
+    statement.bind(filter.seqs.upperBound)
+    statement.bind(filter.sender)
+    for content in [SearchRequest.Content.link, .mention, .attachment, .image] {
+      statement.bind(filter.contents.contains(content))
+    }
+  }
+
+  private func sees(_ row: borrowing Statement, _ filter: SearchFilter, as viewer: Viewer) throws -> Bool {
+    let conversation = row.int64(0)
+    if let conversations = filter.conversations, !conversations.contains(conversation) { return false }
+    return try viewer.sees(
+      row.int(1), in: conversation, from: row.int64(2), isGone: row.bool(3), expiresAt: row.optionalTimestamp(4))
+  }
+
+  /// The keys of all messages of some conversations.
+  package func messageKeys(of conversations: [Int64]) throws -> KeySet {
+    var keys = KeySet(upTo: try lastMessageKey())
+    for conversation in conversations {
+      var statement = try connection.prepare("SELECT id FROM message WHERE conversation = ?")
+      statement.bind(conversation)
+      while try statement.step() { keys.insert(statement.int64(0)) }
+    }
+    return keys
+  }
+
+  /// The messages with these keys that a user sees, in the same order.
+  package func messages(_ keys: ArraySlice<Int64>, as viewer: Viewer) throws -> [(key: Int64, message: Message)] {
+    var found: [(Int64, Message)] = []
+    for key in keys {
+      var statement = try connection.prepare(
+        as: "by key", "SELECT \(Self.messageColumns) FROM message m WHERE m.id = ?")
+      statement.bind(key)
+      if try statement.step(), let message = try message(statement, from: 0, as: viewer) {
+        found.append((key, message))
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,28 @@
+extension Store {
+  /// The messages of a conversation that imports added.
+  package struct History {
+    package var count = 0
+    /// The number of the last one.
+    package var lastSeq = 0
+
+    package init(count: Int = 0, lastSeq: Int = 0) {
+      self.count = count
+      self.lastSeq = lastSeq
+    }
+  }
+
+  package func history(of conversation: Int64) throws -> History {
+    var statement = try connection.prepare("SELECT message_count, last_seq FROM history WHERE conversation = ?")
+    statement.bind(conversation)
+    return try statement.step() ? History(count: statement.int(0), lastSeq: statement.int(1)) : History()
+  }
+
+  package func set(_ history: History, of conversation: Int64) throws {
+    var statement = try connection.prepare(
+      "INSERT OR REPLACE INTO history (conversation, message_count, last_seq) VALUES (?, ?, ?)")
+    statement.bind(conversation)
+    statement.bind(history.count)
+    statement.bind(history.lastSeq)
+    try statement.run()
+  }
+}

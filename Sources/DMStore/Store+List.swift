@@ -1,0 +1,215 @@
+package import DMModel
+
+extension Store {
+  /// A page of a user's conversations: pinned first, then newest activity.
+  ///
+  /// Costs in proportion to the page, besides the user's groups over 64 participants.
+  package func conversations(_ query: ListQuery, after cursor: PageCursor?, as viewer: Viewer)
+    throws -> [Conversation]
+  {
+    if query.matching != nil { try connection.addFolding() }
+    var statement = try connection.prepare(text: Self.listSQL(query, paged: cursor != nil))
+    statement.bind(viewer.user)
+    // What has expired unnoticed still counts in the query, and may empty the page of it.
+    let isLonger = try query.unreadOnly && viewer.hasPending
+    statement.bind(isLonger ? -1 : query.limit ?? -1)
+    statement.bind(query.matching)
+    if let only = query.only {
+      statement.bind(only)
+    } else if let cursor {
+      statement.bind(cursor.isPinned)
+      statement.bind(cursor.lastActivity)
+      statement.bind(cursor.conversation)
+    }
+    let found = try conversations(&statement, as: viewer)
+    return isLonger ? Array(found.filter { $0.unreadCount > 0 }.prefix(query.limit ?? .max)) : found
+  }
+
+  /// One conversation as a participant sees it, or as one who has left does.
+  package func conversation(_ key: Int64, as viewer: Viewer) throws -> Conversation? {
+    var statement = try connection.prepare(
+      text: "SELECT \(Self.listColumns) FROM participant p \(Self.listJoins) WHERE p.conversation = ?2 AND p.user = ?1")
+    statement.bind(viewer.user)
+    statement.bind(key)
+    return try conversations(&statement, as: viewer).first
+  }
+
+  /// How many messages are unread in the conversations that the query selects.
+  package func unreadCount(_ query: ListQuery, as viewer: Viewer) throws -> Int {
+    if try viewer.hasPending {
+      var all = query
+      all.limit = nil
+      return try conversations(all, after: nil, as: viewer).reduce(0) { $0 + $1.unreadCount }
+    }
+    if query.matching != nil { try connection.addFolding() }
+    var statement = try connection.prepare(
+      text: """
+        SELECT coalesce(sum(\(Self.unread)), 0) FROM participant p
+        CROSS JOIN conversation c ON c.id = p.conversation WHERE p.user = ?1 AND ?2 \(Self.filter(query))
+        """)
+    statement.bind(viewer.user)
+    statement.bind(true)
+    statement.bind(query.matching)
+    return try statement.step() ? statement.count(0) : 0
+  }
+
+  // MARK: The query, whose parameters are ?1 user, ?2 limit, ?3 part of a name, ?4 to ?6 the cursor
+  // or ?4 the only conversation
+
+  /// For `docs/benchmarks.md`, which measures against the same SQL: the first page.
+  static func listSQL(_ query: ListQuery, paged: Bool) -> String {
+    func arm(_ index: String, _ activity: String, _ condition: String) -> String {
+      """
+      SELECT * FROM (SELECT p.*
+        FROM participant p \(index) CROSS JOIN conversation c ON c.id = p.conversation
+        WHERE p.user = ?1 AND \(condition)
+        \(paged ? "AND (p.is_pinned, \(activity), p.conversation) < (?4, ?5, ?6)" : "") \(filter(query))
+        ORDER BY p.is_pinned DESC, \(activity) DESC, p.conversation DESC LIMIT ?2)
+      """
+    }
+    let lists =
+      query.only != nil
+      ? """
+      SELECT p.* FROM conversation c CROSS JOIN participant p ON p.conversation = c.id
+      WHERE c.uuid = ?4 AND p.user = ?1 \(filter(query))
+      """
+      : """
+      \(arm("INDEXED BY participant_activity", "p.last_activity", "p.last_activity IS NOT NULL"))
+        UNION ALL
+        \(arm("", "c.last_activity", "p.is_pinned IN (0, 1) AND p.last_activity IS NULL"))
+      """
+    return """
+      WITH p AS (
+        \(lists))
+      SELECT \(listColumns) FROM p \(listJoins)
+      ORDER BY p.is_pinned DESC, coalesce(p.last_activity, c.last_activity) DESC, c.id DESC LIMIT ?2
+      """
+  }
+
+  private static func filter(_ query: ListQuery) -> String {
+    let named = query.keys.map { "AND p.conversation IN (\($0.map(String.init).joined(separator: ", ")))" }
+    var sql = named ?? "AND NOT p.is_deleted AND NOT p.is_blocked"
+    switch query.archived {
+    case .excluded: if named == nil { sql += " AND NOT p.is_archived" }
+    case .only: sql += " AND p.is_archived"
+    case .included: break
+    }
+    if query.unmutedOnly { sql += " AND (p.muted_until IS NULL OR p.muted_until <= \(Timestamp.now.microseconds))" }
+    if query.unreadOnly { sql += " AND \(unread) > 0" }
+    if query.matching != nil {
+      sql += """
+         AND (instr(fold(iif(p.left_seq IS NULL, c.title, \(former("title")))), fold(?3))
+          OR instr(fold((SELECT n.name FROM own_name n WHERE n.user = p.user AND n.conversation = c.id)), fold(?3))
+          OR EXISTS (
+          SELECT 1 FROM participant o JOIN user u ON u.id = o.user
+          WHERE o.conversation = c.id AND (o.user <> p.user OR c.direct_low = c.direct_high)
+          AND iif(p.left_seq IS NULL, o.left_seq IS NULL,
+            instr(' ' || \(former("participants")) || ' ', ' ' || u.handle || ' '))
+          AND (instr(fold(u.handle), fold(?3)) OR instr(fold(u.display_name), fold(?3)))))
+        """
+    }
+    return sql
+  }
+
+  /// A column of what is kept for a user who has left.
+  private static func former(_ column: String) -> String {
+    "(SELECT f.\(column) FROM former f WHERE f.user = p.user AND f.conversation = p.conversation)"
+  }
+
+  private static let unread = "coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count"
+
+  private static let listColumns = """
+    c.id, c.uuid, c.direct_low IS NULL, iif(p.left_seq IS NULL, c.title, f.title), c.creator, coalesce(p.last_activity, c.last_activity), p.is_pinned,
+    p.is_archived, \(unread),
+    (SELECT to_seq FROM read_range r WHERE r.conversation = c.id AND r.user = p.user ORDER BY from_seq DESC LIMIT 1),
+    (SELECT iif(from_seq = 1, to_seq + 1, 1) FROM read_range r WHERE r.conversation = c.id AND r.user = p.user
+      ORDER BY from_seq LIMIT 1),
+    iif(p.left_seq IS NULL, (SELECT group_concat(o.is_owner || u.handle, ' ') FROM participant o
+      JOIN user u ON u.id = o.user WHERE o.conversation = c.id AND o.left_seq IS NULL), f.participants),
+    p.blocked_count, p.mention_count, p.muted_until, p.draft_text, iif(p.left_seq IS NULL, c.avatar_url, f.avatar_url),
+    iif(p.left_seq IS NULL, c.expire_after, f.expire_after),
+    coalesce(p.left_seq, c.last_seq), p.is_deleted + p.is_blocked,
+    (SELECT n.name FROM own_name n WHERE n.user = p.user AND n.conversation = c.id), p.left_seq IS NOT NULL, p.is_owner,
+    \(messageColumns)
+    """
+
+  private static let listJoins = """
+    JOIN conversation c ON c.id = p.conversation
+    LEFT JOIN message m ON m.id = c.last_message
+    LEFT JOIN former f ON f.user = p.user AND f.conversation = c.id
+    """
+
+  private func conversations(_ row: inout Statement, as viewer: Viewer) throws -> [Conversation] {
+    let store = try uuid()
+    var result: [Conversation] = []
+    while try row.step() {
+      let key = row.int64(0)
+      let pending = try viewer.pending(in: key)
+      let isPinned = row.bool(6)
+      conversationIDs[key] = row.identifier(1)
+      var last = row.isNull(23) ? nil : try message(row, from: 23, as: viewer)
+      // The newest of all is not for this user, or has just expired.
+      if last == nil, !row.isNull(23) { last = try newestMessage(in: key, upTo: row.int(18), as: viewer) }
+      let isFormer = row.bool(21)
+      let words = row.text(11).utf8.split(separator: 0x20)
+      // Of a participant, the flag of owners comes before the handle; of a former one's there is none.
+      let participants = words.map { Handle(stored: String(Substring(isFormer ? $0 : $0.dropFirst()))) }
+      var conversation = Conversation(
+        id: row.identifier(1), isGroup: row.bool(2), title: row.optionalText(3), ownName: row.optionalText(20),
+        creator: try row.optionalInt64(4).map(handle), myRole: isFormer ? .former : row.bool(22) ? .owner : .member,
+        participants: participants, lastMessage: last?.preview, lastActivityAt: row.timestamp(5),
+        unreadCount: max(0, try row.count(8) - pending.unread),
+        lastReadSeq: row.optionalInt(9), isPinned: isPinned, isArchived: row.bool(7),
+        pageCursor: PageCursor(
+          store: store, isPinned: isPinned, lastActivity: row.timestamp(5), conversation: key))
+      if !isFormer, conversation.isGroup {
+        conversation.owners = zip(words, participants).filter { $0.0.first == UInt8(ascii: "1") }.map(\.1)
+      }
+      conversation.name = try name(of: conversation, as: viewer)
+      if conversation.unreadCount > 0 {
+        // Where something is unread that he does not see, the first of it need not be the first.
+        let isPlain = row.int(12) == 0 && pending.unread == 0
+        conversation.firstUnreadSeq = isPlain ? row.optionalInt(10) ?? 1 : try firstUnread(in: key, as: viewer)
+      }
+      conversation.unreadMentionsCount = max(0, try row.count(13) - pending.mentions)
+      conversation.mutedUntil = row.optionalTimestamp(14).flatMap { $0 > viewer.now ? $0 : nil }
+      conversation.draftText = row.optionalText(15)
+      conversation.avatarURL = row.optionalText(16)
+      conversation.expireAfter = row.optionalInt64(17).map { .microseconds($0) }
+      conversation.isListed = row.int(19) == 0
+      result.append(conversation)
+    }
+    return result
+  }
+
+  /// What a person calls a conversation.
+  package func name(of conversation: Conversation, as viewer: Viewer) throws -> String {
+    if let name = conversation.ownName ?? conversation.title { return name }
+    let me = try handle(viewer.user)
+    let others = conversation.participants.filter { $0 != me }
+    return try (others.isEmpty ? [me] : others).map { try displayName(of: $0) }.joined(separator: ", ")
+  }
+
+  /// The first message that a user sees and has not read.
+  ///
+  /// Linear in the unread ones before it that he does not see.
+  private func firstUnread(in conversation: Int64, as viewer: Viewer) throws -> Int? {
+    var statement = try connection.prepare(
+      """
+      SELECT m.seq, m.sender, m.deleted_at IS NOT NULL, m.expires_at FROM message m WHERE m.conversation = ?1
+      AND m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = ?1 AND r.user = ?2
+        AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0) ORDER BY m.seq
+      """)
+    statement.bind(conversation)
+    statement.bind(viewer.user)
+    while try statement.step() {
+      if try viewer.sees(
+        statement.int(0), in: conversation, from: statement.int64(1), isGone: statement.bool(2),
+        expiresAt: statement.optionalTimestamp(3))
+      {
+        return statement.int(0)
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,154 @@
+package import DMModel
+
+extension Store {
+  /// That a user is in a conversation, or was.
+  package struct Membership: Equatable {
+    package let isOwner: Bool
+    /// The last message that he may see; nil for one who is in.
+    package let leftSeq: Int?
+  }
+
+  /// Nil for one who never was in it.
+  package func membership(of user: Int64, in conversation: Int64) throws -> Membership? {
+    var statement = try connection.prepare(
+      "SELECT is_owner, left_seq FROM participant WHERE conversation = ? AND user = ?")
+    statement.bind(conversation)
+    statement.bind(user)
+    return try statement.step() ? Membership(isOwner: statement.bool(0), leftSeq: statement.optionalInt(1)) : nil
+  }
+
+  /// Whether a user is, or was, in a conversation.
+  package func participates(_ user: Int64, in conversation: Int64) throws -> Bool {
+    try membership(of: user, in: conversation) != nil
+  }
+
+  /// Whether a user is in a conversation now.
+  package func isParticipant(_ user: Int64, of conversation: Int64) throws -> Bool {
+    try membership(of: user, in: conversation).map { $0.leftSeq == nil } ?? false
+  }
+
+  package func participantKeys(of conversation: Int64) throws -> [Int64] {
+    var statement = try connection.prepare("SELECT user FROM participant WHERE conversation = ? AND left_seq IS NULL")
+    statement.bind(conversation)
+    return try keys(&statement)
+  }
+
+  /// Those in a conversation, or who left it later, with whom a message does not count as read.
+  func unreadBy(_ seq: Int, in conversation: Int64) throws -> [Int64] {
+    var statement = try connection.prepare(
+      """
+      SELECT user FROM participant p WHERE conversation = ?1 AND (left_seq IS NULL OR left_seq >= ?2)
+      AND coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = ?1 AND r.user = p.user AND r.from_seq <= ?2
+        ORDER BY r.from_seq DESC LIMIT 1), 0) < ?2
+      """)
+    statement.bind(conversation)
+    statement.bind(seq)
+    return try keys(&statement)
+  }
+
+  /// Makes a user a participant from the first message on; nothing happens when he is one.
+  ///
+  /// Looks at no more than a small group's rows, however large it is.
+  ///
+  /// - Parameter time: when he joined; nil for when it was created.
+  package func join(_ conversation: Int64, _ user: Int64, at time: Timestamp? = nil) throws {
+    do {
+      // NB: SQLite 3.40.1 answers 0 to `RETURNING last_activity IS NULL` of a row where it is NULL.
+      var statement = try connection.prepare(
+        """
+        INSERT INTO participant (conversation, user, joined_at, last_activity)
+        SELECT c.id, ?2, coalesce(?3, created_at), iif(EXISTS (SELECT 1 FROM participant p
+          WHERE p.conversation = c.id AND p.last_activity IS NULL), NULL, c.last_activity)
+        FROM conversation c WHERE c.id = ?1 ON CONFLICT DO NOTHING RETURNING typeof(last_activity) = 'null'
+        """)
+      statement.bind(conversation)
+      statement.bind(user)
+      statement.bind(time)
+      guard try statement.step(), !statement.bool(0) else { return }
+      _ = try statement.step()
+    }
+    var enlarge = try connection.prepare(
+      """
+      UPDATE participant SET last_activity = NULL WHERE conversation = ?1 AND left_seq IS NULL
+      AND NOT EXISTS (SELECT 1 FROM block b JOIN participant o ON o.user = b.blocked AND o.conversation = ?1
+        WHERE b.user = participant.user)
+      AND (SELECT count(*) FROM participant WHERE conversation = ?1) > ?2
+      """)
+    enlarge.bind(conversation)
+    enlarge.bind(Self.smallGroup)
+    try enlarge.run()
+  }
+
+  /// Has one who had left take part again.
+  package func rejoin(_ row: ConversationRow, _ user: Int64, at time: Timestamp) throws {
+    do {
+      var statement = try connection.prepare(
+        """
+        UPDATE participant SET left_seq = NULL, joined_at = ?1, is_owner = 0, is_deleted = 0,
+          last_activity = iif(last_activity IS NULL, NULL, ?4)
+        WHERE conversation = ?2 AND user = ?3
+        """)
+      statement.bind(time)
+      statement.bind(row.key)
+      statement.bind(user)
+      statement.bind(row.lastActivity)
+      try statement.run()
+    }
+    try deleteFormer(user, of: row.key)
+  }
+
+  /// Ends a user's part in a conversation with its last message, and passes the group on if he was its last owner.
+  package func leave(_ row: ConversationRow, _ user: Int64) throws {
+    do {
+      var statement = try connection.prepare(
+        """
+        UPDATE participant SET left_seq = ?1, last_activity = coalesce(last_activity, ?2), is_owner = 0, draft_text = NULL
+        WHERE conversation = ?3 AND user = ?4
+        """)
+      statement.bind(row.lastSeq)
+      statement.bind(row.lastActivity)
+      statement.bind(row.key)
+      statement.bind(user)
+      try statement.run()
+    }
+    try insertFormer(user, of: row.key)
+    var pass = try connection.prepare(
+      """
+      UPDATE participant SET is_owner = 1 WHERE conversation = ?1
+      AND NOT EXISTS (SELECT 1 FROM participant WHERE conversation = ?1 AND is_owner)
+      AND user = (SELECT user FROM participant WHERE conversation = ?1 AND left_seq IS NULL ORDER BY joined_at, user LIMIT 1)
+      """)
+    pass.bind(row.key)
+    try pass.run()
+  }
+
+  package func setOwner(_ user: Int64, of conversation: Int64) throws {
+    var statement = try connection.prepare("UPDATE participant SET is_owner = 1 WHERE conversation = ? AND user = ?")
+    statement.bind(conversation)
+    statement.bind(user)
+    try statement.run()
+  }
+
+  /// What all participants see alike, but for what was said.
+  package enum Attribute {
+    case title(String)
+    case avatarURL(String?)
+    case expireAfter(Int64?)
+  }
+
+  package func set(_ attribute: Attribute, of conversation: Int64) throws {
+    var statement =
+      switch attribute {
+      case .title: try connection.prepare("UPDATE conversation SET title = ? WHERE id = ?")
+      case .avatarURL: try connection.prepare("UPDATE conversation SET avatar_url = ? WHERE id = ?")
+      case .expireAfter: try connection.prepare("UPDATE conversation SET expire_after = ? WHERE id = ?")
+      }
+    switch attribute {
+    case .title(let title): statement.bind(title)
+    case .avatarURL(let url): statement.bind(url)
+    case .expireAfter(let microseconds): statement.bind(microseconds)
+    }
+    statement.bind(conversation)
+    try statement.run()
+  }
+}

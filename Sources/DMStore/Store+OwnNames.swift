@@ -1,0 +1,44 @@
+extension Store {
+  /// The conversation that a user calls by a name of their own.
+  package func conversation(ownName name: String, of user: Int64) throws -> ConversationRow? {
+    var statement = try connection.prepare("SELECT conversation FROM own_name WHERE user = ? AND name = ?")
+    statement.bind(user)
+    statement.bind(name)
+    return try statement.step() ? try conversation(key: statement.int64(0)) : nil
+  }
+
+  /// Gives a conversation a name that only the user sees and that is unique for them; nil for none.
+  package func setOwnName(_ name: String?, of user: Int64, in conversation: Int64) throws {
+    do {
+      var delete = try connection.prepare("DELETE FROM own_name WHERE user = ? AND conversation = ?")
+      delete.bind(user)
+      delete.bind(conversation)
+      try delete.run()
+    }
+    guard let name else { return }
+    var insert = try connection.prepare("INSERT INTO own_name (user, conversation, name) VALUES (?, ?, ?)")
+    insert.bind(user)
+    insert.bind(conversation)
+    insert.bind(name)
+    try insert.run()
+  }
+
+  /// The groups without a title of exactly these users, one of whom is the first.
+  ///
+  /// Linear in the conversations of that user.
+  package func untitledGroups(of users: [Int64]) throws -> [ConversationRow] {
+    var statement = try connection.prepare(
+      """
+      SELECT p.conversation FROM participant p CROSS JOIN conversation c ON c.id = p.conversation
+      WHERE p.user = ?1 AND p.left_seq IS NULL AND c.direct_low IS NULL AND c.title IS NULL
+      AND json_array_length(?2) = (SELECT count(*) FROM participant o
+        WHERE o.conversation = c.id AND o.left_seq IS NULL)
+      AND NOT EXISTS (SELECT 1 FROM participant o WHERE o.conversation = c.id AND o.left_seq IS NULL
+        AND o.user NOT IN (SELECT value FROM json_each(?2)))
+      ORDER BY c.id
+      """)
+    statement.bind(users.first)
+    statement.bind(jsonArray(users))
+    return try keys(&statement).compactMap { try conversation(key: $0) }
+  }
+}

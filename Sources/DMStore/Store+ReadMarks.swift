@@ -1,0 +1,260 @@
+package import DMModel
+
+extension Store {
+  /// A user's read ranges that overlap a range, ascending.
+  package func readRanges(of user: Int64, in conversation: Int64, overlapping range: SeqRange) throws -> [SeqRange] {
+    var statement = try connection.prepare(
+      """
+      SELECT from_seq, to_seq FROM read_range WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?4
+      AND from_seq >= coalesce((SELECT max(from_seq) FROM read_range
+        WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3), ?3)
+      AND to_seq >= ?3 ORDER BY from_seq
+      """)
+    return try ranges(&statement, user, conversation, range)
+  }
+
+  /// The parts of a range that marking it would change.
+  package func wouldChange(_ range: SeqRange, toRead: Bool, as viewer: Viewer, in conversation: Int64) throws
+    -> [SeqRange]
+  {
+    let near = try readRanges(of: viewer.user, in: conversation, overlapping: range)
+    if toRead {
+      return try gaps(in: gaps(in: range, left: near), left: unreachable(range, as: viewer, in: conversation))
+    }
+    let settled = near.isEmpty ? [] : try settledMessages(range, as: viewer, in: conversation)
+    return gaps(in: near.map { $0.clamped(to: range) }, left: settled)
+  }
+
+  /// The messages of a range that never reach a user, or have expired, so that he cannot read them.
+  package func unreachable(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
+    let hidden = try viewer.hidden(in: range, of: conversation)
+    let expired = try expiredMessages(now: viewer.now).filter { $0.conversation == conversation && range ~= $0.seq }
+    if try expired.isEmpty && viewer.blockedUsers().isEmpty { return hidden }
+    let blocked = try blockedMessages(by: viewer.user, in: conversation, range) + expired.map { $0.seq...$0.seq }
+    return coalesced((hidden + blocked).sorted { $0.lowerBound < $1.lowerBound })
+  }
+
+  /// Has a range counted as read for the user himself.
+  ///
+  /// - Returns: the parts that were unread.
+  package func cover(_ range: SeqRange, by user: Int64, in conversation: Int64) throws -> [SeqRange] {
+    // Ranges that only touch are joined too.
+    let near = try readRanges(of: user, in: conversation, overlapping: (range.lowerBound - 1)...(range.upperBound + 1))
+    let added = gaps(in: range, left: near)
+    guard let first = added.first else { return [] }
+    let lower = min(near.first?.lowerBound ?? first.lowerBound, range.lowerBound)
+    let upper = max(near.last?.upperBound ?? first.upperBound, range.upperBound)
+    try replaceReadRanges(near, with: [lower...upper], of: user, in: conversation)
+    try addToReadCount(added, 1, of: user, in: conversation)
+    return added
+  }
+
+  /// Marks a range as unread, for the user himself; what he said stays read, and what he does not see.
+  ///
+  /// - Returns: the parts that were read.
+  package func uncover(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
+    let user = viewer.user
+    let near = try readRanges(of: user, in: conversation, overlapping: range)
+    guard let first = near.first, let last = near.last else { return [] }
+    let settled = try settledMessages(range, as: viewer, in: conversation)
+    let removed = gaps(in: near.map { $0.clamped(to: range) }, left: settled)
+    guard !removed.isEmpty else { return [] }
+    var kept = gaps(in: near.map { $0.clamped(to: range) }, left: removed)
+    if first.lowerBound < range.lowerBound { kept.insert(first.lowerBound...(range.lowerBound - 1), at: 0) }
+    if last.upperBound > range.upperBound { kept.append((range.upperBound + 1)...last.upperBound) }
+    try replaceReadRanges(near, with: coalesced(kept), of: user, in: conversation)
+    try addToReadCount(removed, -1, of: user, in: conversation)
+    return removed
+  }
+
+  /// The messages of a range that are no news to a user whatever he does: his own, announcements, tombstones, and
+  /// what never reaches him.
+  private func settledMessages(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
+    var statement = try connection.prepare(
+      """
+      SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
+      AND (sender = ?2 OR deleted_at IS NOT NULL OR system_kind IS NOT NULL) ORDER BY seq
+      """)
+    let settled = try ranges(&statement, viewer.user, conversation, range)
+    let unreachable = try unreachable(range, as: viewer, in: conversation)
+    return coalesced((settled + unreachable).sorted { $0.lowerBound < $1.lowerBound })
+  }
+
+  /// The messages of a range that a user sent.
+  package func messages(of sender: Int64, _ range: SeqRange, in conversation: Int64) throws -> [SeqRange] {
+    var statement = try connection.prepare(
+      "SELECT seq, seq FROM message WHERE conversation = ?1 AND sender = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq")
+    return try ranges(&statement, sender, conversation, range)
+  }
+
+  /// The messages of a range that others sent and a user sees.
+  package func messagesOfOthers(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
+    var statement = try connection.prepare(
+      """
+      SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
+      AND sender <> ?2 AND deleted_at IS NULL ORDER BY seq
+      """)
+    let others = try ranges(&statement, viewer.user, conversation, range)
+    return try coalesced(gaps(in: others, left: unreachable(range, as: viewer, in: conversation)))
+  }
+
+  /// What a statement says of ranges; its parameters are the conversation, the user, and the ends.
+  package func ranges(_ statement: inout Statement, _ user: Int64, _ conversation: Int64, _ range: SeqRange)
+    throws -> [SeqRange]
+  {
+    statement.bind(conversation)
+    statement.bind(user)
+    statement.bind(range.lowerBound)
+    statement.bind(range.upperBound)
+    var result: [SeqRange] = []
+    while try statement.step() { result.append(try statement.seqs(0, 1)) }
+    return result
+  }
+
+  private func replaceReadRanges(
+    _ old: [SeqRange], with new: [SeqRange], of user: Int64, in conversation: Int64
+  ) throws {
+    if let first = old.first, let last = old.last {
+      var delete = try connection.prepare(
+        "DELETE FROM read_range WHERE conversation = ? AND user = ? AND from_seq BETWEEN ? AND ?")
+      delete.bind(conversation)
+      delete.bind(user)
+      delete.bind(first.lowerBound)
+      delete.bind(last.lowerBound)
+      try delete.run()
+    }
+    for range in new { try insertReadRange(range, of: user, in: conversation) }
+  }
+
+  /// Replaces all that a user has read of a conversation; the count of it stays as it is.
+  package func setReadRanges(_ ranges: [SeqRange], of user: Int64, in conversation: Int64) throws {
+    var delete = try connection.prepare("DELETE FROM read_range WHERE conversation = ? AND user = ?")
+    delete.bind(conversation)
+    delete.bind(user)
+    try delete.run()
+    for range in ranges { try insertReadRange(range, of: user, in: conversation) }
+  }
+
+  func insertReadRange(_ range: SeqRange, of user: Int64, in conversation: Int64) throws {
+    var insert = try connection.prepare(
+      "INSERT INTO read_range (conversation, user, from_seq, to_seq) VALUES (?, ?, ?, ?)")
+    insert.bind(conversation)
+    insert.bind(user)
+    insert.bind(range.lowerBound)
+    insert.bind(range.upperBound)
+    try insert.run()
+  }
+
+  /// Counts ranges that have become read, or with the sign -1 unread, and what of them was counted besides.
+  private func addToReadCount(_ ranges: [SeqRange], _ sign: Int, of user: Int64, in conversation: Int64) throws {
+    var counts = try connection.prepare(
+      """
+      SELECT blocked_count, mention_count, EXISTS (SELECT 1 FROM mention WHERE conversation = ?1 AND user = ?2)
+      FROM participant WHERE conversation = ?1 AND user = ?2
+      """)
+    counts.bind(conversation)
+    counts.bind(user)
+    guard try counts.step() else { return }
+    var (blocked, mentioned) = (0, 0)
+    for range in ranges {
+      if counts.int(0) > 0 {
+        blocked += try blockedMessages(by: user, in: conversation, range).count
+      }
+      if counts.bool(2) { mentioned += try mentions(user, in: conversation, range) }
+    }
+    var statement = try connection.prepare(
+      """
+      UPDATE participant SET read_count = read_count + ?, blocked_count = blocked_count - ?,
+        mention_count = mention_count - ? WHERE conversation = ? AND user = ?
+      """)
+    statement.bind(sign * ranges.reduce(0) { $0 + $1.count })
+    statement.bind(sign * blocked)
+    statement.bind(sign * mentioned)
+    statement.bind(conversation)
+    statement.bind(user)
+    try statement.run()
+  }
+
+  /// How many messages are unread for a user, without what has expired meanwhile.
+  package func unreadCount(in conversation: Int64, as viewer: Viewer) throws -> Int {
+    var statement = try connection.prepare(
+      """
+      SELECT coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count FROM participant p
+      JOIN conversation c ON c.id = p.conversation WHERE p.conversation = ? AND p.user = ?
+      """)
+    statement.bind(conversation)
+    statement.bind(viewer.user)
+    return try statement.step() ? max(0, statement.count(0) - viewer.pending(in: conversation).unread) : 0
+  }
+
+  /// Notes how far messages were delivered to a user; it never goes back.
+  ///
+  /// - Returns: what is newly delivered; nil when nothing is.
+  package func markDelivered(_ seq: Int, to user: Int64, in conversation: Int64, at time: Timestamp) throws -> SeqRange?
+  {
+    let before = try deliveredSeq(to: user, in: conversation)
+    guard before < seq else { return nil }
+    let new = (before + 1)...seq
+    let layers = [try readMarks(in: conversation, near: new), try deliveryMarks(in: conversation, besides: user)]
+    let changes = try statusChanges(new, by: user, over: layers, in: conversation) { ignored in
+      let furthest = try delivered(in: conversation).filter { $0.user != user && !ignored.contains($0.user) }
+        .reduce(0) { max($0, $1.seq) }
+      return furthest > 0 ? [1...furthest] : []
+    }
+    do {
+      var statement = try connection.prepare(
+        "UPDATE participant SET delivered_seq = ?1 WHERE conversation = ?2 AND user = ?3")
+      statement.bind(seq)
+      statement.bind(conversation)
+      statement.bind(user)
+      try statement.run()
+    }
+    try append(.deliveryReceipt, conversation: conversation, user: user, seqs: new, at: time)
+    try append(changes, by: user, conversation: conversation, at: time)
+    return new
+  }
+
+  /// How far messages have come to others than a user, as marks: to several, and beyond that to one.
+  private func deliveryMarks(in conversation: Int64, besides user: Int64) throws -> [ReadMark] {
+    let furthest = try furthestDelivered(in: conversation, besides: user)
+    guard let first = furthest.first else { return [] }
+    let several = furthest.count > 1 ? furthest[1].seq : 0
+    let marks = several > 0 ? [ReadMark(range: 1...several, reader: nil)] : []
+    return several < first.seq ? marks + [ReadMark(range: (several + 1)...first.seq, reader: first.user)] : marks
+  }
+
+  /// The two participants to whom most was delivered, of all or of all but one.
+  ///
+  /// Linear in the participants; SQLite's own sorting costs more than all else that a follower does.
+  func furthestDelivered(in conversation: Int64, besides user: Int64? = nil) throws -> [(user: Int64, seq: Int)] {
+    var statement = try connection.prepare(
+      "SELECT user, delivered_seq FROM participant WHERE conversation = ? AND delivered_seq > 0")
+    statement.bind(conversation)
+    var furthest: [(user: Int64, seq: Int)] = []
+    while try statement.step() {
+      let next = (user: statement.int64(0), seq: statement.int(1))
+      if next.user == user || furthest.count == 2 && furthest[1].seq >= next.seq { continue }
+      furthest.insert(next, at: furthest.first.map { $0.seq >= next.seq } ?? false ? 1 : 0)
+      if furthest.count > 2 { furthest.removeLast() }
+    }
+    return furthest
+  }
+
+  /// The participants to whom anything was delivered, and how far.
+  package func delivered(in conversation: Int64) throws -> [(user: Int64, seq: Int)] {
+    var statement = try connection.prepare(
+      "SELECT user, delivered_seq FROM participant WHERE conversation = ? AND delivered_seq > 0")
+    statement.bind(conversation)
+    var found: [(user: Int64, seq: Int)] = []
+    while try statement.step() { found.append((statement.int64(0), statement.int(1))) }
+    return found
+  }
+
+  package func deliveredSeq(to user: Int64, in conversation: Int64) throws -> Int {
+    var statement = try connection.prepare(
+      "SELECT delivered_seq FROM participant WHERE conversation = ? AND user = ?")
+    statement.bind(conversation)
+    statement.bind(user)
+    return try statement.step() ? statement.int(0) : 0
+  }
+}

@@ -1,0 +1,134 @@
+extension Store {
+  /// Adds the words of a message to the search index.
+  package func index(_ text: String, of message: Int64) throws {
+    var insert = try connection.prepare("INSERT INTO search (rowid, text) VALUES (?, ?)")
+    insert.bind(message)
+    insert.bind(SearchText.indexed(text))
+    try insert.run()
+  }
+
+  /// Takes the words of a message out of the index again: the same text as was put in (sqlite.org/fts5.html, section 6.3).
+  func unindex(_ text: String, of message: Int64) throws {
+    var delete = try connection.prepare("INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)")
+    delete.bind(message)
+    delete.bind(SearchText.indexed(text))
+    try delete.run()
+  }
+
+  /// Makes the index anew from the messages.
+  package func reindex() throws {
+    try connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
+    var texts = try connection.prepare("SELECT id, text FROM message WHERE text IS NOT NULL ORDER BY id")
+    while try texts.step() { try index(texts.text(1), of: texts.int64(0)) }
+  }
+}
+
+/// In which order what was found is handed on.
+package enum SearchOrder {
+  /// What answers the query best comes first, and the newest of what does so equally well.
+  case rank
+  case newest
+}
+
+extension Store {
+  /// Hands on the keys of the messages that a query finds, in order, until `body` says that it has enough.
+  ///
+  /// Who may see them is not looked at.
+  ///
+  /// - Parameter keys: if given, no others are handed on.
+  package func search(
+    _ query: SearchQuery, _ order: SearchOrder, among keys: KeySet? = nil, _ body: (Int64) throws -> Bool
+  ) throws {
+    guard let expression = query.expression else { return }
+    switch order {
+    case .rank: try searchByRank(expression, among: keys, body)
+    case .newest: try searchByTime(expression, among: keys, body)
+    }
+  }
+
+  /// The index is in the order of keys, which is that of arrival, and no more of it is read than is needed.
+  private func searchByTime(_ expression: String, among chosen: KeySet?, _ body: (Int64) throws -> Bool) throws {
+    var statement = try connection.prepare("SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC")
+    statement.bind(expression)
+    func next() throws -> Int64? {
+      while try statement.step() {
+        let key = statement.int64(0)
+        if chosen?.contains(key) ?? true { return key }
+      }
+      return nil
+    }
+    var keys: [Int64] = []
+    while keys.count <= Self.few {
+      guard let key = try next() else {
+        _ = try handOnByTime(keys, body)
+        return
+      }
+      keys.append(key)
+    }
+    _ = try handOnFromTimeline(keys, more: next, body)
+  }
+
+  /// Takes all ranks, as FTS5 does to sort them; but a few from the top need no sorting of the others.
+  private func searchByRank(_ expression: String, among chosen: KeySet?, _ body: (Int64) throws -> Bool) throws {
+    var hits = SearchHits()
+    try connection.addRanking()
+    do {
+      var statement = try connection.prepare("SELECT rowid, frequency(search) FROM search WHERE search MATCH ?")
+      statement.bind(expression)
+      while try statement.step() {
+        let key = statement.int64(0)
+        if chosen?.contains(key) ?? true { hits.append(SearchHits.Hit(rank: statement.double(1), key: key)) }
+      }
+    }
+    while case let equals = hits.popEquals(few: Self.few), !equals.isEmpty {
+      guard try handOnByTime(equals, body) else { return }
+    }
+  }
+
+  /// Looking up when so many messages were said costs as much as finding the newest of more by going through all.
+  private static let few = 1000
+
+  /// Hands on the newest first; false when `body` had enough.
+  ///
+  /// Keys do not tell which that is: history that is imported arrives later than it was said, and clocks go wrong.
+  private func handOnByTime(_ keys: [Int64], _ body: (Int64) throws -> Bool) throws -> Bool {
+    if keys.count == 1 { return try body(keys[0]) }
+    if keys.count > Self.few { return try handOnFromTimeline(keys, more: nil, body) }
+    var moments: [(time: Int64, key: Int64)] = []
+    moments.reserveCapacity(keys.count)
+    for key in keys {
+      var statement = try connection.prepare("SELECT created_at FROM message WHERE id = ?")
+      statement.bind(key)
+      if try statement.step() { moments.append((statement.int64(0), key)) }
+    }
+    moments.sort { $0 > $1 }
+    for moment in moments {
+      guard try body(moment.key) else { return false }
+    }
+    return true
+  }
+
+  /// The same by going through all messages from the newest on; `more` keys, in falling order, are taken as far as needed.
+  private func handOnFromTimeline(
+    _ first: [Int64], more: (() throws -> Int64?)?, _ body: (Int64) throws -> Bool
+  ) throws -> Bool {
+    var keys = KeySet(upTo: try lastMessageKey())
+    for key in first { keys.insert(key) }
+    var lowest = more == nil ? nil : first.last
+    var statement = try connection.prepare(
+      "SELECT id FROM message INDEXED BY message_created ORDER BY created_at DESC, id DESC")
+    while try statement.step() {
+      let key = statement.int64(0)
+      while let known = lowest, known > key {
+        lowest = try more?()
+        if let lowest { keys.insert(lowest) }
+      }
+      if keys.remove(key) {
+        guard try body(key) else { return false }
+      } else if keys.isEmpty, lowest == nil {
+        break
+      }
+    }
+    return true
+  }
+}

@@ -1,0 +1,49 @@
+extension Store {
+  /// What stands around the words that a query found in each of a few texts, by their keys.
+  ///
+  /// The index has words and no texts, so these are put into a small one in memory, with the same tokenizer, in which the
+  /// same query finds the same. Neither the disk nor the lock of writers is touched.
+  package func snippets(of texts: [(key: Int64, text: String)], for query: SearchQuery) throws -> KeyTable<Snippet> {
+    var snippets = KeyTable<Snippet>()
+    guard let expression = query.expression, !texts.isEmpty else { return snippets }
+    try connection.execute(
+      """
+      PRAGMA temp_store = MEMORY;
+      CREATE TABLE IF NOT EXISTS temp.snippet_text (id INTEGER PRIMARY KEY, text TEXT);
+      CREATE VIRTUAL TABLE IF NOT EXISTS temp.snippet USING fts5(
+        text, content = snippet_text, content_rowid = id, columnsize = 0, tokenize = "unicode61 remove_diacritics 2");
+      INSERT INTO temp.snippet (snippet) VALUES ('delete-all');
+      DELETE FROM temp.snippet_text
+      """)
+    var lines = KeyTable<String>()
+    for (key, text) in texts {
+      let line = Self.onOneLine(text)
+      lines[key] = line
+      var insert = try connection.prepare("INSERT INTO temp.snippet_text (id, text) VALUES (?, ?)")
+      insert.bind(key)
+      insert.bind(SearchText.indexed(line))
+      try insert.run()
+    }
+    try connection.execute("INSERT INTO temp.snippet (rowid, text) SELECT id, text FROM temp.snippet_text")
+    var select = try connection.prepare(
+      "SELECT rowid, highlight(snippet, 0, char(2), char(3)) FROM temp.snippet WHERE snippet MATCH ?")
+    select.bind(expression)
+    while try select.step() {
+      let key = select.int64(0)
+      snippets[key] = HighlightedText(lines[key] ?? "", highlighted: select.text(1)).snippet()
+    }
+    return snippets
+  }
+
+  /// A space for each character that moves the cursor, or that is a mark here.
+  private static func onOneLine(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case ..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,175 @@
+package import DMModel
+
+extension Store {
+  /// A place in the order of all messages: by time, then by arrival.
+  package struct Moment {
+    package var createdAt: Timestamp
+    package var key: Int64
+
+    package static func start(of time: Timestamp) -> Moment { Moment(createdAt: time, key: 0) }
+    package var next: Moment { Moment(createdAt: createdAt, key: key + 1) }
+  }
+
+  /// Which of the messages that a user sees.
+  package struct TimelineFilter {
+    package let user: Int64
+    /// Nil for all that they are in.
+    package let conversations: [Int64]?
+    /// Not included.
+    package let before: Timestamp
+    /// What came later is told by the stream.
+    package let lastKey: Int64
+    package let unreadOnly: Bool
+    /// Leaves out conversations that are muted at this moment; nil for none.
+    package let unmutedAt: Timestamp?
+
+    package init(
+      user: Int64, conversations: [Int64]?, before: Timestamp, lastKey: Int64, unreadOnly: Bool, unmutedAt: Timestamp?
+    ) {
+      self.user = user
+      self.conversations = conversations
+      self.before = before
+      self.lastKey = lastKey
+      self.unreadOnly = unreadOnly
+      self.unmutedAt = unmutedAt
+    }
+  }
+
+  /// What a user sees of the next `limit` messages from a moment on, in order, and the moment after the last; nil
+  /// when there are no more.
+  package func timeline(_ filter: TimelineFilter, from moment: Moment, limit: Int, as viewer: Viewer) throws
+    -> (messages: [Message], next: Moment)?
+  {
+    var statement = try connection.prepare(
+      as: "timeline",
+      """
+      SELECT \(Self.messageColumns) FROM message m INDEXED BY message_created
+      WHERE \(Self.timelineCondition) AND (m.created_at, m.id) >= (?7, ?8) ORDER BY m.created_at, m.id LIMIT ?9
+      """)
+    bind(filter, to: &statement)
+    statement.bind(moment.createdAt)
+    statement.bind(moment.key)
+    statement.bind(limit)
+    var messages: [Message] = []
+    messages.reserveCapacity(limit)
+    var next: Moment?
+    while try statement.step() {
+      if let message = try message(statement, from: 0, as: viewer) { messages.append(message) }
+      next = Moment(createdAt: statement.timestamp(5), key: statement.int64(8)).next
+    }
+    return next.map { (messages, $0) }
+  }
+
+  /// Where the newest `count` messages since a moment begin that a user sees.
+  package func start(ofNewest count: Int, _ filter: TimelineFilter, since: Timestamp, as viewer: Viewer) throws
+    -> Moment
+  {
+    var statement = try connection.prepare(
+      as: "timeline-start",
+      """
+      SELECT m.created_at, m.id, m.seq, m.conversation, m.sender, m.deleted_at IS NOT NULL, m.expires_at
+      FROM message m INDEXED BY message_created
+      WHERE \(Self.timelineCondition) AND m.created_at >= ?7 ORDER BY m.created_at DESC, m.id DESC
+      """)
+    bind(filter, to: &statement)
+    statement.bind(since)
+    var left = count
+    while try statement.step() {
+      guard
+        try viewer.sees(
+          statement.int(2), in: statement.int64(3), from: statement.int64(4), isGone: statement.bool(5),
+          expiresAt: statement.optionalTimestamp(6))
+      else { continue }
+      left -= 1
+      if left == 0 { return Moment(createdAt: statement.timestamp(0), key: statement.int64(1)) }
+    }
+    return .start(of: since)
+  }
+
+  /// What a filter asks of a message `m`, in parameters 1 to 6.
+  ///
+  /// Whether the user is in its conversation is left to the viewer, who remembers it for each conversation.
+  private static let timelineCondition = """
+    m.created_at < ?2 AND m.id <= ?3
+    AND (NOT ?4 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
+      AND r.user = ?1 AND r.from_seq <= m.seq ORDER BY r.from_seq DESC LIMIT 1), 0))
+    AND (?5 IS NULL OR m.conversation IN (SELECT value FROM json_each(?5)))
+    AND (?6 IS NULL OR NOT EXISTS (SELECT 1 FROM participant p WHERE p.conversation = m.conversation AND p.user = ?1
+      AND p.muted_until > ?6))
+    """
+
+  private func bind(_ filter: TimelineFilter, to statement: inout Statement) {
+    statement.bind(filter.user)
+    statement.bind(filter.before)
+    statement.bind(filter.lastKey)
+    statement.bind(filter.unreadOnly)
+    statement.bind(filter.conversations.map(jsonArray))
+    statement.bind(filter.unmutedAt)
+  }
+
+  /// The number from which on there are the newest `count` messages of a range that a user sees, and how many there are.
+  package func start(ofNewest count: Int, in range: SeqRange, of conversation: Int64, as viewer: Viewer) throws
+    -> (seq: Int, count: Int)
+  {
+    var statement = try connection.prepare(
+      """
+      SELECT seq, sender, deleted_at IS NOT NULL, expires_at FROM message
+      WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC
+      """)
+    statement.bind(conversation)
+    statement.bind(range.lowerBound)
+    statement.bind(range.upperBound)
+    var (first, found) = (range.lowerBound, 0)
+    while found < count, try statement.step() {
+      guard
+        try viewer.sees(
+          statement.int(0), in: conversation, from: statement.int64(1), isGone: statement.bool(2),
+          expiresAt: statement.optionalTimestamp(3))
+      else { continue }
+      found += 1
+      first = statement.int(0)
+    }
+    return (first, found)
+  }
+
+  /// The number of the first of the newest `count` messages that a user sees, nil where there are fewer, and how many
+  /// there are.
+  ///
+  /// Linear in `count` and in the messages after that one which the user does not see.
+  package func end(_ count: Int, of row: ConversationRow, as viewer: Viewer) throws -> (seq: Int?, count: Int) {
+    guard row.lastSeq > 0 else { return (nil, 0) }
+    let start = try start(ofNewest: count, in: 1...row.lastSeq, of: row.key, as: viewer)
+    return (start.count == count ? start.seq : nil, start.count)
+  }
+
+  /// The key of the message that was stored last; keys grow, and none is used again.
+  package func lastMessageKey() throws -> Int64 {
+    var statement = try connection.prepare("SELECT max(id) FROM message")
+    return try statement.step() ? statement.int64(0) : 0
+  }
+
+  /// A time before which a user has read everything: the earliest from the first unread message of each conversation on.
+  ///
+  /// Linear in the messages after those, because times need not ascend.
+  package func oldestUnread(of user: Int64) throws -> Timestamp? {
+    var statement = try connection.prepare(
+      """
+      SELECT min((SELECT min(m.created_at) FROM message m WHERE m.conversation = c.id AND m.seq >= coalesce(
+        (SELECT iif(from_seq = 1, to_seq + 1, 1) FROM read_range r
+          WHERE r.conversation = c.id AND r.user = p.user ORDER BY from_seq LIMIT 1), 1)))
+      FROM participant p CROSS JOIN conversation c ON c.id = p.conversation
+      WHERE p.user = ? AND coalesce(p.left_seq, c.last_seq) > p.read_count
+      """)
+    statement.bind(user)
+    return try statement.step() && !statement.isNull(0) ? statement.timestamp(0) : nil
+  }
+}
+
+extension Store {
+  package func time(of place: Place) throws -> Timestamp {
+    var statement = try connection.prepare("SELECT created_at FROM message WHERE conversation = ? AND seq = ?")
+    statement.bind(place.conversation)
+    statement.bind(place.seq)
+    return try statement.step() ? statement.timestamp(0) : .now
+  }
+}

@@ -1,0 +1,111 @@
+package import DMModel
+
+extension Store {
+  /// The key of a user; nil when nobody added that handle.
+  package func userKey(_ handle: String) throws -> Int64? {
+    var statement = try connection.prepare("SELECT id FROM user WHERE handle = ?")
+    statement.bind(handle)
+    return try statement.step() ? statement.int64(0) : nil
+  }
+
+  package func handle(_ key: Int64) throws -> Handle {
+    if let known = handles[key] { return known }
+    var statement = try connection.prepare("SELECT handle FROM user WHERE id = ?")
+    statement.bind(key)
+    let handle = Handle(stored: try statement.step() ? statement.text(0) : "")
+    handles[key] = handle
+    return handle
+  }
+
+  package func hasUsers() throws -> Bool {
+    var statement = try connection.prepare("SELECT 1 FROM user LIMIT 1")
+    return try statement.step()
+  }
+
+  package func user(_ handle: String) throws -> User? {
+    var statement = try connection.prepare(
+      "SELECT handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts FROM user WHERE handle = ?"
+    )
+    statement.bind(handle)
+    return try statement.step() ? Self.user(statement) : nil
+  }
+
+  /// The name of a user that people see: the handle where there is no other.
+  package func displayName(of handle: Handle) throws -> String {
+    var statement = try connection.prepare("SELECT display_name FROM user WHERE handle = ?")
+    statement.bind(handle.description)
+    return try (statement.step() ? statement.optionalText(0) : nil) ?? handle.description
+  }
+
+  /// Up to `limit` users by handle, after one.
+  package func users(after handle: String, limit: Int) throws -> [User] {
+    var statement = try connection.prepare(
+      """
+      SELECT handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts FROM user
+      WHERE handle > ? ORDER BY handle LIMIT ?
+      """)
+    statement.bind(handle)
+    statement.bind(limit)
+    var users: [User] = []
+    while try statement.step() { users.append(Self.user(statement)) }
+    return users
+  }
+
+  private static func user(_ row: borrowing Statement) -> User {
+    User(
+      handle: Handle(stored: row.text(0)), displayName: row.optionalText(1), bio: row.optionalText(2),
+      avatarURL: row.optionalText(3), showsPresence: row.bool(4), sendsReadReceipts: row.bool(6),
+      createdAt: row.timestamp(5))
+  }
+
+  /// - Throws: `bad_handle` for one that new users cannot have.
+  package func insertUser(_ handle: Handle, at time: Timestamp) throws -> Int64 {
+    try handle.checkNew()
+    var statement = try connection.prepare("INSERT INTO user (handle, created_at) VALUES (?, ?)")
+    statement.bind(handle.description)
+    statement.bind(time)
+    try statement.run()
+    let key = connection.lastInsertedRow
+    try append(.user, user: key, at: time)
+    return key
+  }
+
+  /// Writes the fields that are given; an empty string clears one.
+  package func updateUser(_ key: Int64, _ change: ProfileChange, at time: Timestamp) throws {
+    var statement = try connection.prepare(
+      """
+      UPDATE user SET display_name = nullif(coalesce(?, display_name), ''), bio = nullif(coalesce(?, bio), ''),
+        avatar_url = nullif(coalesce(?, avatar_url), ''), shows_presence = coalesce(?, shows_presence),
+        sends_read_receipts = coalesce(?, sends_read_receipts)
+      WHERE id = ?
+      """)
+    statement.bind(change.displayName)
+    statement.bind(change.bio)
+    statement.bind(change.avatarURL)
+    for flag in [change.showsPresence, change.sendsReadReceipts] { statement.bind(flag.map { $0 ? 1 as Int64 : 0 }) }
+    statement.bind(key)
+    try statement.run()
+    try append(.user, user: key, at: time)
+  }
+}
+
+extension Store {
+  /// Handles, and the titles of a user's groups as `+TITLE`: what a name that was not found may
+  /// have meant.
+  ///
+  /// At most 20,000, so that a mistake costs milliseconds.
+  package func names(knownTo user: Int64?) throws -> [String] {
+    var statement = try connection.prepare(
+      """
+      SELECT * FROM (SELECT '+' || title FROM participant p JOIN conversation c ON c.id = p.conversation
+        WHERE p.user = ?1 AND left_seq IS NULL AND title IS NOT NULL LIMIT 10000)
+      UNION ALL SELECT * FROM (SELECT '+' || name FROM own_name WHERE user = ?1 LIMIT 10000)
+      UNION ALL SELECT * FROM (SELECT '+' || title FROM former WHERE user = ?1 AND title IS NOT NULL LIMIT 10000)
+      UNION ALL SELECT * FROM (SELECT handle FROM user ORDER BY id DESC LIMIT 10000)
+      """)
+    statement.bind(user)
+    var names: [String] = []
+    while try statement.step() { names.append(statement.text(0)) }
+    return names
+  }
+}

@@ -1,0 +1,36 @@
+package import DMModel
+internal import DMSystem
+internal import Glibc
+
+extension StoreLocation {
+  /// Refuses to create a file in the folder of any store, or where a store keeps contents and signals.
+  ///
+  /// Every name there has a meaning: a lock that is replaced lets two processes write at once.
+  ///
+  /// - Throws: `cannot_create`.
+  package static func refuse(insideStore path: String) throws(DMError) {
+    // Where the folder is absent, creating the file says so.
+    guard var parent = realPath(folder(of: path)) else { return }
+    var child: String?
+    while true {
+      if isStore(parent), child.map({ ["attachments", "live"].contains($0) }) ?? true {
+        throw DMError(.cannotCreate, "'\(path)' is inside a store; name a file elsewhere", subject: path)
+      }
+      if parent == "/" { return }
+      child = fileName(of: parent)
+      parent = folder(of: parent)
+    }
+  }
+
+  private static func isStore(_ folder: String) -> Bool {
+    let location = StoreLocation(directory: folder, isNamed: true)
+    return access(location.database, F_OK) == 0 || access(location.lock, F_OK) == 0
+  }
+
+  /// A path without symbolic links; nil where there is none.
+  private static func realPath(_ path: String) -> String? {
+    guard let found = realpath(path, nil) else { return nil }
+    defer { free(found) }
+    return String(cString: found)
+  }
+}

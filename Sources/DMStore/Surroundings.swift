@@ -1,0 +1,147 @@
+package import DMModel
+
+/// What a message record says besides the message itself: names, what it answers, whether it is unread.
+///
+/// For one user and one state of the store. Each answer is remembered, so that a run of messages of one conversation
+/// costs a few queries, not a few for each message.
+package final class Surroundings {
+  private final class Known {
+    let label: ConversationLabel
+    /// The numbers around the last one asked for that are all read, or all unread.
+    var range: SeqRange?
+    var isRead = false
+
+    init(_ label: ConversationLabel) { self.label = label }
+  }
+
+  private let store: Store
+  private let user: Int64
+  private var conversations = KeyTable<Known>()
+  private var names = KeyTable<String?>()
+  private var replies: [Identifier: Message.Reply] = [:]
+
+  /// How many answered messages are remembered.
+  private static let capacity = 1000
+
+  init(_ store: Store, _ user: Int64) {
+    self.store = store
+    self.user = user
+  }
+
+  package func label(of conversation: Int64) throws -> ConversationLabel { try known(conversation).label }
+
+  /// The display name of a user; nil for one without.
+  package func displayName(of user: Int64) throws -> String? {
+    if let known = names[user] { return known }
+    var statement = try store.connection.prepare("SELECT display_name FROM user WHERE id = ?")
+    statement.bind(user)
+    let name = try statement.step() ? statement.optionalText(0) : nil
+    names[user] = .some(name)
+    return name
+  }
+
+  func isRead(_ seq: Int, in conversation: Int64) throws -> Bool {
+    let known = try known(conversation)
+    if known.range?.contains(seq) == true { return known.isRead }
+    var statement = try store.connection.prepare(
+      """
+      SELECT from_seq, to_seq FROM read_range WHERE conversation = ?1 AND user = ?2
+      AND from_seq >= coalesce((SELECT max(from_seq) FROM read_range
+        WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3), 0) ORDER BY from_seq LIMIT 2
+      """)
+    statement.bind(conversation)
+    statement.bind(user)
+    statement.bind(seq)
+    known.isRead = false
+    var (lower, upper) = (1, Int.max)
+    while try statement.step() {
+      let range = try statement.seqs(0, 1)
+      if range.contains(seq) {
+        (lower, upper, known.isRead) = (range.lowerBound, range.upperBound, true)
+        break
+      }
+      if range.upperBound < seq { lower = range.upperBound + 1 } else { upper = range.lowerBound - 1 }
+    }
+    known.range = lower...upper
+    return known.isRead
+  }
+
+  /// A message that another answers, as far as the user sees it.
+  package func reply(_ id: Identifier, as viewer: Viewer) throws -> Message.Reply {
+    if let known = replies[id] { return known }
+    var statement = try store.connection.prepare(
+      "SELECT conversation, seq, sender, text, deleted_at IS NOT NULL, expires_at FROM message WHERE uuid = ?")
+    statement.bind(id)
+    var reply = Message.Reply(id: id)
+    // Also to a user who is shown tombstones, or whatever became of what they sent.
+    if try statement.step(), !statement.bool(4), statement.optionalTimestamp(5).map({ $0 > viewer.now }) ?? true,
+      try viewer.reaches(statement.int(1), in: statement.int64(0), from: statement.int64(2))
+    {
+      reply.seq = statement.int(1)
+      reply.sender = try store.handle(statement.int64(2))
+      reply.text = statement.optionalText(3).map { String($0.prefix(Message.Reply.textLimit)) }
+    }
+    if replies.count >= Self.capacity { replies = [:] }
+    replies[id] = reply
+    return reply
+  }
+
+  /// The user hides a message: what was remembered about answered messages may be wrong.
+  func forgetReplies() { replies = [:] }
+
+  private func known(_ conversation: Int64) throws -> Known {
+    if let known = conversations[conversation] { return known }
+    let known = Known(try store.label(of: conversation, for: user))
+    conversations[conversation] = known
+    return known
+  }
+}
+
+extension Store {
+  /// What a user calls a conversation.
+  package func label(of conversation: Int64, for user: Int64) throws -> ConversationLabel {
+    var statement = try connection.prepare(
+      """
+      SELECT c.direct_low IS NULL, c.uuid, n.name, iif(f.user IS NULL, c.title, f.title), u.handle,
+        EXISTS (SELECT 1 FROM own_name o WHERE o.user = ?2 AND o.name = iif(f.user IS NULL, c.title, f.title))
+      FROM conversation c JOIN participant p ON p.conversation = c.id AND p.user = ?2
+      LEFT JOIN own_name n ON n.user = ?2 AND n.conversation = c.id
+      LEFT JOIN former f ON f.user = ?2 AND f.conversation = c.id
+      LEFT JOIN user u ON u.id = iif(c.direct_low = ?2, c.direct_high, c.direct_low)
+      WHERE c.id = ?1
+      """)
+    statement.bind(conversation)
+    statement.bind(user)
+    guard try statement.step() else {
+      // Who imports the history of others may not be in it.
+      return ConversationLabel(
+        title: nil, isGroup: try isGroup(conversation), reference: try conversationID(conversation).description)
+    }
+    let isGroup = statement.bool(0)
+    let id = statement.identifier(1)
+    if let name = statement.optionalText(2) {
+      return ConversationLabel(title: name, isGroup: isGroup, reference: "+\(name)")
+    }
+    if !isGroup { return ConversationLabel(title: statement.text(4), isGroup: false, reference: statement.text(4)) }
+    let title = statement.optionalText(3)
+    let isTaken = statement.bool(5)
+    // A title that another conversation of theirs has, too, would be refused, or mean that one.
+    guard let title, !isTaken, try groups(titled: title, of: user).count == 1 else {
+      return ConversationLabel(title: title, isGroup: true, reference: id.description)
+    }
+    return ConversationLabel(title: title, isGroup: true, reference: "+\(title)")
+  }
+}
+
+extension Store {
+  /// What a user calls a conversation; nil for a group without a title.
+  package func title(of conversation: Int64, as user: Int64) throws -> String? {
+    try label(of: conversation, for: user).title
+  }
+
+  private func isGroup(_ conversation: Int64) throws -> Bool {
+    var statement = try connection.prepare("SELECT direct_low IS NULL FROM conversation WHERE id = ?")
+    statement.bind(conversation)
+    return try statement.step() && statement.bool(0)
+  }
+}

@@ -1,0 +1,78 @@
+/// A table whose rows have one digest together: the sum of theirs, in `table_digest`, so that a row that is gone is missed.
+///
+/// Not for tables that each message writes to; their rows have digests of their own.
+package struct DigestedTable: Sendable {
+  private let literal: StaticString
+  private let columnList: StaticString
+  /// How many of the columns, from the first on, are digested; what comes after them follows from other rows.
+  let digestedCount: Int32
+
+  package var name: String { "\(literal)" }
+  var cName: UnsafePointer<CChar> { UnsafeRawPointer(literal.utf8Start).assumingMemoryBound(to: CChar.self) }
+  /// Those that are digested, in their order.
+  package var columns: String { "\(columnList)" }
+
+  package init(_ name: StaticString, _ columns: StaticString, _ count: Int32) {
+    (literal, columnList, digestedCount) = (name, columns, count)
+  }
+
+  package static let all = [
+    DigestedTable("block", "user, blocked, at", 3),
+    DigestedTable(
+      "conversation",
+      "id, uuid, direct_low, direct_high, title, creator, is_imported, created_at, avatar_url, expire_after", 10),
+    DigestedTable("conversation_alias", "uuid, conversation", 2),
+    DigestedTable("former", "user, conversation, title, avatar_url, expire_after, participants", 6),
+    DigestedTable("hidden_range", "conversation, user, from_seq, to_seq, is_deleted", 5),
+    DigestedTable("history", "conversation, message_count, last_seq", 3),
+    DigestedTable("own_name", "user, conversation, name", 3),
+    DigestedTable(
+      "participant",
+      """
+      conversation, user, joined_at, left_seq, is_owner, is_pinned, is_archived, is_deleted, muted_until, draft_text
+      """, 10),
+    DigestedTable("reaction", "message, user, emoji, at", 4),
+    DigestedTable("receipt", "conversation, user, from_seq, to_seq, at", 5),
+    DigestedTable("report", "id, message, reporter, at, reason, text", 6),
+    DigestedTable(
+      "user", "id, handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts", 8),
+  ]
+
+  /// The sum of the digests of the rows that are there.
+  ///
+  /// Linear in their number.
+  package func digest(in connection: borrowing Connection) throws -> UInt64 {
+    var rows = try connection.prepare(text: "SELECT \(columns) FROM \(name)")
+    var sum: UInt64 = 0
+    while try rows.step() {
+      var digest = Digest()
+      for column in 0..<digestedCount { digest.add(rows, column) }
+      sum &+= digest.mixed
+    }
+    return sum
+  }
+
+  /// The sum that was kept; that of no rows where there is none.
+  package func storedDigest(in connection: borrowing Connection) throws -> UInt64 {
+    var row = try connection.prepare("SELECT digest FROM table_digest WHERE name = ?")
+    row.bind(name)
+    return try row.step() ? UInt64(bitPattern: row.int64(0)) : 0
+  }
+
+  package func store(_ digest: UInt64, in connection: borrowing Connection) throws {
+    var write = try connection.prepare("INSERT OR REPLACE INTO table_digest (name, digest) VALUES (?, ?)")
+    write.bind(name)
+    write.bind(Int64(bitPattern: digest))
+    try write.run()
+  }
+}
+
+extension RowChanges {
+  /// Writes what the transaction under way has changed.
+  package func write(to connection: borrowing Connection) throws {
+    for (table, sum) in zip(DigestedTable.all, sums) where sum != 0 {
+      try table.store(table.storedDigest(in: connection) &+ sum, in: connection)
+    }
+    reset()
+  }
+}

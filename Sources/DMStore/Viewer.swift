@@ -1,0 +1,171 @@
+package import DMModel
+
+/// What one user sees of the store, for one pass over one state of it.
+///
+/// Who sees which message is decided here and nowhere else.
+package final class Viewer {
+  /// What of a conversation a user sees at all.
+  private final class Sight {
+    /// Whether the user is in the conversation; nil when they never were.
+    let isMember: Bool?
+    /// The last message before the user left; nil for a member.
+    let end: Int?
+    var hidden: [SeqRange]
+
+    init(isMember: Bool?, end: Int?, hidden: [SeqRange]) {
+      (self.isMember, self.end, self.hidden) = (isMember, end, hidden)
+    }
+  }
+
+  /// What has expired by the reader's clock before any writer has noticed.
+  struct Pending {
+    var unread = 0
+    var mentions = 0
+  }
+
+  package let store: Store
+  package let user: Int64
+  package let now: Timestamp
+  package let statuses: StatusReader
+  package let surroundings: Surroundings
+  /// What is shown besides what the user sees.
+  package enum Extras {
+    case nothing
+    /// That there was a message which is deleted or has expired.
+    case tombstones
+    /// For what he has sent himself, whatever became of it.
+    case everything
+  }
+
+  package let extras: Extras
+  /// Whether messages say who has read them.
+  package let namesReaders: Bool
+
+  private var sights = KeyTable<Sight>()
+  private var blocks: Set<Int64>?
+  private var pending: [Int64: Pending]?
+
+  package init(
+    _ store: Store, _ user: Int64, extras: Extras = .nothing, namesReaders: Bool = false, now: Timestamp = .now
+  ) {
+    self.extras = extras
+    self.namesReaders = namesReaders
+    self.store = store
+    self.user = user
+    self.now = now
+    statuses = StatusReader(store, viewer: user)
+    surroundings = Surroundings(store, user)
+  }
+
+  /// Whether the user is in a conversation; false when they left it, nil when they never were in it.
+  package func isMember(of conversation: Int64) throws -> Bool? { try sight(of: conversation).isMember }
+
+  /// Whether the user sees a message.
+  ///
+  /// - Parameter isGone: whether it is a tombstone.
+  package func sees(_ seq: Int, in conversation: Int64, from sender: Int64, isGone: Bool, expiresAt: Timestamp?) throws
+    -> Bool
+  {
+    if extras == .everything { return true }
+    if extras == .nothing, isGone || expiresAt.map({ $0 <= now }) == true { return false }
+    return try reaches(seq, in: conversation, from: sender)
+  }
+
+  /// Whether a message reached the user, be it gone by now.
+  package func reaches(_ seq: Int, in conversation: Int64, from sender: Int64) throws -> Bool {
+    try !hasBlocked(sender) && stretch(of: seq, in: conversation) == nil
+  }
+
+  /// The stretch of messages around one that are all hidden from the user; nil when it is not.
+  package func stretch(of seq: Int, in conversation: Int64) throws -> SeqRange? {
+    let sight = try sight(of: conversation)
+    if let end = sight.end, seq > end { return (end + 1)...Int.max }
+    let place = place(of: seq, in: sight.hidden)
+    guard place < sight.hidden.count, sight.hidden[place].contains(seq) else { return nil }
+    return sight.hidden[place]
+  }
+
+  /// The first of ascending ranges that does not end before a number: there may be one for each message that was
+  /// deleted.
+  private func place(of seq: Int, in ranges: [SeqRange]) -> Int {
+    var (lower, upper) = (0, ranges.count)
+    while lower < upper {
+      let middle = (lower + upper) / 2
+      if ranges[middle].upperBound < seq { lower = middle + 1 } else { upper = middle }
+    }
+    return lower
+  }
+
+  /// Notes that a message which was seen is hidden from now on.
+  package func hides(_ seq: Int, in conversation: Int64) {
+    surroundings.forgetReplies()
+    guard let sight = sights[conversation] else { return }
+    sight.hidden.insert(seq...seq, at: place(of: seq, in: sight.hidden))
+  }
+
+  /// The messages of a range that are hidden from the user, whoever sent them.
+  package func hidden(in range: SeqRange, of conversation: Int64) throws -> [SeqRange] {
+    try sight(of: conversation).hidden.filter { $0.overlaps(range) }
+  }
+
+  package func hasBlocked(_ other: Int64) throws -> Bool {
+    let blocks = try blockedUsers()
+    return !blocks.isEmpty && blocks.contains(other)
+  }
+
+  package func blockedUsers() throws -> Set<Int64> {
+    if let blocks { return blocks }
+    let found = Set(try store.blockedUsers(by: user))
+    blocks = found
+    return found
+  }
+
+  /// What of the kept counts of a conversation is true no more.
+  func pending(in conversation: Int64) throws -> Pending { try allPending()[conversation] ?? Pending() }
+
+  var hasPending: Bool { get throws { try !allPending().isEmpty } }
+
+  private func allPending() throws -> [Int64: Pending] {
+    if let pending { return pending }
+    var found: [Int64: Pending] = [:]
+    for message in try store.expiredMessages(now: now)
+    where try reaches(message.seq, in: message.conversation, from: message.sender)
+      && store.readRanges(of: user, in: message.conversation, overlapping: message.seq...message.seq).isEmpty
+      && store.participates(user, in: message.conversation)
+    {
+      found[message.conversation, default: Pending()].unread += 1
+      if try store.mentions(user, in: message.conversation, message.seq...message.seq) > 0 {
+        found[message.conversation, default: Pending()].mentions += 1
+      }
+    }
+    pending = found
+    return found
+  }
+
+  private func sight(of conversation: Int64) throws -> Sight {
+    if let known = sights[conversation] { return known }
+    let sight = try readSight(of: conversation)
+    sights[conversation] = sight
+    return sight
+  }
+
+  private func readSight(of conversation: Int64) throws -> Sight {
+    var statement = try store.connection.prepare(
+      """
+      SELECT p.left_seq, h.from_seq, h.to_seq FROM participant p
+      LEFT JOIN hidden_range h ON h.conversation = p.conversation AND h.user = p.user
+      WHERE p.conversation = ? AND p.user = ? ORDER BY h.from_seq
+      """)
+    statement.bind(conversation)
+    statement.bind(user)
+    var isMember: Bool?
+    var end: Int? = 0
+    var hidden: [SeqRange] = []
+    while try statement.step() {
+      end = statement.optionalInt(0)
+      isMember = end == nil
+      if !statement.isNull(1) { hidden.append(try statement.seqs(1, 2)) }
+    }
+    return Sight(isMember: isMember, end: end, hidden: hidden)
+  }
+}

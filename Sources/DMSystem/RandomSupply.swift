@@ -1,0 +1,21 @@
+internal import Glibc
+
+/// Random numbers of the system, taken 32 at a time, because each call of the system costs as much as writing a row.
+package struct RandomSupply: RandomNumberGenerator {
+  private var numbers: [UInt64] = []
+
+  package init() {}
+
+  package mutating func next() -> UInt64 {
+    if let number = numbers.popLast() { return number }
+    numbers = Array(repeating: 0, count: 32)
+    // getentropy(3) gives at most 256 bytes, and fails only on kernels that are older than those that Swift runs on.
+    let isFilled = numbers.withUnsafeMutableBytes { getentropy($0.baseAddress, $0.count) == 0 }
+    guard isFilled, let number = numbers.popLast() else {
+      numbers = []
+      var system = SystemRandomNumberGenerator()
+      return system.next()
+    }
+    return number
+  }
+}

@@ -1,0 +1,60 @@
+internal import Glibc
+
+/// Tells that a file, or a folder's content, was touched.
+///
+/// The corresponding facility is inotify(7). A touch that comes between two looks is never missed, but may be
+/// told more than once.
+package final class Watch {
+  /// Nil where it cannot be watched; then one has to look.
+  package private(set) var descriptor: Int32?
+  /// Why it cannot be.
+  package private(set) var fault: String?
+  /// Whether what was watched is gone.
+  package private(set) var isLost = false
+  private let path: String
+
+  private static let events = UInt32(
+    IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
+
+  package init(_ path: String) {
+    self.path = path
+    let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
+    if descriptor >= 0, inotify_add_watch(descriptor, path, Self.events) >= 0 {
+      self.descriptor = descriptor
+    } else {
+      let advice =
+        switch errno {
+        case EMFILE: "; raise fs.inotify.max_user_instances"
+        case ENOSPC: "; raise fs.inotify.max_user_watches"
+        default: ""
+        }
+      fault = "cannot watch '\(path)': \(String(cString: strerror(errno)))\(advice)"
+      if descriptor >= 0 { close(descriptor) }
+    }
+  }
+
+  deinit { if let descriptor { close(descriptor) } }
+
+  /// Takes what has been told so far, and watches again what was put in the place of a removed file.
+  package func drain() {
+    guard let descriptor else { return }
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+      var count = buffer.count
+      // A read that had room for more has taken all.
+      while count > buffer.count / 2 {
+        count = read(descriptor, buffer.baseAddress, buffer.count)
+        var place = 0
+        while place < count {
+          let event = buffer.loadUnaligned(fromByteOffset: place, as: inotify_event.self)
+          place += MemoryLayout<inotify_event>.size + Int(event.len)
+          let mask = Int(event.mask)
+          if mask & Int(IN_Q_OVERFLOW) != 0 { fault = "'\(path)' changed too often to be told of each time" }
+          if mask & Int(IN_IGNORED) != 0, inotify_add_watch(descriptor, path, Self.events) < 0 {
+            fault = "cannot watch '\(path)' any more: \(String(cString: strerror(errno)))"
+            isLost = true
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,111 @@
+internal import CSystem
+package import DMModel
+internal import Glibc
+
+/// A folder for what one process prepares, gone with all that is in it when it is done.
+///
+/// The process holds a lock on it. A folder without a lock was left by a process that was killed, and is removed.
+package struct WorkFolder: ~Copyable {
+  /// What is prepared; its name begins with that.
+  package enum Kind: String {
+    /// In the folder of contents.
+    case attachment = ".work-"
+    /// Beside the file that the backup is to be.
+    case backup = ".dm-backup-"
+    /// Beside the folder that the store is to be.
+    case restore = ".dm-restore-"
+  }
+
+  package let path: String
+  private let descriptor: Int32
+  /// A link to it; nil when there is none.
+  private let trace: String?
+
+  private static let tracePrefix = ".trace-"
+
+  /// - Parameter other: a folder that gets a link to it, so that it is found again; it may be read-only.
+  package init(_ kind: Kind, in folder: String, tracedIn other: String? = nil) throws {
+    while true {
+      let path = try temporaryName(in: folder, kind.rawValue, isFolder: true)
+      let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      if descriptor >= 0 {
+        let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        let reason = errno
+        // A purge may have come between the two.
+        if isLocked, isThere(path, descriptor) {
+          self.path = path
+          self.descriptor = descriptor
+          trace = other.flatMap { Self.makeTrace(of: path, in: $0) }
+          return
+        }
+        close(descriptor)
+        if !isLocked, reason != EWOULDBLOCK {
+          rmdir(path)
+          throw fileFault(.inputOutput, "lock", path, reason)
+        }
+      } else if errno != ENOENT {
+        throw fileFault(.cannotCreate, "create", path)
+      }
+    }
+  }
+
+  deinit {
+    removeFolder(path)
+    if let trace { unlink(trace) }
+    close(descriptor)
+  }
+
+  private static func makeTrace(of path: String, in folder: String) -> String? {
+    guard let whole = wholePath(path) else { return nil }
+    let trace = "\(folder)/\(tracePrefix)\(path.suffix(6))"
+    return symlink(whole, trace) == 0 ? trace : nil
+  }
+
+  /// Removes the folders of processes that were killed.
+  ///
+  /// - Throws: `io_error` when the folder around them cannot be read.
+  package static func removeAbandoned(_ kind: Kind, in folder: String) throws(DMError) {
+    for name in try names(in: folder, mayBeAbsent: true) where isName(name, of: kind) {
+      removeIfAbandoned(kind, "\(folder)/\(name)")
+    }
+  }
+
+  /// The names that mkdtemp(3) makes: there may be anything in folders in which backups are.
+  private static func isName(_ name: String, of kind: Kind) -> Bool {
+    name.hasPrefix(kind.rawValue) && name.utf8.count == kind.rawValue.utf8.count + 6
+  }
+
+  /// The same of the folders to which links in a folder lead; purges find those of backups like this, wherever they are.
+  package static func removeAbandoned(tracedIn folder: String) throws(DMError) {
+    for name in try names(in: folder) where name.hasPrefix(tracePrefix) {
+      let trace = "\(folder)/\(name)"
+      if let path = wholePath(trace), isName(fileName(of: path), of: .backup) { removeIfAbandoned(.backup, path) }
+      var status = stat()
+      if stat(trace, &status) != 0, errno == ENOENT { unlink(trace) }
+    }
+  }
+
+  private static func removeIfAbandoned(_ kind: Kind, _ path: String) {
+    var status = stat()
+    // Outside of stores others may make folders, too, and what is in those they can swap.
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+      kind == .attachment || status.st_uid == geteuid(), let lock = FileLock(ifFree: path)
+    else { return }
+    removeFolder(path)
+    _ = consume lock
+  }
+}
+
+/// Whether a name still means what a descriptor was opened by it for.
+private func isThere(_ path: String, _ descriptor: Int32) -> Bool {
+  var (named, opened) = (stat(), stat())
+  return lstat(path, &named) == 0 && fstat(descriptor, &opened) == 0 && named.st_ino == opened.st_ino
+    && named.st_dev == opened.st_dev
+}
+
+/// A path without links, from the root; nil when nothing is there.
+private func wholePath(_ path: String) -> String? {
+  guard let whole = realpath(path, nil) else { return nil }
+  defer { free(whole) }
+  return String(cString: whole)
+}

@@ -1,0 +1,79 @@
+internal import DMMedia
+internal import DMModel
+internal import DMStore
+
+/// A content that rows name, and the size that they say it has.
+struct NamedContent {
+  let hash: ContentHash
+  let size: Int
+}
+
+/// Holds what messages carry against the messages, and contents against the rows that name them.
+enum AttachmentAudit {
+  /// What stands in messages, but the counts of it.
+  static func checkPlaces(_ store: Store, _ findings: Findings) throws {
+    var rows = try store.connection.prepare(
+      """
+      SELECT a.message, deleted_at IS NOT NULL OR system_kind IS NOT NULL FROM attachment a JOIN message m ON m.id = a.message
+      GROUP BY a.message HAVING min(place) <> 1 OR max(place) <> count(*) OR deleted_at IS NOT NULL
+        OR system_kind IS NOT NULL
+      """)
+    while try rows.step() {
+      findings.add(
+        .counts, try store.reference(to: rows.int64(0)),
+        rows.bool(1) ? "it carries attachments, and cannot" : "the places of its attachments have holes")
+    }
+  }
+
+  /// Contents, each of which is to be there, with its size.
+  ///
+  /// - Parameter readsAll: whether each is read and held against its hash, too.
+  static func check(
+    _ contents: [NamedContent], in folder: ContentFolder, readsAll: Bool, _ progress: (String) throws -> Void,
+    _ findings: Findings
+  ) throws {
+    var (count, bytes) = (0, 0)
+    for content in contents {
+      func fault(_ what: String) {
+        findings.add(.attachments, folder.name(of: content.hash), "the content \(what); restore a backup")
+      }
+      switch folder.size(of: content.hash) {
+      case nil: fault("is not there")
+      case let size? where size != content.size: fault("has \(size) bytes, and a row says \(content.size)")
+      case _ where readsAll:
+        do {
+          try folder.chunks(of: content.hash) { chunk in
+            bytes += chunk.count
+            try progress("\(count) of \(contents.count) contents read, \(bytes >> 20) MiB")
+          }
+        } catch let error as DMError {
+          guard error.isDamage else { throw error }
+          fault(error.code == .storeDamaged ? "is not what it was" : "cannot be read")
+        }
+      default: break
+      }
+      count += 1
+    }
+  }
+}
+
+extension Connection {
+  /// The contents that rows name, by their hashes.
+  ///
+  /// - Throws: `store_damaged` of a row that names none.
+  borrowing func namedContents() throws -> [NamedContent] {
+    var rows = try prepare(
+      """
+      SELECT sha256, size_bytes FROM attachment UNION SELECT thumbnail_sha256, thumbnail_size_bytes FROM attachment
+      WHERE thumbnail_sha256 IS NOT NULL ORDER BY 1
+      """)
+    var contents: [NamedContent] = []
+    while try rows.step() {
+      guard let hash = rows.withBytes(0, { $0.flatMap(ContentHash.init) }) else {
+        throw DMError(.storeDamaged, "an attachment names no content; see 'dm-doctor check --deep'")
+      }
+      contents.append(NamedContent(hash: hash, size: rows.int(1)))
+    }
+    return contents
+  }
+}

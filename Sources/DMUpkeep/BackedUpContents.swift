@@ -1,0 +1,78 @@
+internal import DMMedia
+internal import DMModel
+internal import DMStore
+
+// The contents of attachments in a backup: chunks in a table that no store has, all of one content together.
+
+extension Connection {
+  /// Without an index: it is read as it was written.
+  private static let contentTable =
+    "CREATE TABLE content (sha256 BLOB NOT NULL, number INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT"
+
+  /// Takes the contents along that its rows name, each held against its hash.
+  ///
+  /// - Parameter takesDamaged: whether one that is not what it was, or cannot be read, is left out.
+  /// - Throws: `store_damaged` unless they are.
+  func addContents(from folder: ContentFolder, takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
+    let contents = try namedContents()
+    if contents.isEmpty { return }
+    try execute(Self.contentTable)
+    let transaction = try begin(.write)
+    var (count, bytes) = (0, 0)
+    for content in contents {
+      var number = 0
+      let last = lastInsertedRow
+      do {
+        try folder.chunks(of: content.hash) { chunk in
+          var insert = try prepare("INSERT INTO content (sha256, number, bytes) VALUES (?, ?, ?)")
+          insert.bind(blob: content.hash.bytes)
+          insert.bind(number)
+          insert.bind(blob: Array(chunk))
+          try insert.run()
+          (number, bytes) = (number + 1, bytes + chunk.count)
+          try progress("\(count) of \(contents.count) contents copied, \(bytes >> 20) MiB")
+        }
+      } catch let error as DMError where folder.isDamage(error, of: content.hash) {
+        guard takesDamaged else {
+          throw DMError(error.code, "\(error.message), or say --damaged to leave it out", subject: error.subject)
+        }
+        var delete = try prepare("DELETE FROM content WHERE rowid > ?")
+        delete.bind(last)
+        try delete.run()
+      }
+      count += 1
+    }
+    try transaction.commit()
+  }
+
+  /// Makes files of the contents that it has, and leaves it as a store is.
+  ///
+  /// - Throws: `store_damaged` of one that is not what it was, unless that is left out.
+  func takeContents(to folder: ContentFolder, takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
+    do {
+      // Whatever else bears the name is no matter of a backup, and is found as such.
+      var table = try prepare("SELECT 1 FROM sqlite_schema WHERE name = 'content' AND sql = ?")
+      table.bind(Self.contentTable)
+      guard try table.step() else { return }
+    }
+    let assembly = try ContentAssembly(in: folder, takesDamaged: takesDamaged)
+    do {
+      var chunks = try prepare("SELECT sha256, number, bytes FROM content ORDER BY rowid")
+      var bytes = 0
+      while try chunks.step() {
+        guard let hash = chunks.withBytes(0, { $0.flatMap(ContentHash.init) }) else { continue }
+        let chunk = chunks.withBytes(2) { Array($0 ?? UnsafeRawBufferPointer(start: nil, count: 0)) }
+        try chunk.withUnsafeBytes { try assembly.add(hash, chunks.int(1), $0) }
+        bytes += chunk.count
+        try progress("\(bytes >> 20) MiB of contents restored")
+      }
+    }
+    try assembly.end()
+    // It is made durable as a whole, and nobody else knows of it yet. Pages that were overwritten would all have to be
+    // kept in memory; what they have is in the files beside.
+    try execute(
+      """
+      PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA secure_delete = OFF; DROP TABLE content; VACUUM
+      """)
+  }
+}

@@ -1,0 +1,40 @@
+internal import DMModel
+internal import DMStore
+internal import DMSystem
+
+/// How much a store or a backup holds; neither number ever falls.
+struct Extent: Equatable {
+  let messages: Int
+  /// The last change, whether it is still in the change log or not.
+  let rev: Int
+}
+
+extension Connection {
+  func extent() throws(DMError) -> Extent {
+    var counts = try prepare(
+      "SELECT (SELECT count(*) FROM message), (SELECT seq FROM sqlite_sequence WHERE name = 'change')")
+    return try counts.step() ? Extent(messages: counts.int(0), rev: counts.int(1)) : Extent(messages: 0, rev: 0)
+  }
+}
+
+extension Upkeep {
+  /// - Throws: `cannot_create` when the backup at a path knows what a new one does not.
+  func refuseReplacing(_ path: String, by new: String) throws {
+    guard fileExists(path) else { return }
+    let old: Extent
+    do {
+      old = try Connection(path: path).extent()
+    } catch {
+      // A backup that cannot be read protects nothing.
+      guard error.isDamage else { throw error }
+      return
+    }
+    let new = try Connection(path: new).extent()
+    if old.messages <= new.messages, old.rev <= new.rev { return }
+    throw DMError(
+      .cannotCreate,
+      "the backup '\(path)' has \(old.messages) messages and \(old.rev) changes, the store \(new.messages) and \(new.rev); "
+        + "name another file, or say --force",
+      subject: path)
+  }
+}

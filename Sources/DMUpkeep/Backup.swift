@@ -1,0 +1,163 @@
+internal import CSystem
+internal import DMMedia
+public import DMModel
+internal import DMStore
+internal import DMSystem
+internal import Glibc
+
+/// A copy of a store in one file.
+public struct Backup: Equatable, Sendable {
+  public let path: String
+  /// Its own id, so that no cursor of the store is taken for one of its.
+  public let storeID: Identifier
+  public let sizeBytes: Int
+  public let messageCount: Int
+  public let createdAt: Timestamp
+  public let lastUsedAt: Timestamp?
+}
+
+extension Upkeep {
+  /// Copies the store as it is at one moment, while others write, into a file that is whole and on the disk before
+  /// it takes its name.
+  ///
+  /// - Parameters:
+  ///   - replacesAny: whether a file may be replaced that is no backup, or one that knows more.
+  ///   - takesDamaged: whether messages are taken along that are not as they were written, and contents left out.
+  /// - Throws: `cannot_create`, `store_damaged` when the copy is not sound; then there is none.
+  public func backUp(to path: String, replacesAny: Bool = false, takesDamaged: Bool = false) throws -> Backup {
+    let store = try store()
+    try refuse(path, replacesAny: replacesAny)
+    if !takesDamaged { try store.refuseMissingChanges() }
+    let lastUsedAt = try lastUse(of: .backup)
+    // What is left in a folder that cannot be listed, stays.
+    _ = try attempt {
+      try WorkFolder.removeAbandoned(tracedIn: location.directory)
+      try WorkFolder.removeAbandoned(.backup, in: folder(of: path))
+    }
+    let work = try WorkFolder(.backup, in: folder(of: path), tracedIn: location.directory)
+    let temporary = try temporaryName(in: work.path, "copy-")
+    let at = Timestamp.now
+    // From before the copy, whose rows say which contents belong to it.
+    let share = try location.contents.share()
+    let full = store.location.databaseBytes
+    try store.connection.watched(by: { [progress] in
+      try progress("\(fileSize(temporary) >> 20) of about \(full >> 20) MiB copied")
+    }) {
+      try store.connection.vacuum(into: temporary)
+    }
+    let id = Identifier(at: .now)
+    let count = try finish(temporary, as: id, takesDamaged: takesDamaged)
+    _ = consume share
+    if !replacesAny { try refuseReplacing(path, by: temporary) }
+    try syncToDisk(temporary)
+    try progress("putting it in place")
+    guard rename(temporary, path) == 0 else { throw fileFault(.cannotCreate, "create", path) }
+    _ = consume work
+    try syncToDisk(folder(of: path))
+    try note(.backup)
+    return Backup(
+      path: path, storeID: id, sizeBytes: fileSize(path), messageCount: count, createdAt: at, lastUsedAt: lastUsedAt)
+  }
+
+  /// Gives a copy its own id and holds it against itself.
+  ///
+  /// - Returns: how many messages it has.
+  private func finish(_ path: String, as id: Identifier, takesDamaged: Bool) throws -> Int {
+    let copy = try Connection(path: path)
+    // It is made durable as a whole, and nobody else knows of it yet.
+    try copy.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
+    do {
+      var change = try copy.prepare("UPDATE store SET uuid = ?")
+      change.bind(id)
+      try change.run()
+    }
+    try copy.watched(by: { [progress] in try progress("looking at the copy") }) {
+      try copy.verify(takesDamaged: takesDamaged, progress)
+    }
+    try copy.addContents(from: location.contents, takesDamaged: takesDamaged, progress)
+    var count = try copy.prepare("SELECT count(*) FROM message")
+    return try count.step() ? count.int(0) : 0
+  }
+
+  private func refuse(_ path: String, replacesAny: Bool) throws {
+    if path == "-" {
+      throw DMError(.cannotCreate, "a backup needs a file; 'dm-doctor dump' prints the store as lines", subject: path)
+    }
+    try StoreLocation.refuse(insideStore: path)
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      if errno == ENOENT { return }
+      throw fileFault(.cannotCreate, "create", path)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw DMError(.cannotCreate, "'\(path)' is no regular file; name another", subject: path)
+    }
+    if replacesAny { return }
+    // Closing a database of its own would drop its locks.
+    let isOwn = StoreLocation.File(device: status.st_dev, number: status.st_ino) == location.file()
+    guard !isOwn, try header(of: path).isBackup else {
+      throw DMError(
+        .cannotCreate, "'\(path)' is there and is no backup of a store; name another file, or say --force",
+        subject: path)
+    }
+  }
+}
+
+/// What a file begins with.
+struct FileHeader {
+  let isDatabase: Bool
+  /// Whether it bears the mark of a store (sqlite.org/fileformat2.html, section 1.3).
+  let isBackup: Bool
+}
+
+func header(of path: String) throws(DMError) -> FileHeader {
+  let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else {
+    throw fileFault(errno == ENOENT ? .unknownFile : .inputOutput, "read", path)
+  }
+  defer { close(descriptor) }
+  var bytes = [UInt8](repeating: 0, count: 72)
+  guard bytes.withUnsafeMutableBytes({ read(descriptor, $0.baseAddress, $0.count) }) == bytes.count else {
+    return FileHeader(isDatabase: false, isBackup: false)
+  }
+  let isDatabase = bytes.starts(with: Array("SQLite format 3\0".utf8))
+  let mark = bytes[68...].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+  return FileHeader(isDatabase: isDatabase, isBackup: isDatabase && mark == Migration.applicationID)
+}
+
+extension StoreLocation {
+  var databaseBytes: Int { fileSize(database) }
+  var logBytes: Int { fileSize(database + "-wal") }
+}
+
+extension Connection {
+  /// Holds the pages, the references and the messages against themselves.
+  ///
+  /// - Throws: `store_damaged`.
+  borrowing func verify(takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
+    func fault(_ what: String) -> DMError {
+      DMError(
+        .storeDamaged,
+        "the copy is not sound (\(what)); see 'dm-doctor check --deep', or say --damaged to take it along")
+    }
+    do {
+      var check = try prepare("PRAGMA main.integrity_check(1)")
+      if try check.step(), case let said = check.text(0), said != "ok" { throw fault(said) }
+    }
+    do {
+      var check = try prepare("PRAGMA main.foreign_key_check")
+      if try check.step() { throw fault("a row of '\(check.text(0))' refers to one that is not there") }
+    }
+    if takesDamaged { return }
+    if let found = try TableDigestAudit.firstFault(in: self) { throw fault(found) }
+    for table in Store.SealedTable.all {
+      var rows = try table.rows(.min ... .max, of: self)
+      var count = 0
+      while try rows.step() {
+        count += 1
+        if count % 1000 == 0 { try progress("\(count) \(table.name)s held against their digests") }
+        if !table.isSound(rows) { throw fault("the \(table.name) of row \(rows.int64(0)) is not as it was written") }
+      }
+    }
+  }
+}

@@ -1,0 +1,183 @@
+internal import CSystem
+internal import DMMedia
+public import DMModel
+internal import DMStore
+internal import DMSystem
+internal import Glibc
+
+extension Upkeep {
+  /// What a check found.
+  public struct CheckResult: Equatable, Sendable {
+    public let findings: [Finding]
+    public let lastUsedAt: Timestamp?
+  }
+
+  /// Looks for faults, in one state of the store, while others write.
+  ///
+  /// - Parameter deep: whether all that can be computed is computed again, instead of a quick look at the pages.
+  /// - Throws: `no_store`, `store_foreign`, `store_too_new`, or what ends the work; damage is a finding.
+  public func check(deep: Bool) throws -> CheckResult {
+    let findings = Findings()
+    let tool = deep ? Tool.deepCheck : .check
+    var lastUsedAt: Timestamp?
+    try checkModes(deep: deep, findings)
+    do {
+      let store = try store(refusesForeignParts: false)
+      try findings.attempt(.identity) { lastUsedAt = try lastUse(of: tool) }
+      let share = deep ? try location.contents.share() : nil
+      let contents = try check(store, deep: deep, findings)
+      // After the transaction: it takes long, and a reader keeps the log from being reused.
+      try AttachmentAudit.check(contents, in: location.contents, readsAll: true, progress, findings)
+      _ = consume share
+    } catch let error as DMError {
+      guard error.code == .storeDamaged else { throw error }
+      findings.add(.integrity, nil, error.message)
+    }
+    findings.close()
+    // Nothing is written to what may be damaged.
+    if findings.isEmpty { try note(tool) }
+    return CheckResult(findings: findings.list, lastUsedAt: lastUsedAt)
+  }
+
+  /// - Returns: the contents that are to be read.
+  private func check(_ store: Store, deep: Bool, _ findings: Findings) throws -> [NamedContent] {
+    var contents: [NamedContent] = []
+    try store.connection.execute("PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON")
+    let transaction = try store.connection.begin(.read)
+    try findings.attempt(.identity) { try checkIdentity(store, findings) }
+    try findings.attempt(.integrity) { try store.refuseMissingChanges() }
+    try findings.attempt(.schema) { try SchemaAudit.run(store, findings) }
+    try store.connection.watched(by: { [progress] in try progress("looking at the pages") }) {
+      try findings.attempt(.integrity) { try checkPages(store, deep: deep, findings) }
+    }
+    if deep {
+      try compute(store, findings)
+      try findings.attempt(.search) { try SearchAudit(store, progress).run(findings) }
+      try findings.attempt(.attachments) { contents = try store.connection.namedContents() }
+    }
+    // It has written nothing, so there is nothing to commit.
+    _ = consume transaction
+    return contents
+  }
+
+  /// Holds the rows against each other.
+  func compute(_ store: Store, _ findings: Findings) throws {
+    try findings.attempt(.foreignKeys) { try checkReferences(store, findings) }
+    try findings.attempt(.values) { try ValueAudit.run(store, findings) }
+    try findings.attempt(.counts) { try ConversationAudit.run(store, progress, findings) }
+    for rows in Self.countedRows { try findings.attempt(.counts) { try checkCounts(of: rows, store, findings) } }
+    try findings.attempt(.counts) { try AttachmentAudit.checkPlaces(store, findings) }
+    try findings.attempt(.counts) { try checkFlags(store, findings) }
+    try TableDigestAudit.run(store, progress, findings)
+    for table in Store.SealedTable.all {
+      try findings.attempt(.digests) { try DigestAudit(store, table, progress).run(findings) }
+    }
+  }
+
+  /// Whether the files are their owner's alone; by name, because opening them would drop SQLite's locks.
+  private func checkModes(deep: Bool, _ findings: Findings) throws {
+    let names = ["", "/dm.sqlite", "/dm.sqlite-wal", "/dm.sqlite-shm", "/store.lock", "/bell", "/attachments"]
+    let contents = location.contents
+    var deeper: [String] = []
+    if deep { try findings.attempt(.files) { deeper = try contents.folders + contents.all.map(contents.path) } }
+    for path in names.map({ location.directory + $0 }) + deeper {
+      var status = stat()
+      guard lstat(path, &status) == 0 else { continue }
+      // Others may see that the folder is there, as long as they can put nothing into it.
+      if status.st_mode & (path == location.directory ? 0o022 : 0o077) != 0 {
+        let advice = "chmod \(status.st_mode & S_IFMT == S_IFDIR ? "700" : "600")"
+        findings.add(.files, path, "others than its owner have access to it; \(advice) takes that back")
+      }
+    }
+  }
+
+  private func checkIdentity(_ store: Store, _ findings: Findings) throws {
+    var statement = try store.connection.prepare("SELECT count(*), min(length(uuid)), max(length(uuid)) FROM store")
+    guard try statement.step() else { return }
+    if statement.int(0) != 1 || statement.int(1) != 16 || statement.int(2) != 16 {
+      findings.add(.identity, "store", "the store has \(statement.int(0)) ids instead of one")
+    }
+  }
+
+  private func checkPages(_ store: Store, deep: Bool, _ findings: Findings) throws {
+    var check =
+      deep
+      ? try store.connection.prepare("PRAGMA main.integrity_check(10000)")
+      : try store.connection.prepare("PRAGMA main.quick_check(10000)")
+    while try check.step() {
+      let said = check.text(0)
+      if said != "ok" { findings.add(.integrity, nil, said) }
+    }
+  }
+
+  private func checkReferences(_ store: Store, _ findings: Findings) throws {
+    try progress("looking at the references")
+    var check = try store.connection.prepare("PRAGMA main.foreign_key_check")
+    while try check.step() {
+      let row = check.optionalInt64(1).map { "the row \($0)" } ?? "a row"
+      findings.add(.foreignKeys, check.text(0), "\(row) refers to a row of '\(check.text(2))' that is not there")
+    }
+  }
+
+  /// What refers to messages, which keep how many of them there are.
+  static let countedRows = ["reaction", "attachment"]
+
+  private func checkCounts(of rows: String, _ store: Store, _ findings: Findings) throws {
+    try progress("counting \(rows)s")
+    var statement = try store.connection.prepare(
+      text:
+        "SELECT m.id, m.\(rows)_count, \(Self.counted(rows)) AS counted FROM message m WHERE \(Self.isMiscounted(rows))"
+    )
+    while try statement.step() {
+      findings.add(
+        .counts, try store.reference(to: statement.int64(0)),
+        "its count of \(rows)s is \(statement.int(1)) instead of \(statement.int(2)); dm-doctor repair corrects it")
+    }
+  }
+
+  /// What is kept so that a list need not look for it, and what a group needs.
+  private func checkFlags(_ store: Store, _ findings: Findings) throws {
+    var flags = try store.connection.prepare(
+      as: "flags", "SELECT c.uuid, u.handle \(Self.wrongFlags)")
+    while try flags.step() {
+      findings.add(
+        .counts, flags.identifier(0).description,
+        "whether '\(flags.text(1))' blocks the other of the two is noted wrongly; dm-doctor repair corrects it")
+    }
+    var members = try store.connection.prepare(
+      """
+      SELECT uuid, iif(direct_low IS NULL, 'nobody owns the group', 'its participants are not the two that it is of')
+      FROM conversation c WHERE iif(direct_low IS NULL,
+        EXISTS (SELECT 1 FROM participant p WHERE p.conversation = c.id AND left_seq IS NULL)
+          AND NOT EXISTS (SELECT 1 FROM participant p WHERE p.conversation = c.id AND left_seq IS NULL AND is_owner),
+        (SELECT count(*) <> 1 + (direct_low <> direct_high) OR sum(user NOT IN (direct_low, direct_high)) > 0
+          FROM participant p WHERE p.conversation = c.id))
+      """)
+    while try members.step() { findings.add(.counts, members.identifier(0).description, members.text(1)) }
+    var formers = try store.connection.prepare(
+      text: "SELECT c.uuid, u.handle FROM (\(Store.wrongFormers)) w "
+        + "JOIN conversation c ON c.id = w.conversation JOIN user u ON u.id = w.user")
+    while try formers.step() {
+      findings.add(
+        .counts, formers.identifier(0).description,
+        "what '\(formers.text(1))' saw of it when they left is missing, or kept though they are in it; "
+          + "dm-doctor repair corrects it")
+    }
+  }
+
+  static let wrongFlags = """
+    FROM participant p JOIN conversation c ON c.id = p.conversation JOIN user u ON u.id = p.user
+    WHERE p.is_blocked <> (c.direct_low IS NOT NULL AND EXISTS (SELECT 1 FROM block b WHERE b.user = p.user
+      AND b.blocked = iif(c.direct_low = p.user, c.direct_high, c.direct_low)))
+    """
+
+  static func counted(_ rows: String) -> String { "(SELECT count(*) FROM \(rows) r WHERE r.message = m.id)" }
+
+  /// Of a `message m` that has such rows or says so.
+  static func isMiscounted(_ rows: String) -> String {
+    """
+    (m.\(rows)_count <> 0 OR m.id IN (SELECT message FROM \(rows) WHERE message IS NOT NULL))
+    AND m.\(rows)_count <> \(counted(rows))
+    """
+  }
+}

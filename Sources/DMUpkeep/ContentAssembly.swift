@@ -1,0 +1,76 @@
+internal import DMMedia
+internal import DMModel
+internal import DMSystem
+internal import Glibc
+
+/// Makes contents of chunks that come one after the other, all of one content together.
+final class ContentAssembly {
+  private let contents: ContentFolder
+  private let folder: WorkFolder
+  private let takesDamaged: Bool
+  private var part: Part?
+
+  /// A content of which chunks have come.
+  private struct Part {
+    let hash: ContentHash
+    let descriptor: Int32
+    var sum = SHA256()
+  }
+
+  /// - Parameter takesDamaged: whether a content that is not what it was is left out, instead of ending the work.
+  init(in contents: ContentFolder, takesDamaged: Bool) throws {
+    try contents.create()
+    self.contents = contents
+    folder = try WorkFolder(.attachment, in: contents.path)
+    self.takesDamaged = takesDamaged
+  }
+
+  deinit { if let part { close(part.descriptor) } }
+
+  private var path: String { folder.path + "/content" }
+
+  /// - Parameter number: of the chunk: 0, 1, 2 ….
+  /// - Throws: `store_damaged` when the content before is not what it was.
+  func add(_ hash: ContentHash, _ number: Int, _ bytes: UnsafeRawBufferPointer) throws {
+    // One that is missing shows in the hash.
+    if part?.hash != hash || number == 0 { try begin(hash) }
+    guard let descriptor = part?.descriptor else { return }
+    part?.sum.update(bytes)
+    try writeAll(bytes, to: descriptor, path)
+  }
+
+  /// The same of all chunks of a content that another folder has.
+  func add(_ hash: ContentHash, from other: ContentFolder) throws {
+    var number = 0
+    try other.chunks(of: hash) { chunk in
+      try add(hash, number, chunk)
+      number += 1
+    }
+  }
+
+  /// Has the last one in its place, and all on the disk.
+  func end() throws {
+    try endPart()
+    try syncAllToDisk(contents.path)
+  }
+
+  private func begin(_ hash: ContentHash) throws {
+    try endPart()
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw fileFault(.cannotCreate, "create", path) }
+    part = Part(hash: hash, descriptor: descriptor)
+  }
+
+  private func endPart() throws {
+    guard let ended = part else { return }
+    part = nil
+    close(ended.descriptor)
+    if ended.sum.finish() == ended.hash { return try contents.place(path, as: ended.hash, syncs: false) }
+    guard takesDamaged else {
+      throw DMError(
+        .storeDamaged,
+        "the content '\(ended.hash)' is not whole, or not what it was; make the copy anew, or say --damaged to leave it out",
+        subject: ended.hash.description)
+    }
+  }
+}

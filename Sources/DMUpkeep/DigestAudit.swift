@@ -1,0 +1,95 @@
+internal import DMModel
+internal import DMStore
+
+/// Holds every row of a table against its digest, and goes on behind what cannot be read.
+final class DigestAudit {
+  private let store: Store
+  private let table: Store.SealedTable
+  private let progress: (String) throws -> Void
+  private var count = 0
+  /// The row that is looked at next; none has a lower number than 1.
+  private var next: Int64 = 1
+
+  init(_ store: Store, _ table: Store.SealedTable, _ progress: @escaping (String) throws -> Void) {
+    self.store = store
+    self.table = table
+    self.progress = progress
+  }
+
+  func run(_ findings: Findings) throws {
+    while true {
+      do {
+        return try scan(findings)
+      } catch let error as DMError {
+        // A page of the table: the rows before it were read, and those behind it may be.
+        guard error.isDamage else { throw error }
+        guard let readable = try firstReadable(after: next) else {
+          return findings.add(.digests, table.name, "the rows from \(next) on cannot be read; restore a backup")
+        }
+        findings.add(.digests, table.name, "the rows \(next) to \(readable - 1) cannot be read; restore a backup")
+        next = readable
+      }
+    }
+  }
+
+  private func scan(_ findings: Findings) throws {
+    var rows = try table.rows(next ... .max, of: store.connection)
+    while try rows.step() {
+      let key = rows.int64(0)
+      next = key &+ 1
+      count += 1
+      if count % 1000 == 0 { try progress("\(count) \(table.name)s held against their digests") }
+      if !table.isSound(rows) {
+        findings.add(.digests, try reference(to: key), "the \(table.name) is not as it was written; restore a backup")
+      }
+    }
+  }
+
+  /// By its row where what names it is damaged too.
+  private func reference(to key: Int64) throws -> String {
+    do {
+      return try table.reference(key, store)
+    } catch let error as DMError {
+      guard error.isDamage else { throw error }
+      return "row \(key)"
+    }
+  }
+
+  /// The first row behind a damaged page that can be read: what is unreadable lies together.
+  private func firstReadable(after unread: Int64) throws -> Int64? {
+    var (below, width) = (unread, Int64(1))
+    var found: Int64?
+    while found == nil, width < 1 << 40 {
+      found = try row(notBefore: unread + width)
+      if found == nil { below = unread + width }
+      width *= 2
+    }
+    guard var above = found else { return nil }
+    while below + 1 < above {
+      let middle = below + (above - below) / 2
+      if let row = try row(notBefore: middle) { above = min(row, middle) } else { below = middle }
+    }
+    return above
+  }
+
+  /// The row of a key or the next one; nil when it cannot be read, or there is none.
+  private func row(notBefore key: Int64) throws -> Int64? {
+    do {
+      return try readRow(notBefore: key)
+    } catch let error as DMError {
+      guard error.isDamage else { throw error }
+      return nil
+    }
+  }
+
+  private func readRow(notBefore key: Int64) throws -> Int64? {
+    // Its text, because that may lie on pages of its own.
+    var statement = try store.connection.prepare(
+      text: """
+        SELECT \(table.key), length(\(table.longest)) FROM \(table.name) WHERE \(table.key) >= ?
+        ORDER BY \(table.key) LIMIT 1
+        """)
+    statement.bind(key)
+    return try statement.step() ? statement.int64(0) : nil
+  }
+}

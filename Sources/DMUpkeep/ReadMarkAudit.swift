@@ -1,0 +1,82 @@
+internal import DMModel
+internal import DMStore
+
+extension ConversationAudit {
+  /// Holds the marks against the receipts of all users laid over each other.
+  func checkMarks(_ receipts: [Int64: [SeqRange]], _ findings: Findings) throws {
+    let expected = Self.overlaid(receipts)
+    let stored = try marks(findings)
+    if stored != expected {
+      let place = zip(stored, expected).first { $0 != $1 }.map { min($0.range.lowerBound, $1.range.lowerBound) }
+      let first =
+        place ?? (stored.count < expected.count ? expected : stored)[min(stored.count, expected.count)].range.lowerBound
+      findings.add(.ranges, "\(id):\(first)", "its status is not the one that the receipts give it")
+    }
+  }
+
+  private func marks(_ findings: Findings) throws -> [ReadMark] {
+    var rows = try store.connection.prepare(
+      "SELECT from_seq, to_seq, reader FROM read_mark WHERE conversation = ? ORDER BY to_seq")
+    rows.bind(key)
+    var result: [ReadMark] = []
+    while try rows.step() {
+      let (from, to) = (rows.int(0), rows.int(1))
+      guard from > (result.last?.range.upperBound ?? 0), from <= to, to <= end.lastSeq else {
+        findings.add(.ranges, id.description, "'read_mark' has \(from)..\(to), where there is another or no message")
+        continue
+      }
+      Self.append(ReadMark(range: from...to, reader: rows.optionalInt64(2)), to: &result)
+    }
+    return result
+  }
+
+  /// Joins what need not stand apart.
+  private static func append(_ mark: ReadMark, to marks: inout [ReadMark]) {
+    if let last = marks.last, last.reader == mark.reader, last.range.upperBound + 1 == mark.range.lowerBound {
+      marks[marks.count - 1].range = last.range.lowerBound...mark.range.upperBound
+    } else {
+      marks.append(mark)
+    }
+  }
+
+  /// In one pass over the ends of all ranges.
+  static func overlaid(_ receipts: [Int64: [SeqRange]]) -> [ReadMark] {
+    var ends: [(place: Int, user: Int64, isBegin: Bool)] = []
+    for (user, ranges) in receipts {
+      for range in ranges {
+        ends.append((range.lowerBound, user, true))
+        ends.append((range.upperBound + 1, user, false))
+      }
+    }
+    ends.sort { $0.place < $1.place }
+    var readers: [Int64: Int] = [:]
+    var marks: [ReadMark] = []
+    var place = 1
+    for end in ends {
+      if end.place > place, !readers.isEmpty {
+        append(
+          ReadMark(range: place...(end.place - 1), reader: readers.count == 1 ? readers.first?.key : nil), to: &marks)
+      }
+      place = end.place
+      let count = readers[end.user, default: 0] + (end.isBegin ? 1 : -1)
+      readers[end.user] = count == 0 ? nil : count
+    }
+    return marks
+  }
+
+  /// Looks for what belongs to users who are no participants.
+  static func checkStrays(_ store: Store, _ findings: Findings) throws {
+    for table in ["read_range", "hidden_range", "receipt", "mention"] {
+      var strays = try store.connection.prepare(
+        text: """
+          SELECT c.uuid, s.user FROM (SELECT DISTINCT conversation, user FROM \(table)
+            EXCEPT SELECT conversation, user FROM participant) s LEFT JOIN conversation c ON c.id = s.conversation
+          """)
+      while try strays.step() {
+        findings.add(
+          .ranges, strays.identifier(0).description, "'\(table)' has the user \(strays.int64(1)), who is no participant"
+        )
+      }
+    }
+  }
+}

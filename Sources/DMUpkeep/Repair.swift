@@ -1,0 +1,118 @@
+public import DMModel
+internal import DMStore
+
+/// What a repair did.
+public struct Repaired: Equatable, Sendable {
+  /// Messages whose words were indexed anew.
+  public let indexedCount: Int
+  /// Conversations, participants and messages whose counts were wrong.
+  public let conversationsCount: Int
+  public let participantsCount: Int
+  public let messagesCount: Int
+  /// Changes that the store had and that its log lost.
+  public let lostChangesCount: Int
+  public let lastUsedAt: Timestamp?
+}
+
+extension Upkeep {
+  /// Makes the search index anew, corrects what can be computed from the messages (counts, what must count as read, what is
+  /// kept for former participants), and goes on without what the log lost.
+  ///
+  /// What people said, read and marked stays as it is, and so do the digests.
+  public func repair() throws -> Repaired {
+    let store = try store()
+    let lastUsedAt = try lastUse(of: .repair)
+    return try store.write(isBulk: true, acceptsLoss: true) {
+      let lost = try store.acceptLoss()
+      try progress("indexing the messages")
+      try store.reindex()
+      let counts = try correctCounts(in: store)
+      try note(.repair, in: store)
+      return Repaired(
+        indexedCount: Int(try store.pragma("SELECT count(*) FROM message WHERE text IS NOT NULL")),
+        conversationsCount: counts.conversations, participantsCount: counts.participants,
+        messagesCount: counts.messages, lostChangesCount: lost, lastUsedAt: lastUsedAt)
+    }
+  }
+
+  /// Corrects what is kept as a count, within a write.
+  ///
+  /// - Returns: how many rows were wrong.
+  @discardableResult
+  func correctCounts(in store: Store) throws -> (conversations: Int, participants: Int, messages: Int) {
+    let conversations = try conversations(in: store)
+    var participants = try participants(in: store)
+    try store.connection.execute(
+      """
+      UPDATE participant SET is_blocked = NOT is_blocked
+      WHERE (conversation, user) IN (SELECT p.conversation, p.user \(Self.wrongFlags))
+      """)
+    participants += store.connection.changes
+    participants += try store.correctFormers()
+    try store.connection.execute(
+      """
+      UPDATE message AS m SET \(Self.countedRows.map { "\($0)_count = \(Self.counted($0))" }.joined(separator: ", "))
+      WHERE \(Self.countedRows.map { "(\(Self.isMiscounted($0)))" }.joined(separator: " OR "))
+      """)
+    return (conversations, participants, store.connection.changes)
+  }
+
+  /// Corrects the ends of conversations.
+  ///
+  /// - Returns: how many were wrong.
+  private func conversations(in store: Store) throws -> Int {
+    var wrong: [(key: Int64, end: ConversationAudit.End)] = []
+    try ConversationAudit.forEach(in: store) { audit in
+      try progress("counting")
+      try audit.readMessages(nil)
+      if audit.stored != audit.end { wrong.append((audit.key, audit.end)) }
+    }
+    // Not while the rows are gone through (sqlite.org/isolation.html).
+    for (key, end) in wrong {
+      var update = try store.connection.prepare(
+        "UPDATE conversation SET last_seq = ?, last_message = ?, last_activity = ? WHERE id = ?")
+      update.bind(end.lastSeq)
+      update.bind(end.lastMessage)
+      update.bind(end.lastActivity)
+      update.bind(key)
+      try update.run()
+    }
+    return wrong.count
+  }
+
+  /// Corrects what participants have read, and their counts, once the ends of their conversations are right.
+  private func participants(in store: Store) throws -> Int {
+    var wrong: [(conversation: Int64, user: Int64, counts: ParticipantCounts)] = []
+    try ConversationAudit.forEach(in: store) { audit in
+      try progress("counting")
+      try audit.readMessages(nil)
+      let faults = Findings()
+      let read = try audit.ranges(in: "read_range", faults, touching: false)
+      let hidden = try audit.ranges(in: "hidden_range", nil, touching: true)
+      let rows = try audit.participants()
+      for row in rows {
+        let stored = read[row.user] ?? []
+        let right = audit.readRanges(of: row, stored, hidden: hidden[row.user] ?? [])
+        let isRight = right == stored && faults.isEmpty
+        if !isRight { try store.setReadRanges(right, of: row.user, in: audit.key) }
+        let counts = try audit.counts(of: row, read: right, participants: rows.count)
+        if counts != row.counts || !isRight { wrong.append((audit.key, row.user, counts)) }
+      }
+    }
+    for (conversation, user, counts) in wrong {
+      var update = try store.connection.prepare(
+        """
+        UPDATE participant SET read_count = ?, blocked_count = ?, mention_count = ?, last_activity = ?
+        WHERE conversation = ? AND user = ?
+        """)
+      update.bind(counts.read)
+      update.bind(counts.blocked)
+      update.bind(counts.mentions)
+      update.bind(counts.lastActivity?.microseconds)
+      update.bind(conversation)
+      update.bind(user)
+      try update.run()
+    }
+    return wrong.count
+  }
+}

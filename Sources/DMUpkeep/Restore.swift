@@ -1,0 +1,208 @@
+internal import CSystem
+internal import DMMedia
+public import DMModel
+internal import DMStore
+internal import DMSystem
+internal import Glibc
+
+/// A store that was made of a dump or of a backup.
+public struct Restored: Equatable, Sendable {
+  public let storeID: Identifier
+  public let messageCount: Int
+  /// What a check of it finds that does no harm: a repair could not correct it.
+  public let faultCount: Int
+  public let restoredAt: Timestamp
+}
+
+extension Upkeep {
+  /// Makes the store of a dump that comes as lines; it must be absent or empty.
+  ///
+  /// - Throws: `cannot_create` when it is neither, `malformed_line` and the like, which name the line, and
+  ///   `store_damaged`; then nothing is left behind.
+  public func restore(lines descriptor: Int32, takesDamaged: Bool = false) throws -> Restored {
+    try restore(takesDamaged) { building in
+      let store = try Store.create(building)
+      var lines = DumpLines(descriptor: descriptor, progress)
+      try store.write(isBulk: true) { try store.fill(from: &lines, takesDamaged: takesDamaged, progress) }
+      return store
+    }
+  }
+
+  /// The same of a file, which is a dump or a backup.
+  public func restore(file path: String, takesDamaged: Bool = false) throws -> Restored {
+    let header = try header(of: path)
+    guard header.isDatabase else {
+      let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw fileFault(.inputOutput, "read", path) }
+      defer { close(descriptor) }
+      return try restore(lines: descriptor, takesDamaged: takesDamaged)
+    }
+    guard header.isBackup else {
+      throw DMError(.storeForeign, "'\(path)' is another program's database and no backup", subject: path)
+    }
+    return try restore(takesDamaged) { building in
+      do {
+        let backup = try Connection(path: path)
+        try building.create()
+        try backup.watched(by: { [progress] in try progress("reading the backup") }) {
+          try backup.vacuum(into: building.database)
+        }
+        let copy = try Connection(path: building.database)
+        try copy.takeContents(to: building.contents, takesDamaged: takesDamaged, progress)
+      }
+      guard let store = try Store.open(building, refusesForeignParts: false) else {
+        throw DMError(.storeDamaged, "'\(path)' is empty; name another backup", subject: path)
+      }
+      try store.write(isBulk: true) {
+        try store.connection.execute("DELETE FROM upkeep")
+        var change = try store.connection.prepare("UPDATE store SET uuid = ?")
+        change.bind(Identifier(at: .now))
+        try change.run()
+      }
+      return store
+    }
+  }
+
+  /// Builds a store beside the place where it is to be, holds it against itself, and puts it there as a whole.
+  private func restore(_ takesDamaged: Bool, _ build: (StoreLocation) throws -> Store) throws -> Restored {
+    var faultCount = 0
+    try refuseFull()
+    let around = try nearestFolder()
+    // What is left in a folder that cannot be listed, stays.
+    _ = try attempt { try WorkFolder.removeAbandoned(.restore, in: around) }
+    let work = try WorkFolder(.restore, in: around)
+    let building = StoreLocation(directory: work.path, isNamed: true)
+    do {
+      let store = try build(building)
+      try store.connection.verify(takesDamaged: takesDamaged, progress)
+      let findings = Findings()
+      try SchemaAudit.run(store, findings)
+      try ValueAudit.run(store, findings)
+      // Programs die of these.
+      try refuse(findings, but: [])
+      try store.write(isBulk: true) { _ = try correctCounts(in: store) }
+      try compute(store, findings)
+      // They were held against their hashes as they came.
+      try AttachmentAudit.check(
+        store.connection.namedContents(), in: building.contents, readsAll: false, progress, findings)
+      // Of a wrong count nobody dies, and the backup may be the last that there is.
+      try refuse(findings, but: takesDamaged ? [.counts, .ranges, .digests, .attachments] : [.counts, .ranges])
+      faultCount = findings.list.count
+      let lock = try store.writeLock()
+      guard try store.connection.emptyLog(within: 5000) else {
+        throw DMError(.busy, "somebody reads in '\(work.path)'; try again")
+      }
+      _ = consume lock
+    }
+    try progress("putting it in place")
+    try place(building)
+    _ = consume work
+    let store = try store()
+    try note(.restore)
+    return Restored(
+      storeID: try store.uuid(), messageCount: Int(try store.pragma("SELECT count(*) FROM message")),
+      faultCount: faultCount,
+      restoredAt: .now)
+  }
+
+  private func refuse(_ findings: Findings, but harmless: Set<Finding.Check>) throws {
+    guard let first = findings.list.first(where: { !harmless.contains($0.check) }) else { return }
+    throw DMError(
+      .storeDamaged,
+      "what is to be restored does not fit itself: \(first.subject ?? first.check.rawValue): \(first.message)",
+      subject: first.subject)
+  }
+
+  /// An empty store has tables or not, and nobody in it.
+  private func refuseFull() throws {
+    guard let store = try Store.open(location) else { return }
+    try store.read { try store.refuseFull() }
+  }
+
+  /// The folder that is there and in which the missing ones will be: of one file system with them.
+  private func nearestFolder() throws -> String {
+    var path = folder(of: location.directory)
+    var status = stat()
+    while stat(path, &status) != 0, path != ".", path != "/" { path = folder(of: path) }
+    return path
+  }
+
+  private func place(_ building: StoreLocation) throws {
+    if try location.state() == .present { return try placeContents(of: building) { try copy(from: building) } }
+    try location.createFolders()
+    // Onto an empty folder, too; nobody can see half of it.
+    if rename(building.directory, location.directory) != 0 {
+      guard [EEXIST, ENOTEMPTY, ENOTDIR, EBUSY].contains(errno) else {
+        throw fileFault(.cannotCreate, "create", location.directory)
+      }
+      try placeContents(of: building) {
+        // Its log is empty, so the one file is all of it.
+        guard link(building.database, location.database) == 0 else {
+          throw fileFault(.cannotCreate, "create", location.database)
+        }
+      }
+      try syncToDisk(location.directory)
+    }
+    try syncToDisk(folder(of: location.directory))
+  }
+
+  /// Has the contents in their places before the rows come that name them, and takes them away when those do not.
+  ///
+  /// They are copied, because the place may be of another file system than the folders around it.
+  private func placeContents(of building: StoreLocation, _ placeRows: () throws -> Void) throws {
+    let hashes = try building.contents.all
+    if hashes.isEmpty { return try placeRows() }
+    do {
+      do {
+        let assembly = try ContentAssembly(in: location.contents, takesDamaged: false)
+        for hash in hashes { try assembly.add(hash, from: building.contents) }
+        try assembly.end()
+      }
+      try placeRows()
+    } catch {
+      // A full disk needs the room; and somebody else may have made a store there that names some.
+      let store = try Store.open(location)
+      let lock = try store?.writeLock()
+      let named = Set(try store?.connection.namedContents().map(\.hash) ?? [])
+      for hash in hashes where !named.contains(hash) { _ = location.contents.remove(hash, before: .forever) }
+      _ = consume lock
+      throw error
+    }
+  }
+
+  /// Into the empty store that is there, and that others may have open: a file that is replaced would lose what
+  /// they write.
+  private func copy(from building: StoreLocation) throws {
+    let store = try Store.create(location)
+    do {
+      var attach = try store.connection.prepare("ATTACH ? AS built")
+      attach.bind(building.database)
+      try attach.run()
+    }
+    try store.write(isBulk: true) {
+      try store.refuseFull()
+      try store.connection.execute("PRAGMA defer_foreign_keys = ON")
+      for table in try store.dumpedTables() {
+        let (name, columns) = (quoted(table.name), list(table.columns))
+        try store.connection.execute("INSERT INTO main.\(name) (\(columns)) SELECT \(columns) FROM built.\(name)")
+      }
+      try store.reindex()
+      // Whoever follows the empty one must not take years of history for news.
+      var change = try store.connection.prepare("UPDATE store SET uuid = ?")
+      change.bind(Identifier(at: .now))
+      try change.run()
+    }
+    try store.connection.execute("DETACH built")
+    EmptyFile.touch(location.bell)
+  }
+}
+
+extension Store {
+  func refuseFull() throws {
+    guard try pragma("SELECT EXISTS (SELECT 1 FROM user) OR EXISTS (SELECT 1 FROM conversation)") == 0 else {
+      throw DMError(
+        .cannotCreate, "there is a store at '\(location.directory)' already; name another --store to restore into",
+        subject: location.directory)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+internal import DMModel
+internal import DMStore
+
+/// Holds the search index against the messages: an index is made anew, a stretch of messages at a time and in memory,
+/// and its words are taken off those of the one that is stored.
+final class SearchAudit {
+  private let store: Store
+  private let progress: (String) throws -> Void
+  /// Of each message that is indexed, the sum of its words' digests, which no order changes.
+  private var sums: [Int64: UInt64] = [:]
+
+  private static let stretch = 1000
+
+  init(_ store: Store, _ progress: @escaping (String) throws -> Void) {
+    self.store = store
+    self.progress = progress
+  }
+
+  func run(_ findings: Findings) throws {
+    try progress("reading the search index")
+    try store.connection.execute(
+      "CREATE VIRTUAL TABLE temp.stored_words USING fts5vocab('main', 'search', 'instance')")
+    try add(words: "SELECT doc, term, offset FROM temp.stored_words", sign: 1)
+    try makeIndex()
+    var after: Int64 = .min
+    var count = 0
+    while let last = try fill(after: after) {
+      try add(words: "SELECT doc, term, offset FROM temp.fresh_words", sign: .max)
+      try store.connection.execute("INSERT INTO temp.fresh (fresh) VALUES ('delete-all')")
+      after = last
+      count += Self.stretch
+      try progress("\(count) messages held against the search index")
+    }
+    for key in sums.keys.sorted() {
+      let subject = try store.reference(to: key)
+      findings.add(
+        .search, subject, "the search index has other words of it than it has; dm-doctor repair makes it anew")
+    }
+  }
+
+  /// With the tokenizer of the one that is stored.
+  private func makeIndex() throws {
+    let sql: String
+    do {
+      var statement = try store.connection.prepare(
+        "SELECT replace(sql, 'TABLE search ', 'TABLE temp.fresh ') FROM main.sqlite_schema WHERE name = 'search'")
+      sql = try statement.step() ? statement.text(0) : ""
+    }
+    try store.connection.execute(sql)
+    try store.connection.execute("CREATE VIRTUAL TABLE temp.fresh_words USING fts5vocab('temp', 'fresh', 'instance')")
+  }
+
+  /// Indexes the next stretch of messages.
+  ///
+  /// - Returns: the last of them; nil when there was none.
+  private func fill(after key: Int64) throws -> Int64? {
+    var texts = try store.connection.prepare(
+      "SELECT id, text FROM message WHERE id > ? AND text IS NOT NULL ORDER BY id LIMIT ?")
+    texts.bind(key)
+    texts.bind(Self.stretch)
+    var last: Int64?
+    while try texts.step() {
+      last = texts.int64(0)
+      var insert = try store.connection.prepare("INSERT INTO temp.fresh (rowid, text) VALUES (?, ?)")
+      insert.bind(texts.int64(0))
+      insert.bind(SearchText.indexed(texts.text(1)))
+      try insert.run()
+    }
+    return last
+  }
+
+  private func add(words sql: String, sign: UInt64) throws {
+    var words = try store.connection.prepare(text: sql)
+    var count = 0
+    while try words.step() {
+      count += 1
+      if count % 65536 == 0 { try progress("reading the search index") }
+      var digest = Digest()
+      words.withBytes(1) { digest.add($0 ?? UnsafeRawBufferPointer(start: nil, count: 0)) }
+      digest.add(words.int64(2))
+      add(digest.value &* sign, to: words.int64(0))
+    }
+  }
+
+  private func add(_ value: UInt64, to message: Int64) {
+    let sum = sums[message, default: 0] &+ value
+    sums[message] = sum == 0 ? nil : sum
+  }
+}

@@ -1,0 +1,73 @@
+internal import CSystem
+internal import DMModel
+internal import DMStore
+internal import DMSystem
+internal import Glibc
+
+/// Bytes of lines that wait in a file without a name until the transaction is over in which they were read.
+final class Spool {
+  private let descriptor: Int32
+  private var buffer: [UInt8] = []
+  private var isAtEnd = false
+
+  private static let capacity = 64 * 1024
+
+  /// The folder with the file, when it is not the first choice.
+  let spareFolder: String?
+
+  /// - Parameters:
+  ///   - folder: one that is as private as what is written.
+  ///   - spare: where the file goes when that folder cannot be written to; nil for nowhere.
+  /// - Throws: `cannot_create`.
+  init(in folder: String, orElse spare: String?) throws(DMError) {
+    let path: String
+    do {
+      path = try temporaryName(in: folder, ".spool-")
+      spareFolder = nil
+    } catch {
+      guard let spare else {
+        throw DMError(
+          error.code, "\(error.message); set TMPDIR to a folder for the lines, which are as private as the store",
+          subject: error.subject)
+      }
+      path = try temporaryName(in: spare, ".dm-spool-")
+      spareFolder = spare
+    }
+    descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", path) }
+    unlink(path)
+  }
+
+  deinit { close(descriptor) }
+
+  func append(_ bytes: [UInt8]) throws {
+    buffer += bytes
+    if buffer.count >= Self.capacity { try flush() }
+  }
+
+  private func flush() throws {
+    try buffer.withUnsafeBytes { try writeAll($0, to: descriptor, "a temporary file") }
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  /// Goes back to the beginning, to be read.
+  func rewind() throws {
+    try flush()
+    lseek(descriptor, 0, SEEK_SET)
+  }
+
+  /// The next whole lines; nil at the end.
+  func next() throws -> [UInt8]? {
+    while !isAtEnd {
+      var chunk = [UInt8](repeating: 0, count: Self.capacity)
+      let count = try chunk.withUnsafeMutableBytes { try readSome(descriptor, into: $0, "a temporary file") }
+      if count == 0 { isAtEnd = true }
+      buffer += chunk[..<count]
+      guard let end = buffer.lastIndex(of: 0x0A) else { continue }
+      let lines = Array(buffer[...end])
+      buffer.removeFirst(lines.count)
+      return lines
+    }
+    return nil
+  }
+}

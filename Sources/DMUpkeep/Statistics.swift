@@ -1,0 +1,92 @@
+internal import DMMedia
+public import DMModel
+internal import DMStore
+
+/// How large a store is, what it holds, and who lags behind.
+public struct Statistics: Sendable {
+  /// A consumer and how many messages of others it has before it.
+  public struct Consumer: Sendable {
+    public let user: Handle
+    public let name: String
+    public let behindCount: Int
+    public let usedAt: Timestamp
+    /// What is wrong with where it stands; nil when nothing is.
+    public let warning: DMModel.Consumer.Warning?
+  }
+
+  public let storeID: Identifier
+  public let schema: Int
+  public let sqliteVersion: String
+  /// Whether that version can lose what was committed when programs that do not know the write lock write too.
+  public let hasLogResetFault: Bool
+  public let databaseBytes: Int
+  public let logBytes: Int
+  /// Of the database's: what holds nothing, and a purge gives back.
+  public let freeBytes: Int
+  /// Files of attachments, sent or not.
+  public let contentsCount: Int
+  public let contentsBytes: Int
+  /// Rows by table.
+  public let rows: [(table: String, count: Int)]
+  public let oldestChangeAt: Timestamp?
+  public let consumers: [Consumer]
+  public let upkeep: [Upkeep.Use]
+}
+
+extension Upkeep {
+  public func statistics() throws -> Statistics {
+    let store = try store()
+    let contents = try location.contents.all.compactMap(location.contents.size)
+    let statistics = try store.read {
+      Statistics(
+        storeID: try store.uuid(), schema: Int(try store.version()), sqliteVersion: Connection.libraryVersion,
+        hasLogResetFault: Connection.hasLogResetFault(), databaseBytes: location.databaseBytes,
+        logBytes: location.logBytes,
+        freeBytes: Int(try store.pragma("PRAGMA freelist_count") * store.pragma("PRAGMA page_size")),
+        contentsCount: contents.count, contentsBytes: contents.reduce(0, +),
+        rows: try store.dumpedTables().map { ($0.name, try store.rowCount(of: $0.name)) },
+        oldestChangeAt: try store.oldestChange(), consumers: try store.consumerStatistics(), upkeep: try uses())
+    }
+    try note(.stats)
+    return statistics
+  }
+}
+
+extension Store {
+  fileprivate func rowCount(of table: String) throws -> Int {
+    var count = try connection.prepare(text: "SELECT count(*) FROM \(quoted(table))")
+    return try count.step() ? count.int(0) : 0
+  }
+
+  fileprivate func oldestChange() throws -> Timestamp? {
+    var oldest = try connection.prepare("SELECT at FROM change ORDER BY rev LIMIT 1")
+    return try oldest.step() ? oldest.timestamp(0) : nil
+  }
+
+  fileprivate func consumerStatistics() throws -> [Statistics.Consumer] {
+    var users: [Int64] = []
+    do {
+      var rows = try connection.prepare("SELECT DISTINCT user FROM consumer ORDER BY user")
+      while try rows.step() { users.append(rows.int64(0)) }
+    }
+    return try users.flatMap { user in
+      let viewer = Viewer(self, user)
+      return try consumers(of: user).map { row in
+        let behind = try messagesOfOthers(
+          after: row.position.rev, conversations: row.conversations, as: viewer)
+        return Statistics.Consumer(
+          user: try handle(user), name: row.name, behindCount: behind.reduce(0) { $0 + $1.count }, usedAt: row.usedAt,
+          warning: try warning(of: row))
+      }
+    }
+  }
+
+  private func warning(of consumer: ConsumerRow) throws -> DMModel.Consumer.Warning? {
+    guard let known = try knownChanges() else { return nil }
+    if Self.isForgotten(after: consumer.position.rev, of: known) { return .gap }
+    var next = try connection.prepare("SELECT at FROM change WHERE rev > ? ORDER BY rev LIMIT 1")
+    next.bind(consumer.position.rev)
+    guard try next.step() else { return nil }
+    return next.timestamp(0).microseconds < Timestamp.now.microseconds - Self.changeLifetime ? .late : nil
+  }
+}

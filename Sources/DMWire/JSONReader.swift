@@ -1,0 +1,193 @@
+public import DMModel
+
+/// A value of JSON text.
+///
+/// Numbers keep their text's exactness as far as integers go.
+public enum JSONValue: Equatable, Sendable {
+  case null
+  case bool(Bool)
+  case integer(Int)
+  case number(Double)
+  case string(String)
+  case array([JSONValue])
+  case object(JSONObject)
+
+  /// What it is, for a person.
+  package var kind: String {
+    switch self {
+    case .null: "null"
+    case .bool: "a boolean"
+    case .integer, .number: "a number"
+    case .string: "a string"
+    case .array: "an array"
+    case .object: "an object"
+    }
+  }
+}
+
+/// The members of an object, in order, no name twice.
+public struct JSONObject: Equatable, Sendable {
+  public struct Member: Equatable, Sendable {
+    public let name: String
+    public let value: JSONValue
+
+    fileprivate func isNamed(_ text: String) -> Bool { ExactString(name) == ExactString(text) }
+  }
+
+  public fileprivate(set) var members: [Member] = []
+
+  /// Linear in the number of members, which is small in what this suite reads.
+  public subscript(_ name: String) -> JSONValue? {
+    // By their places: a member that is looked at is not copied.
+    let place = members.indices.first { members[$0].name.utf8.count == name.utf8.count && members[$0].isNamed(name) }
+    return place.map { members[$0].value }
+  }
+}
+
+/// A strict reader of RFC 8259: valid UTF-8 and paired surrogates only, no NUL, no name twice, no
+/// byte order mark, numbers within the range of a Double, nesting to 64.
+///
+/// FoundationEssentials' decoder accepts names that stand twice and a byte order mark.
+public struct JSONReader: ~Copyable {
+  package let bytes: UnsafeBufferPointer<UInt8>
+  package var place = 0
+  private var depth = 0
+
+  static let nesting = 64
+
+  /// Reads a line that holds one object.
+  ///
+  /// - Throws: `invalid_utf8` or `malformed_line`, which names the byte, counted from 1.
+  public static func object(_ line: ArraySlice<UInt8>) throws(DMError) -> JSONObject {
+    let result: Result<JSONObject, DMError>? = line.withContiguousStorageIfAvailable { bytes in
+      var reader = JSONReader(bytes)
+      do throws(DMError) { return .success(try reader.line()) } catch { return .failure(error) }
+    }
+    guard let result else { throw DMError(.internal, "a line is not contiguous") }
+    return try result.get()
+  }
+
+  private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+  package func fault(_ what: String, advice: String = "write one object a line") -> DMError {
+    DMError(.malformedLine, "not JSON: \(what) at byte \(place + 1); \(advice)")
+  }
+
+  private mutating func line() throws(DMError) -> JSONObject {
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { throw fault("a byte order mark", advice: "remove it") }
+    skipSpace()
+    guard peek() == UInt8(ascii: "{") else { throw fault(peek() == nil ? "nothing" : "something that is no object") }
+    guard case .object(let object) = try value() else { throw fault("something that is no object") }
+    skipSpace()
+    guard peek() == nil else { throw fault("more after the object") }
+    return object
+  }
+
+  package func peek() -> UInt8? { place < bytes.count ? bytes[place] : nil }
+
+  private mutating func skipSpace() {
+    while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A { place += 1 }
+  }
+
+  package mutating func take(_ byte: UInt8) -> Bool {
+    guard peek() == byte else { return false }
+    place += 1
+    return true
+  }
+
+  private mutating func value() throws(DMError) -> JSONValue {
+    skipSpace()
+    switch peek() {
+    case UInt8(ascii: "{"): return .object(try members())
+    case UInt8(ascii: "["): return .array(try elements())
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try literal("true", .bool(true))
+    case UInt8(ascii: "f"): return try literal("false", .bool(false))
+    case UInt8(ascii: "n"): return try literal("null", .null)
+    case nil: throw fault("an end that comes too soon")
+    default: return try number()
+    }
+  }
+
+  private mutating func literal(_ word: StaticString, _ value: JSONValue) throws(DMError) -> JSONValue {
+    let expected = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+    guard bytes[place...].starts(with: expected) else { throw fault("an unknown word") }
+    place += expected.count
+    return value
+  }
+
+  private mutating func enter() throws(DMError) {
+    depth += 1
+    if depth > Self.nesting { throw fault("nesting over \(Self.nesting)", advice: "flatten it") }
+    place += 1
+    skipSpace()
+  }
+
+  private mutating func members() throws(DMError) -> JSONObject {
+    try enter()
+    defer { depth -= 1 }
+    var object = JSONObject()
+    // Few names are compared one by one, many by a set: a hostile line must not cost the square.
+    var names: Set<ExactString> = []
+    if take(UInt8(ascii: "}")) { return object }
+    repeat {
+      skipSpace()
+      guard peek() == UInt8(ascii: "\"") else { throw fault("a name that is no string") }
+      let name = ExactString(try string())
+      if object.members.count == 16 { names = Set(object.members.map { ExactString($0.name) }) }
+      let isTwice =
+        object.members.count < 16
+        ? object.members.contains { ExactString($0.name) == name } : !names.insert(name).inserted
+      if isTwice { throw fault("the second '\(name.text)', which ends", advice: "keep one of them") }
+      skipSpace()
+      guard take(UInt8(ascii: ":")) else { throw fault("a missing ':'") }
+      object.members.append(JSONObject.Member(name: name.text, value: try value()))
+      skipSpace()
+    } while take(UInt8(ascii: ","))
+    guard take(UInt8(ascii: "}")) else { throw fault("a missing ',' or '}'") }
+    return object
+  }
+
+  private mutating func elements() throws(DMError) -> [JSONValue] {
+    try enter()
+    defer { depth -= 1 }
+    var array: [JSONValue] = []
+    if take(UInt8(ascii: "]")) { return array }
+    repeat {
+      array.append(try value())
+      skipSpace()
+    } while take(UInt8(ascii: ","))
+    guard take(UInt8(ascii: "]")) else { throw fault("a missing ',' or ']'") }
+    return array
+  }
+
+  private mutating func digits() -> Int {
+    let start = place
+    while let byte = peek(), byte >= 48, byte <= 57 { place += 1 }
+    return place - start
+  }
+
+  private mutating func number() throws(DMError) -> JSONValue {
+    let start = place
+    var isInteger = true
+    _ = take(UInt8(ascii: "-"))
+    let leading = peek()
+    let count = digits()
+    guard count > 0, count == 1 || leading != UInt8(ascii: "0") else { throw fault("something that is no value") }
+    if take(UInt8(ascii: ".")) {
+      isInteger = false
+      guard digits() > 0 else { throw fault("a number without decimals") }
+    }
+    if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+      isInteger = false
+      if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+      guard digits() > 0 else { throw fault("a number without an exponent") }
+    }
+    let text = String(decoding: bytes[start..<place], as: UTF8.self)
+    if isInteger, let integer = Int(text) { return .integer(integer) }
+    guard let number = Double(text), number.isFinite else {
+      throw fault("a number that is too large, ending", advice: "write it as a string")
+    }
+    return .number(number)
+  }
+}

@@ -1,0 +1,52 @@
+public import DMModel
+
+// Members, of which those that are nil are left out. That test is inlined, because the records are in other targets.
+
+extension JSONWriter {
+  @inlinable
+  public mutating func member(_ name: StaticString, _ text: String?) { if let text { add(name, text) } }
+
+  @usableFromInline
+  mutating func add(_ name: StaticString, _ text: String) {
+    key(name)
+    value(text)
+  }
+
+  @inlinable
+  public mutating func member(_ name: StaticString, _ number: Int?) { if let number { add(name, number) } }
+
+  @usableFromInline
+  mutating func add(_ name: StaticString, _ number: Int) {
+    key(name)
+    value(number)
+  }
+
+  @inlinable
+  public mutating func member(_ name: StaticString, _ time: Timestamp?) { if let time { add(name, time) } }
+
+  @usableFromInline
+  mutating func add(_ name: StaticString, _ time: Timestamp) {
+    key(name)
+    value(time)
+  }
+
+  @inlinable
+  public mutating func member(_ name: StaticString, _ id: Identifier?) { if let id { add(name, id) } }
+
+  @usableFromInline
+  mutating func add(_ name: StaticString, _ id: Identifier) {
+    key(name)
+    value(id)
+  }
+
+  public mutating func member(_ name: StaticString, _ flag: Bool) {
+    key(name)
+    value(flag)
+  }
+
+  package mutating func member(_ name: StaticString, _ cursor: Cursor?) {
+    guard let cursor else { return }
+    key(name)
+    cursor.withText { quoted($0) }
+  }
+}

@@ -1,0 +1,249 @@
+public import DMModel
+
+/// JSON text in a buffer: compact, in the order in which it is written.
+///
+/// Strings are exact and safe: whatever could act on a terminal, split a line or reorder it is written
+/// as `\u` and four digits (the set is `isHidden`), which RFC 8259, section 7, allows anywhere.
+public struct JSONWriter: Sendable {
+  public private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  public init() {}
+
+  /// Empties the buffer and keeps its memory.
+  public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+  /// Ends a record: one line feed, nothing before it.
+  public mutating func endLine() {
+    bytes.append(UInt8(ascii: "\n"))
+    needsComma = false
+  }
+
+  /// Text that is no JSON, for those who print both.
+  package mutating func append(raw text: String) { bytes.append(contentsOf: text.utf8) }
+
+  /// Lines that another has written.
+  package mutating func append(lines: [UInt8]) { bytes.append(contentsOf: lines) }
+
+  @inlinable
+  public mutating func object(_ members: (inout JSONWriter) throws -> Void) rethrows {
+    open(UInt8(ascii: "{"))
+    try members(&self)
+    close(UInt8(ascii: "}"))
+  }
+
+  @inlinable
+  public mutating func array(_ elements: (inout JSONWriter) throws -> Void) rethrows {
+    open(UInt8(ascii: "["))
+    try elements(&self)
+    close(UInt8(ascii: "]"))
+  }
+
+  @usableFromInline
+  mutating func open(_ bracket: UInt8) {
+    append(atMost: 2) { $0.append(bracket) }
+    needsComma = false
+  }
+
+  @usableFromInline
+  mutating func close(_ bracket: UInt8) {
+    bytes.append(bracket)
+    needsComma = true
+  }
+
+  /// Appends a value, or a member's name, with the comma before it.
+  ///
+  /// The buffer is checked for room once, not for each byte.
+  /// - Parameter count: the most bytes that `write` appends, and one for the comma.
+  @inline(__always)
+  private mutating func append(atMost count: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+    let isNext = needsComma
+    bytes.append(addingCapacity: count) { span in
+      if isNext { span.append(UInt8(ascii: ",")) }
+      write(&span)
+    }
+    needsComma = true
+  }
+
+  /// A member's name; its value comes next.
+  ///
+  /// Names are literals of plain ASCII.
+  public mutating func key(_ name: StaticString) {
+    append(atMost: name.utf8CodeUnitCount + 4) { span in
+      span.append(UInt8(ascii: "\""))
+      span.append(literal: name)
+      span.append(UInt8(ascii: "\""))
+      span.append(UInt8(ascii: ":"))
+    }
+    needsComma = false
+  }
+
+  /// The same, for a name that is made at run time.
+  package mutating func key(name: String) {
+    value(name)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  public mutating func value(_ number: Int) { append(atMost: 21) { $0.append(decimal: number) } }
+
+  /// Seconds, with up to three decimals.
+  package mutating func value(seconds duration: Duration) {
+    let milliseconds = duration / .milliseconds(1)
+    let rounded = Int(milliseconds.rounded())
+    value(rounded / 1000)
+    if rounded % 1000 == 0 { return }
+    bytes.append(UInt8(ascii: "."))
+    var digits = [rounded / 100 % 10, rounded / 10 % 10, rounded % 10]
+    while digits.last == 0 { digits.removeLast() }
+    for digit in digits { bytes.append(UInt8(48 + digit)) }
+  }
+
+  public mutating func value(_ flag: Bool) { append(atMost: 6) { $0.append(literal: flag ? "true" : "false") } }
+
+  public mutating func value(_ time: Timestamp) { append(atMost: 30) { $0.append(quoted: 27, time.write) } }
+
+  public mutating func value(_ id: Identifier) { append(atMost: 39) { $0.append(quoted: 36, id.write) } }
+
+  mutating func quoted(_ plain: UnsafeBufferPointer<UInt8>) {
+    append(atMost: plain.count + 3) { span in
+      span.append(UInt8(ascii: "\""))
+      span.append(copying: plain)
+      span.append(UInt8(ascii: "\""))
+    }
+  }
+
+  public mutating func value(_ text: String) {
+    var text = text
+    text.withUTF8 { text in
+      let plain = plainCount(text, from: 0)
+      if plain == text.count { return quoted(text) }
+      append(atMost: 2) { $0.append(UInt8(ascii: "\"")) }
+      escape(text, plainUpTo: plain)
+      bytes.append(UInt8(ascii: "\""))
+    }
+  }
+
+  /// A text, a colon and a number as one string: what a reference is made of, without making it first.
+  package mutating func value(_ text: String, colon number: Int) {
+    value(text)
+    bytes.removeLast()
+    bytes.append(addingCapacity: 22) { span in
+      span.append(UInt8(ascii: ":"))
+      span.append(decimal: number)
+      span.append(UInt8(ascii: "\""))
+    }
+  }
+
+  /// Copies stretches that need no escape, and escapes what lies between them.
+  private mutating func escape(_ text: UnsafeBufferPointer<UInt8>, plainUpTo end: Int) {
+    var copied = 0
+    var place = end
+    while place < text.count {
+      if let (scalar, length) = hiddenScalar(text, place) {
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[copied..<place]))
+        append(escaped: scalar)
+        place += length
+        copied = place
+      } else {
+        place += 1
+      }
+      place = plainCount(text, from: place)
+    }
+    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[copied...]))
+  }
+
+  /// The character at a place and its length, when it has to be escaped.
+  private func hiddenScalar(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> (UInt32, Int)? {
+    let byte = UInt32(text[place])
+    if byte < 0x80 { return (byte, 1) }
+    let length = byte < 0xE0 ? 2 : 3
+    guard place + length <= text.count else { return nil }
+    var value = byte & (length == 2 ? 0x1F : 0x0F)
+    for next in text[(place + 1)..<(place + length)] { value = value << 6 | UInt32(next & 0x3F) }
+    guard let scalar = Unicode.Scalar(value), isHidden(scalar) else { return nil }
+    return (value, length)
+  }
+
+  private mutating func append(escaped scalar: UInt32) {
+    bytes.append(UInt8(ascii: "\\"))
+    switch scalar {
+    case 0x22, 0x5C: bytes.append(UInt8(scalar))
+    case 0x0A: bytes.append(UInt8(ascii: "n"))
+    case 0x0D: bytes.append(UInt8(ascii: "r"))
+    case 0x09: bytes.append(UInt8(ascii: "t"))
+    default:
+      bytes.append(UInt8(ascii: "u"))
+      for shift in [12, 8, 4, 0] { bytes.append(hexDigit(UInt64(scalar >> UInt32(shift)))) }
+    }
+  }
+}
+
+/// Where the first byte is, from a place on, with which something may begin that has to be escaped; the end without one.
+private func plainCount(_ text: UnsafeBufferPointer<UInt8>, from place: Int) -> Int {
+  var place = place
+  let raw = UnsafeRawBufferPointer(text)
+  while place + 8 <= text.count, isPlain(raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)) { place += 8 }
+  let last = text.count - 8
+  // Fewer than eight are left: they are looked at together with some of those before them.
+  if last >= 0, place > last, isPlain(raw.loadUnaligned(fromByteOffset: last, as: UInt64.self)) { return text.count }
+  while place < text.count, !isSuspect(text[place]) { place += 1 }
+  return place
+}
+
+/// `"`, `\`, the controls, and the lead bytes of the hidden characters beyond ASCII.
+private func isSuspect(_ byte: UInt8) -> Bool {
+  switch byte {
+  case 0..<0x20, 0x22, 0x5C, 0x7F, 0xC2, 0xD8, 0xE2, 0xEF: true
+  default: false
+  }
+}
+
+/// Whether eight bytes are all ASCII and none of them suspect.
+private func isPlain(_ word: UInt64) -> Bool {
+  let ones: UInt64 = 0x0101_0101_0101_0101
+  // Each term sets the highest bit of a byte that is, in this order: beyond ASCII, a control, ", \ or DEL. A borrow
+  // can reach a neighbour only from a byte that is suspect itself.
+  let suspects =
+    word | (word &- 0x20 * ones) | ((word ^ 0x22 * ones) &- ones) | ((word ^ 0x5C * ones) &- ones)
+    | (word &+ ones)
+  return suspects & (0x80 * ones) == 0
+}
+
+extension OutputSpan<UInt8> {
+  /// At most 20 bytes.
+  fileprivate mutating func append(decimal number: Int) {
+    if number < 0 { append(UInt8(ascii: "-")) }
+    var power: UInt = 1
+    while number.magnitude / power > 9 { power *= 10 }
+    while power > 0 {
+      append(UInt8(truncatingIfNeeded: 48 + number.magnitude / power % 10))
+      power /= 10
+    }
+  }
+
+  /// A string of plain bytes, all of which `write` writes.
+  @inline(__always)
+  fileprivate mutating func append(quoted count: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Void) {
+    withUnsafeMutableBufferPointer { buffer, filled in
+      let text = UnsafeMutableBufferPointer(rebasing: buffer[filled..<filled + count + 2])
+      text[0] = UInt8(ascii: "\"")
+      write(UnsafeMutableBufferPointer(rebasing: text[1..<count + 1]))
+      text[count + 1] = UInt8(ascii: "\"")
+      filled += count + 2
+    }
+  }
+
+  @inline(__always)
+  fileprivate mutating func append(literal: StaticString) {
+    append(copying: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+  }
+
+  @inline(__always)
+  fileprivate mutating func append(copying bytes: UnsafeBufferPointer<UInt8>) {
+    withUnsafeMutableBufferPointer { buffer, count in
+      _ = UnsafeMutableBufferPointer(rebasing: buffer[count...]).initialize(fromContentsOf: bytes)
+      count += bytes.count
+    }
+  }
+}
