@@ -62,7 +62,7 @@ static inline pid_t dm_start(const char *program, char *const arguments[], char 
   pid_t parent = getpid();
   pid_t process = fork();
   if (process != 0) {
-    /* By both of them: whoever comes first. */
+    /* Called by both processes, because either may run first. */
     if (process > 0) setpgid(process, process);
     return process;
   }
@@ -83,7 +83,7 @@ static inline pid_t dm_start(const char *program, char *const arguments[], char 
   int said = dup2(errors, 2);
   int input = open("/dev/null", O_RDONLY);
   if (said == 2 && dup2(input, 0) == 0 && dup2(output, 1) == 1 && chdir(folder) == 0) {
-    /* Also what whoever started this process has left open. */
+    /* Also what the parent process has left open. */
     closefrom(3);
     execve(program, arguments, environment);
   }

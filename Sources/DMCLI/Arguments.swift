@@ -84,7 +84,7 @@ public struct Arguments: Sendable {
 
   private mutating func takeAction() throws {
     let names = command.subcommands.map(\.name).joined(separator: ", ")
-    guard let name = operands.first else { throw usage("what shall it do? Say one of \(names)") }
+    guard let name = operands.first else { throw usage("a command is missing; give one of \(names)") }
     guard let action = command.subcommands.first(where: { $0.name == name }) else {
       throw usage("unknown action '\(name)'; say one of \(names)")
     }

@@ -36,7 +36,7 @@ extension Invocation {
         if word == "all" { return all }
         guard let kind = MessagingEvent.Kind(rawValue: String(word)) else {
           let known = all.map(\.rawValue).joined(separator: ", ")
-          throw usage("'\(word)' is no kind of event; name some of \(known), or 'all'")
+          throw usage("'\(word)' is not a kind of event; name some of \(known), or 'all'")
         }
         return [kind]
       })

@@ -86,7 +86,7 @@ extension Option<Int?> {
     self.init(long, short: short, value: value, help) { text in
       if text == "all" { return nil }
       guard let count = Int(text), count >= 0 else {
-        throw usage("'\(text)' is no number for \(spelling); write one, or 'all'")
+        throw usage("'\(text)' is not a number, which \(spelling) needs; give one, or 'all'")
       }
       return count
     }

@@ -21,7 +21,7 @@ public enum AttachmentSource: Sendable {
   /// - Parameters:
   ///   - hashes: whether the hash is wanted, which costs more than the copy.
   ///   - maximum: bytes that a source may have.
-  /// - Throws: `unknown_file`, `bad_attachment` of what is no file or too large, `busy` of one that changed meanwhile.
+  /// - Throws: `unknown_file`, `bad_attachment` of what is not a file or too large, `busy` of one that changed meanwhile.
   package func copy(
     to path: String, hashes: Bool, maximum: Int, _ progress: (String) throws -> Void
   ) throws -> ContentHash? {

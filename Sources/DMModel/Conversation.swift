@@ -40,7 +40,7 @@ public struct Conversation: Equatable, Sendable {
   public var avatarURL: String?
   /// How long what is said from now on lives.
   public var expireAfter: Duration?
-  /// Whether it is in the user's lists: not deleted by him, and not one with somebody whom he blocks.
+  /// Whether it is in the user's lists: not deleted by them, and not one with a user that they block.
   package var isListed = true
   /// Where the page after this conversation begins.
   public let pageCursor: PageCursor?

@@ -70,7 +70,8 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
       let rev = words[1].flatMap(Int64.init(exactly:)), words.count == 2 || words[2] != nil,
       let seq = Int(exactly: words.count == 3 ? words[2] ?? 0 : 0)
     else {
-      throw DMError(.badCursor, "'\(text)' is no cursor of a stream; take one from a line of dm-tail -f", subject: text)
+      throw DMError(
+        .badCursor, "'\(text)' is not a cursor of a stream; take one from a line of dm-tail -f", subject: text)
     }
     guard owner == store.low else {
       throw DMError(

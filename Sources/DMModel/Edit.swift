@@ -89,7 +89,7 @@ public struct Deletion: Equatable, Sendable {
   }
 }
 
-/// The reaction of one user to a message, or that he took it back.
+/// The reaction of one user to a message, or that they took it back.
 public struct Reaction: Equatable, Sendable {
   public let messageID: Identifier
   public let conversationID: Identifier
@@ -110,7 +110,7 @@ public struct Reaction: Equatable, Sendable {
   }
 }
 
-/// What somebody reported to whoever runs the store, with the message as it was.
+/// What a user reported to the people who run the store, with the message as it was.
 public struct Report: Equatable, Sendable {
   public let messageID: Identifier
   public let conversationID: Identifier

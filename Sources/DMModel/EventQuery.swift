@@ -15,7 +15,7 @@ public struct EventQuery: Sendable {
   public var isCaughtUp = false
   /// Leaves out conversations while they are muted.
   public var unmutedOnly = false
-  /// Leaves out what the user did himself.
+  /// Leaves out what the user did.
   public var othersOnly = false
   /// Nil for `now`; a consumer that is new has to be told.
   public var start: Start?
@@ -23,7 +23,7 @@ public struct EventQuery: Sendable {
   public var follows = true
   /// From one heartbeat to the next, a millisecond at least; nil for none, or for every 5 s of a consumer.
   public var heartbeat: Duration?
-  /// Whether others see that the user is there while he follows.
+  /// Whether others see that the user is there while they follow.
   public var beatsPresence = true
   /// Whether what was told counts as delivered.
   public var marksDelivered = true

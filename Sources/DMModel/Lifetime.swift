@@ -1,9 +1,9 @@
-/// A stretch of time: `10s`, `5m`, `1h`, `7d` or `2w`.
+/// A length of time: `10s`, `5m`, `1h`, `7d` or `2w`.
 ///
 /// - Throws: `bad_time`, also of nothing and of more than a year.
 public func duration(_ text: String) throws -> Duration {
   if let length = microseconds(of: text), (1...366 * 86_400_000_000).contains(length) { return .microseconds(length) }
-  throw DMError(.badTime, "'\(text)' is no stretch of time up to a year; write 10s, 5m or 1h", subject: text)
+  throw DMError(.badTime, "'\(text)' is not a length of time up to a year; give 10s, 5m or 1h", subject: text)
 }
 
 /// The microseconds that a number and a unit mean; nil when it is not that.

@@ -83,7 +83,7 @@ public struct Message: Equatable, Sendable {
   /// Whether the user who sees it is the sender.
   public var isMine = false
   public var isUnread = false
-  /// How many others have sent a receipt, without those whom the sender or the user who sees it blocks.
+  /// How many others have sent a receipt, without those blocked by the sender or by the user who sees it.
   public var readByCount = 0
   /// Who they are, where that was asked for.
   public var readBy: [Handle]?
@@ -97,9 +97,9 @@ public struct Message: Equatable, Sendable {
   public let nonce: String?
   /// What it carries besides a text, or instead of one.
   public var attachments: [Attachment] = []
-  /// Participants whom the text mentions.
+  /// The participants that the text mentions.
   public var mentions: [Handle] = []
-  /// Those of users whom the reader does not block.
+  /// Those of users that the reader does not block.
   public var reactions: [Reactions] = []
   public var editedAt: Timestamp?
   public var expiresAt: Timestamp?
@@ -107,7 +107,7 @@ public struct Message: Equatable, Sendable {
   public var deletedAt: Timestamp?
   /// What was announced, in a message without a text.
   public var systemKind: SystemKind?
-  /// Whom or what the announcement is about: a handle, or a title.
+  /// The subject of the announcement: a handle, or a title.
   public var subject: String?
   /// Set on what a send returns when the nonce named a message that was there.
   public var isDuplicate = false

@@ -94,7 +94,7 @@ public struct MessageStatus: Equatable, Sendable {
 /// Who is typing in a conversation; it replaces what was said of it before.
 public struct Typing: Equatable, Sendable {
   public let conversationID: Identifier
-  /// In the order of their handles' bytes; the user himself is left out.
+  /// In the order of their handles' bytes, without the user.
   public let users: [Handle]
 
   package init(conversationID: Identifier, users: [Handle]) {

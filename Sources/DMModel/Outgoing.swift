@@ -7,7 +7,7 @@ public struct Outgoing: Equatable, Sendable {
   public let replyTo: MessageReference?
   /// How long it lives; nil for as long as the conversation says.
   public let lifetime: Duration?
-  /// What was prepared by the user, or is in a message that he sees.
+  /// What was prepared by the user, or is in a message that they see.
   public let attachments: [Identifier]
   /// The message whose content it passes on, which the user must see.
   public let forwards: Identifier?

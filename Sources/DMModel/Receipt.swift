@@ -28,7 +28,7 @@ public struct Receipt: Equatable, Sendable {
 public struct Marked: Equatable, Sendable {
   public enum Action: String, Sendable, CaseIterable {
     case read
-    /// For oneself only, the receipts stay.
+    /// For the user only; the receipts stay.
     case unread
     /// Everything up to the last of them reached the user.
     case delivered

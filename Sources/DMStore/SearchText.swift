@@ -94,7 +94,7 @@ package enum SearchText {
       : (lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3)
   }
 
-  /// Whether the index keeps anything of it: a letter, a digit, or a character that somebody defined for himself.
+  /// Whether the index keeps anything of it: a letter, a digit, or a character for private use.
   static func isWord(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII {
       return switch scalar {

@@ -2,11 +2,11 @@ internal import DMModel
 
 /// How far messages have come, as one user sees it, for one pass over them.
 ///
-/// A reader or receiver whom the sender blocks does not count, except for themselves: a user who is blocked must not learn
+/// A reader or receiver blocked by the sender does not count, except for themselves: a user who is blocked must not learn
 /// of it from a status. What was looked up is kept: a run of messages that the same users have read costs one query.
 package final class StatusReader {
   private final class Known {
-    /// The two participants to whom most was delivered: the sender may be one of them.
+    /// The two participants who received most: the sender may be one of them.
     let delivered: [(user: Int64, seq: Int)]
     var range: SeqRange?
     var isRead = false
@@ -56,7 +56,7 @@ package final class StatusReader {
 
   /// The other users who have sent a receipt for a message, in the order in which they became users of the store.
   ///
-  /// Leaves out whom the sender blocks, as `status` does, and whom the viewer blocks.
+  /// Leaves out users that the sender blocks, as `status` does, and users that the viewer blocks.
   func readers(of seq: Int, in conversation: Int64, from sender: Int64) throws -> [Int64] {
     let known = try known(seq, conversation)
     if !known.isRead || known.reader == sender { return [] }
@@ -77,7 +77,7 @@ package final class StatusReader {
     return readers.count - (readers.contains(sender) ? 1 : 0)
   }
 
-  /// Whom a user blocks; costs nothing where nobody blocks anybody.
+  /// The users that a user blocks; costs nothing where nobody blocks anybody.
   package func blockedUsers(by user: Int64) throws -> Set<Int64> {
     let any = try hasBlocks ?? store.hasBlocks()
     hasBlocks = any

@@ -2,7 +2,7 @@ package import DMModel
 internal import DMSystem
 
 extension Store {
-  /// An attachment as its row says, whoever sees it.
+  /// An attachment as its row says, without a check of who may see it.
   package struct StoredAttachment {
     package let key: Int64
     /// Who prepared it.

@@ -27,7 +27,7 @@ extension Store {
     return try any.step()
   }
 
-  /// The participants who block other participants, and whom.
+  /// The participants who block other participants, and the blocked ones.
   ///
   /// Linear in the participants where anybody blocks anybody.
   package func blocks(among conversation: Int64) throws -> [Int64: Set<Int64>] {
@@ -83,9 +83,9 @@ extension Store {
     return try keys(&statement)
   }
 
-  /// Counts anew what the user's blocks hide of a conversation, and when something reached him there last.
+  /// Counts again what the user's blocks hide of a conversation, and when something reached the user there last.
   ///
-  /// Linear in the messages that he has not read.
+  /// Linear in the messages that the user has not read.
   package func applyBlocks(of user: Int64, in conversation: Int64) throws {
     guard let row = try self.conversation(key: conversation), let place = try membership(of: user, in: conversation)
     else { return }
@@ -113,7 +113,7 @@ extension Store {
     try update.run()
   }
 
-  /// Has those who have joined, and those who block them, be told nothing by those whom they block.
+  /// Hides from each of those who have joined, and from those who block them, what the users that they block say.
   package func applyBlocks(toThoseWhoJoined users: [Int64], _ conversation: Int64) throws {
     guard try hasBlocks() else { return }
     for user in users {
@@ -122,7 +122,7 @@ extension Store {
     }
   }
 
-  /// The messages of a range that those sent whom a user blocks.
+  /// The messages of a range that were sent by users that a user blocks.
   func blockedMessages(by user: Int64, in conversation: Int64, _ range: SeqRange) throws -> [SeqRange] {
     var statement = try connection.prepare(
       """
@@ -132,7 +132,7 @@ extension Store {
     return try ranges(&statement, user, conversation, range)
   }
 
-  /// When the newest message was said that was not by one whom a user blocks; nil where his row need not repeat it.
+  /// When the newest message was said that was not by a user that this user blocks; nil where their row need not repeat it.
   private func lastActivity(of user: Int64, in row: ConversationRow, upTo end: Int) throws -> Timestamp? {
     var statement = try connection.prepare(
       """

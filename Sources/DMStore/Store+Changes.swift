@@ -17,7 +17,7 @@ extension Store {
     case status = 7
     case edited = 8
     case deleted = 9
-    /// By that user for himself.
+    /// By that user, for themselves alone.
     case deletedForMe = 10
     case reaction = 11
   }
@@ -87,7 +87,7 @@ extension Store {
     /// A bit for each kind: SQLite would make a table of a list, for each batch anew.
     var kindMask: Int64 { kinds.reduce(0) { $0 | 1 << $1.rawValue } }
 
-    /// Nil for all that he is in.
+    /// Nil for all that the user is in.
     package let conversations: [Int64]?
     /// Leaves out conversations that are muted at this moment; nil for none.
     package var unmutedAt: Timestamp?

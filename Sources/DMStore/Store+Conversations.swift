@@ -7,7 +7,7 @@ extension Store {
     package let id: Identifier
     package let isGroup: Bool
     package let isImported: Bool
-    /// The last message that there is; where somebody looks at it who has left, the last that he may see.
+    /// The last message that there is; for a user who has left, the last that they may see.
     package var lastSeq: Int
     /// Microseconds that what is said from now on lives.
     package var expireAfter: Int64? = nil
@@ -42,7 +42,7 @@ extension Store {
     return try row(&statement)
   }
 
-  /// The conversation of two users, or of one with himself.
+  /// The conversation of two users, or of one user with themselves.
   package func directConversation(_ one: Int64, _ other: Int64) throws -> ConversationRow? {
     var statement = try connection.prepare(
       """

@@ -2,7 +2,7 @@ package import DMModel
 internal import DMSystem
 
 extension Store {
-  /// A message as its row says, whoever sees it.
+  /// A message as its row says, without a check of who may see it.
   package struct StoredMessage {
     let key: Int64
     let place: Place
@@ -143,7 +143,7 @@ extension Store {
     return added
   }
 
-  /// A range together with those that it touches, which are taken away: whoever deletes message after message leaves
+  /// A range together with those that it touches, which are taken away: a user who deletes message after message leaves
   /// one.
   private func takeNeighbors(of range: SeqRange, _ user: Int64, _ conversation: Int64, isDeleted: Bool) throws
     -> SeqRange
@@ -167,7 +167,7 @@ extension Store {
     return all
   }
 
-  /// Shows a user again what was said before he joined or while he was away.
+  /// Shows a user again what was said before they joined or while they were away.
   package func showHistory(to user: Int64, in conversation: Int64) throws {
     var delete = try connection.prepare(
       "DELETE FROM hidden_range WHERE conversation = ? AND user = ? AND NOT is_deleted")

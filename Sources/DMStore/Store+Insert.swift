@@ -124,7 +124,7 @@ extension Store {
   /// messages are no news to one user, or to anybody.
   ///
   /// - Parameters:
-  ///   - sender: who said it, of whom those who block him are told nothing.
+  ///   - sender: the user who said it; those who block them are told nothing.
   ///   - isSaid: whether it brings back what was archived or deleted.
   package func update(_ row: ConversationRow, added: Int, readBy user: Int64?, sender: Int64?, isSaid: Bool) throws {
     do {
@@ -155,7 +155,7 @@ extension Store {
     participants.bind(blockers.isEmpty ? nil : jsonArray(blockers))
     try participants.run()
     for blocker in blockers {
-      // What counts as read by all does so with him too.
+      // What counts as read by all does so for the blocker too.
       var hide = try connection.prepare(
         """
         UPDATE participant SET blocked_count = blocked_count + ?3, read_count = read_count + ?4

@@ -167,7 +167,7 @@ extension Store {
       }
       conversation.name = try name(of: conversation, as: viewer)
       if conversation.unreadCount > 0 {
-        // Where something is unread that he does not see, the first of it need not be the first.
+        // Where something is unread that the user does not see, the first of it need not be the first.
         let isPlain = row.int(12) == 0 && pending.unread == 0
         conversation.firstUnreadSeq = isPlain ? row.optionalInt(10) ?? 1 : try firstUnread(in: key, as: viewer)
       }
@@ -192,7 +192,7 @@ extension Store {
 
   /// The first message that a user sees and has not read.
   ///
-  /// Linear in the unread ones before it that he does not see.
+  /// Linear in the unread ones before it that the user does not see.
   private func firstUnread(in conversation: Int64, as viewer: Viewer) throws -> Int? {
     var statement = try connection.prepare(
       """

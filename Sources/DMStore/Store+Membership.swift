@@ -4,7 +4,7 @@ extension Store {
   /// That a user is in a conversation, or was.
   package struct Membership: Equatable {
     package let isOwner: Bool
-    /// The last message that he may see; nil for one who is in.
+    /// The last message that the participant may see; nil for one who is in.
     package let leftSeq: Int?
   }
 
@@ -33,7 +33,7 @@ extension Store {
     return try keys(&statement)
   }
 
-  /// Those in a conversation, or who left it later, with whom a message does not count as read.
+  /// The users in a conversation, or who left it later, for which a message does not count as read.
   func unreadBy(_ seq: Int, in conversation: Int64) throws -> [Int64] {
     var statement = try connection.prepare(
       """
@@ -46,11 +46,11 @@ extension Store {
     return try keys(&statement)
   }
 
-  /// Makes a user a participant from the first message on; nothing happens when he is one.
+  /// Makes a user a participant from the first message on; nothing happens when they are one.
   ///
   /// Looks at no more than a small group's rows, however large it is.
   ///
-  /// - Parameter time: when he joined; nil for when it was created.
+  /// - Parameter time: when the user joined; nil for when it was created.
   package func join(_ conversation: Int64, _ user: Int64, at time: Timestamp? = nil) throws {
     do {
       // NB: SQLite 3.40.1 answers 0 to `RETURNING last_activity IS NULL` of a row where it is NULL.
@@ -97,7 +97,7 @@ extension Store {
     try deleteFormer(user, of: row.key)
   }
 
-  /// Ends a user's part in a conversation with its last message, and passes the group on if he was its last owner.
+  /// Ends a user's part in a conversation with its last message, and passes the group on if they were its last owner.
   package func leave(_ row: ConversationRow, _ user: Int64) throws {
     do {
       var statement = try connection.prepare(

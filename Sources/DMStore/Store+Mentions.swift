@@ -10,7 +10,7 @@ extension Store {
     try insert.run()
   }
 
-  /// Counts a mention that is new to a user: not his own, and not by one whom he blocks.
+  /// Counts a mention that is new to a user: not their own, and not by a user that they block.
   func countMention(of user: Int64, by sender: Int64, in conversation: Int64) throws {
     if user == sender { return }
     var update = try connection.prepare(
@@ -24,7 +24,7 @@ extension Store {
     try update.run()
   }
 
-  /// How often a user is mentioned in a range by those whom he does not block.
+  /// How often a user is mentioned in a range by users that they do not block.
   package func mentions(_ user: Int64, in conversation: Int64, _ range: SeqRange) throws -> Int {
     var statement = try connection.prepare(
       """
@@ -39,7 +39,7 @@ extension Store {
     return try statement.step() ? statement.int(0) : 0
   }
 
-  /// Replaces those whom a message mentions, and counts those anew who have not read it.
+  /// Replaces the users that a message mentions, and counts again those who have not read it.
   func setMentions(_ users: [Int64], of message: StoredMessage) throws {
     let seqs = message.place.seq...message.place.seq
     let conversation = message.place.conversation

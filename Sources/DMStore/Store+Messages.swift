@@ -8,7 +8,7 @@ extension Store {
     m.forwarded_from
     """
 
-  /// A message as a user sees it; nil of one that he does not see.
+  /// A message as a user sees it; nil for one that they do not see.
   package func message(_ row: borrowing Statement, from first: Int32, as viewer: Viewer) throws -> Message? {
     let conversation = row.int64(first + 1)
     let seq = row.int(first + 2)
@@ -130,7 +130,7 @@ extension Store {
 
   /// The newest message up to a number that a user sees.
   ///
-  /// Linear in the ones after it that he does not see, but for those that are hidden in stretches.
+  /// Linear in the later messages that the user does not see, except those hidden in ranges.
   func newestMessage(in conversation: Int64, upTo seq: Int, as viewer: Viewer) throws -> Message? {
     var place: Int? = seq
     while let end = place {

@@ -23,7 +23,7 @@ extension Store {
     try insert.run()
   }
 
-  /// The groups without a title of exactly these users, one of whom is the first.
+  /// The groups without a title that have exactly these users, the first of them included.
   ///
   /// Linear in the conversations of that user.
   package func untitledGroups(of users: [Int64]) throws -> [ConversationRow] {

@@ -1,13 +1,13 @@
 package import DMModel
 
 extension Store {
-  /// What of a conversation a participant decides for himself.
+  /// What of a conversation each participant decides for themselves.
   package enum OwnState {
     case pinned(Bool)
     case archived(Bool)
     case mutedUntil(Timestamp?)
     case draft(String?)
-    /// Gone from his lists until something new is said.
+    /// Gone from the user's lists until something new is said.
     case deleted(Bool)
   }
 
@@ -46,7 +46,7 @@ extension Store {
 }
 
 extension Store {
-  /// Whether a user is in one conversation with another whom he does not block, of all or of some.
+  /// Whether a user is in one conversation with another that they do not block, of all or of some.
   package func sharesConversation(_ user: Int64, _ other: String, among conversations: [Int64]?) throws -> Bool {
     var statement = try connection.prepare(
       """
@@ -60,7 +60,7 @@ extension Store {
     return try statement.step()
   }
 
-  /// Those who show their presence, whom a user does not block and with whom he is in a conversation, by handle.
+  /// The users who show their presence, are in a conversation with a user and not blocked by them, by handle.
   package func contacts(of user: Int64) throws -> [Handle] {
     var statement = try connection.prepare(
       """

@@ -1,7 +1,7 @@
 package import DMModel
 
 extension Store {
-  /// The reactions to a message by those whom a user does not block: each emoji when it came first, its users in order.
+  /// The reactions to a message, without those by users that a user blocks: each emoji when it came first, its users in order.
   package func reactions(to message: Int64, as viewer: Viewer) throws -> [Message.Reactions] {
     var statement = try connection.prepare("SELECT user, emoji FROM reaction WHERE message = ? ORDER BY at, user")
     statement.bind(message)
@@ -72,7 +72,7 @@ extension Store {
     try append(.edited, conversation: message.place.conversation, user: message.sender, seqs: seqs, at: time)
   }
 
-  /// Keeps a copy of a message for whoever runs the store; another report by the same user replaces the reason.
+  /// Keeps a copy of a message for the people who run the store; another report by the same user replaces the reason.
   package func report(_ message: StoredMessage, by user: Int64, reason: String?, at time: Timestamp) throws {
     var insert = try connection.prepare(
       """

@@ -25,7 +25,7 @@ extension Store {
     return gaps(in: near.map { $0.clamped(to: range) }, left: settled)
   }
 
-  /// The messages of a range that never reach a user, or have expired, so that he cannot read them.
+  /// The messages of a range that never reach a user, or have expired, so that the user cannot read them.
   package func unreachable(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
     let hidden = try viewer.hidden(in: range, of: conversation)
     let expired = try expiredMessages(now: viewer.now).filter { $0.conversation == conversation && range ~= $0.seq }
@@ -34,7 +34,7 @@ extension Store {
     return coalesced((hidden + blocked).sorted { $0.lowerBound < $1.lowerBound })
   }
 
-  /// Has a range counted as read for the user himself.
+  /// Has a range counted as read for the user alone.
   ///
   /// - Returns: the parts that were unread.
   package func cover(_ range: SeqRange, by user: Int64, in conversation: Int64) throws -> [SeqRange] {
@@ -49,7 +49,7 @@ extension Store {
     return added
   }
 
-  /// Marks a range as unread, for the user himself; what he said stays read, and what he does not see.
+  /// Marks a range as unread, for the user alone; what they said stays read, and what they do not see.
   ///
   /// - Returns: the parts that were read.
   package func uncover(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
@@ -67,8 +67,8 @@ extension Store {
     return removed
   }
 
-  /// The messages of a range that are no news to a user whatever he does: his own, announcements, tombstones, and
-  /// what never reaches him.
+  /// The messages of a range that are no news to a user whatever they do: their own, announcements, tombstones, and
+  /// what never reaches them.
   private func settledMessages(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
     var statement = try connection.prepare(
       """
@@ -223,7 +223,7 @@ extension Store {
     return several < first.seq ? marks + [ReadMark(range: (several + 1)...first.seq, reader: first.user)] : marks
   }
 
-  /// The two participants to whom most was delivered, of all or of all but one.
+  /// The two participants who received most, of all or of all but one.
   ///
   /// Linear in the participants; SQLite's own sorting costs more than all else that a follower does.
   func furthestDelivered(in conversation: Int64, besides user: Int64? = nil) throws -> [(user: Int64, seq: Int)] {
@@ -240,7 +240,7 @@ extension Store {
     return furthest
   }
 
-  /// The participants to whom anything was delivered, and how far.
+  /// The participants who received anything, and how far.
   package func delivered(in conversation: Int64) throws -> [(user: Int64, seq: Int)] {
     var statement = try connection.prepare(
       "SELECT user, delivered_seq FROM participant WHERE conversation = ? AND delivered_seq > 0")

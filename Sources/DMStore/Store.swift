@@ -39,7 +39,7 @@ package final class Store {
   }
 
   deinit {
-    // After a bulk write, so that whoever comes next does not have to read a long log. Nothing is lost
+    // After a bulk write, so that the next process does not have to read a long log. Nothing is lost
     // when it cannot be done now.
     guard connection.hasLog(over: Self.loneLog), let lock = FileLock(ifFree: location.lock) else { return }
     connection.checkpoint(ifOver: Self.loneLog, emptying: true)
@@ -58,7 +58,7 @@ package final class Store {
       return nil
     }
     if refusesForeignParts { try store.refuseForeignParts() }
-    // An older store is brought up to date by whoever comes first, reader or not.
+    // An older store is brought up to date by the first process that opens it, reader or not.
     if version < Migration.steps.count { try store.migrate() }
     return store
   }
@@ -97,7 +97,7 @@ package final class Store {
   ) throws -> T {
     let lock = try writeLock(patience: patience)
     if !isReady {
-      // In case the creator was killed before he came to it.
+      // In case the process that created the store was killed before it did this.
       try keepLog()
       // The pages that a thousand messages touch do not fit into the cache of 2 MB that SQLite has by itself.
       try connection.execute(
@@ -124,9 +124,9 @@ package final class Store {
     try commit(transaction, mark, under: lock)
     isCommitted = true
     writeCount += 1
-    // Only now: whoever wakes earlier sees nothing yet, and is not woken again.
+    // Only now: a follower that wakes earlier sees nothing yet, and is not woken again.
     if logged != nil { EmptyFile.touch(location.bell) }
-    // Whoever writes again and again stays, and moves the log when he leaves.
+    // A process that writes again and again stays, and moves the log when it ends.
     let isLone = !isBulk && !hasWritten
     hasWritten = true
     connection.checkpoint(ifOver: isLone ? Self.loneLog : Self.bulkLog, emptying: isLone)

@@ -50,12 +50,12 @@ public struct StoreLocation: Hashable, Sendable {
   package func state() throws -> State {
     guard let folder = try status(of: directory) else { return .absent }
     guard folder & S_IFMT == S_IFDIR else {
-      throw DMError(.storeForeign, "'\(directory)' is no folder; a store is one", subject: directory)
+      throw DMError(.storeForeign, "'\(directory)' is not a folder; a store is one", subject: directory)
     }
     try refuseNetworkFileSystem()
     guard let file = try status(of: database) else { return .absent }
     guard file & S_IFMT == S_IFREG else {
-      throw DMError(.storeForeign, "'\(database)' is no regular file; name another --store", subject: database)
+      throw DMError(.storeForeign, "'\(database)' is not a regular file; name another --store", subject: database)
     }
     return .present
   }

@@ -33,7 +33,7 @@ package final class Viewer {
     case nothing
     /// That there was a message which is deleted or has expired.
     case tombstones
-    /// For what he has sent himself, whatever became of it.
+    /// For what the user has sent, whatever became of it.
     case everything
   }
 
@@ -103,7 +103,7 @@ package final class Viewer {
     sight.hidden.insert(seq...seq, at: place(of: seq, in: sight.hidden))
   }
 
-  /// The messages of a range that are hidden from the user, whoever sent them.
+  /// The messages of a range that are hidden from the user, of any sender.
   package func hidden(in range: SeqRange, of conversation: Int64) throws -> [SeqRange] {
     try sight(of: conversation).hidden.filter { $0.overlaps(range) }
   }

@@ -21,7 +21,7 @@ extension Upkeep {
   /// it takes its name.
   ///
   /// - Parameters:
-  ///   - replacesAny: whether a file may be replaced that is no backup, or one that knows more.
+  ///   - replacesAny: whether a file may be replaced that is not a backup, or one that knows more.
   ///   - takesDamaged: whether messages are taken along that are not as they were written, and contents left out.
   /// - Throws: `cannot_create`, `store_damaged` when the copy is not sound; then there is none.
   public func backUp(to path: String, replacesAny: Bool = false, takesDamaged: Bool = false) throws -> Backup {
@@ -90,14 +90,14 @@ extension Upkeep {
       throw fileFault(.cannotCreate, "create", path)
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw DMError(.cannotCreate, "'\(path)' is no regular file; name another", subject: path)
+      throw DMError(.cannotCreate, "'\(path)' is not a regular file; name another", subject: path)
     }
     if replacesAny { return }
     // Closing a database of its own would drop its locks.
     let isOwn = StoreLocation.File(device: status.st_dev, number: status.st_ino) == location.file()
     guard !isOwn, try header(of: path).isBackup else {
       throw DMError(
-        .cannotCreate, "'\(path)' is there and is no backup of a store; name another file, or say --force",
+        .cannotCreate, "'\(path)' is there and is not a backup of a store; name another file, or say --force",
         subject: path)
     }
   }

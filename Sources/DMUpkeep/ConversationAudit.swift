@@ -14,7 +14,7 @@ final class ConversationAudit {
   /// Where a conversation ends.
   struct End: Equatable {
     var lastSeq = 0
-    /// The newest row that is no tombstone.
+    /// The newest row that is not a tombstone.
     var lastMessage: Int64?
     var lastActivity: Timestamp
   }

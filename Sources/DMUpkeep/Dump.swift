@@ -17,7 +17,7 @@ public final class Dump {
   private let spool: Spool
   private let folder: ContentFolder
   private let contents: [NamedContent]
-  /// As long as the lines are printed: whoever reads them may stand still, and all that a purge does then is to leave
+  /// As long as the lines are printed: their reader may stand still, and all that a purge does then is to leave
   /// contents for the next time, while a copy of them all in the spool might fill the disk.
   private let share: FileLock?
 
@@ -149,7 +149,7 @@ extension Store {
 // MARK: Values
 
 extension JSONWriter {
-  /// A value that comes back as it was, whoever reads the line on the way; NULL is absent.
+  /// A value that comes back as it was, whatever program reads the line on the way; NULL is absent.
   ///
   /// Numbers beyond 2^53, which many readers of JSON round, blobs, and texts that no JSON string can hold are an
   /// object that names what they are.

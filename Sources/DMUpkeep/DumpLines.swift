@@ -136,7 +136,7 @@ extension Store {
       text: "INSERT INTO main.\(quoted(name)) (\(list(row.members.map(\.name)))) VALUES (\(places))")
     for member in row.members {
       guard let value = SQLiteValue(dumped: member.value) else {
-        throw lines.fault(.badField, "'\(member.name)' is no value of a dump")
+        throw lines.fault(.badField, "'\(member.name)' is not a value of a dump")
       }
       insert.bind(value)
     }

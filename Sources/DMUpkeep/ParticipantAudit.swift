@@ -43,7 +43,7 @@ extension ConversationAudit {
 
   /// What the counts of a participant have to be.
   ///
-  /// - Parameter read: his read ranges, ascending and disjoint.
+  /// - Parameter read: the participant's read ranges, ascending and disjoint.
   func counts(of row: ParticipantRow, read: [SeqRange], participants: Int) throws -> ParticipantCounts {
     let last = row.leftSeq ?? end.lastSeq
     let blocked = try store.blockedUsers(by: row.user)
@@ -132,7 +132,7 @@ extension ConversationAudit {
             "\(what) '\(row.handle)' has to count as read and does not; dm-doctor repair corrects it")
         }
       }
-      for (what, seq) in [("got", row.deliveredSeq), ("seen before he left", row.leftSeq ?? 0)]
+      for (what, seq) in [("got", row.deliveredSeq), ("seen before they left", row.leftSeq ?? 0)]
       where !(0...end.lastSeq).contains(seq) {
         findings.add(.ranges, id.description, "'\(row.handle)' cannot have \(what) the number \(seq)")
       }

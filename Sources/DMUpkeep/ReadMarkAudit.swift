@@ -74,7 +74,8 @@ extension ConversationAudit {
           """)
       while try strays.step() {
         findings.add(
-          .ranges, strays.identifier(0).description, "'\(table)' has the user \(strays.int64(1)), who is no participant"
+          .ranges, strays.identifier(0).description,
+          "'\(table)' has the user \(strays.int64(1)), who is not a participant"
         )
       }
     }

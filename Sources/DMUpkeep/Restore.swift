@@ -187,7 +187,7 @@ extension Upkeep {
         try store.connection.execute("INSERT INTO main.\(name) (\(columns)) SELECT \(columns) FROM built.\(name)")
       }
       try store.reindex()
-      // Whoever follows the empty one must not take years of history for news.
+      // A follower of the empty one must not take years of history for news.
       var change = try store.connection.prepare("UPDATE store SET uuid = ?")
       change.bind(Identifier(at: .now))
       try change.run()

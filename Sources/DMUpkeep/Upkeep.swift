@@ -4,7 +4,7 @@ internal import DMSystem
 
 /// A store as the one who runs it sees it: what keeps it whole, and what tells how it does.
 ///
-/// It acts on the files, as no user, and asks nobody's leave: whoever can open them may do all of it.
+/// It acts on the files, as no user, and asks for no permission: a process that can open them may do all of it.
 /// Not Sendable: it holds a connection that stays on its thread.
 public final class Upkeep {
   /// What can be done; the names stand in stores.

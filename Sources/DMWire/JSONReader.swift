@@ -76,8 +76,10 @@ public struct JSONReader: ~Copyable {
   private mutating func line() throws(DMError) -> JSONObject {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { throw fault("a byte order mark", advice: "remove it") }
     skipSpace()
-    guard peek() == UInt8(ascii: "{") else { throw fault(peek() == nil ? "nothing" : "something that is no object") }
-    guard case .object(let object) = try value() else { throw fault("something that is no object") }
+    guard peek() == UInt8(ascii: "{") else {
+      throw fault(peek() == nil ? "nothing" : "something that is not an object")
+    }
+    guard case .object(let object) = try value() else { throw fault("something that is not an object") }
     skipSpace()
     guard peek() == nil else { throw fault("more after the object") }
     return object
@@ -132,7 +134,7 @@ public struct JSONReader: ~Copyable {
     if take(UInt8(ascii: "}")) { return object }
     repeat {
       skipSpace()
-      guard peek() == UInt8(ascii: "\"") else { throw fault("a name that is no string") }
+      guard peek() == UInt8(ascii: "\"") else { throw fault("a name that is not a string") }
       let name = ExactString(try string())
       if object.members.count == 16 { names = Set(object.members.map { ExactString($0.name) }) }
       let isTwice =
@@ -173,7 +175,7 @@ public struct JSONReader: ~Copyable {
     _ = take(UInt8(ascii: "-"))
     let leading = peek()
     let count = digits()
-    guard count > 0, count == 1 || leading != UInt8(ascii: "0") else { throw fault("something that is no value") }
+    guard count > 0, count == 1 || leading != UInt8(ascii: "0") else { throw fault("something that is not a value") }
     if take(UInt8(ascii: ".")) {
       isInteger = false
       guard digits() > 0 else { throw fault("a number without decimals") }

@@ -5,7 +5,7 @@ internal import DMUpkeep
 @main struct DMDoctor: Program {
   static let deep = Flag(
     "deep", "compute everything again: pages, references, index, counts, ranges, digests and contents")
-  static let force = Flag("force", "replace a file that is no backup, or a backup that holds more")
+  static let force = Flag("force", "replace a file that is not a backup, or a backup that holds more")
   static let damaged = Flag(
     "damaged", "take along messages that are not as they were written, leave out such contents")
 

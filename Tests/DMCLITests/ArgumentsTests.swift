@@ -137,7 +137,7 @@ struct ArgumentsTests {
       _ = try arguments[Self.x]
       return arguments
     }
-    #expect(message == "'y' is no number for -x; write one, or 'all'")
+    #expect(message == "'y' is not a number, which -x needs; give one, or 'all'")
   }
 
   @Test func `a word of an enumeration is its value, and another word is an error that lists them`() throws {
@@ -212,7 +212,7 @@ struct ArgumentsTests {
   }
 
   @Test func `an action that is missing or unknown is an error that lists them`() throws {
-    #expect(try fault { try act() } == "what shall it do? Say one of add, list")
+    #expect(try fault { try act() } == "a command is missing; give one of add, list")
     #expect(try fault { try act("del") } == "unknown action 'del'; say one of add, list")
   }
 

@@ -203,7 +203,7 @@ import Testing
           if let text = answer["text"]?.string {
             #expect(text == "\(place + 1)  echo", "DM_SEED=\(dice.seed)")
           } else {
-            // Of the last line, which is no message, or of one that was answered before and has no name.
+            // Of the last line, which is not a message, or of one that was answered before and has no name.
             #expect(answer["type"]?.string == "ack", "DM_SEED=\(dice.seed)")
             #expect(place == total || !nonce, "DM_SEED=\(dice.seed)")
           }

@@ -20,7 +20,7 @@ import Testing
     return f
   }
 
-  /// A file that is no image.
+  /// A file that is not an image.
   private static func core(in folder: String) throws -> String {
     let path = folder + "/core.gz"
     try Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]).write(to: URL(filePath: path))

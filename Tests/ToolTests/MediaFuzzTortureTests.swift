@@ -36,7 +36,7 @@ struct MediaFuzzTortureTests {
   private func leak(_ outcome: Outcome, _ f: ToolFixture) throws -> Bool {
     guard outcome.status == .exit(0), !outcome.stderr.contains("metadata") else { return false }
     let record = try outcome.record
-    // What is no picture and no film is sent as it is.
+    // What is neither a picture nor a film is sent as it is.
     guard ["image", "video"].contains(record["kind"]?.string) else { return false }
     let hashes = [record["sha256"], record["thumbnail"]?["sha256"]].compactMap { $0?.string }
     return try hashes.contains { hash in

@@ -50,8 +50,8 @@ X
 exits 65 "an editor that writes and fails" env VISUAL="sh $work/editor" TMPDIR="$work" dm-send --edit bob
 is "$(cat "$work"/dm-send-*)" "precious words" "loses nothing"
 
-exits 67 "a number behind a handle is no user" dm-send bob:1 x
-like "$err" "*'bob:1' is no user*':' in it" "and nobody is told to add it"
+exits 67 "a number behind a handle is not a user" dm-send bob:1 x
+like "$err" "*'bob:1' is not a user*':' in it" "and nobody is told to add it"
 exits 64 "a range that runs backwards" dm-read bob 57..40
 like "$err" "*write 40..57" "is turned round"
 

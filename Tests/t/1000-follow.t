@@ -42,7 +42,7 @@ leave
 
 # Which events.
 exits 64 "a kind of event that there is not" dm-tail -f --as bob --events message,mesage
-like "$err" "dm-tail: 'mesage' is no kind of event; name some of message,*" "is named, with those that there are"
+like "$err" "dm-tail: 'mesage' is not a kind of event; name some of message,*" "is named, with those that there are"
 dm-tail --as bob >/dev/null
 start=$(dm-tail --as bob --cursor now | jq -r .cursor)
 dm-send -q --as alice bob 'please read'

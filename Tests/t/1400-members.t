@@ -62,7 +62,7 @@ dm-conversation -q add --as bob +ops carol
 is "$(dm-list --as carol | jq -r .title)" ops "until one is added again"
 
 # Removing, and owners.
-exits 77 "who is no owner removes nobody" dm-conversation remove --as bob +ops dave
+exits 77 "who is not an owner removes nobody" dm-conversation remove --as bob +ops dave
 is "$(dm-conversation remove --as alice +ops dave erin | jq -c '.participants | sort')" '["alice","bob","carol"]' \
   "the owner removes several"
 is "$(dm-tail --peek --as dave +ops -n 1 | jq -c '[.sender, .system_kind, .subject]')" '["alice","user_left","dave"]' \
@@ -74,7 +74,7 @@ exits 77 "the owner who left removes nobody" dm-conversation remove --as alice +
 is "$(dm-conversation expire --as bob +ops 1h | jq -r .expire_after)" 3600 "who joined first owns it then"
 dm-conversation -q expire --as bob +ops off
 dm-conversation -q add --as carol +ops alice
-exits 77 "who comes back is no owner" dm-conversation expire --as alice +ops 1h
+exits 77 "who comes back is not an owner" dm-conversation expire --as alice +ops 1h
 dm-conversation -q remove --as bob +ops bob
 is "$(dm-conversation expire --as carol +ops 1h | jq -r .expire_after)" 3600 \
   "an owner who removes themselves passes it on, to the one who has been back longest"

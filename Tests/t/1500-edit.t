@@ -54,7 +54,7 @@ done
 is "$(get bob 1 | jq -c .reactions)" '{"🧑🏿‍🚀":["alice"]}' "one has one, the last"
 for text in a ab 👍👍 '' 1 12 '#' '👍 ' ' 👍' 👍a 🇩 🇩🇪🇫🇷 ñ 海 © "$(printf '\342\200\215')" "$(printf '\357\270\217')" "👍$(printf '\342\200\215')" \
   "1$(printf '\357\270\217')" "👍$(seq 40 | sed 's/.*/️/' | tr -d '\n')"; do
-  if react "$text"; then _fail "'$text' is no emoji"; else is $? 65 "'$text' is no emoji"; fi
+  if react "$text"; then _fail "'$text' is not an emoji"; else is $? 65 "'$text' is not an emoji"; fi
 done
 is "$(get bob 1 | jq -c .reactions)" '{"🧑🏿‍🚀":["alice"]}' "what is none changes nothing"
 dm-edit -q react 👍 bob:1

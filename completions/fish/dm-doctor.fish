@@ -1,6 +1,6 @@
 # fish completion for dm-doctor; made by 'make generate'
 complete -c dm-doctor -l deep -d 'compute everything again: pages, references, index, counts, ranges, digests and contents'
-complete -c dm-doctor -l force -d 'replace a file that is no backup, or a backup that holds more'
+complete -c dm-doctor -l force -d 'replace a file that is not a backup, or a backup that holds more'
 complete -c dm-doctor -l damaged -d 'take along messages that are not as they were written, leave out such contents'
 complete -c dm-doctor -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
 complete -c dm-doctor -l as -x -d 'who acts [$DM_USER, else the login name]'

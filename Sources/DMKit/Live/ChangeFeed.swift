@@ -100,7 +100,7 @@ final class ChangeFeed {
     return .gap(from: from, to: to)
   }
 
-  /// Whether something was logged since, for whoever was not woken; and whether it is still the same store.
+  /// Whether something was logged since, for a follower that was not woken; and whether it is still the same store.
   ///
   /// - Throws: `store_replaced`, `no_store`, `store_too_new`.
   func hasMore() throws -> Bool {

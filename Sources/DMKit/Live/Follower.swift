@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The stream of what happens, for a program that has a thread for it; others take `Messenger.events`.
 ///
-/// It holds nothing of the store between two calls, so that a slow reader slows only himself. Asking for the next
+/// It holds nothing of the store between two calls, so that a slow reader slows only itself. Asking for the next
 /// events says that those before have reached their reader.
 public final class Follower {
   private let messenger: Messenger
@@ -31,7 +31,7 @@ public final class Follower {
   private static let often: Int64 = 100_000
   private static let seldom: Int64 = 1_000_000
 
-  /// Ends the stream when the other end of this descriptor is closed: whoever reads has gone, or had enough.
+  /// Ends the stream when the other end of this descriptor is closed: the reader has gone, or had enough.
   public var endsWith: Int32?
 
   /// Why the follower is not woken, said once; it looks ten times a second then.

@@ -7,7 +7,7 @@ internal import Synchronization
 /// What happens, as an asynchronous sequence.
 ///
 /// Each iteration has a connection and a thread of its own, which reads the next batch when it is asked for it: a
-/// slow reader slows only himself, and memory holds one batch. Cancelling the task ends the sequence.
+/// slow reader slows only itself, and memory holds one batch. Cancelling the task ends the sequence.
 public struct MessagingEvents: AsyncSequence, Sendable {
   public typealias Element = MessagingEvent
 

@@ -17,7 +17,7 @@ final class SignalFeed {
   private var lastLook: Int64?
   private var nextEnd: Int64?
 
-  /// Set by whoever waits for the descriptor, which stays silent until the next look.
+  /// Set by the caller that waits for the descriptor, which stays silent until the next look.
   var isTouched = false
 
   /// Microseconds from one look to the next.
@@ -92,7 +92,7 @@ final class SignalFeed {
     let changed = now.symmetricDifference(online)
     online = now
     return try changed.sorted().map { user in
-      // Who hides it from now on has gone, and no more is said of him.
+      // A user who hides it from now on has gone, and no more is said of them.
       let isShown = try now.contains(user) || messenger.seesPresence(of: user, among: feed.conversations)
       let seen = isShown ? folder.time(of: .present(user)) : nil
       return .presence(Presence(user: user, isOnline: now.contains(user), lastSeenAt: seen))

@@ -54,7 +54,7 @@ final class ImportRules {
       subject: name)
   }
 
-  /// - Parameter user: nil for a sender who is no user yet.
+  /// - Parameter user: nil for a sender who is not a user yet.
   /// - Throws: `not_allowed` for a sender who is not one of the two, or who never was in a group that is in use.
   func checkSender(_ user: Int64?, _ handle: Handle, of row: Store.ConversationRow) throws {
     if try row.isGroup && isOpen(row) { return }

@@ -1,4 +1,4 @@
-/// Finds those whom texts mention, of the participants that a conversation has now.
+/// Finds the users that texts mention, of the participants that a conversation has now.
 ///
 /// An `@` begins a mention where no letter or digit stands before it; of the handles that follow it the longest
 /// counts that no letter or digit follows. Letters of scripts without spaces divide words like spaces do.
@@ -19,7 +19,7 @@ private struct MentionFinder {
     }
   }
 
-  /// The users whom a text mentions, in its order.
+  /// The users that a text mentions, in its order.
   func users(in text: String) -> [Int64] {
     let scalars = Array(text.unicodeScalars)
     var found: [Int64] = []
@@ -55,7 +55,7 @@ final class Mentions {
 
   init(_ store: Store) { self.store = store }
 
-  /// The participants of a conversation whom a text mentions, in the order of the text.
+  /// The participants of a conversation that a text mentions, in the order of the text.
   func users(in text: String, of conversation: Int64) throws -> [Int64] {
     guard text.contains(byte: UInt8(ascii: "@")) else { return [] }
     let finder = try finders[conversation] ?? MentionFinder(store, conversation)

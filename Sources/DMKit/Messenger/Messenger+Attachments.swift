@@ -59,7 +59,7 @@ extension Messenger {
     return Prepared(attachment: attachment, advice: file.advice)
   }
 
-  /// An attachment that the user may have: of a message that he sees, or one that he prepared.
+  /// An attachment that the user may have: of a message that they see, or one that they prepared.
   ///
   /// - Throws: `unknown_attachment`.
   public func attachment(_ id: Identifier) throws -> Attachment {

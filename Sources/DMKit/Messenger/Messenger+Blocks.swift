@@ -1,10 +1,10 @@
 public import DMModel
 
 extension Messenger {
-  /// Blocks users, or does so no more: while one blocks somebody, nothing of his reaches one, and he is not told.
+  /// Blocks users, or does so no more: nothing of a blocked user reaches the user, and the blocked user is not told.
   ///
-  /// - Returns: those for whom that is new.
-  /// - Throws: `unknown_user`, `not_allowed` for oneself.
+  /// - Returns: those who were not blocked, or not unblocked, before.
+  /// - Throws: `unknown_user`, `not_allowed` for the user's own handle.
   public func setBlocked(_ isBlocked: Bool, _ handles: [String]) throws -> [User] {
     if try !hasStore(), let handle = handles.first { _ = try user(handle) }
     return try writing { store, me in
@@ -23,7 +23,7 @@ extension Messenger {
     }
   }
 
-  /// Whom the user blocks, in the order in which he began to.
+  /// The users that the user blocks, in the order in which they were blocked.
   public func blockedUsers() throws -> [User] {
     try reading([]) { store, me in
       try store.blockedUsers(by: me).compactMap { try store.user(store.handle($0).description) }

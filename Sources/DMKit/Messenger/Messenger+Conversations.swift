@@ -154,7 +154,7 @@ extension Messenger {
       try store.updateUser(me, change, at: .now)
       return try found(identity.handle.description, store)
     }
-    // Whoever hides goes at once, and nobody sees when he was there last.
+    // A user who hides goes at once, and nobody sees when they were there last.
     if !user.showsPresence { LiveFolder(path: location.live).takeBack(.present(user.handle)) }
     return user
   }

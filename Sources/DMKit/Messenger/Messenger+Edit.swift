@@ -28,7 +28,7 @@ final class EditSession: BatchSession {
   private let messenger: Messenger
   private let store: Store
   private let me: Int64
-  /// One for all: what is hidden from a user may be as much as what he edits.
+  /// One for all: what is hidden from a user may be as much as what they edit.
   private let viewer: Viewer
   private let mentions: Mentions
 

@@ -26,7 +26,7 @@ extension Messenger {
     }
   }
 
-  /// Has a user take part from the message on that announced him.
+  /// Has a user take part from the message that announced them.
   private func admit(
     _ user: Int64, to row: Store.ConversationRow, announcedIn seq: Int, withHistory: Bool, _ store: Store
   ) throws {
@@ -44,13 +44,13 @@ extension Messenger {
     _ = try store.cover(seq...row.lastSeq, by: user, in: row.key)
   }
 
-  /// What somebody does to one who blocks him must not come before him.
+  /// What a user does to one who blocks them must not be shown to that one.
   func putAside(_ conversation: Int64, of user: Int64, _ store: Store) throws {
     try store.set(.archived(true), of: user, in: conversation)
     try store.set(.mutedUntil(.forever), of: user, in: conversation)
   }
 
-  /// Removes users from a group and says so in it; oneself is removed by leaving.
+  /// Removes users from a group and says so in it; users remove themselves by leaving.
   ///
   /// - Returns: nil when none of them was in it.
   public func remove(_ handles: [String], from reference: ConversationReference) throws -> Conversation? {
@@ -64,7 +64,7 @@ extension Messenger {
     }
   }
 
-  /// Leaves a group; the last owner passes it on to whoever has been in it longest.
+  /// Leaves a group; the last owner passes it on to the participant who has been in it longest.
   public func leave(_ reference: ConversationReference) throws -> Conversation? {
     try changeGroup(reference, .leave) { row, store, me in
       try end(me, by: me, &row, store)
@@ -76,7 +76,7 @@ extension Messenger {
     try store.announce(.userLeft, [store.handle(user).description], by: me, in: &row)
     try store.leave(row, user)
     if try !store.blockedUsers(by: user).isEmpty { try store.applyBlocks(of: user, in: row.key) }
-    // Whoever is out of it is told by a change of his own.
+    // A user who is out of it is told by a change of their own.
     try store.append(.ownState, conversation: row.key, user: user, at: .now)
   }
 

@@ -53,7 +53,7 @@ extension Messenger {
     }
   }
 
-  /// Lists a conversation again that the user had deleted: he has something to say in it.
+  /// Lists a conversation again that the user had deleted: they have something to say in it.
   func bringBack(_ row: Store.ConversationRow, _ store: Store, _ me: Int64) throws {
     guard try store.set(.deleted(false), of: me, in: row.key) else { return }
     try store.append(.ownState, conversation: row.key, user: me, at: .now)

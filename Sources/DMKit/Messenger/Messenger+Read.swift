@@ -234,7 +234,7 @@ extension Messenger {
   ) throws -> [SeqRange] {
     let (me, act) = (viewer.user, options.act)
     let changed: [SeqRange]
-    // What never reaches him he has not read, and nobody is told that he has.
+    // What never reaches the user they have not read, and nobody is told that they have.
     let reached = try ranges.flatMap { range in
       act == .read ? gaps(in: range, left: try store.unreachable(range, as: viewer, in: key)) : [range]
     }

@@ -15,7 +15,7 @@ extension Messenger {
 
   /// Who has got and who has read messages, and when: by conversation, oldest first, one for each act.
   ///
-  /// Leaves out the sender of each message, whom that sender blocks, and whom the user blocks.
+  /// Leaves out the sender of each message, and the users that the sender or the user blocks.
   /// Linear in the change log where deliveries are asked for.
   public func receipts(
     for selections: [MessageSelection], _ kinds: Set<Receipt.Kind> = [.delivery, .read]

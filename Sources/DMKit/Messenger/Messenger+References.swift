@@ -2,7 +2,7 @@ public import DMModel
 internal import DMStore
 
 extension Messenger {
-  /// Finds a conversation that the user is in, or was in: then it ends for him where he left.
+  /// Finds a conversation that the user is in, or was in: then it ends where they left.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   func find(_ reference: ConversationReference, _ store: Store, _ me: Int64) throws -> Store.ConversationRow {
@@ -12,7 +12,7 @@ extension Messenger {
       subject: reference.description)
   }
 
-  /// The same, but nil for the direct conversation with a user to whom nothing was said yet.
+  /// The same, but nil for a direct conversation in which nothing was said yet.
   func findIfPresent(_ reference: ConversationReference, _ store: Store, _ me: Int64) throws
     -> Store.ConversationRow?
   {
@@ -41,7 +41,7 @@ extension Messenger {
       // A name of one's own goes before titles, which others can change.
       if let row = try store.conversation(ownName: title, of: me) { return row }
       var groups = try store.groups(titled: title, of: me)
-      // One that he has left does not stand in the way of one that he is in.
+      // One that the user has left does not stand in the way of one that they are in.
       if groups.count > 1 {
         let current = try groups.filter { try store.isParticipant(me, of: $0.key) }
         if !current.isEmpty { groups = current }
@@ -134,9 +134,9 @@ extension Messenger {
     }
   }
 
-  /// A message that the user sees, with its conversation as he sees it.
+  /// A message that the user sees, with its conversation as they see it.
   ///
-  /// - Throws: `unknown_message` also of one that is hidden from him, deleted or expired.
+  /// - Throws: `unknown_message` also for one that is hidden from the user, deleted or expired.
   func visibleMessage(
     _ reference: MessageReference, in given: Store.ConversationRow? = nil, _ store: Store, as viewer: Viewer
   ) throws -> (row: Store.ConversationRow, message: Message) {
@@ -172,10 +172,10 @@ extension Messenger {
 
   func unknownUser(_ handle: String, _ store: Store, _ me: Int64? = nil) throws -> DMError {
     if let fault = Handle.fault(in: handle) {
-      return DMError(.unknownUser, "'\(handle)' is no user: as a handle \(fault)", subject: handle)
+      return DMError(.unknownUser, "'\(handle)' is not a user: as a handle \(fault)", subject: handle)
     }
     if RangeReference(handle) != nil, Int(handle) == nil {
-      return DMError(.unknownUser, "'\(handle)' is no user; a range follows a conversation", subject: handle)
+      return DMError(.unknownUser, "'\(handle)' is not a user; a range follows a conversation", subject: handle)
     }
     return DMError(
       .unknownUser,

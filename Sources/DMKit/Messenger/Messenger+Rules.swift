@@ -34,7 +34,7 @@ extension Messenger {
     }
   }
 
-  /// Whether one may say something to somebody: not to one whom one blocks, whose answer one would never see.
+  /// Whether the user may say something to another: not to a user that they block, whose answer they would never see.
   ///
   /// - Throws: `not_allowed`.
   func checkNotBlocked(_ row: Store.ConversationRow, as viewer: Viewer) throws {

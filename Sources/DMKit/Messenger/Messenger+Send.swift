@@ -30,7 +30,7 @@ extension Messenger {
       let session = SendSession(self, store, me, allowsOtherText: once)
       var reached: Set<Int64> = []
       let sent = try batch.compactMap { outgoing in
-        // Whoever is named twice, by a handle and a UUID for example, is told once.
+        // A conversation that is named twice, by a handle and a UUID for example, gets the message once.
         try reached.insert(session.conversationKey(of: outgoing)).inserted
           ? (outgoing.conversation, session.act(on: outgoing)) : nil
       }

@@ -65,11 +65,11 @@ extension Messenger {
     if isShown { LiveFolder(path: location.live).give(.present(identity.handle)) }
   }
 
-  /// Who is there, of those whom one shares a conversation with, or of some.
+  /// Who is there, of the users who share a conversation with the user, or of some.
   ///
   /// Those who hide it are left out.
   ///
-  /// - Throws: `unknown_user`, `not_allowed` for a user with whom one shares none.
+  /// - Throws: `unknown_user`, `not_allowed` for a user who shares none with the user.
   public func presence(of handles: [String] = []) throws -> [Presence] {
     let users = try reading([] as [Handle]) { store, me in
       if handles.isEmpty { return try store.contacts(of: me) }
@@ -92,8 +92,7 @@ extension Messenger {
     }
   }
 
-  /// Whether the user is told that another is typing: both are in the conversation, and it is one of those that
-  /// he asked for.
+  /// Whether the user is told that another is typing: both are in the conversation, and it is one of those that were asked for.
   func sees(_ other: Handle, typingIn conversation: Identifier, among keys: [Int64]?) throws -> Bool {
     guard other != identity.handle else { return false }
     return try reading(false) { store, me in

@@ -110,7 +110,7 @@ public final class Messenger {
     try rehearse { try body($0, try actor($0)) }
   }
 
-  /// Runs `body` in one durable transaction, as a user who is added when he may be.
+  /// Runs `body` in one durable transaction, as a user who is added when they may be.
   func writing<T>(
     isBulk: Bool = false, patience: Int? = nil, _ body: (Store, Int64) throws -> T
   ) throws -> T {
@@ -118,7 +118,7 @@ public final class Messenger {
     return try store.write(isBulk: isBulk, patience: patience) { try body(store, try actor(store)) }
   }
 
-  /// The first to write in a new store is created whoever it is, and so is the login name.
+  /// The first user to write in a new store is created, whatever their handle, and so is the login name.
   private func actor(_ store: Store) throws -> Int64 {
     if let me = try me ?? store.userKey(identity.handle.description) { return me }
     guard try identity.isLoginName || !store.hasUsers() else {

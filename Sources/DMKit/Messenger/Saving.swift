@@ -62,7 +62,7 @@ extension Messenger {
 
   /// Saves those of one message, and tells of each; of two with the same name the second is called otherwise.
   ///
-  /// - Throws: the same, and `cannot_create` when there are several and the path is no folder.
+  /// - Throws: the same, and `cannot_create` when there are several and the path is not a folder.
   public func save(
     _ part: AttachmentPart, of attachments: [Attachment], to path: String, replacesAny: Bool = false,
     _ body: (SavedAttachment) throws -> Void
@@ -118,7 +118,7 @@ extension Messenger {
     guard Glibc.rename(file, target) == 0 else { throw fileFault(.cannotCreate, "create", target) }
   }
 
-  /// Unlike rename(2), link(2) replaces nothing, whoever comes at the same moment.
+  /// Unlike rename(2), link(2) replaces nothing, also when another process comes at the same moment.
   private func link(_ file: String, as target: String) throws {
     if Glibc.link(file, target) == 0 { return }
     let reason = errno

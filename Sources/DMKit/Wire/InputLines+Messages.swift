@@ -1,7 +1,7 @@
 public import DMModel
 
 extension Edit {
-  /// Reads a line of `dm-edit`; nil when it is no message that it can be done to: nobody chose an announcement among lines.
+  /// Reads a line of `dm-edit`; nil when it is not a message that it can be done to: nobody chose an announcement among lines.
   ///
   /// - Parameter act: what to do, given the line's text.
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`.
@@ -23,7 +23,7 @@ extension Edit {
 }
 
 extension Messenger.Mentioned {
-  /// Reads a line of `dm-read`; nil when it is no message.
+  /// Reads a line of `dm-read`; nil when it is not a message.
   ///
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`.
   public init?(line: ArraySlice<UInt8>) throws {

@@ -83,7 +83,7 @@ struct InputLine {
       throw DMError(.missingField, "'seq' is missing; add it to the line", subject: "seq")
     }
     guard case .integer(let seq) = value, seq > 0 else {
-      throw DMError(.badField, "'seq' is no number of a message; numbers begin with 1", subject: "seq")
+      throw DMError(.badField, "'seq' is not a number of a message; numbers begin with 1", subject: "seq")
     }
     return seq
   }
@@ -225,7 +225,7 @@ extension ImportedMessage {
     }
     let kind = try line.text("system_kind").map { text in
       guard let kind = Message.SystemKind(rawValue: text) else {
-        throw DMError(.badField, "'system_kind' is no kind of announcement: '\(text)'", subject: "system_kind")
+        throw DMError(.badField, "'system_kind' is not a kind of announcement: '\(text)'", subject: "system_kind")
       }
       return kind
     }

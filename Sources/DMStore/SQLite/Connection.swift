@@ -92,7 +92,7 @@ package struct Connection: ~Copyable {
   ///
   /// Only under the write lock.
   ///
-  /// A reader may keep part of it from moving; nobody waits for him, and the next writer tries again.
+  /// A reader may keep part of it from moving; nobody waits for the reader, and the next writer tries again.
   /// An emptied log costs the next process nothing to open, one that is only moved is read again.
   func checkpoint(ifOver limit: Int, emptying: Bool) {
     guard hasLog(over: limit) else { return }

@@ -194,7 +194,7 @@ final class EverydayRun {
     }
     said.editedAt = statement.optionalTimestamp(3)
     if said.deletedAt?.microseconds == 0 {
-      guard let time = statement.optionalTimestamp(4) else { throw Mismatch("\(seq) of \(talk) is no tombstone") }
+      guard let time = statement.optionalTimestamp(4) else { throw Mismatch("\(seq) of \(talk) is not a tombstone") }
       try nearNow(time)
       said.deletedAt = time
     }

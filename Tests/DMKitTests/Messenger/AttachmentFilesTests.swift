@@ -10,7 +10,7 @@ struct AttachmentFilesTests {
     try store.messenger("alice").prepare(.file(path))
   }
 
-  @Test func `what is no regular file is refused at once`() throws {
+  @Test func `what is not a regular file is refused at once`() throws {
     let store = try TemporaryStore()
     let pipe = try store.elsewhere("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
@@ -65,7 +65,7 @@ struct AttachmentFilesTests {
     #expect(try names(in: store.location.contents.path, mayBeAbsent: true).isEmpty)
   }
 
-  @Test func `nobody prepares who is no user`() throws {
+  @Test func `nobody prepares who is not a user`() throws {
     let store = try TemporaryStore()
     let stranger = try store.messenger("eve")
     #expect(try code { try stranger.prepare(.file(store.file("one"))) } == .unknownUser)

@@ -94,7 +94,7 @@ struct HistoryTests {
     #expect(try scene.bob.history(of: distant).isEmpty)
   }
 
-  @Test func `a bound that is no message is an error`() throws {
+  @Test func `a bound that is not a message is an error`() throws {
     let scene = try filled(3)
     #expect(
       try code { try scene.bob.history(query("alice") { $0.since = .message(.number(4, in: nil)) }) } == .unknownMessage

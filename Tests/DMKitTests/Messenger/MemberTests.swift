@@ -139,7 +139,7 @@ struct MemberTests {
     #expect(try owners(group.bob) == ["carol"], "bob has been back for a shorter time")
     #expect(try code { try group.bob.remove(["carol"], from: .title("ops")) } == .notAllowed)
     _ = try group.carol.add(["alice"], to: .title("ops"))
-    #expect(try group.alice.seen("+ops").myRole == .member, "an owner who comes back is no owner")
+    #expect(try group.alice.seen("+ops").myRole == .member, "an owner who comes back is not an owner")
   }
 
   @Test func `an owner may remove themselves, which passes the group on`() throws {

@@ -113,7 +113,7 @@ struct ReactionTests {
     #expect(try reactions(group.alice) == ["👍 carol"])
   }
 
-  @Test func `a reaction is no message: it changes no count, no order and no status`() throws {
+  @Test func `a reaction is not a message: it changes no count, no order and no status`() throws {
     let group = try groupWithMessage()
     try group.alice.say("later", to: "bob")
     let before = try (group.bob.conversations().map(\.id), group.bob.unreadCount())

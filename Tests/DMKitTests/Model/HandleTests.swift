@@ -21,7 +21,7 @@ struct HandleTests {
     "a\u{200E}", "\u{200F}a", "a\u{61C}", "a\u{2066}b\u{2069}", "\u{FEFF}a", "019ac5f2-0a3b-7c4d-8e5f-0123456789ab",
     "019AC5F2-0A3B-7C4D-8E5F-0123456789AB",
   ])
-  func `what could be taken for something else, or hide, is no handle`(_ text: String) throws {
+  func `what could be taken for something else, or hide, is not a handle`(_ text: String) throws {
     #expect(try fault { try Handle(text) }?.code == .badHandle)
     #expect(try fault { try Handle(text) }?.subject == text)
   }

@@ -55,7 +55,7 @@ struct ReferenceTests {
     "5.0", "1e3",
     "bob:99999999999999999999",
   ])
-  func `what is no message is refused`(_ text: String) throws {
+  func `what is not a message is refused`(_ text: String) throws {
     #expect(try code { try MessageReference(text) } == .badReference)
   }
 

@@ -28,7 +28,7 @@ struct BackupTests {
     #expect(try store.namesElsewhere == ["backup"])
   }
 
-  @Test func `a file that is no backup is replaced only when that is asked for`() throws {
+  @Test func `a file that is not a backup is replaced only when that is asked for`() throws {
     let store = try TemporaryStore.furnished()
     let path = try store.elsewhere("notes")
     try Data("something else that took long to write, longer than a header, which has a hundred bytes".utf8).write(

@@ -11,7 +11,7 @@ struct JSONReaderFaultTests {
     "{\"a\":[}", "{\"a\":[1}", "{\"a\":tru}", "{\"a\":True}", "{\"a\":truex}", "{\"a\":nul}", "{\"a\":NaN}",
     "{\"a\":Infinity}", "{\"a\":undefined}", "// c\n{}", "{/**/}", "{\"a\":1;}", "\u{B}{}", "\u{A0}{}", "\u{2028}{}",
   ])
-  func `what is no object of RFC 8259 is malformed`(_ text: String) throws {
+  func `what is not an object of RFC 8259 is malformed`(_ text: String) throws {
     #expect(try code { try object(text) } == .malformedLine)
   }
 
@@ -19,7 +19,7 @@ struct JSONReaderFaultTests {
     "+1", "01", "-01", "00", "-", ".5", "1.", "1.e2", "1e", "1e+", "1E-", "0x10", "1_000", "--1", "1e400", "-1e400",
     "١",
   ])
-  func `what is no number of RFC 8259 is malformed`(_ text: String) throws {
+  func `what is not a number of RFC 8259 is malformed`(_ text: String) throws {
     #expect(try code { try object("{\"a\":\(text)}") } == .malformedLine)
   }
 

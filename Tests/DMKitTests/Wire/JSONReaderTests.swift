@@ -10,7 +10,7 @@ struct JSONReaderTests {
     #expect(object["a"] == .string("x"))
     #expect(object["m"] == .array([.bool(true), .bool(false), .null]))
     guard case .object(let inner)? = object["o"] else {
-      Issue.record("'o' is no object")
+      Issue.record("'o' is not an object")
       return
     }
     #expect(inner["k"] == .number(-2.5))
@@ -35,7 +35,7 @@ struct JSONReaderTests {
   func `every escape stands for its character`(_ escaped: String, _ meant: String) throws {
     let object = try object("{\"a\":\"\(escaped)\"}")
     guard case .string(let text)? = object["a"] else {
-      Issue.record("'a' is no string")
+      Issue.record("'a' is not a string")
       return
     }
     #expect(Array(text.utf8) == Array(meant.utf8))

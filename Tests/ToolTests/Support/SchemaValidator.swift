@@ -17,7 +17,7 @@ struct SchemaValidator: Sendable {
   }
 
   private func faults(in value: JSON, _ schema: JSON, at path: String) -> [String] {
-    guard case .object(let keywords) = schema else { return ["\(path): the schema is no object"] }
+    guard case .object(let keywords) = schema else { return ["\(path): the schema is not an object"] }
     var found: [String] = []
     for (keyword, rule) in keywords {
       switch keyword {
