@@ -18,6 +18,7 @@ extension Invocation {
     while let events = try follower.next(within: limit) {
       limit = try handle(events)
       try output.flush()
+      try follower.markDelivered(events)
       if let warning = follower.warning, !hasWarned {
         complain(command.name, "\(warning); looking ten times a second instead")
         hasWarned = true

@@ -4,8 +4,8 @@ internal import Glibc
 
 /// The stream of what happens, for a program that has a thread for it; others take `Messenger.events`.
 ///
-/// It holds nothing of the store between two calls, so that a slow reader slows only itself. Asking for the next
-/// events says that those before have reached their reader.
+/// It holds nothing of the store between two calls, so that a slow reader slows only itself. Events that it returned count
+/// as delivered once they are passed to `markDelivered`.
 public final class Follower {
   private let messenger: Messenger
   private let query: EventQuery
@@ -75,7 +75,6 @@ public final class Follower {
   /// - Throws: `store_replaced`, `no_store` when it was removed, `store_too_new`, or a fault of the store.
   public func next(within limit: Duration? = nil) throws -> [MessagingEvent]? {
     let deadline = limit.map { stopwatch() + $0.microseconds }
-    try delivery.write(messenger)
     while true {
       if query.follows {
         if beat?.comes() == true { try messenger.beatPresence() }
@@ -86,7 +85,6 @@ public final class Follower {
         mustRead = !feed.isDry
         mustReadExpiry = true
         try lease?.describe(feed.conversations)
-        delivery.add(events)
         if !events.isEmpty { return events }
         if mustRead { continue }
       }
@@ -120,6 +118,17 @@ public final class Follower {
       try delivery.write(messenger)
       if !mustRead, let deadline, stopwatch() >= deadline { return [] }
     }
+  }
+
+  /// Marks the messages among events as delivered: they have reached their reader.
+  ///
+  /// Written once a second at the most, here or while `next` waits, and before `next` returns nil. Does nothing for a
+  /// consumer, whose acknowledgement does that, and where the query does not ask for it.
+  ///
+  /// - Throws: a fault of the store. Of a store that is busy the marks are kept and written later.
+  public func markDelivered(_ events: [MessagingEvent]) throws {
+    delivery.add(events)
+    try delivery.write(messenger)
   }
 
   private func readExpiry() throws {

@@ -58,6 +58,8 @@ private final class Reading: @unchecked Sendable {
   private let identity: Messenger.Identity
   private let query: EventQuery
   private var follower: Follower?
+  /// The last batch; its reader has it when they ask for the next one.
+  private var told: [MessagingEvent] = []
   /// A pipe whose writing end is closed to stop the follower.
   private let stop: (told: Int32, tells: Int32)
   private let isStopped = Atomic<Bool>(false)
@@ -96,6 +98,10 @@ private final class Reading: @unchecked Sendable {
     let follower = try follower ?? Follower(Messenger(location, as: identity), query)
     follower.endsWith = stop.told
     self.follower = follower
-    return try follower.next()
+    try follower.markDelivered(told)
+    told = []
+    let events = try follower.next()
+    told = events ?? []
+    return events
   }
 }

@@ -73,6 +73,10 @@ package struct Statement: ~Copyable {
 
   /// Goes to the next row; false when there is none.
   package mutating func step() throws(DMError) -> Bool {
+    // SQLite takes a parameter that was not bound for NULL (sqlite.org/c3ref/bind_blob.html).
+    assert(
+      bound >= sqlite3_bind_parameter_count(handle) || sqlite3_stmt_isexplain(handle) != 0,
+      "\(bound) values are bound: \(String(cString: sqlite3_sql(handle)))")
     let code = sqlite3_step(handle)
     switch code {
     case SQLITE_ROW: return true

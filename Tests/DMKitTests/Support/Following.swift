@@ -51,19 +51,23 @@ extension Messenger {
 }
 
 extension Follower {
-  /// Everything up to the end of a stream that does not follow.
+  /// Everything up to the end of a stream that does not follow, marked as delivered.
   func rest() throws -> [MessagingEvent] {
     var events: [MessagingEvent] = []
-    while let next = try next() { events += next }
+    while let next = try next() {
+      events += next
+      try markDelivered(next)
+    }
     return events
   }
 
-  /// Everything up to the event that is waited for.
+  /// Everything up to the event that is waited for, marked as delivered.
   func until(_ isLast: (MessagingEvent) -> Bool) throws -> [MessagingEvent] {
     let deadline = stopwatch() + patience
     var events: [MessagingEvent] = []
     while stopwatch() < deadline, let next = try next(within: .microseconds(patience)) {
       events += next
+      try markDelivered(next)
       if next.contains(where: isLast) { return events }
     }
     Issue.record("not told within \(patience / 1_000_000) s, but \(events.map(\.summary))")
