@@ -1,15 +1,15 @@
 /// A file that a message carries, or one that was prepared to be sent.
 public struct Attachment: Equatable, Sendable {
-  /// What it is, by its content.
+  /// The kind of an attachment, determined from its content.
   ///
   /// Expect more cases in later versions.
   public enum Kind: String, Sendable, CaseIterable {
     case image, video, audio
-    /// Speech that was recorded to be heard as a message.
+    /// Speech that was recorded as a message.
     case voice
     case file
 
-    /// As it stands in stores.
+    /// The number that stores contain for the kind.
     package var number: Int64 {
       switch self {
       case .image: 1
@@ -26,12 +26,12 @@ public struct Attachment: Equatable, Sendable {
     }
   }
 
-  /// A small picture of it.
+  /// A small image of the attachment.
   public struct Thumbnail: Equatable, Sendable {
     public let sha256: ContentHash
     public let mimeType: String
     public let sizeBytes: Int
-    /// Pixels.
+    /// In pixels, like the height.
     public let width: Int
     public let height: Int
 
@@ -46,17 +46,17 @@ public struct Attachment: Equatable, Sendable {
 
   public package(set) var id: Identifier
   public let kind: Kind
-  /// A name for a file: never a path, and safe to make a file of.
+  /// At most 255 bytes, never a path, and safe to use as a file name.
   public let name: String
   public let mimeType: String
   public let sizeBytes: Int
   public let sha256: ContentHash
-  /// Pixels, as it is looked at.
+  /// In pixels, as displayed, like the height.
   public var width: Int?
   public var height: Int?
   public var duration: Duration?
   public var thumbnail: Thumbnail?
-  /// How loud each of 64 equal parts is, from 0 to 255.
+  /// The loudness of each of 64 equal parts of a voice message, from 0 to 255.
   public var waveform: [UInt8]?
 
   package init(
@@ -76,13 +76,13 @@ public struct Attachment: Equatable, Sendable {
     self.waveform = waveform
   }
 
-  /// The files that it needs: its own, and its thumbnail's.
+  /// The contents that the attachment needs, with their sizes in bytes: its own, and that of its thumbnail.
   package var contents: [(hash: ContentHash, size: Int)] {
     [(sha256, sizeBytes)] + (thumbnail.map { [($0.sha256, $0.sizeBytes)] } ?? [])
   }
 
-  /// Parts of a waveform.
+  /// The number of parts of a waveform.
   public static let waveformCount = 64
-  /// The most that one message carries.
+  /// The maximum number of attachments of a message.
   public static let limit = 32
 }

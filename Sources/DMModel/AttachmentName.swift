@@ -1,11 +1,12 @@
 extension Attachment {
-  /// The most bytes of a name, as most file systems have it.
+  /// The maximum number of bytes of a name, the same as in most file systems.
   static let nameLimit = 255
 
-  /// A name that a file can be given anywhere, made of whatever somebody called it.
+  /// Makes any name safe to use as a file name.
   ///
-  /// Its last part by slashes, without control characters and those that reorder text, with no dash or dot in front,
-  /// cut to 255 bytes before its extension; `file` when nothing is left.
+  /// Keeps the last component of a path, removes control, direction and tag characters, leading dashes, dots and
+  /// spaces, and trailing spaces, and shortens the part before the extension until the name has at most 255 bytes.
+  /// The result is `file` if nothing is left.
   package static func safeName(_ name: String) -> String {
     let last = name.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? ""
     var scalars = String.UnicodeScalarView(
@@ -19,7 +20,8 @@ extension Attachment {
     return beginning(of: text, bytes: nameLimit - ending.utf8.count) + ending
   }
 
-  /// What a name ends with after its last dot; nil when that is no extension of a usual kind.
+  /// The part of a name after its last dot; nil if that is not 1 to 16 ASCII letters and digits, or if the name begins
+  /// with that dot.
   package static func fileExtension(of name: String) -> String? {
     guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.utf8.startIndex else { return nil }
     let ending = name.utf8[name.utf8.index(after: dot)...]
@@ -27,12 +29,12 @@ extension Attachment {
     return String(Substring(ending))
   }
 
-  /// The name with another extension in the place of its own.
+  /// The name with its extension replaced, or with one added if it had none, in at most 255 bytes.
   package static func name(_ name: String, withExtension ending: String) -> String {
     self.name(name, endingIn: ".\(ending)")
   }
 
-  /// The name with a number before its extension.
+  /// The name with a dash and a number before its extension, in at most 255 bytes.
   package static func name(_ name: String, numbered number: Int) -> String {
     self.name(name, endingIn: "-\(number)" + (fileExtension(of: name).map { ".\($0)" } ?? ""))
   }

@@ -1,12 +1,12 @@
-/// A named place in the stream that a user's program moves forward by acknowledging.
+/// A named position in the stream, which a user's program moves forward by acknowledging events.
 public struct Consumer: Equatable, Sendable {
   public let name: String
   public let cursor: Cursor
-  /// Messages of others in its conversations that are not acknowledged.
+  /// The number of messages of others in its conversations that are not acknowledged and still visible.
   public let behindCount: Int
-  /// Lines that could never succeed and were passed over.
+  /// The number of lines that could never succeed and were skipped.
   public let skippedCount: Int
-  /// When it last streamed or acknowledged.
+  /// The time when the consumer was last streamed or moved.
   public let usedAt: Timestamp
 
   package init(name: String, cursor: Cursor, behindCount: Int, skippedCount: Int, usedAt: Timestamp) {
@@ -17,19 +17,19 @@ public struct Consumer: Equatable, Sendable {
     self.usedAt = usedAt
   }
 
-  /// Why a consumer needs somebody.
+  /// The reason why a consumer needs attention.
   public enum Warning: String, CaseIterable, Sendable {
-    /// What it has not acknowledged is older than 30 days: the log keeps that for it alone, for 90 days after its last
-    /// use.
+    /// Unacknowledged changes are older than 30 days: the log keeps them for this consumer only, until 90 days after
+    /// its last use.
     case late
     /// Its next changes are no longer in the log.
     case gap
   }
 
-  /// The most bytes of a name.
+  /// The maximum number of bytes of a name.
   public static let nameLimit = 128
 
-  /// - Throws: `bad_field` unless it is 1 to 128 bytes without control or direction characters.
+  /// - Throws: `bad_field` unless the name has 1 to 128 bytes without control or direction characters.
   package static func check(name: String) throws {
     let isFit = (1...nameLimit).contains(name.utf8.count) && !name.unicodeScalars.contains(where: isHidden)
     guard isFit else {
@@ -39,9 +39,9 @@ public struct Consumer: Equatable, Sendable {
     }
   }
 
-  /// Refuses in a new name what older versions of dm accepted, too.
+  /// Refuses characters that older versions of dm accepted in names.
   ///
-  /// - Throws: `bad_field` where it has an invisible character.
+  /// - Throws: `bad_field` if the name has an invisible character.
   package static func check(newName name: String) throws {
     guard let character = invisibleCharacter(in: name) else { return }
     throw DMError(
@@ -50,7 +50,7 @@ public struct Consumer: Equatable, Sendable {
   }
 }
 
-/// That a consumer has come so far.
+/// The position of a consumer after an acknowledgement.
 public struct Acknowledgement: Equatable, Sendable {
   public let consumer: String
   public let cursor: Cursor

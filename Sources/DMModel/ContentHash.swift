@@ -1,4 +1,4 @@
-/// The SHA-256 of a content, by which it is stored and found.
+/// The SHA-256 of a content, which is also its key in the store.
 public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
   package let bytes: [UInt8]
 
@@ -10,13 +10,13 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
     self.bytes = Array(bytes)
   }
 
-  /// Of the eight words that a SHA-256 ends with.
+  /// Makes the hash of the eight words of the final state of SHA-256.
   package init(_ words: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)) {
     let all = [words.0, words.1, words.2, words.3, words.4, words.5, words.6, words.7]
     bytes = all.flatMap { withUnsafeBytes(of: $0.bigEndian) { Array($0) } }
   }
 
-  /// Reads 64 hexadecimal digits; nil when it is anything else.
+  /// Reads 64 hexadecimal digits of either case; nil if the text is anything else.
   public init?(_ text: String) {
     guard text.utf8.count == 2 * Self.count, let bytes = DMModel.bytes(hexadecimal: text) else { return nil }
     self.init(bytes)

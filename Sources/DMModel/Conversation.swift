@@ -1,16 +1,16 @@
 /// A direct conversation or a group, as one of its participants sees it.
 public struct Conversation: Equatable, Sendable {
-  /// What a user is in a conversation.
+  /// The role of a user in a conversation.
   ///
   /// Expect more cases in later versions.
   public enum Role: String, CaseIterable, Sendable {
     case member, owner
-    /// Has left a group, or was removed.
+    /// A user who has left a group or was removed.
     case former
   }
 
   public let id: Identifier
-  /// What a person calls it: the user's own name for it, its title, or the display names of the others.
+  /// The name to show: the user's own name for it, its title, or the display names of the other participants.
   public var name = ""
   public let isGroup: Bool
   public let title: String?
@@ -19,30 +19,32 @@ public struct Conversation: Equatable, Sendable {
   public let creator: Handle?
   /// The owners of a group, in the order of the participants; empty for a former member and in a direct conversation.
   public var owners: [Handle] = []
-  /// Nil for a user who imports history of others.
+  /// The role of the user; nil for a user who imports a conversation of others.
   public var myRole: Role?
   /// In the order in which they became users of the store.
   public let participants: [Handle]
-  /// A preview: `isTruncated` where its text is longer.
+  /// The newest message that the user sees; a text of more than 200 code points is cut, and `isTruncated` is set.
   public let lastMessage: Message?
   /// The time of the last message of a user who is not blocked, or of the creation.
   public let lastActivityAt: Timestamp
   public let unreadCount: Int
-  /// Those of them that mention the user.
+  /// How many of the unread messages mention the user.
   public var unreadMentionsCount = 0
+  /// The highest number of a message that the user has read; lower ones may be unread.
   public let lastReadSeq: Int?
+  /// The lowest number of an unread message.
   public var firstUnreadSeq: Int?
   public let isPinned: Bool
   public let isArchived: Bool
-  /// Set while it is muted; `Timestamp.forever` without an end.
+  /// Set while the conversation is muted; `Timestamp.forever` if it is muted without an end.
   public var mutedUntil: Timestamp?
   public var draftText: String?
   public var avatarURL: String?
-  /// How long what is said from now on lives.
+  /// The time after which new messages expire; nil if they do not.
   public var expireAfter: Duration?
-  /// Whether it is in the user's lists: not deleted by them, and not one with a user that they block.
+  /// Whether the user's lists contain it: they have not deleted it, and it is not one with a user that they block.
   package var isListed = true
-  /// Where the page after this conversation begins.
+  /// The position in the list after this conversation.
   public let pageCursor: PageCursor?
 
   package init(
@@ -79,10 +81,10 @@ public struct Conversation: Equatable, Sendable {
   }
 }
 
-/// The most bytes of a group's title.
+/// The maximum number of bytes of a group's title.
 public let titleLimit = 256
 
-/// - Throws: `bad_field` unless it is 1 to 256 bytes without control or direction characters.
+/// - Throws: `bad_field` unless the title has 1 to 256 bytes without control or direction characters.
 func checkTitle(_ title: String, as field: String = "title") throws {
   let fault: String? =
     title.isEmpty
@@ -94,9 +96,9 @@ func checkTitle(_ title: String, as field: String = "title") throws {
   if let fault { throw badTitle(title, fault, field) }
 }
 
-/// Refuses in the title of a new group, or in a name, what older versions of dm accepted, too.
+/// Checks the title of a new group, or a new name, and refuses characters that older versions of dm accepted.
 ///
-/// - Throws: `bad_field`, also where it has an invisible character.
+/// - Throws: `bad_field`, also for an invisible character.
 package func checkNewTitle(_ title: String, as field: String = "title") throws {
   try checkTitle(title, as: field)
   guard let character = invisibleCharacter(in: title) else { return }

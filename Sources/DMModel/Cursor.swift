@@ -1,7 +1,7 @@
-/// A place in the stream of what happened: opaque, and bound to one store.
+/// A position in the stream of events: opaque, and bound to one store.
 ///
-/// Everything up to a change is before it, and of the change after that the messages up to a number: a
-/// receipt can change the status of a million messages, and a stream may be cut anywhere between them.
+/// The position is `(rev, seq)`: every change up to `rev` was delivered, and of change `rev + 1` the messages up to
+/// `seq`. A receipt can change the status of a million messages, and a stream may be cut anywhere between them.
 public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
   package struct Position: Hashable, Comparable {
     package var rev: Int64
@@ -25,7 +25,7 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
     self.position = position
   }
 
-  /// Of cursors of one store.
+  /// Compares positions only: both cursors must be of the same store.
   public static func < (a: Cursor, b: Cursor) -> Bool { a.position < b.position }
 
   public var description: String {
@@ -34,7 +34,7 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
     return text
   }
 
-  /// The bytes of its text, at most 52.
+  /// Calls `body` with the text of the cursor, at most 52 bytes.
   package func withText(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 52) { buffer in
       var place = buffer.count
@@ -49,7 +49,7 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
           rest >>= 4
         } while rest > 0
       }
-      // From the end.
+      // The text is written from its end.
       if position.seq > 0 {
         put(UInt64(position.seq))
         put(UInt8(ascii: "-"))
@@ -62,7 +62,7 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// - Throws: `bad_cursor`, also when it is another store's.
+  /// - Throws: `bad_cursor`, also if the cursor is of another store.
   package init(_ text: String, store: Identifier) throws {
     let words = text.utf8.dropFirst().split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
       .map { $0.first == UInt8(ascii: "+") ? nil : UInt64(Substring($0), radix: 16) }

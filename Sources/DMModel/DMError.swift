@@ -1,13 +1,13 @@
-/// What went wrong, said to the person at the prompt and, by its code, to the script.
+/// An error: a clause for the user, and a code for scripts.
 ///
-/// The message is one lower-case clause that ends with the next thing to try. Neither it nor the
-/// subject ever holds a message's text.
+/// `message` is one lower-case clause that ends with what to do next. Neither `message` nor `subject` ever contains the
+/// text of a message.
 public struct DMError: Error, Equatable, Sendable {
-  /// Why, as it stands in error records.
+  /// The code of an error, as error records contain it.
   ///
   /// Expect more cases in later versions.
   public enum Code: String, CaseIterable, Sendable {
-    // A line or a value that is wrong in itself.
+    // A line or a value that is invalid.
     case malformedLine = "malformed_line"
     case invalidUTF8 = "invalid_utf8"
     case lineTooLong = "line_too_long"
@@ -21,7 +21,7 @@ public struct DMError: Error, Equatable, Sendable {
     case emptyText = "empty_text"
     case textTooLong = "text_too_long"
     case badAttachment = "bad_attachment"
-    // A value that is right in itself and does not go with what the store holds.
+    // A valid value that conflicts with the data of the store.
     case nonceConflict = "nonce_conflict"
     case outOfOrder = "out_of_order"
     case handleTaken = "handle_taken"
@@ -58,7 +58,7 @@ public struct DMError: Error, Equatable, Sendable {
       }
     }
 
-    /// Whether it ends the whole run, because no other line could fare better.
+    /// Whether the error ends the run, because every other line would fail too.
     public var isFatal: Bool {
       switch self {
       case .usage, .noStore, .cannotCreate, .inputOutput, .readOnlyStore, .busy, .storeTooNew,
@@ -70,10 +70,11 @@ public struct DMError: Error, Equatable, Sendable {
   }
 
   public let code: Code
-  /// What it is about: a reference, a handle, a path, a field's name.
+  /// The thing that is wrong: a reference, a handle, a path or the name of a field; cut after 256 bytes.
   public let subject: String?
+  /// The clause for the user; cut after 1,024 bytes.
   public let message: String
-  /// The nonce of the line that it answers.
+  /// The nonce of the line of input that the error answers.
   public private(set) var nonce: String?
 
   public init(_ code: Code, _ message: String, subject: String? = nil) {
@@ -82,7 +83,7 @@ public struct DMError: Error, Equatable, Sendable {
     self.message = cut(message, 1024)
   }
 
-  /// The same as the answer to a line with this nonce; one that is too long to be a nonce is left out.
+  /// The error as the answer to a line with this nonce; a text that is too long for a nonce is left out.
   public func answering(nonce: String?) -> DMError {
     guard let nonce, nonce.utf8.count <= Outgoing.nonceLimit else { return self }
     var error = self
@@ -92,18 +93,18 @@ public struct DMError: Error, Equatable, Sendable {
 }
 
 extension DMError {
-  /// Whether it comes of what stands in the files.
+  /// Whether damaged or unreadable files may be the cause; a check reports such an error as a finding, and goes on.
   package var isDamage: Bool {
     code == .storeDamaged || code == .inputOutput || code == .storeForeign || code == .internal
   }
 }
 
-/// The same, whole, or its beginning: an error must not be longer than what it is about.
+/// The text, or its first `limit` bytes and `…`, so that an error stays short however long the wrong value is.
 private func cut(_ text: String, _ limit: Int) -> String {
   text.utf8.count <= limit ? text : beginning(of: text, bytes: limit) + "…"
 }
 
-/// The first bytes of a text, whole characters of it.
+/// The beginning of a text, at most `limit` bytes, cut between two code points.
 func beginning(of text: String, bytes limit: Int) -> String {
   guard var end = text.utf8.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex) else { return text }
   while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }

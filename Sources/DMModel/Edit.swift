@@ -1,10 +1,10 @@
-/// What to do to a message.
+/// An action on a message.
 public struct Edit: Sendable {
   public enum Act: Equatable, Sendable {
     /// Replaces the text.
     case text(String)
     case delete(forEveryone: Bool)
-    /// The user's only reaction; nil takes it back.
+    /// Sets the user's only reaction to the message; nil removes it.
     case react(String?)
     case report(reason: String?)
   }
@@ -12,10 +12,10 @@ public struct Edit: Sendable {
   public let message: MessageReference
   public let act: Act
 
-  /// The most bytes of an emoji: those of two people and a kiss, each of a tone, have 35.
+  /// The maximum number of bytes of an emoji; a kiss of two people, each with a skin tone, has 35.
   static let emojiLimit = 64
 
-  /// The most bytes of a reason.
+  /// The maximum number of bytes of a reason.
   public static let reasonLimit = 1024
 
   /// - Throws: `empty_text`, `text_too_long`, `bad_field`.
@@ -34,10 +34,10 @@ public struct Edit: Sendable {
     self.act = act
   }
 
-  /// Whether it cannot be done to what was announced.
+  /// Whether the action is possible on messages of users only, not on announcements.
   public static func isForWords(_ act: Act) -> Bool { act != .delete(forEveryone: false) }
 
-  /// What was done.
+  /// The result of an action on a message.
   public enum Outcome: Equatable, Sendable {
     case message(Message)
     case deleted(Deletion)
@@ -45,7 +45,7 @@ public struct Edit: Sendable {
     case report(Report)
   }
 
-  /// - Throws: `bad_field` unless it is one emoji, as a person sees one (unicode.org/reports/tr51, section 1.4.9).
+  /// - Throws: `bad_field` unless the text is one emoji as users see it (unicode.org/reports/tr51, section 1.4.9).
   package static func check(emoji: String) throws {
     guard emoji.utf8.count <= emojiLimit, emoji.count == 1, emoji.unicodeScalars.last != "\u{200D}",
       let first = emoji.unicodeScalars.first, isEmoji(first, emoji.unicodeScalars)
@@ -59,12 +59,12 @@ public struct Edit: Sendable {
       "\u{FE0F}", "\u{20E3}", "\u{200D}"
     )
     let rest = all.dropFirst()
-    // A flag is two letters of a region.
+    // A flag is two regional indicators.
     if (0x1F1E6...0x1F1FF).contains(first.value) {
       return rest.count == 1 && rest.allSatisfy { (0x1F1E6...0x1F1FF).contains($0.value) }
     }
     let isPicture = first.properties.isEmoji && (first.value >= 0x2000 || rest.first == picture)
-    // Digits are emoji only as keys.
+    // Digits are emoji only as keycaps.
     if first.value < 0x80, rest.last != keycap { return false }
     return isPicture
       && rest.allSatisfy { scalar in
@@ -74,7 +74,7 @@ public struct Edit: Sendable {
   }
 }
 
-/// That a message is there no more, for one or for all.
+/// The deletion or the expiry of a message, for the user only or for all.
 public struct Deletion: Equatable, Sendable {
   public let messageID: Identifier
   public let conversationID: Identifier
@@ -89,12 +89,13 @@ public struct Deletion: Equatable, Sendable {
   }
 }
 
-/// The reaction of one user to a message, or that they took it back.
+/// A reaction that a user added to a message or removed.
 public struct Reaction: Equatable, Sendable {
   public let messageID: Identifier
   public let conversationID: Identifier
   public let seq: Int
   public let user: Handle
+  /// Nil if the reaction was removed.
   public let emoji: String?
   public let reactedAt: Timestamp
 
@@ -110,13 +111,13 @@ public struct Reaction: Equatable, Sendable {
   }
 }
 
-/// What a user reported to the people who run the store, with the message as it was.
+/// A report of a message to the operators of the store, with a copy of the message at that time.
 public struct Report: Equatable, Sendable {
   public let messageID: Identifier
   public let conversationID: Identifier
   public let seq: Int
   public let sender: Handle
-  /// Who reported it.
+  /// The user who reported the message.
   public let user: Handle
   public let reason: String?
   public let text: String?

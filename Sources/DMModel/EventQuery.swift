@@ -1,38 +1,38 @@
-/// What to tell of what happens, and from where on.
+/// Which events to stream, and from which position.
 public struct EventQuery: Sendable {
   public enum Start: Equatable, Sendable {
-    /// The oldest change that is known.
+    /// The oldest change in the log.
     case start
     case now
-    /// After the event that bore it.
+    /// After the event with this cursor.
     case cursor(String)
   }
 
-  /// Empty for all that the user is in, also those that come into being meanwhile.
+  /// Empty for all conversations of the user, including those that are created later.
   public var conversations: [ConversationReference] = []
   public var kinds = MessagingEvent.Kind.standard
-  /// Whether what lies before the start has been told, by a history for example: then `caughtUp` comes first.
+  /// Whether the events before the start were delivered already, for example as a history: then `caughtUp` comes first.
   public var isCaughtUp = false
   /// Leaves out conversations while they are muted.
   public var unmutedOnly = false
-  /// Leaves out what the user did.
+  /// Leaves out the user's own actions.
   public var othersOnly = false
-  /// Nil for `now`; a consumer that is new has to be told.
+  /// Nil for `now`; a new consumer requires a start.
   public var start: Start?
-  /// Whether to go on when everything has been told.
+  /// Whether to wait for new events after all events so far were delivered.
   public var follows = true
-  /// From one heartbeat to the next, a millisecond at least; nil for none, or for every 5 s of a consumer.
+  /// The time between two heartbeats, at least 1 ms; nil for none, or for 5 s in the stream of a consumer.
   public var heartbeat: Duration?
-  /// Whether others see that the user is there while they follow.
+  /// Whether others see the user as online during the stream.
   public var beatsPresence = true
-  /// Whether what was told counts as delivered.
+  /// Whether the messages of the stream count as delivered.
   public var marksDelivered = true
-  /// The name of a durable consumer, whose place decides where to begin; `start` counts for its first use only.
+  /// The name of a durable consumer, whose position is the start; `start` is for its first use only.
   public var consumer: String?
   /// Whether a consumer goes on when its next changes are no longer in the log.
   public var acceptsGap = false
 
-  /// Whether each message says who has read it.
+  /// Whether each message has `readBy`, the users who have read it.
   public var namesReaders = false
 
   public init(_ conversations: [ConversationReference] = [], from start: Start? = nil) {

@@ -1,15 +1,17 @@
 internal import Glibc
 
 extension String {
-  /// The text without one of the signs at its beginning, if it begins with one: `@bob` is bob.
+  /// The text without its first byte if that is one of the signs: `@bob` becomes `bob`.
   ///
-  /// By bytes: a sign that bears a combining mark is another Character.
+  /// Compares bytes, because a sign with a combining mark is another Character.
   package func without(_ signs: String) -> String {
     guard let first = utf8.first, signs.utf8.contains(first) else { return self }
     return String(Substring(utf8.dropFirst()))
   }
 
-  /// Whether a byte is in its UTF-8; a `String.UTF8View` looks at one after the other, which takes five times as long.
+  /// Whether the UTF-8 of the text contains a byte.
+  ///
+  /// Uses memchr(3), because a `String.UTF8View` compares byte by byte, which takes five times as long.
   package func contains(byte: UInt8) -> Bool {
     utf8.withContiguousStorageIfAvailable { bytes in
       bytes.baseAddress.map { memchr($0, Int32(byte), bytes.count) != nil } ?? false
@@ -17,10 +19,10 @@ extension String {
   }
 }
 
-/// A text that equals only itself, byte for byte.
+/// A text that is compared byte for byte.
 ///
-/// `String`'s own `==` takes equivalent spellings for one (Unicode Standard Annex #15), and so would
-/// make two users of one, or a duplicate of another text.
+/// `==` of `String` treats canonically equivalent texts as equal (Unicode Standard Annex #15), and so would take one
+/// user for another, or a different text for a duplicate.
 package struct ExactString: Hashable, Sendable {
   package let text: String
 

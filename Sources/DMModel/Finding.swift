@@ -1,8 +1,8 @@
-/// Something that is not as it has to be.
+/// A fault of the store.
 ///
-/// It never holds a message's text.
+/// A finding never contains the text of a message.
 public struct Finding: Equatable, Sendable {
-  /// What was looked at.
+  /// The subject of a check.
   ///
   /// Expect more cases in later versions.
   public enum Check: String, CaseIterable, Sendable {
@@ -17,7 +17,7 @@ public struct Finding: Equatable, Sendable {
     case counts
     case ranges
     case digests
-    /// The contents of what messages carry.
+    /// The contents of attachments.
     case attachments
   }
 

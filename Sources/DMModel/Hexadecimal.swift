@@ -17,7 +17,7 @@ package func hexadecimal(_ bytes: [UInt8]) -> String {
   String(decoding: bytes.flatMap { [hexDigit(UInt64($0 >> 4)), hexDigit(UInt64($0))] }, as: UTF8.self)
 }
 
-/// The bytes that digits of either case stand for; nil when the text is anything else.
+/// The bytes of hexadecimal digits of either case; nil if the text is anything else.
 package func bytes(hexadecimal text: String) -> [UInt8]? {
   let digits = Array(text.utf8)
   guard digits.count % 2 == 0 else { return nil }

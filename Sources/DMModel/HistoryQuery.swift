@@ -1,29 +1,29 @@
 /// Which messages to show.
 public struct HistoryQuery: Sendable {
-  /// A message, or a moment.
+  /// A message or a time.
   public enum Bound: Sendable {
     case message(MessageReference)
     case time(Timestamp)
   }
 
-  /// Empty for all that the user is in.
+  /// Empty for all conversations of the user.
   public var conversations: [ConversationReference]
-  /// Takes a direct conversation in which nothing was said yet for an empty one.
+  /// Treats a direct conversation that does not exist yet as empty, instead of throwing an error.
   public var allowsMissing = false
-  /// Nil for everything; otherwise only these numbers.
+  /// Nil for all messages; otherwise only those with these numbers.
   public var ranges: [RangeReference]?
-  /// From here on, this message included.
+  /// The lower bound, inclusive.
   public var since: Bound?
-  /// Up to here, this message left out.
+  /// The upper bound, exclusive.
   public var before: Bound?
   public var unreadOnly = false
   /// Leaves out conversations that are muted now.
   public var unmutedOnly = false
-  /// Shows that there was a message, too, where one was deleted or has expired.
+  /// Includes the tombstones of messages that were deleted or have expired.
   public var includesDeleted = false
-  /// Whether each message says who has read it.
+  /// Whether each message has `readBy`, the users who have read it.
   public var namesReaders = false
-  /// The newest so many of what is left; nil for all.
+  /// At most so many of the matching messages, the newest; nil for all.
   public var limit: Int? = 30
 
   public init(_ conversations: ConversationReference...) { self.conversations = conversations }

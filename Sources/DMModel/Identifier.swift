@@ -1,7 +1,7 @@
-/// A UUID of version 7 (RFC 9562, section 5.7), which sorts by the moment it was made for.
+/// A UUID of version 7 (RFC 9562, section 5.7), which sorts by its time.
 ///
 /// The 12 bits after the version hold the fraction of the millisecond (method 3 of section 6.2),
-/// so two of one conversation sort as their messages do.
+/// so the ids of a conversation sort like its messages.
 public struct Identifier: Hashable, Comparable, Sendable {
   package let high: UInt64
   package let low: UInt64
@@ -13,14 +13,14 @@ public struct Identifier: Hashable, Comparable, Sendable {
 
   public static func < (a: Identifier, b: Identifier) -> Bool { (a.high, a.low) < (b.high, b.low) }
 
-  /// A new one for that moment, with 62 random bits.
+  /// A new UUID for a time, with 62 random bits.
   public init(at time: Timestamp) {
     self.init(at: time, random: .random(in: 0...UInt64.max))
   }
 
-  /// The same with 64 random bits, of which it takes 62.
+  /// A new UUID for a time, with 62 of the given 64 random bits.
   package init(at time: Timestamp, random: UInt64) {
-    // It cannot tell times before 1970 apart; they sort first.
+    // All times before 1970 become 1970, because a UUID cannot express them; they sort first.
     let (milliseconds, rest) = max(time.microseconds, 0).flooredDivision(by: 1000)
     let fraction = UInt64(rest) * 4096 / 1000
     high = UInt64(truncatingIfNeeded: milliseconds) << 16 | 0x7000 | fraction
@@ -45,12 +45,12 @@ public struct Identifier: Hashable, Comparable, Sendable {
     self.init(high: high, low: low)
   }
 
-  /// Its 16 bytes, as the store keeps them.
+  /// The 16 bytes of the UUID, as the store contains them.
   package var bytes: [UInt8] {
     withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
   }
 
-  /// Writes its text, in lower case, to 36 bytes.
+  /// Writes the UUID as text, 36 bytes in lower case.
   package func write(to text: UnsafeMutableBufferPointer<UInt8>) {
     let raw = UnsafeMutableRawBufferPointer(text)
     func put(_ digits: UInt64, at place: Int) {
@@ -80,12 +80,14 @@ extension Identifier: CustomStringConvertible {
   }
 }
 
-/// The lower 32 bits as 8 characters, the first in the highest byte; all at once, for a line has several identifiers.
+/// The lower 32 bits as 8 hexadecimal digits, the first in the highest byte.
+///
+/// Computed in parallel, because a line has several identifiers.
 private func hexDigits(_ value: UInt64) -> UInt64 {
   var digits = (value & 0xFFFF_0000) << 16 | value & 0xFFFF
   digits = (digits << 8 | digits) & 0x00FF_00FF_00FF_00FF
   digits = (digits << 4 | digits) & 0x0F0F_0F0F_0F0F_0F0F
-  // 6 more takes the digits from ten on over 15.
+  // Adding 6 sets bit 4 of the digits from 10 on.
   let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
   return digits + 0x3030_3030_3030_3030 + letters * 39
 }

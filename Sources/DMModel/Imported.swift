@@ -1,7 +1,7 @@
-/// A message of history, with its own time and sender.
+/// A message to import, with its own time and sender.
 public struct ImportedMessage: Equatable, Sendable {
   public enum Group: Hashable, Sendable {
-    /// A group that an import made, found or created.
+    /// The group with this title that an earlier import made or that the user is in; created if there is none.
     case title(String)
     case id(Identifier)
 
@@ -23,7 +23,7 @@ public struct ImportedMessage: Equatable, Sendable {
   public let group: Group
   public let id: Identifier?
   public let sender: Handle
-  /// Nil of an announcement.
+  /// Nil for an announcement.
   public let text: String?
   public let createdAt: Timestamp
   public let nonce: String?
@@ -32,10 +32,11 @@ public struct ImportedMessage: Equatable, Sendable {
   public let subject: String?
   public let expiresAt: Timestamp?
 
-  /// Microseconds that it lives.
+  /// The time from creation to expiry in microseconds; nil if the message does not expire.
   package var lifetime: Int64? { expiresAt.map { max(0, $0.microseconds - createdAt.microseconds) } }
 
-  /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce or the title.
+  /// - Throws: `empty_text`, `text_too_long`, `bad_time` for a future time, or `bad_field` for the nonce, the title or
+  ///   the subject.
   public init(
     group: Group, id: Identifier? = nil, sender: Handle, text: String?, createdAt: Timestamp, nonce: String? = nil,
     replyTo: Reply? = nil, systemKind: Message.SystemKind? = nil, subject: String? = nil,
@@ -59,17 +60,18 @@ public struct ImportedMessage: Equatable, Sendable {
   }
 }
 
-/// A conversation of history, as `dm-list` prints it.
+/// A conversation to import, as `dm-list` prints it.
 public struct ImportedConversation: Equatable, Sendable {
   public let id: Identifier
   public let isGroup: Bool
   public let title: String?
   public let creator: Handle?
   public let participants: [Handle]
-  /// Its place in a list while it has no messages; nil for the present.
+  /// The time by which lists sort it while it has no messages; nil for now.
   public let lastActivity: Timestamp?
 
-  /// - Throws: `bad_field` for the title, or for a direct conversation of other than one or two.
+  /// - Throws: `bad_field` for the title, or for a direct conversation without one or two participants; `bad_time` for
+  ///   a future time.
   public init(
     id: Identifier, isGroup: Bool, title: String?, creator: Handle?, participants: [Handle],
     lastActivity: Timestamp? = nil
@@ -88,21 +90,21 @@ public struct ImportedConversation: Equatable, Sendable {
   }
 }
 
-/// A line of history.
+/// A line of input to import.
 public enum Imported: Equatable, Sendable {
   case conversation(ImportedConversation)
   case message(ImportedMessage)
 
-  /// What became of it.
+  /// The result of the import of a line.
   public enum Outcome: Equatable, Sendable {
     case conversation(Conversation)
     case message(Message)
   }
 }
 
-/// Refuses a time that every later message would have to exceed.
+/// Refuses a time in the future, because every later message would need a later time.
 ///
-/// A day is granted to clocks that differ.
+/// A time up to a day ahead is accepted, because clocks differ.
 ///
 /// - Throws: `bad_time`.
 private func checkPast(_ time: Timestamp) throws {

@@ -1,12 +1,12 @@
-/// Whether a character shows nothing of its own, so that two names with and without it look the same: the ignorable and
-/// the format characters of Unicode (UAX #44), and the blank Braille pattern, but for those that are hidden anyway.
+/// Whether a character is invisible, so that names with and without it look the same: the default-ignorable and the
+/// format characters of Unicode (UAX #44), and the blank Braille pattern, except those that `isHidden` includes.
 func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
   let properties = scalar.properties
   return !isHidden(scalar)
     && (properties.isDefaultIgnorableCodePoint || properties.generalCategory == .format || scalar == "\u{2800}")
 }
 
-/// Whether the character at a place of a name is invisible and changes nothing that is seen of its neighbours.
+/// Whether the character at an index of a name is invisible and does not change how its neighbours look.
 ///
 /// Allowed are U+FE0F after an emoji, U+200D between emoji (UTS #51, section 1.4.9), and U+200C and U+200D between
 /// letters of Arabic and after a virama, which choose the shape of a letter (RFC 5892, appendix A).
@@ -26,7 +26,7 @@ public func isInvisible(at place: Int, of name: [Unicode.Scalar]) -> Bool {
   }
 }
 
-/// The first such character of a name, as `U+200B`; nil when there is none.
+/// The first character of a name that is invisible in that position, as `U+200B`; nil if there is none.
 func invisibleCharacter(in name: String) -> String? {
   let scalars = Array(name.unicodeScalars)
   guard let place = scalars.indices.first(where: { isInvisible(at: $0, of: scalars) }) else { return nil }
@@ -38,7 +38,7 @@ func codePoint(_ scalar: Unicode.Scalar) -> String {
   return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
 }
 
-/// Digits are emoji only as keys.
+/// Whether a character is an emoji by itself; digits are emoji only as keycaps.
 private func isPicture(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isEmoji && scalar.value >= 0x80 }
 
 private func isArabic(_ scalar: Unicode.Scalar) -> Bool {

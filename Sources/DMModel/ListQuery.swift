@@ -4,17 +4,18 @@ public struct ListQuery: Sendable {
 
   public var archived = Archived.excluded
   public var unreadOnly = false
-  /// Leaves out what is muted now.
+  /// Leaves out conversations that are muted now.
   public var unmutedOnly = false
-  /// Only these, also where they are archived, deleted or with a blocked user; empty for all that are listed.
+  /// Only these, even if they are archived, deleted or with a blocked user; empty for all listed conversations.
   public var conversations: [ConversationReference] = []
-  /// Part of an own name, a title, or another participant's handle or display name, without regard to case and accents.
+  /// A part of the own name, of the title, or of another participant's handle or display name, in any case and with or
+  /// without accents.
   public var matching: String?
   /// Nil for all.
   public var limit: Int? = 50
-  /// The cursor of the last conversation of the page before.
+  /// The `pageCursor` of the last conversation of the previous page.
   public var after: String?
-  /// One conversation, if it belongs to the list; then there are no pages.
+  /// Only this conversation, if the list contains it, without pages.
   package var only: Identifier?
   /// The keys of `conversations`.
   package var keys: [Int64]?

@@ -1,10 +1,10 @@
-/// What one participant said, as it stands now, and as one user sees it.
+/// A message in its current state, as one user sees it.
 public struct Message: Equatable, Sendable {
-  /// How far a message has come.
+  /// How far the delivery of a message has come.
   ///
   /// Expect more cases in later versions. No message of a store without a hub is `sending` or `failed`.
   public enum Status: String, Sendable, CaseIterable {
-    /// Kept to be sent, and without a number yet.
+    /// Waits to be sent, and has no number yet.
     case sending
     /// Committed and ordered by the authority.
     case sent
@@ -16,9 +16,9 @@ public struct Message: Equatable, Sendable {
     case failed
   }
 
-  /// What is announced in a conversation.
+  /// The kind of an announcement in a conversation.
   ///
-  /// Expect more cases in later versions. The numbers stand in stores.
+  /// Expect more cases in later versions. Stores contain the numbers.
   public enum SystemKind: String, Sendable, CaseIterable {
     case conversationCreated = "conversation_created"
     case userJoined = "user_joined"
@@ -42,7 +42,7 @@ public struct Message: Equatable, Sendable {
     }
   }
 
-  /// Who reacted by one emoji, in order.
+  /// The users who reacted with one emoji, in the order of their reactions.
   public struct Reactions: Equatable, Sendable {
     public let emoji: String
     public var users: [Handle]
@@ -55,11 +55,11 @@ public struct Message: Equatable, Sendable {
 
   /// The message that another one answers.
   public struct Reply: Equatable, Sendable {
-    /// The most characters of `text`.
+    /// The maximum number of characters of `text`.
     public static let textLimit = 100
 
     public let id: Identifier
-    /// Nil, like what follows, when the user does not see that message.
+    /// Nil, like `sender` and `text`, if the user does not see that message.
     public var seq: Int?
     public var sender: Handle?
     /// The beginning of its text.
@@ -76,58 +76,60 @@ public struct Message: Equatable, Sendable {
   public let id: Identifier
   public let conversationID: Identifier
   public let conversation: ConversationLabel
-  /// Its number in the conversation: 1, 2, 3 … without holes; nil while the authority has not given it one.
+  /// Its number in the conversation: 1, 2, 3 … without gaps; nil until the authority has given it one.
   public let seq: Int?
   public let sender: Handle
   public var senderName: String?
   /// Whether the user who sees it is the sender.
   public var isMine = false
   public var isUnread = false
-  /// How many others have sent a receipt, without those blocked by the sender or by the user who sees it.
+  /// How many other participants have read it and sent a receipt, without those that the sender or the user blocks.
   public var readByCount = 0
-  /// Who they are, where that was asked for.
+  /// These participants, if the query asked for them.
   public var readBy: [Handle]?
   public var text: String?
-  /// Given by the authority; grows strictly within a conversation.
+  /// The time when it was sent.
+  ///
+  /// Order messages by `seq`: times go back after a clock that was more than a minute ahead was corrected.
   public let createdAt: Timestamp
   public var status: Status
   public var replyTo: Reply?
-  /// Who said first what this message forwards.
+  /// The original sender of a forwarded message.
   public var forwardedFrom: Handle?
   public let nonce: String?
-  /// What it carries besides a text, or instead of one.
+  /// Attachments, in their order, besides a text or instead of one.
   public var attachments: [Attachment] = []
   /// The participants that the text mentions.
   public var mentions: [Handle] = []
-  /// Those of users that the reader does not block.
+  /// The reactions, without those of users that the reader blocks.
   public var reactions: [Reactions] = []
   public var editedAt: Timestamp?
   public var expiresAt: Timestamp?
-  /// Set on a tombstone, which has no text any more.
+  /// The time when it was deleted for all or expired; set only on a tombstone, which has no text.
   public var deletedAt: Timestamp?
-  /// What was announced, in a message without a text.
+  /// The kind of an announcement, which is a message without a text.
   public var systemKind: SystemKind?
   /// The subject of the announcement: a handle, or a title.
   public var subject: String?
-  /// Set on what a send returns when the nonce named a message that was there.
+  /// Set on the result of a send if a message with the nonce existed before.
   public var isDuplicate = false
-  /// Set on an answer to a line of input: its number.
+  /// The number of the line of input, from 1; set only on an answer to a line.
   public var line: Int?
-  /// The part of the text that a search found, each hit between `**`.
+  /// The part of the text that matches a search, with each hit between `**`.
   public var snippet: String?
-  /// Set on the last message of a conversation where its text is only the beginning.
+  /// Set on the last message of a conversation if `text` is only the beginning of the text.
   public var isTruncated = false
 
-  /// Its number; 0 while it has none, which no message has that is read from a store.
+  /// `seq`, or 0 if that is nil, which it never is in a message that was read from a store.
   package var number: Int { seq ?? 0 }
 
-  /// A reference to it that every program takes: `bob:57`, or `dm:UUID` while it has no number.
+  /// A reference to the message that every program accepts: `bob:57`, or `dm:UUID` while it has no number.
   public var reference: String { seq.map { "\(conversation.reference):\($0)" } ?? "dm:\(id)" }
 
-  /// Whether that is its text, byte for byte; an empty one is none.
+  /// Whether another text equals the message's, byte for byte; no text equals an empty one.
   package func bears(_ other: String) -> Bool { ExactString(text ?? "") == ExactString(other) }
 
-  /// The most characters, as Unicode code points, of the text of a preview.
+  /// The maximum number of Unicode code points of the text of a preview.
   static let previewLimit = 200
 
   /// The message with the beginning of its text, for a list of conversations.
@@ -144,9 +146,9 @@ public struct Message: Equatable, Sendable {
 }
 
 extension Message {
-  /// What other targets call: the initializer that Swift makes is internal.
+  /// Makes a message for other targets, because the memberwise initializer of Swift is internal.
   ///
-  /// It calls that one, because one that sets each property sets the default values first.
+  /// Calls that initializer, because an initializer that sets each property sets the default values first.
   package init(
     _ id: Identifier, conversationID: Identifier, conversation: ConversationLabel, seq: Int?, sender: Handle,
     senderName: String? = nil, isMine: Bool = false, isUnread: Bool = false, readByCount: Int = 0,

@@ -1,28 +1,28 @@
 /// Something that happened, as one user sees it.
 ///
-/// Expect more cases in later versions: pass over those that you do not know.
+/// Expect more cases in later versions: ignore those that you do not know.
 ///
 /// Indirect, because an event is copied more often than its message: a copy is one reference.
 public indirect enum MessagingEvent: Equatable, Sendable {
   case message(Message, Cursor)
-  /// The message as it is now: it was edited.
+  /// An edited message in its current state.
   case messageUpdated(Message, Cursor)
   case messageStatus(MessageStatus, Cursor)
   case messageDeleted(Deletion, Cursor)
   case reaction(Reaction, Cursor)
   case readReceipt(Receipt, Cursor)
   case deliveryReceipt(Receipt, Cursor)
-  /// The conversation as it is now.
+  /// A conversation that is new or has changed, in its current state.
   case conversationUpdated(Conversation, Cursor)
   case typing(Typing)
   case presence(Presence)
-  /// Everything that had happened when the reading began has been told.
+  /// All events up to the start of the reading were delivered.
   case caughtUp(Cursor)
   case heartbeat(Cursor)
-  /// What lies between is no longer known.
+  /// The changes between the two positions are no longer in the log.
   case gap(from: Cursor, to: Cursor)
 
-  /// What a reader may ask for: the types of the records.
+  /// The kinds of events that a query can ask for: the types of the records.
   public enum Kind: String, CaseIterable, Sendable {
     case message
     case messageUpdated = "message_updated"
@@ -37,7 +37,7 @@ public indirect enum MessagingEvent: Equatable, Sendable {
     public static let standard: Set<Kind> = [.message, .messageUpdated, .messageDeleted, .messageStatus]
   }
 
-  /// The place in the stream after it; nil for what the log does not keep.
+  /// The position in the stream after the event; nil for typing and presence, which are not in the log.
   public var cursor: Cursor? {
     switch self {
     case .message(_, let cursor), .messageUpdated(_, let cursor), .messageDeleted(_, let cursor),
@@ -50,7 +50,7 @@ public indirect enum MessagingEvent: Equatable, Sendable {
     }
   }
 
-  /// The conversation that it is about.
+  /// The conversation of the event; nil for an event of no single conversation.
   public var conversationID: Identifier? {
     switch self {
     case .message(let message, _), .messageUpdated(let message, _): message.conversationID
@@ -65,17 +65,17 @@ public indirect enum MessagingEvent: Equatable, Sendable {
   }
 }
 
-/// How far messages of a sender have come.
+/// A new status of messages of one sender.
 public struct MessageStatus: Equatable, Sendable {
   public let conversationID: Identifier
-  /// What the user calls the conversation.
+  /// The name of the conversation for the user, as in `ConversationLabel`.
   public let conversationTitle: String?
   public let sender: Handle
   /// `delivered` or `read`.
   public let status: Message.Status
   /// The numbers of the messages, ascending; all are the sender's.
   public let ranges: [SeqRange]
-  /// Who got or read them.
+  /// The user who got or read them.
   public let user: Handle
 
   package init(
@@ -91,7 +91,7 @@ public struct MessageStatus: Equatable, Sendable {
   }
 }
 
-/// Who is typing in a conversation; it replaces what was said of it before.
+/// The users who are typing in a conversation; replaces the previous event of that conversation.
 public struct Typing: Equatable, Sendable {
   public let conversationID: Identifier
   /// In the order of their handles' bytes, without the user.
@@ -103,10 +103,11 @@ public struct Typing: Equatable, Sendable {
   }
 }
 
-/// Whether a user is there, of those who show it.
+/// Whether a user who shows their presence is online.
 public struct Presence: Equatable, Sendable {
   public let user: Handle
   public let isOnline: Bool
+  /// The time of the user's last presence signal.
   public let lastSeenAt: Timestamp?
 
   package init(user: Handle, isOnline: Bool, lastSeenAt: Timestamp?) {

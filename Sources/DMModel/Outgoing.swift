@@ -1,19 +1,20 @@
-/// A message to be sent.
+/// A message to send.
 public struct Outgoing: Equatable, Sendable {
   public let conversation: ConversationReference
-  /// Empty only where something is attached.
+  /// Empty only if there are attachments.
   public let text: String
   public let nonce: String?
   public let replyTo: MessageReference?
-  /// How long it lives; nil for as long as the conversation says.
+  /// The time after which the message expires; nil for the conversation's `expireAfter`.
   public let lifetime: Duration?
-  /// What was prepared by the user, or is in a message that they see.
+  /// The ids of attachments that the user prepared, or that are in a message that they see.
   public let attachments: [Identifier]
-  /// The message whose content it passes on, which the user must see.
+  /// The message to forward, which the user must be able to see.
   public let forwards: Identifier?
 
-  /// The most bytes of a text, and of a nonce.
+  /// The maximum number of bytes of a text.
   public static let textLimit = 64 * 1024
+  /// The maximum number of bytes of a nonce.
   public static let nonceLimit = 128
 
   /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce, the lifetime or too many attachments.
@@ -39,7 +40,7 @@ public struct Outgoing: Equatable, Sendable {
     self.forwards = forwards
   }
 
-  /// - Throws: `empty_text`, `text_too_long`, `bad_field` of a NUL.
+  /// - Throws: `empty_text`, `text_too_long`, `bad_field` for a NUL.
   public static func check(text: String) throws {
     guard !text.isEmpty else { throw DMError(.emptyText, "the text is empty; say something") }
     guard text.utf8.count <= textLimit else {
@@ -50,12 +51,12 @@ public struct Outgoing: Equatable, Sendable {
     }
   }
 
-  /// The beginning of a text, cut at a character and ended with `…`, in so many bytes; the text where it fits.
+  /// The text if it has at most `limit` bytes; else its beginning, cut between characters, and `…`, in `limit` bytes.
   public static func cut(_ text: String, to limit: Int) -> String {
     if text.utf8.count <= limit { return text }
     let end = "…"
     let start = beginning(of: text, bytes: limit - end.utf8.count)
-    // The last may be a part of one; a character of many marks is cut all the same.
+    // The last character may be incomplete, and is dropped; one with many combining marks is cut nevertheless.
     guard let last = start.last, last.utf8.count < 64 else { return start + end }
     let next = text.utf8.index(text.startIndex, offsetBy: start.utf8.count)
     return (String.Index(next, within: text) == nil ? String(start.dropLast()) : start) + end

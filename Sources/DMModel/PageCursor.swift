@@ -1,4 +1,4 @@
-/// Where a page of the conversation list ends: opaque, and bound to one store.
+/// A position in the list of conversations, after one of them: opaque, and bound to one store.
 public struct PageCursor: Hashable, Sendable, CustomStringConvertible {
   package let store: Identifier
   package let isPinned: Bool
@@ -20,7 +20,7 @@ public struct PageCursor: Hashable, Sendable, CustomStringConvertible {
     return "p" + words.map { String($0, radix: 16) }.joined(separator: "-")
   }
 
-  /// - Throws: `bad_cursor`, also when it is another store's.
+  /// - Throws: `bad_cursor`, also if the cursor is of another store.
   package init(_ text: String, store: Identifier) throws {
     let words = text.dropFirst().split(separator: "-", omittingEmptySubsequences: false)
       .map { UInt64($0, radix: 16) }

@@ -1,4 +1,4 @@
-/// A stretch of messages that one reader, or several (nil), has read.
+/// A range of messages that one user has read, or several users (`reader` is nil).
 package struct ReadMark: Equatable {
   package var range: SeqRange
   package var reader: Int64?
@@ -8,7 +8,9 @@ package struct ReadMark: Equatable {
     self.reader = reader
   }
 
-  /// Lays a reader's range over ascending, disjoint marks, all of which touch or overlap it.
+  /// Adds a reader's range to ascending, disjoint marks, all of which touch or overlap it.
+  ///
+  /// - Returns: ascending, disjoint marks.
   package static func overlay(_ marks: [ReadMark], with range: SeqRange, by reader: Int64) -> [ReadMark] {
     var pieces: [ReadMark] = []
     for mark in marks {
@@ -42,7 +44,7 @@ package struct ReadMark: Equatable {
   }
 }
 
-/// Messages whose status a receipt has changed: those of a range that its bearer did not send, or only those
+/// Messages whose status a receipt has changed: in a range, those that the receipt's user did not send, or only those
 /// that one user sent.
 package struct StatusChange: Equatable {
   package enum Senders: Equatable {
@@ -60,10 +62,11 @@ package struct StatusChange: Equatable {
     self.senders = senders
   }
 
-  /// What a receipt of a user for a range changes, given layers of marks of those who had got that far before,
-  /// each ascending and disjoint.
+  /// The changes of status by a user's receipt for a range.
   ///
-  /// A message has come as far already where anyone but its sender had marked it.
+  /// A message does not change if a user other than its sender had marked it before.
+  ///
+  /// - Parameter layers: the marks of earlier receipts for at least this status; each layer is ascending and disjoint.
   package static func changes(_ range: SeqRange, by user: Int64, over layers: [[ReadMark]]) -> [StatusChange] {
     layers.reduce([StatusChange(range: range, senders: .allBut(user))]) { changes, marks in
       changes.flatMap { change in

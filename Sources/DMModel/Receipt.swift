@@ -1,15 +1,15 @@
-/// That messages of a conversation reached a user, or that they read them, and when.
+/// Messages of a conversation that were delivered to a user or read by them, and the time.
 public struct Receipt: Equatable, Sendable {
   public enum Kind: Sendable { case delivery, read }
 
   public let kind: Kind
   public let conversationID: Identifier
-  /// What the user calls the conversation.
+  /// The name of the conversation for the user who sees the receipt, as in `ConversationLabel`.
   public let conversationTitle: String?
   public let user: Handle
   /// The numbers of the messages, ascending.
   public let ranges: [SeqRange]
-  /// Nil of a delivery that the change log no longer has.
+  /// Nil for a delivery that is no longer in the change log.
   public let at: Timestamp?
 
   package init(
@@ -24,23 +24,24 @@ public struct Receipt: Equatable, Sendable {
   }
 }
 
-/// What marking has changed in a conversation, or would change.
+/// The messages of a conversation that were marked, or would be marked.
 public struct Marked: Equatable, Sendable {
   public enum Action: String, Sendable, CaseIterable {
     case read
-    /// For the user only; the receipts stay.
+    /// For the user only; their receipts stay.
     case unread
-    /// Everything up to the last of them reached the user.
+    /// All messages up to the last of `ranges` were delivered to the user.
     case delivered
   }
 
   public let action: Action
   public let isDryRun: Bool
   public let conversationID: Identifier
-  /// What the user calls the conversation.
+  /// The name of the conversation for the user, as in `ConversationLabel`.
   public let conversationTitle: String?
   /// The numbers of the messages that changed, ascending: those that the user sees.
   public let ranges: [SeqRange]
+  /// The number of unread messages of the conversation after the marking.
   public let unreadCount: Int
   public let at: Timestamp
 
@@ -57,5 +58,6 @@ public struct Marked: Equatable, Sendable {
     self.at = at
   }
 
+  /// The number of messages in `ranges`.
   public var count: Int { ranges.reduce(0) { $0 + $1.count } }
 }

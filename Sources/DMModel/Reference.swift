@@ -1,13 +1,13 @@
-/// A conversation as a person or a line names it.
+/// A reference to a conversation, as users and lines of input write it.
 public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
   /// `bob` or `@bob`: the direct conversation with that user.
   case direct(String)
-  /// `+ops` or `#ops`: the group of that title.
+  /// `+ops` or `#ops`: the group with that title.
   case title(String)
   /// A full UUID, also as `dm:UUID`.
   case id(Identifier)
 
-  /// - Throws: `bad_reference` when it names nothing.
+  /// - Throws: `bad_reference` if the handle or the title is empty or too long.
   public init(_ text: String) throws {
     let title = text.without("+#")
     if let id = identifier(in: text) {
@@ -45,10 +45,11 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A message as a person or a line names it.
+/// A reference to a message, as users and lines of input write it.
 public enum MessageReference: Hashable, Sendable, CustomStringConvertible {
   case id(Identifier)
-  /// Its number, negative from the end of the messages that the user sees; without a conversation where that is given otherwise.
+  /// The number of a message in a conversation, which is nil if it is given elsewhere. Negative numbers count from the
+  /// end of the messages that the user sees.
   case number(Int, in: ConversationReference?)
 
   /// Reads a full UUID, also as `dm:UUID`, `bob:57`, `bob:-1`, or `57`.
@@ -81,12 +82,12 @@ extension MessageReference {
   }
 }
 
-/// The id that is written as `UUID` or `dm:UUID`.
+/// Reads an id that is written as `UUID` or `dm:UUID`.
 private func identifier(in text: String) -> Identifier? {
   Identifier(text.utf8.starts(with: "dm:".utf8) ? Substring(text.utf8.dropFirst(3)) : text[...])
 }
 
-/// Divides `bob:40..57` at its last colon; nil when what follows it is no range.
+/// Splits `bob:40..57` at its last colon; nil if the text after the colon is not a range.
 ///
 /// - Throws: `bad_reference`, also for the number 0.
 public func splitReference(

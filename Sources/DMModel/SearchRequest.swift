@@ -1,21 +1,21 @@
 /// Which messages to search for.
 public struct SearchRequest: Sendable {
-  /// What a message has besides words.
+  /// A kind of content that a message may have besides words.
   public enum Content: String, Sendable, CaseIterable {
     case link, attachment, image, mention
   }
 
-  /// Words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses; nil for whatever passes the rest.
+  /// Words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses; nil for all messages that meet the other conditions.
   public var words: String?
-  /// Empty for all that the user is or was in.
+  /// Empty for all conversations that the user is or was in.
   public var conversations: [ConversationReference] = []
   public var sender: String?
-  /// From here on, this message included.
+  /// The lower bound, inclusive.
   public var since: HistoryQuery.Bound?
-  /// Up to here, this message left out.
+  /// The upper bound, exclusive.
   public var before: HistoryQuery.Bound?
   public var contents: Set<Content> = []
-  /// By time, instead of what answers the words best.
+  /// Orders the messages by time instead of by relevance.
   public var newestFirst = false
   /// Nil for all.
   public var limit: Int? = 20

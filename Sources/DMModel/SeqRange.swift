@@ -1,9 +1,9 @@
 /// Message numbers, both ends included.
 public typealias SeqRange = ClosedRange<Int>
 
-/// Message numbers as a person writes them: `57`, `40..57`, `40..` or `..57`.
+/// Message numbers as users write them: `57`, `40..57`, `40..` or `..57`.
 ///
-/// Negative ones count from the end among the messages that the user sees: `-1` is the last of them.
+/// Negative numbers count from the end of the messages that the user sees: `-1` is the last of them.
 public struct RangeReference: Equatable, Sendable {
   public let from: Int?
   public let to: Int?
@@ -13,7 +13,7 @@ public struct RangeReference: Equatable, Sendable {
     self.to = to
   }
 
-  /// Nil when it is not shaped like a range at all.
+  /// Reads a number or a range; nil if the text is neither.
   public init?(_ text: some StringProtocol) {
     if let single = Self.number(text) {
       self.init(from: single, to: single)
@@ -28,7 +28,7 @@ public struct RangeReference: Equatable, Sendable {
     self.init(from: from, to: to)
   }
 
-  /// Refuses what is shaped like a number or a range and has the number 0 in it.
+  /// Refuses a number or a range that is written with the number 0.
   ///
   /// - Throws: `bad_reference`.
   public static func refuseZero(_ text: some StringProtocol) throws {
@@ -50,16 +50,15 @@ public struct RangeReference: Equatable, Sendable {
     return value
   }
 
-  /// Whether it can mean nothing in any conversation: `57..40`.
+  /// Whether the range is empty in every conversation, like `57..40`.
   public var isBackwards: Bool {
     guard let from, let to, (from < 0) == (to < 0) else { return false }
     return from > to
   }
 
-  /// The numbers it means in a conversation that ends at `last`; nil when there are none.
+  /// The numbers of the range in a conversation whose last number is `last`; nil if there are none.
   ///
-  /// - Parameter newest: the number of the first of so many messages at the end that the user sees; nil where there
-  ///   are fewer.
+  /// - Parameter newest: returns the number of the nth message from the end that the user sees; nil if there are fewer.
   package func resolved(last: Int, newest: (Int) throws -> Int?) rethrows -> SeqRange? {
     func absolute(_ number: Int) throws -> Int {
       number < 0 ? try newest(Int(clamping: number.magnitude)) ?? 0 : number
@@ -70,12 +69,12 @@ public struct RangeReference: Equatable, Sendable {
   }
 }
 
-/// The parts of `range` that none of the ascending, disjoint ranges covers.
+/// The parts of `range` that are in none of the ascending, disjoint ranges `by`.
 ///
-/// Linear in their number.
+/// Linear in the number of ranges.
 package func gaps(in range: SeqRange, left by: [SeqRange]) -> [SeqRange] { gaps(in: [range], left: by) }
 
-/// The parts of ascending, disjoint ranges that none of the others, ascending and disjoint too, covers.
+/// The parts of ascending, disjoint ranges that are in none of the ranges `by`, which are ascending and disjoint too.
 ///
 /// Linear in the number of both.
 package func gaps(in ranges: [SeqRange], left by: [SeqRange]) -> [SeqRange] {
@@ -84,7 +83,7 @@ package func gaps(in ranges: [SeqRange], left by: [SeqRange]) -> [SeqRange] {
   for range in ranges {
     while place < by.count, by[place].upperBound < range.lowerBound { place += 1 }
     var next = range.lowerBound
-    // The last that overlaps may reach into the next range, and is looked at again.
+    // The last range that overlaps may extend into the next one, and is compared with that again.
     var ahead = place
     while ahead < by.count, by[ahead].lowerBound <= range.upperBound {
       if next < by[ahead].lowerBound { result.append(next...(by[ahead].lowerBound - 1)) }
@@ -97,9 +96,9 @@ package func gaps(in ranges: [SeqRange], left by: [SeqRange]) -> [SeqRange] {
   return result
 }
 
-/// Ascending ranges with those joined that overlap or touch.
+/// Joins ascending ranges that overlap or touch.
 ///
-/// Linear in their number.
+/// Linear in the number of ranges.
 package func coalesced(_ ascending: [SeqRange]) -> [SeqRange] {
   var result: [SeqRange] = []
   for range in ascending {

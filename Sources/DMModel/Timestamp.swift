@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A moment in microseconds since 1970-01-01T00:00:00Z, written as RFC 3339 in UTC.
+/// A time in microseconds since 1970-01-01T00:00:00Z, written as RFC 3339 in UTC.
 public struct Timestamp: Hashable, Comparable, Sendable {
   public let microseconds: Int64
 
@@ -8,7 +8,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
   public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
 
-  /// The clock's time now.
+  /// The current time of the system's clock.
   ///
   /// The corresponding C function is `clock_gettime` with `CLOCK_REALTIME`.
   public static var now: Timestamp {
@@ -17,13 +17,13 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
   }
 
-  /// The moments that RFC 3339 can write: years 0001 to 9999.
+  /// The times that RFC 3339 can express: years 0001 to 9999.
   package static let writable =
     Timestamp.at(
       1, 1, 1)...Timestamp(
       microseconds: at(9999, 12, 31).microseconds + 86_399_999_999)
 
-  /// The last of them: what has no end.
+  /// The last writable time, which stands for no end.
   public static let forever = writable.upperBound
 
   package static func at(_ year: Int, _ month: Int, _ day: Int) -> Timestamp {
@@ -62,7 +62,7 @@ extension Timestamp {
     text[26] = UInt8(ascii: "Z")
   }
 
-  /// Reads RFC 3339 as section 5.6 has it: an offset is required, digits past microseconds are cut.
+  /// Reads a time of RFC 3339, section 5.6: an offset is required, and digits after the microseconds are cut.
   public init?(rfc3339 text: some StringProtocol) {
     var bytes = Array(text.utf8)[...]
     func number(_ width: Int) -> Int? {

@@ -24,7 +24,7 @@ public struct User: Equatable, Sendable {
   }
 }
 
-/// What of a profile is to change: nil leaves a field, an empty string clears it.
+/// A change of a profile: nil leaves a field as it is, an empty string removes it.
 public struct ProfileChange: Equatable, Sendable {
   public var displayName: String?
   public var bio: String?
@@ -43,7 +43,7 @@ public struct ProfileChange: Equatable, Sendable {
     self.sendsReadReceipts = sendsReadReceipts
   }
 
-  /// Longest bytes of a display name and of an avatar's URL, and of a bio.
+  /// The maximum numbers of bytes: `line` of a display name and of an avatar's URL, `bio` of a bio.
   package static let limits = (line: 256, bio: 4096)
 
   package func check() throws {
@@ -71,13 +71,13 @@ public struct ProfileChange: Equatable, Sendable {
 ///
 /// Handles are ordered by their bytes.
 public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The most bytes of one.
+  /// The maximum number of bytes of a handle.
   public static let limit = 64
 
   private let exact: ExactString
   public var description: String { exact.text }
 
-  /// - Throws: `bad_handle`, which says what is wrong with it.
+  /// - Throws: `bad_handle`, with the reason.
   public init(_ text: String) throws {
     if let fault = Self.fault(in: text) {
       throw DMError(.badHandle, "cannot use the handle '\(text)': \(fault)", subject: text)
@@ -89,9 +89,9 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
     a.description.utf8.lexicographicallyPrecedes(b.description.utf8)
   }
 
-  /// Refuses what older versions of dm accepted and stores may have.
+  /// Refuses characters that older versions of dm accepted, so that stores may contain them.
   ///
-  /// - Throws: `bad_handle` where it has an invisible character.
+  /// - Throws: `bad_handle` if the handle has an invisible character.
   package func checkNew() throws {
     guard let scalar = description.unicodeScalars.first(where: isInvisible) else { return }
     throw DMError(
@@ -100,10 +100,10 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
       subject: description)
   }
 
-  /// One that the store holds and so was checked when it was added.
+  /// Takes a handle from the store without a check, because it was checked when it was added.
   package init(stored text: String) { exact = ExactString(text) }
 
-  /// What is wrong with a text as a handle; nil when nothing is.
+  /// The reason why a text is not a valid handle; nil if it is valid.
   package static func fault(in text: String) -> String? {
     guard let first = text.unicodeScalars.first else { return "it is empty" }
     if text.utf8.count > limit { return "it is over \(limit) bytes" }
