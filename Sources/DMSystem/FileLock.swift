@@ -3,14 +3,15 @@ package import DMModel
 internal import Glibc
 internal import Synchronization
 
-/// A right that one process has at a time: to write to a store or to move its log, or to stream a consumer.
+/// A lock that one process has at a time: to write to a store, to checkpoint its WAL, or to stream a consumer.
 ///
-/// It waits in the kernel's queue, on a thread of its own, because flock(2) knows no time-out. The
-/// descriptor is closed on exec: a child that inherited it would keep the lock.
+/// A waiter thread waits in the kernel's queue, because flock(2) has no timeout. The descriptor is closed on exec,
+/// because a child that inherited it would keep the lock.
 package struct FileLock: ~Copyable {
   private let descriptor: Int32
 
-  /// - Throws: `busy` after so long, and at once when that is 0.
+  /// - Throws: `busy` after the timeout, at once if that is 0; `io_error` or `read_only_store` if the file cannot be
+  ///   opened or locked.
   package init(path: String, milliseconds: Int, busy: @autoclosure () -> String) throws(DMError) {
     let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -24,7 +25,7 @@ package struct FileLock: ~Copyable {
         : isShort
           ? Self.ask(for: descriptor, LOCK_EX, milliseconds: milliseconds)
           : Self.wait(for: descriptor, milliseconds: milliseconds)
-      // Else the thread that waits has it, and closes it.
+      // After a timeout of `wait` the waiter thread still uses the descriptor, and closes it.
       if isShort || reason != ETIMEDOUT, reason != 0 { close(descriptor) }
       if reason == ETIMEDOUT { throw DMError(.busy, busy()) }
       if reason != 0 {
@@ -34,7 +35,7 @@ package struct FileLock: ~Copyable {
     self.descriptor = descriptor
   }
 
-  /// The same without waiting; nil when another holds it, or it cannot be had.
+  /// Takes the lock without waiting; nil if another process has it, or if the file cannot be opened.
   package init?(ifFree path: String) {
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -45,10 +46,10 @@ package struct FileLock: ~Copyable {
     self.descriptor = descriptor
   }
 
-  /// A share in the right, of which there are many at a time: as long as one lives, nobody has it alone.
+  /// Takes a shared lock, which many processes may have at a time; meanwhile no process gets the exclusive lock.
   ///
-  /// - Parameter path: of a file or a folder; nil is returned when it is not there.
-  /// - Throws: `busy` after so long.
+  /// - Parameter path: a file or a folder; the result is nil if it does not exist.
+  /// - Throws: `busy` after the timeout.
   package init?(sharing path: String, milliseconds: Int, busy: @autoclosure () -> String) throws(DMError) {
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -65,9 +66,9 @@ package struct FileLock: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// The first bytes of the file; fewer when it is shorter.
+  /// The first bytes of the file; fewer if it is shorter.
   ///
-  /// Only of a lock that was waited for, as `write` is.
+  /// Only for locks of `init(path:milliseconds:busy:)`, like `write`.
   package borrowing func read(_ count: Int) throws(DMError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let length = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
@@ -85,7 +86,7 @@ package struct FileLock: ~Copyable {
   private final class Waiter: Sendable {
     let descriptor: Int32
     let state = Atomic<Int>(waiting)
-    /// What flock said in the end, 0 or an errno.
+    /// The result of flock(2): 0 or an errno.
     let reason = Atomic<Int32>(0)
     // NB: nonisolated(unsafe) because a pointer is not Sendable; semaphores are made to be shared.
     nonisolated(unsafe) let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
@@ -111,17 +112,17 @@ package struct FileLock: ~Copyable {
         break
       }
       let before = state.exchange(Waiter.ended, ordering: .acquiringAndReleasing)
-      // Nobody waits any more: the lock must not stay with this process.
+      // The wait has timed out: this process must not keep the lock.
       if before == Waiter.abandoned { close(descriptor) }
       sem_post(semaphore)
     }
   }
 
-  /// Milliseconds below which one asks again and again: who does that every second must not leave a thread
-  /// and a descriptor behind each time.
+  /// Timeouts below this, in milliseconds, poll instead of starting a waiter thread, because a waiter that times out
+  /// keeps its thread and descriptor until it gets the lock.
   private static let short = 1000
 
-  /// Asks for the lock every few milliseconds.
+  /// Tries to take the lock every 5 ms.
   ///
   /// - Returns: as `wait`.
   private static func ask(for descriptor: Int32, _ operation: Int32, milliseconds: Int) -> Int32 {
@@ -135,7 +136,7 @@ package struct FileLock: ~Copyable {
 
   /// Waits for the lock.
   ///
-  /// - Returns: 0 when it is had, ETIMEDOUT, or why it cannot be had.
+  /// - Returns: 0 if the lock was taken, ETIMEDOUT, or the errno of the failure.
   private static func wait(for descriptor: Int32, milliseconds: Int) -> Int32 {
     let waiter = Waiter(descriptor)
     let fault = startThread { waiter.lock() }

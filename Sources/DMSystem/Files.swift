@@ -2,17 +2,17 @@ internal import CSystem
 package import DMModel
 internal import Glibc
 
-/// A fault of the system about a file, with what it says itself.
+/// An error about a file, with the system's reason (strerror(3)).
 package func fileFault(_ code: DMError.Code, _ act: String, _ path: String, _ reason: Int32 = errno) -> DMError {
   DMError(code, "cannot \(act) '\(path)': \(String(cString: strerror(reason)))", subject: path)
 }
 
-/// The same of a file of the store that was to be written to.
+/// The same for a write to a file of the store: `read_only_store` or `io_error`.
 package func storeFault(_ act: String, _ path: String, _ reason: Int32 = errno) -> DMError {
   fileFault(reason == EROFS || reason == EACCES ? .readOnlyStore : .inputOutput, act, path, reason)
 }
 
-/// The folder that a path stands in.
+/// The path of the folder of a file; `.` if the path has no slash.
 package func folder(of path: String) -> String {
   guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
   return slash == path.utf8.startIndex ? "/" : String(Substring(path.utf8[..<slash]))
@@ -25,9 +25,9 @@ package func fileName(of path: String) -> String {
         (path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.utf8.startIndex)...]))
 }
 
-/// Has a file or a folder on the disk before going on.
+/// Syncs a file or a folder to the disk.
 ///
-/// Never one that this process has as a database: closing it would drop SQLite's locks.
+/// Never a database that this process has open: closing the descriptor would release SQLite's locks.
 package func syncToDisk(_ path: String) throws(DMError) {
   let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", path) }
@@ -35,23 +35,23 @@ package func syncToDisk(_ path: String) throws(DMError) {
   guard fsync(descriptor) == 0 else { throw fileFault(.inputOutput, "make durable", path) }
 }
 
-/// The same of a large file, in slices that each take less than a second on a slow disk.
+/// Syncs a large file to the disk, in slices that each take less than a second on a slow disk.
 ///
-/// - Parameter waiting: called after each slice; what it throws ends that.
+/// - Parameter waiting: called after each slice; an error that it throws ends the sync.
 package func syncToDisk(_ path: String, waiting: () throws -> Void) throws {
   let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", path) }
   defer { close(descriptor) }
   let slice = 16 << 20
   for start in stride(from: 0, to: fileSize(path), by: slice) {
-    // Only an advance: it says nothing of the file's metadata, and some file systems do not have it.
+    // Only makes the fsync(2) below short: it does not write metadata, and some file systems do not support it.
     _ = dm_write_back(descriptor, off_t(start), off_t(slice))
     try waiting()
   }
   guard fsync(descriptor) == 0 else { throw fileFault(.inputOutput, "make durable", path) }
 }
 
-/// The same of all that was written to the file system of a folder: many files at once.
+/// Syncs the whole file system of a folder to the disk, for many files at once.
 package func syncAllToDisk(_ folder: String) throws(DMError) {
   let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", folder) }
@@ -59,7 +59,7 @@ package func syncAllToDisk(_ folder: String) throws(DMError) {
   guard dm_sync_file_system(descriptor) == 0 else { throw fileFault(.inputOutput, "make durable", folder) }
 }
 
-/// A new name in a folder, for its owner alone: an empty file, or a folder.
+/// Makes an empty file or a folder with a new name, which only its owner can access, and returns its path.
 package func temporaryName(in folder: String, _ prefix: String, isFolder: Bool = false) throws(DMError) -> String {
   var template = Array("\(folder)/\(prefix)XXXXXX".utf8CString)
   if isFolder {
@@ -72,10 +72,10 @@ package func temporaryName(in folder: String, _ prefix: String, isFolder: Bool =
   return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
-/// The names in a folder, in no order.
+/// The names in a folder, in no particular order.
 ///
-/// - Parameter mayBeAbsent: whether a folder that is not there counts as empty.
-/// - Throws: `io_error` when it cannot be read.
+/// - Parameter mayBeAbsent: whether a folder that does not exist counts as empty.
+/// - Throws: `io_error` if the folder cannot be read.
 package func names(in path: String, mayBeAbsent: Bool = false) throws(DMError) -> [String] {
   guard let folder = opendir(path) else {
     if mayBeAbsent, errno == ENOENT { return [] }
@@ -84,7 +84,7 @@ package func names(in path: String, mayBeAbsent: Bool = false) throws(DMError) -
   defer { closedir(folder) }
   var names: [String] = []
   while true {
-    // The only way to tell the end from a fault: readdir(3).
+    // The only way to distinguish the end from an error: readdir(3).
     errno = 0
     guard let entry = readdir(folder) else { break }
     let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
@@ -94,7 +94,7 @@ package func names(in path: String, mayBeAbsent: Bool = false) throws(DMError) -
   return names
 }
 
-/// Removes a folder of files and of folders of files, as far as it can: a folder that cannot be read stays.
+/// Removes a folder and its contents, as far as possible: a folder that cannot be read stays.
 func removeFolder(_ path: String) {
   if case .success(let names) = Result(catching: { try names(in: path) }) {
     for name in names where unlink("\(path)/\(name)") != 0 { removeFolder("\(path)/\(name)") }
@@ -102,7 +102,7 @@ func removeFolder(_ path: String) {
   rmdir(path)
 }
 
-/// The next bytes of a descriptor, as many as there are and fit; 0 at the end.
+/// Reads the next bytes of a descriptor, as many as are available and fit; returns their number, 0 at the end.
 package func readSome(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, _ name: String) throws -> Int {
   while true {
     let count = read(descriptor, buffer.baseAddress, buffer.count)
@@ -111,7 +111,7 @@ package func readSome(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPo
   }
 }
 
-/// The size of a file in bytes; 0 when it is not there.
+/// The size of a file in bytes; 0 if it does not exist.
 package func fileSize(_ path: String) -> Int {
   var status = stat()
   return stat(path, &status) == 0 ? Int(status.st_size) : 0
@@ -122,9 +122,9 @@ package func fileExists(_ path: String) -> Bool {
   return lstat(path, &status) == 0
 }
 
-/// The first bytes of a small file; nil when it cannot be read.
+/// The first `limit` bytes of a small file; nil if it cannot be read.
 ///
-/// Never of a database: closing it would drop SQLite's locks.
+/// Never for a database: closing the descriptor would release SQLite's locks.
 package func readFile(_ path: String, limit: Int) -> [UInt8]? {
   let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
   guard descriptor >= 0 else { return nil }

@@ -2,11 +2,12 @@ internal import CSystem
 package import DMModel
 internal import Glibc
 
-/// A file in memory for as long as this lives.
+/// A file that is mapped into memory while this value exists.
 ///
-/// Of a private copy only, which nobody shortens: to look at what is gone ends the process.
+/// Only for private copies, which no process shortens: a read beyond the new end kills this process (mmap(2)).
 package struct MappedFile: ~Copyable {
-  /// To be looked at while the file lives: it has to be in a variable, for `MappedFile(path: path).bytes` is gone already.
+  /// Valid while the `MappedFile` exists: keep that in a variable, because `MappedFile(path: path).bytes` is unmapped
+  /// at once.
   package let bytes: UnsafeRawBufferPointer
 
   package init(path: String) throws(DMError) {
@@ -16,7 +17,7 @@ package struct MappedFile: ~Copyable {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw fileFault(.inputOutput, "read", path) }
     guard status.st_mode & S_IFMT == S_IFREG else { throw fileFault(.inputOutput, "read", path, EINVAL) }
-    // Nothing cannot be mapped.
+    // mmap(2) fails for a length of 0.
     guard status.st_size > 0 else {
       bytes = UnsafeRawBufferPointer(start: nil, count: 0)
       return

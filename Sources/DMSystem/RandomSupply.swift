@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Random numbers of the system, taken 32 at a time, because each call of the system costs as much as writing a row.
+/// Random numbers of the system, taken 32 at a time, because each system call costs as much as writing a row.
 package struct RandomSupply: RandomNumberGenerator {
   private var numbers: [UInt64] = []
 

@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 
-/// Microseconds on a clock that nobody sets.
+/// The time of the monotonic clock, in microseconds.
 ///
 /// The corresponding C function is `clock_gettime` with `CLOCK_MONOTONIC`.
 package func stopwatch() -> Int64 {
@@ -10,27 +10,27 @@ package func stopwatch() -> Int64 {
   return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
 }
 
-/// A time-out of poll(2) that ends at a moment of the stopwatch; `.max` never comes.
+/// The timeout of poll(2) until a time of `stopwatch`; for `.max` there is no timeout (-1).
 ///
-/// Rounded up, so that what is due is due when it ends.
+/// Rounded up, so that the time has passed when the timeout ends.
 package func milliseconds(until moment: Int64) -> Int32 {
   moment == .max ? -1 : Int32(clamping: max(0, (moment - stopwatch() + 999) / 1000))
 }
 
-/// Something that is due again and again, on a clock that nobody sets.
+/// A timer on the monotonic clock that is due at regular intervals.
 package struct Interval {
   package let length: Int64
   package private(set) var due: Int64
 
   /// - Parameters:
   ///   - length: microseconds.
-  ///   - moment: from when on, on the stopwatch.
+  ///   - moment: the start, as a time of `stopwatch`.
   package init(_ length: Int64, from moment: Int64 = stopwatch()) {
     self.length = length
     due = moment + length
   }
 
-  /// Whether it is due; then it begins anew.
+  /// Whether the timer is due; if so, it starts again now.
   package mutating func comes() -> Bool {
     let now = stopwatch()
     guard now >= due else { return false }
@@ -40,7 +40,7 @@ package struct Interval {
 }
 
 extension Duration {
-  /// Whole microseconds; what is longer than 30 years counts as 30 years, so that no sum of them overflows.
+  /// Whole microseconds; more than 30 years count as 30 years, so that sums do not overflow.
   package var microseconds: Int64 {
     let (seconds, attoseconds) = components
     let limit: Int64 = 30 * 366 * 86_400

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Runs `body` on a thread of its own, which nobody waits for.
+/// Runs `body` on a new, detached thread.
 ///
-/// - Returns: 0, or why there is no thread to be had, as pthread_create(3) says it.
+/// - Returns: 0, or the error number of pthread_create(3).
 package func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
   final class Work: Sendable {
     let body: @Sendable () -> Void

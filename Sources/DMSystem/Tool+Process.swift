@@ -2,23 +2,24 @@ package import CSystem
 internal import Glibc
 
 extension Tool {
-  /// Where programs are searched when nobody says otherwise.
+  /// The search path of the environment, or a usual one if PATH is not set.
   package static var environmentPath: String {
     getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
   }
 
-  /// The program's path.
+  /// The path of the program; nil if it is not on the search path.
   ///
-  /// Relative folders in it are left out: to the tool, which works elsewhere, they would be others.
+  /// Relative folders of the search path are skipped, because they would be other folders for the tool, which runs
+  /// elsewhere.
   package func find() -> String? {
     searchPath.split(separator: ":").lazy.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }
       .first { access($0, X_OK) == 0 }
   }
 
-  /// Starts it in a group of its own: no signal ignored or blocked, standard streams only, and with its limits, among
-  /// which is this process's own life.
+  /// Starts the program in a new process group, with no signal ignored or blocked, with standard streams only, and with
+  /// its limits; the system kills it when this process ends.
   ///
-  /// - Returns: the process; negative, with errno(3) set, when there cannot be one.
+  /// - Returns: the process id; negative, with errno(3) set, if the process cannot be made.
   package func start(_ program: String, _ arguments: [String], writing output: Int32, _ errors: Int32) -> pid_t {
     var argv = ([name] + arguments).map { strdup($0) } + [nil]
     var envp = variables().map { strdup($0) } + [nil]
@@ -28,7 +29,7 @@ extension Tool {
       UInt(limits.fileSize))
   }
 
-  /// This process's environment with the tool's own in it.
+  /// The environment of this process, in which the tool's own variables replace those with the same name.
   private func variables() -> [String] {
     var variables = environment.map { "\($0)=\($1)" }
     var place = environ
@@ -40,10 +41,10 @@ extension Tool {
     return variables
   }
 
-  /// Ends a process and all of its group that still runs.
+  /// Kills the process group of a process, and waits for the process to end.
   ///
-  /// - Returns: how it ended, as waitpid(2) tells, and what processor time it took, in whole seconds, rounded: the
-  ///   limit's clock ticks a little apart.
+  /// - Returns: the status that waitpid(2) reports, and the processor time in whole seconds, rounded, because the clock
+  ///   of the limit differs a little.
   package func end(_ process: pid_t) -> (status: Int32, processorSeconds: Int) {
     kill(-process, SIGKILL)
     var status: Int32 = -1
@@ -59,7 +60,7 @@ struct Pipe: ~Copyable {
   let reading: Int32
   private(set) var writing: Int32
 
-  /// Nil, with errno(3) set, where there cannot be one.
+  /// Nil, with errno(3) set, if the pipe cannot be made.
   init?() {
     var ends: [Int32] = [0, 0]
     guard dm_pipe(&ends) == 0 else { return nil }
@@ -71,7 +72,7 @@ struct Pipe: ~Copyable {
     if writing >= 0 { close(writing) }
   }
 
-  /// So that the end is told to the reader once all other writers are gone.
+  /// Closes the writing end, so that the reader gets the end of file after all other writers have closed it.
   mutating func closeWriting() {
     close(writing)
     writing = -1

@@ -1,22 +1,22 @@
 internal import CSystem
 internal import Glibc
 
-/// A program of the field that works on a private copy, as a process of its own with limits.
+/// An external program that works on a private copy of a file, in a process of its own with limits.
 ///
-/// What it reads may have been made to break it: whatever happens to it is an outcome, and none of this process's
-/// descriptors, locks or memory is in its reach.
+/// The file may be an attack on the program: each of its failures is an `Outcome`, and it has no access to the
+/// descriptors, locks or memory of this process.
 package struct Tool {
   package enum Outcome: Equatable {
-    /// It ended well; with what it wrote to its standard output, where nobody took that before.
+    /// The program succeeded; with its standard output, unless `receive` got that.
     case ok([UInt8])
-    /// It is nowhere on the search path.
+    /// The program is not on the search path.
     case missing
-    /// With a clause for a person: what it said last, or how it ended.
+    /// With a clause for the user: the last line of its standard error, or how it ended.
     case failed(String)
     case tooLong
     case tooLarge
 
-    /// Why it has not done its work; nil when it has.
+    /// The reason of a failure; nil for `ok`.
     package var reason: String? {
       switch self {
       case .ok: nil
@@ -28,17 +28,17 @@ package struct Tool {
     }
   }
 
-  /// What it may use at most.
+  /// The limits of a program.
   package struct Limits {
-    /// Seconds on the clock.
+    /// Seconds of elapsed time.
     package var seconds: Int64 = 120
-    /// Seconds of all its threads on processors.
+    /// Seconds of processor time of all its threads.
     package var processorSeconds = 120
-    /// Bytes of memory of its own, its libraries not counted.
+    /// Bytes of private memory, without its libraries.
     package var memory = 400 << 20
     /// Bytes of a file that it writes.
     package var fileSize = 256 << 20
-    /// Bytes that it writes to its standard output for nobody to take.
+    /// Bytes of standard output when there is no `receive`.
     package var output = 1 << 20
 
     package init(
@@ -54,14 +54,14 @@ package struct Tool {
   }
 
   package let name: String
-  /// Where it works: files are named as they are called there, so that no path is taken for an option or a pattern.
+  /// Its working folder; arguments are names of files in it, so that no path is taken for an option or a pattern.
   package let folder: String
-  /// As in the environment's PATH.
+  /// In the format of PATH.
   package let searchPath: String
   package var limits = Limits()
-  /// What it has in its environment, in place of what stands there.
+  /// Variables of its environment, which replace those of this process.
   package var environment: [String: String] = [:]
-  /// Called about five times a second while it works; what that throws ends it.
+  /// Called about five times a second while it runs; an error that this throws ends the program.
   package let waiting: () throws -> Void
 
   package init(
@@ -78,9 +78,10 @@ package struct Tool {
 
   private static let chunk = 64 * 1024
 
-  /// Runs it to its end, or ends it with all that it started.
+  /// Runs the program to its end, or kills its process group.
   ///
-  /// - Parameter receive: takes its standard output as it comes, without end; without it, that is part of the outcome.
+  /// - Parameter receive: gets the standard output in pieces, without a limit; if it is nil, the output is part of the
+  ///   outcome.
   /// - Throws: what `waiting` and `receive` throw.
   package func run(_ arguments: [String], receive: ((UnsafeRawBufferPointer) throws -> Void)? = nil) throws -> Outcome {
     guard let program = find() else { return .missing }
@@ -115,12 +116,14 @@ package struct Tool {
     .failed("cannot \(act): \(String(cString: strerror(errno)))")
   }
 
-  /// Takes what a process writes until it has ended.
+  /// Reads the output of a process until the process has ended.
   ///
-  /// Its end is what counts, not that of its streams: it may close them and go on, or leave them to a child.
+  /// The end of its streams does not count: it may close them and go on, or leave them to a child.
   ///
-  /// - Parameter wrote: whether it may go on.
-  /// - Returns: why it has to be ended; nil when it has ended by itself.
+  /// - Parameters:
+  ///   - wrote: gets standard output, and returns whether the process may go on.
+  ///   - heard: gets standard error.
+  /// - Returns: the outcome if the process must be killed; nil if it has ended.
   private func watch(
     _ process: pid_t, _ output: Int32, _ errors: Int32, wrote: (UnsafeRawBufferPointer) throws -> Bool,
     heard: (UnsafeRawBufferPointer) -> Void
@@ -139,21 +142,21 @@ package struct Tool {
       guard poll(&requests, nfds_t(requests.count), timeout) >= 0 else { continue }
       for index in 1...2 where requests[index].revents != 0 {
         let count = read(requests[index].fd, buffer.baseAddress, buffer.count)
-        // A negative one is left alone by poll(2).
+        // poll(2) ignores negative descriptors.
         if count <= 0 { requests[index].fd = -1 }
         let bytes = UnsafeRawBufferPointer(rebasing: buffer.prefix(max(0, count)))
         if index == 2 { heard(bytes) } else if try !wrote(bytes) { return .tooLarge }
       }
-      // What it wrote before its end is in the pipes still, at most their capacity once nobody is left to write.
+      // The pipes still contain what it wrote before its end: at most their capacity, after the last writer has ended.
       if hasEnded, requests[1].revents == 0, requests[2].revents == 0 { return nil }
       if requests[0].revents != 0 { kill(-process, SIGKILL) }
-      // One that has ended meanwhile was in time, however long this process was stopped.
+      // A process that has ended meanwhile was in time, however long this process was stopped.
       if requests[0].revents == 0, stopwatch() >= deadline { return .tooLong }
       if pulse.comes() { try waiting() }
     }
   }
 
-  /// What was said last, short and with nothing in it that a terminal would obey.
+  /// The last line that is not blank, at most 200 code points of it, safe for a terminal.
   private func lastLine(of bytes: [UInt8]) -> String? {
     let line = bytes.split { $0 == 0x0A || $0 == 0x0D }.last { $0.contains { $0 > 0x20 } }
     guard let line else { return nil }

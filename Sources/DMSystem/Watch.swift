@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// Tells that a file, or a folder's content, was touched.
+/// Reports that a file, or a file of a folder, was touched.
 ///
-/// The corresponding facility is inotify(7). A touch that comes between two looks is never missed, but may be
-/// told more than once.
+/// The corresponding facility is inotify(7). A touch between two checks is never missed, but may be reported more than
+/// once.
 package final class Watch {
-  /// Nil where it cannot be watched; then one has to look.
+  /// Readable after a touch; nil if the file cannot be watched, so that the caller must check it regularly.
   package private(set) var descriptor: Int32?
-  /// Why it cannot be.
+  /// The reason why touches may be missed; nil if there is none.
   package private(set) var fault: String?
-  /// Whether what was watched is gone.
+  /// Whether the file was removed and could not be watched again.
   package private(set) var isLost = false
   private let path: String
 
@@ -35,12 +35,12 @@ package final class Watch {
 
   deinit { if let descriptor { close(descriptor) } }
 
-  /// Takes what has been told so far, and watches again what was put in the place of a removed file.
+  /// Reads all events that have arrived, and watches the file again if it was replaced.
   package func drain() {
     guard let descriptor else { return }
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
       var count = buffer.count
-      // A read that had room for more has taken all.
+      // A read that left half of the buffer free has read all events.
       while count > buffer.count / 2 {
         count = read(descriptor, buffer.baseAddress, buffer.count)
         var place = 0

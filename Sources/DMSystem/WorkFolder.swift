@@ -2,28 +2,28 @@ internal import CSystem
 package import DMModel
 internal import Glibc
 
-/// A folder for what one process prepares, gone with all that is in it when it is done.
+/// A folder for unfinished files of one process, which is removed with its contents at the end of its lifetime.
 ///
 /// The process holds a lock on it. A folder without a lock was left by a process that was killed, and is removed.
 package struct WorkFolder: ~Copyable {
-  /// What is prepared; its name begins with that.
+  /// The kind of the unfinished files; the folder's name begins with the raw value.
   package enum Kind: String {
     /// In the folder of contents.
     case attachment = ".work-"
-    /// Beside the file that the backup is to be.
+    /// In the folder of the future backup.
     case backup = ".dm-backup-"
-    /// Beside the folder that the store is to be.
+    /// In the parent folder of the future store.
     case restore = ".dm-restore-"
   }
 
   package let path: String
   private let descriptor: Int32
-  /// A link to it; nil when there is none.
+  /// The path of a link to it; nil if there is none.
   private let trace: String?
 
   private static let tracePrefix = ".trace-"
 
-  /// - Parameter other: a folder that gets a link to it, so that it is found again; it may be read-only.
+  /// - Parameter other: a folder that gets a link to it, so that a purge finds it; no link is made if it is read-only.
   package init(_ kind: Kind, in folder: String, tracedIn other: String? = nil) throws {
     while true {
       let path = try temporaryName(in: folder, kind.rawValue, isFolder: true)
@@ -31,7 +31,7 @@ package struct WorkFolder: ~Copyable {
       if descriptor >= 0 {
         let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
         let reason = errno
-        // A purge may have come between the two.
+        // A purge may have removed the folder before it was locked.
         if isLocked, isThere(path, descriptor) {
           self.path = path
           self.descriptor = descriptor
@@ -63,19 +63,19 @@ package struct WorkFolder: ~Copyable {
 
   /// Removes the folders of processes that were killed.
   ///
-  /// - Throws: `io_error` when the folder around them cannot be read.
+  /// - Throws: `io_error` if `folder` cannot be read.
   package static func removeAbandoned(_ kind: Kind, in folder: String) throws(DMError) {
     for name in try names(in: folder, mayBeAbsent: true) where isName(name, of: kind) {
       removeIfAbandoned(kind, "\(folder)/\(name)")
     }
   }
 
-  /// The names that mkdtemp(3) makes: there may be anything in folders in which backups are.
+  /// Whether mkdtemp(3) may have made a name; the folder of a backup may contain any other files.
   private static func isName(_ name: String, of kind: Kind) -> Bool {
     name.hasPrefix(kind.rawValue) && name.utf8.count == kind.rawValue.utf8.count + 6
   }
 
-  /// The same of the folders to which links in a folder lead; purges find those of backups like this, wherever they are.
+  /// Removes the backup folders of killed processes to which links in a folder lead, wherever they are.
   package static func removeAbandoned(tracedIn folder: String) throws(DMError) {
     for name in try names(in: folder) where name.hasPrefix(tracePrefix) {
       let trace = "\(folder)/\(name)"
@@ -87,7 +87,7 @@ package struct WorkFolder: ~Copyable {
 
   private static func removeIfAbandoned(_ kind: Kind, _ path: String) {
     var status = stat()
-    // Outside of stores others may make folders, too, and what is in those they can swap.
+    // Outside of stores, other users may make folders too, and can exchange their contents.
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
       kind == .attachment || status.st_uid == geteuid(), let lock = FileLock(ifFree: path)
     else { return }
@@ -96,14 +96,14 @@ package struct WorkFolder: ~Copyable {
   }
 }
 
-/// Whether a name still means what a descriptor was opened by it for.
+/// Whether a path still leads to the file of a descriptor that was opened with it.
 private func isThere(_ path: String, _ descriptor: Int32) -> Bool {
   var (named, opened) = (stat(), stat())
   return lstat(path, &named) == 0 && fstat(descriptor, &opened) == 0 && named.st_ino == opened.st_ino
     && named.st_dev == opened.st_dev
 }
 
-/// A path without links, from the root; nil when nothing is there.
+/// The absolute path without symbolic links; nil if the file does not exist.
 private func wholePath(_ path: String) -> String? {
   guard let whole = realpath(path, nil) else { return nil }
   defer { free(whole) }
