@@ -116,7 +116,7 @@ public struct Arguments: Sendable {
   /// Whether an option was given, flag or not.
   public func isGiven(_ option: any Declared) -> Bool { texts(option.declaration) != nil }
 
-  /// What was given for an option; nil for nothing, also when the program uses the name for another kind of option.
+  /// The texts of an option; nil if it was not given, also if the program uses the name for another kind of option.
   private func texts(_ option: Declaration) -> [String]? {
     assert(command.allOptions.contains { $0.name == option.name }, "\(command.name) does not list '\(option.spelling)'")
     let texts = given.first { $0.name == option.name }?.texts
@@ -130,7 +130,7 @@ public struct Arguments: Sendable {
     if operands.count > count { throw usage("unexpected '\(operands[count])'; see --help") }
   }
 
-  /// The operand at a place.
+  /// The operand at an index.
   ///
   /// - Throws: `usage` when it is missing.
   public func operand(_ index: Int, _ name: String) throws -> String {

@@ -1,4 +1,4 @@
-/// What a program is, for its help, its parser, its completions and its schema.
+/// The description of a program, for its help, its parser, its completions and its schema.
 public struct Command: Sendable {
   /// `dm-user add` and the like.
   public struct Subcommand: Sendable {
@@ -22,7 +22,7 @@ public struct Command: Sendable {
 
   public let name: String
   public let summary: String
-  /// What follows the name and the options, one way of calling it a line.
+  /// The lines of the usage, each without the program's name.
   public let synopsis: [String]
   public let options: [any Declared]
   /// Which options do not go together; checked before the program runs.
@@ -53,6 +53,6 @@ public struct Command: Sendable {
     Common.all.map(\.declaration).filter { shared in !options.contains { $0.declaration.name == shared.name } }
   }
 
-  /// Every option that may stand on the command line.
+  /// Every option that the command line may have.
   var allOptions: [Declaration] { (options + subcommands.flatMap(\.options)).map(\.declaration) + common }
 }

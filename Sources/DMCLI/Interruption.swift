@@ -44,7 +44,7 @@ public final class Interruption {
   }
 }
 
-/// Whether a signal does nothing to this process.
+/// Whether this process ignores a signal.
 func isIgnored(_ number: Int32) -> Bool {
   var action = sigaction()
   sigaction(number, nil, &action)

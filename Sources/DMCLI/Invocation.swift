@@ -33,7 +33,7 @@ public final class Invocation {
     return messenger
   }
 
-  /// Where the store is.
+  /// The location of the store: from --store, the environment, or the default.
   public func location() throws -> StoreLocation {
     let busyTimeout =
       try arguments[Common.busyTimeout] ?? environment("DM_BUSY_TIMEOUT").map(busyMilliseconds)
@@ -169,7 +169,7 @@ extension Result where Failure == DMError {
 
 /// A variable of the environment; an empty one counts as absent.
 ///
-/// - Throws: `invalid_utf8`: a repaired path would be another.
+/// - Throws: `invalid_utf8`, because a repaired path would be another path.
 public func environment(_ name: String) throws -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
   guard let text = String(validatingCString: value) else {

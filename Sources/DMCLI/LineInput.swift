@@ -18,12 +18,11 @@ public struct LineInput: ~Copyable {
 
   public init(descriptor: Int32 = Stream.input.rawValue) { self.descriptor = descriptor }
 
-  /// What is already waiting, at most 1,000 lines or 1 MiB, and at least one line; nil at the end.
+  /// The lines that can be read without waiting: at least one, at most 1,000 or 1 MiB; nil at the end.
   ///
-  /// It never waits for more once it has a line. A last line without LF is an error, because it may
-  /// be half a line.
+  /// Waits only for the first line. A last line without LF is an error, because it may be half a line.
   ///
-  /// - Parameter parse: given a line and its number.
+  /// - Parameter parse: makes an item of a line and its number.
   public mutating func batch<Item>(
     _ parse: (ArraySlice<UInt8>, Int) throws -> Item
   ) throws -> [Numbered<Item>]? {
@@ -93,7 +92,7 @@ public struct LineInput: ~Copyable {
   /// - Throws: `invalid_utf8`, `text_too_long`, `io_error`.
   public mutating func text(limit: Int) throws -> String { try plainText(bytes(limit: limit)[...]) }
 
-  /// The same as bytes.
+  /// Reads to the end as `text` does, without decoding.
   ///
   /// - Parameter cuts: reads to the end and drops the bytes far over the limit, instead of failing.
   public mutating func bytes(limit: Int, cuts: Bool = false) throws -> [UInt8] {

@@ -1,6 +1,6 @@
 public import DMKit
 
-/// Messages as a page for people: by day, with a line above what is unread.
+/// Messages as text for people: grouped by day, with a line above the first unread message.
 public struct MessagePage {
   private let messenger: Messenger
   /// Nil when there are several; then each message is printed with its conversation.

@@ -2,7 +2,7 @@ internal import DMKit
 
 /// How an option is written, explained and completed.
 public struct Declaration: Sendable {
-  /// What may follow the option, for completion.
+  /// The possible values of the option, for completion.
   public enum Values: Sendable {
     case any
     case folders
@@ -34,7 +34,8 @@ public struct Declaration: Sendable {
   var call: String { value.map { "\(spelling) \($0)" } ?? spelling }
 }
 
-/// A `Flag` or an `Option`: declared once as a constant, listed in the program's `Command`, and read with that constant.
+/// A `Flag` or an `Option`: declared once as a constant, listed in the program's `Command`, and read with that
+/// constant.
 public protocol Declared: Sendable {
   var declaration: Declaration { get }
 }

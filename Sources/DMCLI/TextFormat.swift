@@ -136,7 +136,7 @@ public enum TextFormat {
     return shown.joined(separator: ", ") + (ranges.count > shown.count ? ", …" : "")
   }
 
-  /// Who is typing: `Alice, Bob, +2 are typing`.
+  /// The users who are typing: `Alice, Bob, +2 are typing`.
   public static func typing(_ names: [String]) -> String {
     let shown = names.prefix(2).map { visible($0, indent: " ") } + (names.count > 2 ? ["+\(names.count - 2)"] : [])
     return "\(names.isEmpty ? "nobody" : shown.joined(separator: ", ")) \(names.count > 1 ? "are" : "is") typing"

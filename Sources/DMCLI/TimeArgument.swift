@@ -83,7 +83,7 @@ private func numbers(_ text: String, pattern: String) -> [Int]? {
   return result
 }
 
-/// A change of the local date and clock.
+/// A time whose local date and clock were changed.
 ///
 /// The corresponding C functions are `localtime_r` and `mktime`.
 private func local(_ time: Timestamp, _ change: (inout tm) -> Void) -> Timestamp {
@@ -93,7 +93,7 @@ private func local(_ time: Timestamp, _ change: (inout tm) -> Void) -> Timestamp
   return Timestamp(microseconds: Int64(mktime(&parts)) * 1_000_000)
 }
 
-/// A moment in the local time zone.
+/// The date and the clock of a time in the local time zone.
 func calendar(_ time: Timestamp) -> tm {
   var seconds = time_t((Double(time.microseconds) / 1_000_000).rounded(.down))
   var parts = tm()

@@ -65,7 +65,7 @@ public enum UpkeepText {
     return lines.joined(separator: "\n")
   }
 
-  /// What the user must do about a consumer; nil for nothing.
+  /// A warning about a consumer, with what the user must do; nil if there is none.
   public static func warning(_ consumer: Statistics.Consumer) -> String? {
     let name = "the consumer '\(consumer.name)' of '\(consumer.user)'"
     let forget = "forget it with 'dm-tail --as \(consumer.user) --forget \(consumer.name)'"
@@ -78,7 +78,7 @@ public enum UpkeepText {
     }
   }
 
-  /// When a tool was used last, to be appended to its result.
+  /// The time when a tool was last used, to append to its result.
   public static func before(_ time: Timestamp?) -> String { time.map { "; used last \(moment($0))" } ?? "" }
 
   private static func moment(_ time: Timestamp) -> String { "\(TextFormat.day(time)) \(TextFormat.clock(time))" }

@@ -1,6 +1,6 @@
 internal import DMKit
 
-/// When typing shows, given the times of keystrokes: from 300 ms after the first until 4 s after the last.
+/// Shows typing by the times of keystrokes: from 300 ms after the first until 4 s after the last.
 struct KeystrokeClock {
   private var first: Int64?
   private var last: Int64 = 0
@@ -21,7 +21,7 @@ struct KeystrokeClock {
     return first.map { moment - $0 >= Self.delay } ?? false
   }
 
-  /// When `isShowing` may change without another key; nil when only a key can change it.
+  /// The time when `isShowing` may change without another key; nil if only a key can change it.
   func due(after moment: Int64) -> Int64? {
     guard let first else { return nil }
     return moment < first + Self.delay ? first + Self.delay : last + Self.patience

@@ -3,7 +3,7 @@ public import DMKit
 internal import DMSystem
 internal import Glibc
 
-/// Shows typing as long as something lasts, and hides it however that ends.
+/// Shows other users that the user is typing, and hides it at the end, also after a signal.
 public struct Showing: ~Copyable {
   private let signal: TypingSignal?
   private let interrupts: Interrupts
@@ -13,7 +13,7 @@ public struct Showing: ~Copyable {
   private var shown: Timestamp?
   private var refresh: Int64 = 0
 
-  /// - Parameter signal: nil when nobody could see it.
+  /// - Parameter signal: nil if no other user could see it.
   public init(_ signal: TypingSignal?) throws {
     self.signal = signal
     interrupts = try Interrupts()
@@ -21,7 +21,7 @@ public struct Showing: ~Copyable {
 
   deinit { if isOn { signal?.hide(unlessShownSince: shown) } }
 
-  /// Shows it, shows it again before it runs out, or hides it.
+  /// Shows typing, shows it again before it expires, or hides it.
   private mutating func show(_ isWanted: Bool) {
     let now = stopwatch()
     if isWanted, !isOn || now >= refresh {
@@ -73,7 +73,7 @@ public struct Showing: ~Copyable {
 
   // MARK: How long typing shows
 
-  /// For a time.
+  /// Shows typing for a time.
   public mutating func last(_ length: Duration) {
     let end = stopwatch() + length.microseconds
     var nothing: [pollfd] = []
@@ -84,7 +84,7 @@ public struct Showing: ~Copyable {
     show(false)
   }
 
-  /// Until the end of standard input, which is copied to standard output unchanged and at once.
+  /// Shows typing until the end of standard input, which is copied to standard output unchanged and at once.
   ///
   /// - Throws: `io_error`.
   public mutating func passThrough() throws {
@@ -121,7 +121,7 @@ public struct Showing: ~Copyable {
     throw DMError(.inputOutput, "cannot write to standard output: \(String(cString: strerror(errno)))")
   }
 
-  /// While a command runs; ends with the status of the command.
+  /// Shows typing while a command runs, and ends with its status.
   ///
   /// - Throws: `usage` when it cannot be run.
   public mutating func run(_ words: [String]) throws -> Never {
@@ -138,7 +138,7 @@ public struct Showing: ~Copyable {
     }
   }
 
-  /// While the user types on a terminal; each line goes to standard output, unless that is a terminal too.
+  /// Shows typing while the user types on a terminal; each line goes to standard output, unless that is a terminal too.
   public mutating func keystrokes() throws {
     let terminal = try KeyTerminal()
     self.terminal = terminal
