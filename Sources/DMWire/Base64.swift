@@ -1,6 +1,6 @@
 private let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-/// The value of each digit; 255 of what is none.
+/// The value of each digit; 255 for bytes that are not digits.
 private let values: [UInt8] = {
   var values = [UInt8](repeating: 255, count: 256)
   for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
@@ -24,7 +24,7 @@ package func base64(_ bytes: UnsafeRawBufferPointer) -> String {
   }
 }
 
-/// What base64 says; nil when it is none.
+/// The bytes of a base64 text; nil if it is not valid base64.
 package func bytes(base64 text: String) -> [UInt8]? {
   var digits = Array(text.utf8)[...]
   guard digits.count % 4 == 0 else { return nil }

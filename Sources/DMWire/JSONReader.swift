@@ -1,8 +1,8 @@
 public import DMModel
 
-/// A value of JSON text.
+/// A JSON value.
 ///
-/// Numbers keep their text's exactness as far as integers go.
+/// A number without a fraction and an exponent is an exact `Int` if it fits; other numbers are a `Double`.
 public enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)
@@ -12,7 +12,7 @@ public enum JSONValue: Equatable, Sendable {
   case array([JSONValue])
   case object(JSONObject)
 
-  /// What it is, for a person.
+  /// The kind of the value, in the words of an error.
   package var kind: String {
     switch self {
     case .null: "null"
@@ -25,7 +25,7 @@ public enum JSONValue: Equatable, Sendable {
   }
 }
 
-/// The members of an object, in order, no name twice.
+/// The members of an object, in order, with unique names.
 public struct JSONObject: Equatable, Sendable {
   public struct Member: Equatable, Sendable {
     public let name: String
@@ -36,18 +36,20 @@ public struct JSONObject: Equatable, Sendable {
 
   public fileprivate(set) var members: [Member] = []
 
-  /// Linear in the number of members, which is small in what this suite reads.
+  /// The value of a member; nil if there is none.
+  ///
+  /// Linear in the number of members, which is small in the input of this suite.
   public subscript(_ name: String) -> JSONValue? {
-    // By their places: a member that is looked at is not copied.
+    // By index, so that no member is copied for the comparison.
     let place = members.indices.first { members[$0].name.utf8.count == name.utf8.count && members[$0].isNamed(name) }
     return place.map { members[$0].value }
   }
 }
 
-/// A strict reader of RFC 8259: valid UTF-8 and paired surrogates only, no NUL, no name twice, no
-/// byte order mark, numbers within the range of a Double, nesting to 64.
+/// A strict parser of JSON (RFC 8259): valid UTF-8 and paired surrogates only, no NUL, unique names, no
+/// byte order mark, numbers within the range of a Double, at most 64 levels of nesting.
 ///
-/// FoundationEssentials' decoder accepts names that stand twice and a byte order mark.
+/// The decoder of FoundationEssentials accepts duplicate names and a byte order mark.
 public struct JSONReader: ~Copyable {
   package let bytes: UnsafeBufferPointer<UInt8>
   package var place = 0
@@ -55,9 +57,9 @@ public struct JSONReader: ~Copyable {
 
   static let nesting = 64
 
-  /// Reads a line that holds one object.
+  /// Reads a line that is one object.
   ///
-  /// - Throws: `invalid_utf8` or `malformed_line`, which names the byte, counted from 1.
+  /// - Throws: `invalid_utf8` or `malformed_line`, with the number of the byte, counted from 1.
   public static func object(_ line: ArraySlice<UInt8>) throws(DMError) -> JSONObject {
     let result: Result<JSONObject, DMError>? = line.withContiguousStorageIfAvailable { bytes in
       var reader = JSONReader(bytes)
@@ -129,7 +131,7 @@ public struct JSONReader: ~Copyable {
     try enter()
     defer { depth -= 1 }
     var object = JSONObject()
-    // Few names are compared one by one, many by a set: a hostile line must not cost the square.
+    // Up to 16 names are compared one by one, more by a set, so that a hostile line does not cost quadratic time.
     var names: Set<ExactString> = []
     if take(UInt8(ascii: "}")) { return object }
     repeat {

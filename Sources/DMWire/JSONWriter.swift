@@ -2,8 +2,8 @@ public import DMModel
 
 /// JSON text in a buffer: compact, in the order in which it is written.
 ///
-/// Strings are exact and safe: whatever could act on a terminal, split a line or reorder it is written
-/// as `\u` and four digits (the set is `isHidden`), which RFC 8259, section 7, allows anywhere.
+/// Strings are exact and safe: characters that could act on a terminal, split a line or reorder it (`isHidden`) are
+/// escaped, most of them as `\u` and four digits, which RFC 8259, section 7, allows for any character.
 public struct JSONWriter: Sendable {
   public private(set) var bytes: [UInt8] = []
   private var needsComma = false
@@ -13,16 +13,16 @@ public struct JSONWriter: Sendable {
   /// Empties the buffer and keeps its memory.
   public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-  /// Ends a record: one line feed, nothing before it.
+  /// Ends a record with one line feed.
   public mutating func endLine() {
     bytes.append(UInt8(ascii: "\n"))
     needsComma = false
   }
 
-  /// Text that is no JSON, for those who print both.
+  /// Appends text that is not JSON, for programs that print both.
   package mutating func append(raw text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// Lines that another has written.
+  /// Appends lines that another writer has made.
   package mutating func append(lines: [UInt8]) { bytes.append(contentsOf: lines) }
 
   @inlinable
@@ -65,7 +65,7 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// A member's name; its value comes next.
+  /// Writes the name of a member; the value must follow.
   ///
   /// Names are literals of plain ASCII.
   public mutating func key(_ name: StaticString) {
@@ -87,7 +87,7 @@ public struct JSONWriter: Sendable {
 
   public mutating func value(_ number: Int) { append(atMost: 21) { $0.append(decimal: number) } }
 
-  /// Seconds, with up to three decimals.
+  /// Writes seconds with up to three decimals.
   package mutating func value(seconds duration: Duration) {
     let milliseconds = duration / .milliseconds(1)
     let rounded = Int(milliseconds.rounded())
@@ -124,7 +124,7 @@ public struct JSONWriter: Sendable {
     }
   }
 
-  /// A text, a colon and a number as one string: what a reference is made of, without making it first.
+  /// Writes a text, a colon and a number as one string, so that a reference need not be made first.
   package mutating func value(_ text: String, colon number: Int) {
     value(text)
     bytes.removeLast()
@@ -135,7 +135,7 @@ public struct JSONWriter: Sendable {
     }
   }
 
-  /// Copies stretches that need no escape, and escapes what lies between them.
+  /// Copies the ranges that need no escape, and escapes the characters between them.
   private mutating func escape(_ text: UnsafeBufferPointer<UInt8>, plainUpTo end: Int) {
     var copied = 0
     var place = end
@@ -153,7 +153,7 @@ public struct JSONWriter: Sendable {
     bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[copied...]))
   }
 
-  /// The character at a place and its length, when it has to be escaped.
+  /// The character at an index and its length in bytes; nil if it needs no escape.
   private func hiddenScalar(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> (UInt32, Int)? {
     let byte = UInt32(text[place])
     if byte < 0x80 { return (byte, 1) }
@@ -179,19 +179,19 @@ public struct JSONWriter: Sendable {
   }
 }
 
-/// Where the first byte is, from a place on, with which something may begin that has to be escaped; the end without one.
+/// The index of the first byte, from `place` on, that may begin a character to escape; the end if there is none.
 private func plainCount(_ text: UnsafeBufferPointer<UInt8>, from place: Int) -> Int {
   var place = place
   let raw = UnsafeRawBufferPointer(text)
   while place + 8 <= text.count, isPlain(raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)) { place += 8 }
   let last = text.count - 8
-  // Fewer than eight are left: they are looked at together with some of those before them.
+  // Fewer than eight bytes are left: they are checked together with some of the bytes before them.
   if last >= 0, place > last, isPlain(raw.loadUnaligned(fromByteOffset: last, as: UInt64.self)) { return text.count }
   while place < text.count, !isSuspect(text[place]) { place += 1 }
   return place
 }
 
-/// `"`, `\`, the controls, and the lead bytes of the hidden characters beyond ASCII.
+/// Whether a byte is `"`, `\`, a control character, or the lead byte of a hidden character beyond ASCII.
 private func isSuspect(_ byte: UInt8) -> Bool {
   switch byte {
   case 0..<0x20, 0x22, 0x5C, 0x7F, 0xC2, 0xD8, 0xE2, 0xEF: true
@@ -211,7 +211,7 @@ private func isPlain(_ word: UInt64) -> Bool {
 }
 
 extension OutputSpan<UInt8> {
-  /// At most 20 bytes.
+  /// Appends at most 20 bytes.
   fileprivate mutating func append(decimal number: Int) {
     if number < 0 { append(UInt8(ascii: "-")) }
     var power: UInt = 1
@@ -222,7 +222,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// A string of plain bytes, all of which `write` writes.
+  /// Appends a string of `count` plain bytes, all of which `write` writes.
   @inline(__always)
   fileprivate mutating func append(quoted count: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Void) {
     withUnsafeMutableBufferPointer { buffer, filled in

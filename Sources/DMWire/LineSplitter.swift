@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Lines out of bytes as they come, split at LF and at nothing else.
+/// Splits bytes, as they arrive, into lines at LF only.
 ///
-/// A line over the limit is dropped as it comes in, so that it costs no memory.
+/// A line over the limit is dropped as it arrives, so that it costs no memory.
 public struct LineSplitter: Sendable {
   public enum Line: Sendable {
     /// Without its LF.
@@ -15,13 +15,13 @@ public struct LineSplitter: Sendable {
 
   private var buffer: [UInt8] = []
   private var start = 0
-  /// What of the buffer is known to hold no LF.
+  /// The index up to which the buffer has been searched and has no LF.
   private var searched = 0
   private var isSkipping = false
 
   public init() {}
 
-  /// Bytes that are waiting, whole lines or not.
+  /// The number of bytes that were appended and not returned yet.
   public var pending: Int { buffer.count - start }
 
   public mutating func append(_ bytes: UnsafeRawBufferPointer) {
