@@ -37,7 +37,7 @@ internal import DMKit
       ("dm-attach --list +ops | jq -r 'select(.kind == \"image\") | .id'", "the images of a group"),
     ], writes: ["attachment", "send_line", "error"])
 
-  /// What the program does.
+  /// The action that the options and operands select.
   private enum Mode {
     case list(ConversationReference)
     case fetch(id: String)

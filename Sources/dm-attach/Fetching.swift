@@ -8,7 +8,7 @@ extension DMAttach {
     let part = arguments[thumbnail] ? AttachmentPart.thumbnail : .content
     let output = try arguments[output]
     var attachments = try named(id, messenger)
-    // Of several attachments, those that have a thumbnail; one alone without a thumbnail is an error.
+    // Skips attachments without a thumbnail, unless none has one, which is an error.
     if part == .thumbnail, attachments.contains(where: { $0.thumbnail != nil }) {
       attachments.removeAll { $0.thumbnail == nil }
     }

@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 
 extension DMAttach {
-  /// Prints a record for each file, or with `--to` one line of all for dm-send.
+  /// Prints a record for each file, or with `--to` one line for dm-send with all files.
   static func prepare(_ files: [String], _ call: Invocation) throws {
     let arguments = call.arguments
     let conversation = try arguments[to]

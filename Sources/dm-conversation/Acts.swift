@@ -61,7 +61,7 @@ extension DMConversation {
     return (conversation, call.arguments.operands.dropFirst().map { $0.without("@") })
   }
 
-  /// The conversation, and what follows it.
+  /// The two operands: a conversation and a value.
   static func value(_ name: String, _ call: Invocation) throws -> (ConversationReference, String) {
     let conversation = try conversation(call)
     try call.arguments.atMost(2)

@@ -6,7 +6,7 @@ internal import DMUpkeep
 struct Work {
   let call: Invocation
   let upkeep: Upkeep
-  /// Ends the progress line and lets signals through again: printing may have to wait for its reader.
+  /// Ends the progress line and unblocks signals, because printing may wait for its reader.
   private let done: () -> Void
 
   /// - Parameter files: how many operands the action takes.

@@ -49,14 +49,14 @@ internal import DMKit
     try edit(.react(emoji), Array(words.dropFirst()), call)
   }
 
-  /// Does the same to all messages: of the operands, or of the lines of standard input where there are none.
+  /// Applies one action to the messages of the operands, or of the lines of standard input if there are no operands.
   private static func edit(_ act: Edit.Act, _ operands: [String], _ call: Invocation) throws {
     if operands.isEmpty { return try editLines(call) { _ in act } }
     let messages = try references(operands, call.messenger(), wordsOnly: Edit.isForWords(act))
     try edit(messages.map { try Edit($0, act) }, call)
   }
 
-  /// The messages that operands name, one by one or as ranges of a conversation; of a range those that the user sees.
+  /// The messages that operands name, singly or as ranges of a conversation; of a range only those that the user sees.
   private static func references(_ operands: [String], _ messenger: Messenger, wordsOnly: Bool) throws
     -> [MessageReference]
   {

@@ -46,7 +46,7 @@ internal import DMKit
     query.unmutedOnly = arguments[unmuted]
     query.limit = try arguments[limit] ?? 50
     query.after = try arguments[after]
-    // By their ids: the titles may change while they are followed.
+    // By their ids, because titles may change during the stream.
     query.conversations = try arguments.operands.map {
       .id(try messenger.conversation(ConversationReference($0)).id)
     }

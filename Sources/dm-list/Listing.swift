@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 internal import DMSystem
 
-/// Prints the list, and what has changed since.
+/// Prints the list, and then the conversations that change.
 final class Listing {
   private let call: Invocation
   private let messenger: Messenger
@@ -40,7 +40,7 @@ final class Listing {
     lastCount = count
   }
 
-  /// Prints the list, and then each conversation that changes: of a burst of changes the last state.
+  /// Prints the list, and then each conversation that changes; several changes within `fold` are printed once.
   func follow() throws {
     var events = EventQuery(query.conversations)
     events.kinds = [.message, .messageUpdated, .messageDeleted, .messageStatus, .reaction, .conversationUpdated]

@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 
 extension DMRead {
-  /// What the program does.
+  /// The action that the options and operands select.
   enum Mode {
     case receipts([MessageSelection])
     case everywhere(ReadTarget)

@@ -31,7 +31,7 @@ extension DMSend {
     }
   }
 
-  /// A reference to what was sent, ready for --reply-to.
+  /// A reference to the sent message, ready for --reply-to.
   static func answer(_ message: Message, _ conversation: String) -> String {
     visible("\(conversation):\(message.number)") + (message.isDuplicate ? " (sent before)" : "")
   }

@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 
 extension DMSend {
-  /// What the program does.
+  /// The action that the options and operands select.
   enum Mode {
     /// Sends JSON lines, each of which names its conversation.
     case jsonLines

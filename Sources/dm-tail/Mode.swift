@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 
 extension DMTail {
-  /// What the program does.
+  /// The action that the options and operands select.
   enum Mode {
     case forget(consumer: String)
     case acknowledge(cursor: String, consumer: String)

@@ -42,18 +42,18 @@ extension DMTail {
     .excludes(Common.quiet, [read, follow]),
     .atMostOne([ack, consumers, forget]), .alone(ack, with: [consumer]), .alone(consumers, with: []),
     .alone(forget, with: []), .needs(ack, [consumer]),
-    // An acknowledgement of a consumer marks as delivered in all of its conversations.
+    // An acknowledgement marks messages as delivered in all conversations of the consumer.
     .excludes(unmuted, [consumer]),
     // A stream has no end.
     .excludes(before, [follow, cursor, consumer]),
     .excludes(cursor, [limit, since, unread]), .excludes(consumer, [limit, since, unread]),
-    // They choose among events, and history has only messages.
+    // These options choose among events, and a history has only messages.
     .needs(events, [follow, cursor, consumer]), .needs(others, [follow, cursor, consumer]),
     .needs(invisible, [follow, cursor, consumer]),
     .needs(acceptGap, [consumer]), .needs(heartbeat, [follow]),
   ]
 
-  /// What `--with` adds to each message.
+  /// An addition to each message, for `--with`.
   enum Addition: String, CaseIterable { case readers }
 
   private static func start(_ text: String) -> EventQuery.Start {

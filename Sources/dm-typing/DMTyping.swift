@@ -23,7 +23,7 @@ internal import DMKit
       ("dm-typing --watch +ops", "who is typing in the group"),
     ], writes: ["typing"])
 
-  /// What the program does; in all modes but the first three, typing shows as long as something lasts.
+  /// The action that the options and operands select; all but the first three show typing while something lasts.
   private enum Mode {
     case watch
     case on
