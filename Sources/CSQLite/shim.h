@@ -1,9 +1,9 @@
-/* sqlite3_preupdate_hook() is declared only where this is set; Debian's library has it. */
+/* sqlite3_preupdate_hook() is declared only if this is set; Debian's library has it. */
 #define SQLITE_ENABLE_PREUPDATE_HOOK 1
 #include <sqlite3.h>
 
-/* Has no statistics of memory kept, for which each allocation takes a mutex: nobody reads them. Without effect once the
-   library is in use (sqlite.org/c3ref/c_config_covering_index_scan.html, SQLITE_CONFIG_MEMSTATUS). */
+/* Turns off the statistics of memory, which nothing reads and for which each allocation takes a mutex. Has no effect
+   once the library is in use (sqlite.org/c3ref/c_config_covering_index_scan.html, SQLITE_CONFIG_MEMSTATUS). */
 static inline int dm_sqlite3_keep_no_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 /* sqlite3_db_config() is variadic, which Swift cannot call. */

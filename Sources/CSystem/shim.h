@@ -11,13 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The kind of a file system, as statfs(2) numbers them; 0 when it cannot be had. */
+/* The type of a file system (statfs(2), f_type); 0 on failure. */
 static inline long dm_file_system(const char *path) {
   struct statfs s;
   return statfs(path, &s) == 0 ? (long)s.f_type : 0;
 }
 
-/* sem_timedwait(3) with the clock that nobody sets. Declared by glibc only with _GNU_SOURCE. */
+/* sem_timedwait(3) with the monotonic clock. Declared by glibc only with _GNU_SOURCE. */
 extern int sem_clockwait(sem_t *, clockid_t, const struct timespec *);
 static inline int dm_sem_wait_until(sem_t *semaphore, const struct timespec *deadline) {
   return sem_clockwait(semaphore, CLOCK_MONOTONIC, deadline);
@@ -31,7 +31,7 @@ static inline int dm_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 extern int syncfs(int descriptor);
 static inline int dm_sync_file_system(int descriptor) { return syncfs(descriptor); }
 
-/* sync_file_range(2), to the end of the writing. Declared by glibc only with _GNU_SOURCE. */
+/* sync_file_range(2), which waits until the range is written. Declared by glibc only with _GNU_SOURCE. */
 extern int sync_file_range(int descriptor, off_t start, off_t count, unsigned int flags);
 static inline int dm_write_back(int descriptor, off_t start, off_t count) {
   return sync_file_range(descriptor, start, count, 7 /* wait before, write, wait after */);
@@ -48,13 +48,13 @@ static inline int dm_process_descriptor(pid_t process) { return (int)syscall(SYS
 /* setrlimit(2) of the soft and the hard limit. */
 static inline void dm_limit(int resource, unsigned long most) {
   struct rlimit limit = {most, most};
-  /* Fails only where the limit is lower already, which is as well. */
+  /* Fails only if the limit is lower already, which is enough. */
   setrlimit(resource, &limit);
 }
 
-/* Starts a program in a process group of its own, as a fresh shell would, with limits. A child by posix_spawn(3) could
-   have no limits before it runs, and would outlive a parent who is killed. -1: errno(3) says why; when the program
-   cannot be run, the child says so on its standard error. */
+/* Starts a program in a new process group, with default signals, as a shell would, and with limits. Returns the process
+   id, or -1 with errno(3) set; if the program cannot be run, the child reports that on its standard error. A child of
+   posix_spawn(3) would have no limits before it runs, and would outlive a parent that is killed. */
 extern void closefrom(int first);
 static inline pid_t dm_start(const char *program, char *const arguments[], char *const environment[],
                              const char *folder, int output, int errors, unsigned long processor_seconds,
@@ -74,16 +74,16 @@ static inline pid_t dm_start(const char *program, char *const arguments[], char 
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, 0);
   dm_limit(RLIMIT_CPU, processor_seconds);
-  /* Not RLIMIT_AS: libraries, and what malloc(3) sets aside for each thread, take more of that than any picture.
+  /* Not RLIMIT_AS: libraries, and the memory that malloc(3) reserves for each thread, take more of that than any image.
      Private mappings count since Linux 4.7; see setrlimit(2). */
   dm_limit(RLIMIT_DATA, memory);
   dm_limit(RLIMIT_FSIZE, file_size);
   dm_limit(RLIMIT_CORE, 0);
-  /* First where the child says what it cannot do. */
+  /* Standard error first, because the child reports its failures there. */
   int said = dup2(errors, 2);
   int input = open("/dev/null", O_RDONLY);
   if (said == 2 && dup2(input, 0) == 0 && dup2(output, 1) == 1 && chdir(folder) == 0) {
-    /* Also what the parent process has left open. */
+    /* Also descriptors that the parent process has left open. */
     closefrom(3);
     execve(program, arguments, environment);
   }
