@@ -1,4 +1,4 @@
-/// Reads bits, the lowest of each byte first, from parts of a file that follow one another.
+/// Reads bits, the lowest of each byte first, from several ranges of a file, one after the other.
 struct BitReader {
   private let bytes: UnsafeRawBufferPointer
   private let parts: [Range<Int>]
@@ -13,7 +13,7 @@ struct BitReader {
     place = parts.first?.lowerBound ?? 0
   }
 
-  /// The next bits, which stay the next ones, zeros where there are fewer; at most 32.
+  /// The next bits, at most 32, without consuming them; bits after the end are zeros.
   mutating func peek(_ count: Int) -> Int {
     while bufferedCount < count, let byte = nextByte() {
       buffer |= UInt64(byte) << UInt64(bufferedCount)
@@ -22,9 +22,9 @@ struct BitReader {
     return Int(truncatingIfNeeded: buffer & (1 << UInt64(count) &- 1))
   }
 
-  /// Goes beyond bits that were peeked at.
+  /// Consumes bits that were peeked at.
   ///
-  /// - Returns: whether there were as many.
+  /// - Returns: whether there were enough bits.
   mutating func skip(_ count: Int) -> Bool {
     guard count <= bufferedCount else { return false }
     buffer >>= UInt64(count)
@@ -32,24 +32,24 @@ struct BitReader {
     return true
   }
 
-  /// Nil when there are fewer.
+  /// Reads bits; nil if there are fewer.
   mutating func bits(_ count: Int) -> Int? {
     let number = peek(count)
     return skip(count) ? number : nil
   }
 
-  /// Goes on to the next whole byte.
+  /// Skips to the next byte boundary.
   mutating func align() { _ = skip(bufferedCount & 7) }
 
-  /// How many whole bytes are left.
+  /// The number of whole bytes that are left.
   var byteCount: Int {
     let rest = parts.dropFirst(part + 1).reduce(0) { $0 + $1.count }
     return bufferedCount / 8 + (parts.indices.contains(part) ? parts[part].upperBound - place : 0) + rest
   }
 
-  /// Goes beyond whole bytes, from a byte's beginning.
+  /// Skips whole bytes, from a byte boundary.
   ///
-  /// - Returns: whether there were as many.
+  /// - Returns: whether there were enough bytes.
   mutating func skipBytes(_ count: Int) -> Bool {
     var left = count
     while left > 0, bufferedCount > 0 {

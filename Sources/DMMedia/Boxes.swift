@@ -1,13 +1,13 @@
-/// The boxes of a HEIF or MP4 file that follow one another (ISO/IEC 14496-12, section 4.2).
+/// The consecutive boxes of a HEIF or MP4 file (ISO/IEC 14496-12, section 4.2).
 ///
-/// The last ends where the bytes do, whatever it says.
+/// A last box whose size exceeds the bytes ends with them.
 struct Boxes: Sequence, IteratorProtocol {
   struct Box {
-    /// Where it begins, with its size.
+    /// The offset of the box, which begins with its size.
     let start: Int
     let name: String
     var content: ByteReader
-    /// Whether it ends no later than what it stands in.
+    /// Whether the box ends within its container.
     let isWhole: Bool
   }
 
@@ -15,7 +15,7 @@ struct Boxes: Sequence, IteratorProtocol {
 
   init(_ reader: ByteReader) { self.reader = reader }
 
-  /// What is behind the last box that could be read.
+  /// The range of the bytes after the last box that could be read.
   private(set) var rest = 0..<0
 
   mutating func next() -> Box? {
@@ -35,26 +35,28 @@ struct Boxes: Sequence, IteratorProtocol {
     }
   }
 
-  /// What is in the first box of that name.
+  /// The content of the first box with a name.
+  ///
+  /// - Throws: `Ended` if there is no such box.
   static func content(of name: String, in reader: ByteReader) throws -> ByteReader {
     guard let box = Boxes(reader).first(where: { $0.name == name }) else { throw ByteReader.Ended() }
     return box.content
   }
 }
 
-/// How a picture is turned to be looked at: first mirrored, left to right, then turned clockwise.
+/// How an image is displayed: first mirrored, left to right, then rotated clockwise.
 struct Turn: Equatable {
   private(set) var isMirrored = false
   private(set) var quarters = 0
 
   mutating func turn(clockwise count: Int) { quarters = (quarters + count) & 3 }
 
-  /// Left becomes right.
+  /// Mirrors the image, left to right, after the previous steps.
   mutating func mirror() {
     isMirrored.toggle()
     quarters = -quarters & 3
   }
 
-  /// Exif 2.32, section 4.6.4, tag 274.
+  /// The value of the orientation tag (Exif 2.32, section 4.6.4, tag 274).
   var orientation: Int { (isMirrored ? [2, 7, 4, 5] : [1, 6, 3, 8])[quarters] }
 }

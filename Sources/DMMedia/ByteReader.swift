@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Reads bytes that nobody vouches for, from their beginning on and never beyond their end.
+/// Reads untrusted bytes from the beginning, and never beyond their end.
 struct ByteReader {
-  /// There are fewer bytes than were asked for, or a number is larger than an `Int`.
+  /// There are fewer bytes than requested, or a number is larger than an `Int`.
   struct Ended: Error {}
 
   private let bytes: UnsafeRawBufferPointer
-  /// What was not read yet, as places among all the bytes there are.
+  /// The bytes that were not read yet, as offsets in all bytes.
   private(set) var rest: Range<Int>
   var isLittleEndian: Bool
 
@@ -18,7 +18,7 @@ struct ByteReader {
 
   var place: Int { rest.lowerBound }
 
-  /// The next byte, which stays the next one.
+  /// The next byte, without consuming it; nil at the end.
   var next: UInt8? { rest.isEmpty ? nil : bytes[place] }
 
   /// Reads a number of one to eight bytes.
@@ -33,18 +33,18 @@ struct ByteReader {
     return number
   }
 
-  /// Reads four letters that name a part of a file.
+  /// Reads the name of a part of a file, which has four bytes.
   mutating func name() throws(Ended) -> String {
     String(decoding: bytes[try part(4).rest], as: UTF8.self)
   }
 
-  /// Goes beyond as many bytes, which are read on their own.
+  /// Consumes `count` bytes, and returns a reader of them.
   mutating func part(_ count: Int) throws(Ended) -> ByteReader {
     guard count >= 0, count <= rest.count else { throw Ended() }
     return part(upTo: count)
   }
 
-  /// Goes beyond as many bytes, or all that are left when these are fewer.
+  /// Consumes `count` bytes, or all that are left if these are fewer, and returns a reader of them.
   mutating func part(upTo count: Int) -> ByteReader {
     var part = self
     part.rest = place..<place &+ min(max(count, 0), rest.count)
@@ -54,12 +54,12 @@ struct ByteReader {
 
   mutating func skip(_ count: Int) throws(Ended) { _ = try part(count) }
 
-  /// Whether what is next is this text.
+  /// Whether the next bytes are this text.
   func has(_ text: StaticString) -> Bool {
     text.withUTF8Buffer { rest.count >= $0.count && bytes[place..<place &+ $0.count].elementsEqual($0) }
   }
 
-  /// Goes on to the next of such bytes; to the end when there is none.
+  /// Skips to the next byte with this value, or to the end if there is none.
   ///
   /// - Returns: whether there is one.
   mutating func seek(_ byte: UInt8) -> Bool {
@@ -70,7 +70,7 @@ struct ByteReader {
     return found != nil
   }
 
-  /// Whether these bytes are anywhere in what is left.
+  /// Whether the bytes that are left contain these bytes.
   func contains(_ wanted: [UInt8]) -> Bool {
     var rest = self
     while let first = wanted.first, rest.seek(first) {
@@ -80,6 +80,6 @@ struct ByteReader {
     return false
   }
 
-  /// A copy of the first of what is left.
+  /// A copy of the next bytes, at most `count`, without consuming them.
   func prefix(_ count: Int) -> [UInt8] { Array(bytes[rest].prefix(count)) }
 }

@@ -1,4 +1,4 @@
-/// Formats that cameras write and that are sent as they are: they may tell where they were made.
+/// Formats of cameras that are sent unchanged and may contain the position where they were made.
 enum CameraFile {
   static func has(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let reader = ByteReader(bytes)
@@ -18,7 +18,7 @@ enum CameraFile {
     [0x1F, 0x07, 0x00],
   ]
 
-  /// Packets of 188 bytes, in AVCHD each after four of a time (ISO/IEC 13818-1, section 2.4.3.2).
+  /// Whether there are packets of 188 bytes, in AVCHD each after four bytes of time (ISO/IEC 13818-1, section 2.4.3.2).
   private static func isTransportStream(_ reader: ByteReader) -> Bool {
     [(0, 188), (4, 192)].contains { start, size in
       (0..<3).allSatisfy { number in
@@ -29,7 +29,7 @@ enum CameraFile {
     }
   }
 
-  /// Of ISO/IEC 14496-12, of which nothing more is known: JPEG 2000 and JPEG XL in boxes, and films without an index.
+  /// Whether a file of an unknown format has boxes (ISO/IEC 14496-12): JPEG 2000, JPEG XL, and films without an index.
   private static func isBoxes(_ reader: ByteReader) -> Bool {
     var boxes = Boxes(reader)
     guard let first = boxes.next(), first.isWhole else { return false }

@@ -2,26 +2,27 @@ package import DMModel
 package import DMSystem
 internal import Glibc
 
-/// The contents of attachments: files that bear their hashes as names, in folders that bear the first two digits.
+/// The contents of attachments: files named by their hashes, in folders named by the first two digits.
 ///
-/// A content takes its name when it is whole and on the disk, so none is ever seen half; equal ones are one.
+/// A content gets its name after it is complete and on the disk, so that no process sees a part of it; equal contents
+/// are one file.
 package struct ContentFolder {
   package let path: String
 
-  /// What a content is moved in: the chunks of one are numbered 0, 1, 2 …, and all but the last have this size.
+  /// The size of a chunk of a content: chunks are numbered 0, 1, 2 …, and only the last one may be smaller.
   static let chunkBytes = 256 * 1024
 
   package init(_ path: String) { self.path = path }
 
   package func path(of hash: ContentHash) -> String { "\(folder(of: path))/\(name(of: hash))" }
 
-  /// Its path in the folder of the store.
+  /// The path of a content, relative to the folder of the store.
   package func name(of hash: ContentHash) -> String {
     let name = hash.description
     return "\(fileName(of: path))/\(name.prefix(2))/\(name)"
   }
 
-  /// Makes the folder where it is missing.
+  /// Makes the folder if it does not exist, and checks that it is writable.
   ///
   /// - Throws: `read_only_store`, `io_error`.
   package func create() throws {
@@ -29,14 +30,14 @@ package struct ContentFolder {
     guard access(path, W_OK | X_OK) == 0 else { throw storeFault("write to", path) }
   }
 
-  /// Gives a file of a content its name; what bore it before was the same, or damaged.
+  /// Renames a file to its hash; an existing file with that name was equal or damaged, and is replaced.
   ///
   /// - Parameters:
-  ///   - file: in a `WorkFolder`, so of the same file system.
-  ///   - syncs: whether it is on the disk before it has its name, and that, too, on return.
-  ///   - waiting: called often while it is written to the disk; what it throws ends that.
+  ///   - file: a file in a `WorkFolder`, and so in the same file system.
+  ///   - syncs: whether to sync the file to the disk before the rename, and the rename before the return.
+  ///   - waiting: called often during the sync; an error that it throws ends that.
   package func place(_ file: String, as hash: ContentHash, syncs: Bool = true, waiting: () throws -> Void = {}) throws {
-    // A tool that wrote it knows nothing of privacy.
+    // The external program that wrote the file may have given it other permissions.
     guard chmod(file, 0o600) == 0 else { throw fileFault(.cannotCreate, "protect", file) }
     if syncs { try syncToDisk(file, waiting: waiting) }
     let target = path(of: hash)
@@ -45,13 +46,15 @@ package struct ContentFolder {
     if syncs { try syncToDisk(folder(of: target)) }
   }
 
-  /// A folder that is there already may have been made by a process that was killed before its name was on the disk.
+  /// Makes a folder if it does not exist.
+  ///
+  /// Syncs an existing folder's name too, because the process that made it may have been killed before its sync.
   private func makeFolder(_ path: String, syncs: Bool) throws {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw storeFault("create", path) }
     if syncs { try syncToDisk(folder(of: path)) }
   }
 
-  /// The size of a content; nil when it is not there.
+  /// The size of a content in bytes; nil if it does not exist.
   package func size(of hash: ContentHash) -> Int? { status(of: hash).map { Int($0.st_size) } }
 
   private func status(of hash: ContentHash) -> stat? {
@@ -59,9 +62,9 @@ package struct ContentFolder {
     return lstat(path(of: hash), &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
   }
 
-  /// Hands on a content chunk by chunk, and holds it against its hash at the end.
+  /// Calls `body` with each chunk of a content, and checks the hash at the end.
   ///
-  /// - Throws: `store_damaged` when it is not there, or not what it was; then what was handed on is worth nothing.
+  /// - Throws: `store_damaged` if the content does not exist or has another hash; then discard the chunks.
   package func chunks(of hash: ContentHash, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     let path = path(of: hash)
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -73,7 +76,7 @@ package struct ContentFolder {
     guard try hashed(descriptor, path, body) == hash else { throw fault("is not what it was", path) }
   }
 
-  /// Whether an error says that a content cannot be had as it was.
+  /// Whether an error says that a content is missing, damaged or unreadable.
   package func isDamage(_ error: DMError, of hash: ContentHash) -> Bool {
     error.isDamage && error.subject == path(of: hash)
   }
@@ -82,16 +85,16 @@ package struct ContentFolder {
     DMError(.storeDamaged, "the content '\(path)' \(what); restore a backup", subject: path)
   }
 
-  /// Removes a content, unless it was put there since a moment.
+  /// Removes a content, unless it was written since a time.
   ///
-  /// - Returns: how many bytes it had; nil when it stays.
+  /// - Returns: its size in bytes; nil if it was not removed.
   package func remove(_ hash: ContentHash, before time: Timestamp) -> Int? {
-    // An equal one that was put there meanwhile is another file, and fresh.
+    // An equal content that was placed meanwhile is another file, with a newer time.
     guard let status = status(of: hash), isOlder(status, than: time), unlink(path(of: hash)) == 0 else { return nil }
     return Int(status.st_size)
   }
 
-  /// The contents that have been there since before a moment.
+  /// The contents that were written before a time.
   package func all(before time: Timestamp) throws -> [ContentHash] {
     try all.filter { hash in status(of: hash).map { isOlder($0, than: time) } == true }
   }
@@ -100,32 +103,32 @@ package struct ContentFolder {
     Int64(status.st_mtim.tv_sec) < time.microseconds / 1_000_000
   }
 
-  /// Every content that is there.
+  /// The hashes of all contents.
   ///
-  /// - Throws: `io_error` when a folder cannot be read: one that counted as empty would lose what is in it.
+  /// - Throws: `io_error` if a folder cannot be read, because its contents would be lost if it counted as empty.
   package var all: [ContentHash] {
     get throws { try folders.flatMap { try names(in: $0).sorted().compactMap { ContentHash($0) } } }
   }
 
-  /// The folders of contents that are there.
+  /// The paths of the existing folders of contents.
   package var folders: [String] {
     get throws {
       try names(in: path, mayBeAbsent: true).filter { $0.utf8.count == 2 }.sorted().map { "\(path)/\($0)" }
     }
   }
 
-  /// Keeps others from removing contents, of which somebody reads what the rows of a moment name, as long as it lives.
+  /// Prevents the removal of contents while the lock exists, for a process that reads the contents of one snapshot.
   ///
-  /// - Returns: nil when there are none at all.
-  /// - Throws: `busy` when somebody removes some for 5 seconds.
+  /// - Returns: nil if there is no folder of contents.
+  /// - Throws: `busy` if another process removes contents for 5 seconds.
   package func share() throws(DMError) -> FileLock? {
     try FileLock(sharing: path, milliseconds: 5000, busy: "contents of attachments are being removed; try again")
   }
 }
 
-/// Reads a descriptor to its end by chunks, and hands each on; what is empty is one empty chunk.
+/// Reads a descriptor to its end, and calls `body` with each chunk; an empty input is one empty chunk.
 ///
-/// - Parameter waiting: called about five times a second while nothing comes; what it throws ends that.
+/// - Parameter waiting: called about five times a second while there is no input; an error that it throws ends that.
 package func chunks(
   _ descriptor: Int32, _ name: String, waiting: () throws -> Void = {}, _ body: (UnsafeRawBufferPointer) throws -> Void
 ) throws {
@@ -146,14 +149,14 @@ package func chunks(
   }
 }
 
-/// Whether something or the end has come, of which it waits for a fifth of a second.
+/// Whether there is input or the end of it; waits for that for at most 0.2 s.
 private func isReadable(_ descriptor: Int32) -> Bool {
   var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-  // What cannot be waited for, reading says.
+  // An error of poll(2) counts as input, because the read then reports the reason.
   return poll(&request, 1, 200) != 0
 }
 
-/// The same, with the hash of all that was handed on.
+/// Reads a descriptor as `chunks` does, and returns the hash of all bytes.
 func hashed(
   _ descriptor: Int32, _ name: String, waiting: () throws -> Void = {}, _ body: (UnsafeRawBufferPointer) throws -> Void
 ) throws -> ContentHash {
@@ -167,7 +170,7 @@ func hashed(
 
 /// The hash of a file.
 ///
-/// - Parameter waiting: called for each chunk; what it throws ends that.
+/// - Parameter waiting: called for each chunk; an error that it throws ends the read.
 package func contentHash(ofFile path: String, waiting: () throws -> Void = {}) throws -> ContentHash {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
   guard descriptor >= 0 else { throw fileFault(.inputOutput, "read", path) }

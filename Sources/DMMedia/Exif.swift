@@ -1,10 +1,10 @@
-/// The one of the many things in an Exif block that is needed to look at a picture (Exif 2.32, section 4.5).
+/// The orientation in an Exif block, the only tag that is needed to display an image (Exif 2.32, section 4.5).
 enum Exif {
-  /// How the picture is to be turned, 1 to 8; nil when it does not say.
+  /// The orientation of the image, 1 to 8; nil if the block has none.
   static func orientation(in reader: ByteReader) -> Int? {
     do {
       var reader = reader
-      // Where formats other than JPEG have none, some programs write the mark of JPEG.
+      // Some programs write this prefix of JPEG also in other formats, which have none.
       if reader.has("Exif\0\0") { try reader.skip(6) }
       guard reader.has("II") || reader.has("MM") else { return nil }
       var directory = reader
@@ -25,7 +25,7 @@ enum Exif {
     }
   }
 
-  /// A block that says this and nothing else.
+  /// An Exif block with the orientation only.
   static func block(orientation: Int) -> [UInt8] {
     [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1]
       + [

@@ -1,15 +1,15 @@
-/// GIF as of GIF89a.
+/// GIF, version GIF89a.
 enum GIF {
-  /// A block that is a picture or an extension.
+  /// An image, an extension or the trailer.
   struct Block {
     enum Kind {
-      /// With its size, and where the size of its codes and the codes are (section 22).
+      /// With its size in pixels, and the range of the size of its codes and of the codes (section 22).
       case image(width: Int, height: Int, codes: Range<Int>)
-      /// Says of the next picture how it is shown (section 23).
+      /// Says how the next image is displayed; with its four bytes (section 23).
       case control([UInt8])
-      /// A text that is shown as a picture (section 25).
+      /// A text that is displayed as an image (section 25).
       case plainText
-      /// An extension for some programs, by its name (section 26).
+      /// An extension for some programs, with its name and the range of its sub-blocks (section 26).
       case application(String, Range<Int>)
       case other
       case end
@@ -19,12 +19,12 @@ enum GIF {
     let range: Range<Int>
   }
 
-  /// The blocks behind the screen's description, up to the trailer or the end of the file.
+  /// The blocks after the logical screen descriptor, up to the trailer or the end of the file.
   struct Blocks: Sequence, IteratorProtocol {
     private var reader: ByteReader
     let width: Int
     let height: Int
-    /// Where the first block is.
+    /// The offset of the first block.
     var start: Int { reader.place }
 
     init(_ bytes: UnsafeRawBufferPointer) throws {
@@ -77,12 +77,12 @@ enum GIF {
       }
     }
 
-    /// Goes beyond the colours that such flags announce (section 18, section 20).
+    /// Skips the colour table, if the flags announce one (sections 18 and 20).
     private mutating func skipTable(_ flags: Int) {
       if flags & 0x80 != 0 { _ = reader.part(upTo: 3 << (flags & 7 + 1)) }
     }
 
-    /// Goes beyond sub-blocks, the last of which is empty (section 15).
+    /// Skips sub-blocks, the last of which is empty (section 15).
     private mutating func skipData() {
       while let count = reader.next {
         _ = reader.part(upTo: 1 + Int(count))
@@ -113,12 +113,12 @@ enum GIF {
     cut.keep(0..<blocks.start)
     loop: for block in blocks {
       switch block.kind {
-      // It is about the picture that comes next, whatever stands between them.
+      // Applies to the next image, whatever blocks are between them.
       case .control: control = block
       case .plainText: control = nil
       case .image(let width, let height, let codes):
         if let control, case .control(let fields) = control.kind, fields.count == 4 {
-          // Five bits of the first one have a meaning (section 23).
+          // Five bits of the first byte have a meaning (section 23).
           cut.keep(control.range, of: bytes, as: [0x21, 0xF9, 4, fields[0] & 0x1F] + fields[1...] + [0])
         }
         control = nil
@@ -139,10 +139,10 @@ enum GIF {
     return cut
   }
 
-  /// Names under which it is said how often the animation is repeated.
+  /// The names of the extensions that say how often the animation is repeated.
   private static let loops = ["NETSCAPE2.0", "ANIMEXTS1.0"]
 
-  /// The two bytes that say how often; nil when they are missing.
+  /// The two bytes that say how often the animation is repeated; nil if they are missing.
   private static func repetitions(_ bytes: UnsafeRawBufferPointer, _ parts: Range<Int>) -> [UInt8]? {
     var place = parts.lowerBound + 12
     while place < parts.upperBound, case let count = Int(bytes[place]), count > 0 {

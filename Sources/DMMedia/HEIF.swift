@@ -1,4 +1,4 @@
-/// HEIC and AVIF, as far as they are made of boxes (ISO/IEC 23008-12).
+/// The boxes of HEIC and AVIF (ISO/IEC 23008-12).
 enum HEIF {
   static func header(of bytes: UnsafeRawBufferPointer) throws -> ImageHeader? {
     var meta = try Boxes.content(of: "meta", in: ByteReader(bytes))
@@ -16,10 +16,10 @@ enum HEIF {
     return header
   }
 
-  /// A version and flags (ISO/IEC 14496-12, section 4.2).
+  /// The number of bytes of a version and flags (ISO/IEC 14496-12, section 4.2).
   private static let fullBox = 4
 
-  /// Which properties the primary item has, counted from 1, in the order in which they apply.
+  /// The indices of the properties of the primary item, from 1, in the order in which they apply.
   private static func primaryIndices(_ meta: ByteReader, _ container: ByteReader) throws -> [Int] {
     guard var primary = Boxes(meta).first(where: { $0.name == "pitm" })?.content else { return [] }
     let isShort = try primary.number(1) == 0
@@ -34,7 +34,7 @@ enum HEIF {
         var indices = try associations.part(try associations.number(1) * indexSize)
         guard isPrimary else { continue }
         var own: [Int] = []
-        // The first bit says whether it may be passed over.
+        // The first bit says whether a reader may ignore the property.
         while indices.next != nil { own.append(try indices.number(indexSize) & (indexSize == 1 ? 0x7F : 0x7FFF)) }
         return own
       }
@@ -60,13 +60,13 @@ enum HEIF {
   ) throws {
     var content = property.content
     switch property.name {
-    // Quarters against the clock (section 6.5.10).
+    // Quarter turns counterclockwise (section 6.5.10).
     case "irot": turn.turn(clockwise: -(try content.number(1) & 3))
-    // What is exchanged: above and below, or left and right (section 6.5.12, as ISO/IEC 23000-22 and decoders read it).
+    // Exchanges top and bottom, or left and right (section 6.5.12, as ISO/IEC 23000-22 and decoders interpret it).
     case "imir":
       turn.mirror()
       if try content.number(1) & 1 == 0 { turn.turn(clockwise: 2) }
-    // What is left of it, as fractions (ISO/IEC 14496-12, section 12.1.4).
+    // The size that is displayed, as fractions (ISO/IEC 14496-12, section 12.1.4).
     case "clap":
       header.width = try fraction(&content) ?? header.width
       header.height = try fraction(&content) ?? header.height
@@ -80,7 +80,7 @@ enum HEIF {
     return denominator == 0 ? nil : numerator / denominator
   }
 
-  /// The kind of an auxiliary image is a text (section 6.5.8; of AVIF, section 4.1).
+  /// Whether a property says, as a text, that an auxiliary image is transparency (section 6.5.8; AVIF, section 4.1).
   private static func isAlpha(_ property: Boxes.Box) -> Bool {
     var content = property.content
     guard property.name == "auxC" else { return false }

@@ -2,7 +2,7 @@ internal import DMModel
 internal import DMSystem
 internal import Glibc
 
-/// What of an image is kept: parts of it as they are, and bytes between them.
+/// The parts of an image that are kept: ranges of the file, and new bytes between them.
 struct ImageCut {
   enum Piece: Equatable {
     case bytes([UInt8])
@@ -17,18 +17,18 @@ struct ImageCut {
   }
 
   private(set) var pieces: [Piece] = []
-  /// Whether all that is kept is part of the image: its compressed data ends where its chunk, segment or block does.
+  /// Whether all kept data belongs to the image: its compressed data ends where its chunk, segment or block ends.
   private(set) var isUnderstood = true
 
-  /// More pieces than any honest file has, and few enough to be held in memory.
+  /// The maximum number of pieces: more than a normal file has, and few enough to be kept in memory.
   static let limit = 1 << 16
 
-  /// The parts of a JPEG, PNG, WebP or GIF without metadata but the colour profile.
+  /// The parts of a JPEG, PNG, WebP or GIF without metadata, except the colour profile.
   ///
-  /// What is behind the end of the image is not kept either. What is cut short stays cut short. A file that is clean is
-  /// one piece, all of it.
-  /// - Parameter checks: whether compressed data is looked through for what does not belong to it.
-  /// - Returns: nil when the format has no such editing, the file cannot be read, or it has more than `limit` pieces.
+  /// Data after the end of the image is not kept either. A truncated file stays truncated. A file without metadata is
+  /// one piece, the whole file.
+  /// - Parameter checks: whether to search compressed data for data that does not belong to it.
+  /// - Returns: nil if the format is another, the file cannot be read, or it has more than `limit` pieces.
   static func of(
     _ bytes: UnsafeRawBufferPointer, as format: MediaFormat, keepsOrientation: Bool, checks: Bool = true
   ) -> ImageCut? {
@@ -84,19 +84,19 @@ struct ImageCut {
     }
   }
 
-  /// Keeps a part as it is where it is already what it has to be.
+  /// Keeps a range if it has the wanted bytes already, else adds these.
   mutating func keep(_ range: Range<Int>, of bytes: UnsafeRawBufferPointer, as wanted: [UInt8]) {
     if bytes[range].elementsEqual(wanted) { keep(range) } else { add(.bytes(wanted)) }
   }
 
   mutating func doubt() { isUnderstood = false }
 
-  /// Adds what RIFF has behind an odd number of bytes.
+  /// Adds the padding byte that RIFF has after an odd number of bytes.
   mutating func makeEven() {
     if count % 2 != 0 { add(.bytes([0])) }
   }
 
-  /// One more than the limit says that there are too many.
+  /// Appends a piece, up to one more than the limit, which shows that there are too many.
   private mutating func append(_ piece: Piece) {
     if pieces.count <= Self.limit { pieces.append(piece) }
   }

@@ -1,28 +1,28 @@
-/// What the header of an image says.
+/// The data of an image's header.
 struct ImageHeader: Equatable {
-  /// Pixels, as stored.
+  /// In pixels, as stored, like the height.
   var width: Int
   var height: Int
-  /// How it is to be turned: 1 to 8, as in Exif.
+  /// The orientation, 1 to 8, as in Exif.
   var orientation = 1
   var isCMYK = false
   var frameCount = 1
   var hasAlpha = false
-  /// Whether a colour profile is embedded; looked for in JPEG, PNG and WebP.
+  /// Whether a colour profile is embedded; found only in JPEG, PNG and WebP.
   var hasProfile = false
-  /// Whether its channels have 16 bits; looked at in PNG.
+  /// Whether its channels have 16 bits; found only in PNG.
   var hasDeepChannels = false
 
-  /// Pixels, as it is looked at.
+  /// The size in pixels, as displayed.
   var displayedSize: (width: Int, height: Int) { orientation < 5 ? (width, height) : (height, width) }
 
-  /// Pixels of all frames; as many as there are numbers when they are more.
+  /// The number of pixels of all frames; `Int.max` if it is too large for an `Int`.
   var pixelCount: Int {
     let (count, isTooMany) = (width * height).multipliedReportingOverflow(by: frameCount)
     return isTooMany ? .max : count
   }
 
-  /// - Returns: nil when it cannot be read. Sides are never empty, nor longer than 2^31 - 1.
+  /// - Returns: nil if the header cannot be read. Each side has 1 to 2^31 - 1 pixels.
   static func read(_ bytes: UnsafeRawBufferPointer, as format: MediaFormat) -> ImageHeader? {
     do {
       let header: ImageHeader? =

@@ -1,6 +1,6 @@
 internal import DMSystem
 
-/// Makes images smaller, by vips.
+/// Scales images with vips.
 ///
 /// The corresponding programs are vipsthumbnail(1) and vips(1), as of 8.14; later ones accept the same options, some of
 /// them as older names.
@@ -8,18 +8,20 @@ struct ImageTool {
   private let bench: Workbench
   private let memory: Int
 
-  /// The package of Debian that has it.
+  /// The Debian package of vips.
   static let package = "libvips-tools"
-  /// Pixels of the longest side of what is sent, and of a thumbnail.
+  /// The longest side of a sent image, in pixels.
   static let longestSide = 2048
+  /// The longest side of a thumbnail, in pixels.
   static let thumbnailSide = 320
-  /// The most that is looked at, of all frames that are.
+  /// The maximum number of pixels of all frames that are decoded.
   static let pixelLimit = 1 << 28
 
-  /// - Parameter pixels: of one frame, when that is known.
+  /// - Parameter pixels: the number of pixels of one frame; nil if it is not known.
   init(_ bench: Workbench, pixels: Int?) {
     self.bench = bench
-    // Some formats are decoded whole, at 7 bytes a pixel and more; larger than what cameras make must do with less.
+    // Some formats are decoded as a whole, at 7 bytes per pixel and more; images of an unknown size, or larger than
+    // those of cameras, get less memory.
     memory = (pixels.map { $0 <= 50_000_000 } ?? false ? 400 : 200) << 20
   }
 
@@ -30,17 +32,17 @@ struct ImageTool {
       environment: [
         // Threads beyond two cost memory for each processor and save little.
         "VIPS_CONCURRENCY": "2",
-        // Loaders that are not made for hostile files, since 8.13.
+        // Blocks the loaders that are not made for hostile files, since 8.13.
         "VIPS_BLOCK_UNTRUSTED": "1",
-        // What is said last is to be what failed.
+        // Without warnings, the last line is the error.
         "VIPS_WARNING": "0",
-        // What does not fit into memory goes where everything goes away.
+        // Data that does not fit into memory goes to the work folder, which is removed.
         "TMPDIR": ".",
       ],
       waiting: { try bench.progress(act) })
   }
 
-  /// Makes an image that is at most 2048 pixels long, upright, in a format by its name.
+  /// Makes an upright image of at most 2,048 pixels a side; the extension of `output` selects the format.
   ///
   /// - Parameter isMoving: whether it has several frames, all of which are kept.
   func scale(_ name: String, _ header: ImageHeader?, isMoving: Bool, to output: String) throws -> Tool.Outcome {
@@ -52,22 +54,22 @@ struct ImageTool {
       .run(["--size", "\(side)x\(side)>"] + profile + ["-o", output + options, name + frames])
   }
 
-  /// Makes an image smaller that is upright and without transparency, with all of its 16 bits a channel.
+  /// Scales an upright image without transparency, and keeps its 16 bits per channel.
   ///
-  /// vipsthumbnail(1) makes 8 of them.
+  /// vipsthumbnail(1) reduces them to 8.
   func scaleDeep(_ name: String, _ header: ImageHeader, to output: String) throws -> Tool.Outcome {
     let scale = min(1, Double(Self.longestSide) / Double(max(header.width, header.height)))
     return try tool("vips", "scaling").run(["resize", "\(name)[access=sequential]", output, "\(scale)"])
   }
 
-  /// Makes a small sRGB image of the first frame, in a format by its name.
+  /// Makes a small sRGB image of the first frame; the extension of `output` selects the format.
   ///
-  /// - Parameter hasProfile: whether it has to be converted: what has no profile is sRGB, and converting that from what
-  ///   vips takes it for changes its colours.
+  /// - Parameter hasProfile: whether the image has a profile from which to convert. An image without one is sRGB, and a
+  ///   conversion from the profile that vips assumes would change its colours.
   func thumbnail(_ name: String, hasProfile: Bool, to output: String) throws -> Tool.Outcome {
     let side = Self.thumbnailSide
     let profile = hasProfile ? ["--export-profile", "srgb"] : []
-    // A browser takes an image without a profile for sRGB, and the profile would be as large as the image.
+    // Browsers treat an image without a profile as sRGB, and the profile would be as large as the image.
     return try tool("vipsthumbnail", "making a thumbnail")
       .run(["--size", "\(side)x\(side)>"] + profile + ["-o", "\(output)[Q=75,profile=none]", name])
   }

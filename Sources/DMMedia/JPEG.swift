@@ -1,22 +1,22 @@
-/// JPEG, as far as it is made of segments (ITU-T T.81, annex B).
+/// The segments of JPEG (ITU-T T.81, annex B).
 enum JPEG {
-  /// A marker and what belongs to it.
+  /// A marker with its content.
   struct Segment {
     let marker: UInt8
-    /// All of it, of a scan with its entropy-coded data.
+    /// The range of the whole segment; a scan includes its entropy-coded data.
     let range: Range<Int>
     let content: ByteReader
 
-    /// A header of a frame: SOF0 to SOF15 without DHT, JPG and DAC among them (table B.1).
+    /// Whether it is the header of a frame: SOF0 to SOF15, without DHT, JPG and DAC among them (table B.1).
     var isFrame: Bool { 0xC0...0xCF ~= marker && ![0xC4, 0xC8, 0xCC].contains(marker) }
-    /// Of the marker itself, the tables, DNL, DRI, DHP and EXP (table B.1).
+    /// Whether it is needed for the image: frames, tables, scans, SOI, EOI, DNL, DRI, DHP and EXP (table B.1).
     var isNeeded: Bool { 0xC0...0xCF ~= marker && marker != 0xC8 || 0xD8...0xDF ~= marker }
   }
 
-  /// The segments, as far as they are whole, each without the fill bytes and whatever else is before it.
+  /// The complete segments, each without fill bytes and other data before it.
   struct Segments: Sequence, IteratorProtocol {
     private var reader: ByteReader
-    /// Before the fill bytes of the last marker.
+    /// The position before the fill bytes of the last marker.
     private var fill: ByteReader
 
     init(_ bytes: UnsafeRawBufferPointer) {
@@ -38,7 +38,7 @@ enum JPEG {
       }
     }
 
-    /// Goes beyond the next marker, which is what follows 0xFF and is neither 0 nor 0xFF (section B.1.1.2).
+    /// Skips beyond the next marker: the byte after 0xFF that is neither 0 nor 0xFF (section B.1.1.2).
     private mutating func nextMarker() -> UInt8? {
       while reader.seek(0xFF) {
         fill = reader
@@ -53,7 +53,7 @@ enum JPEG {
       return nil
     }
 
-    /// Goes on to the next marker but RSTm, with its fill bytes; or to the end.
+    /// Skips to the fill bytes of the next marker other than RSTm, or to the end.
     private mutating func skipScan() {
       while let marker = nextMarker() {
         if 0xD0...0xD7 ~= marker { continue }
@@ -127,11 +127,11 @@ enum JPEG {
     segment.marker == profile && segment.content.has("ICC_PROFILE\0")
   }
 
-  /// What is left of a segment: of those for applications the three without which colours are others.
+  /// The part of a segment that is kept; of the segments for applications only the three that affect colours.
   private static func kept(_ segment: Segment) -> ImageCut.Piece? {
     let content = segment.content
     switch segment.marker {
-    // All before the thumbnail and the size of none (ITU-T T.871, section 10.1).
+    // Everything before the thumbnail, and the size 0 of a thumbnail (ITU-T T.871, section 10.1).
     case jfif where content.has("JFIF\0") && content.rest.count >= 14:
       return content.rest.count == 14
         ? .range(segment.range) : .bytes(self.segment(jfif, content.prefix(12) + [0, 0]))

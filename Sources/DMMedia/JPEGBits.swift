@@ -1,6 +1,6 @@
 /// Reads the entropy-coded data of a scan (ITU-T T.81, annexes F.2 and G.2).
 struct JPEGBits {
-  /// Of each block of a minimum coded unit.
+  /// The codes of each block of a minimum coded unit.
   struct Codes {
     fileprivate var all: [(direct: PrefixCode, other: PrefixCode)] = []
 
@@ -17,7 +17,7 @@ struct JPEGBits {
   private let restartInterval: Int
   private var buffer: UInt64 = 0
   private var count = 0
-  /// Blocks of which nothing more comes.
+  /// The number of next blocks for which there are no more coefficients.
   private var emptyCount = 0
 
   init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>, every restartInterval: Int) {
@@ -26,7 +26,7 @@ struct JPEGBits {
     self.restartInterval = restartInterval
   }
 
-  /// Takes bytes up to the next marker; 0xFF is followed by 0 (section B.1.1.5).
+  /// Fills the buffer with bytes up to the next marker; a byte 0xFF of the data is followed by 0 (section B.1.1.5).
   private mutating func fill() {
     while count <= 48, let byte = rest.first.map({ bytes[$0] }) {
       if byte == 0xFF, rest.count < 2 || bytes[rest.lowerBound + 1] != 0 { return }
@@ -36,7 +36,7 @@ struct JPEGBits {
     }
   }
 
-  /// The next 16 bits, which stay the next ones, zeros where there are fewer.
+  /// The next 16 bits, without consuming them; bits after the end are zeros.
   private mutating func peek() -> Int {
     if count < 16 { fill() }
     let next = count >= 16 ? buffer >> UInt64(count - 16) : buffer << UInt64(16 - count)
@@ -54,13 +54,15 @@ struct JPEGBits {
     return symbol
   }
 
-  /// Whether nothing but fill bits is left.
+  /// Whether only fill bits are left.
   mutating func isAtEnd() -> Bool {
     fill()
     return count >= 0 && count < 8 && rest.isEmpty
   }
 
-  /// Goes beyond the marker that may stand before a minimum coded unit (section E.2.4).
+  /// Skips the restart marker that some minimum coded units need before them (section E.2.4).
+  ///
+  /// - Returns: false if that marker is missing.
   mutating func begin(_ unit: Int) -> Bool {
     guard restartInterval > 0, unit > 0, unit % restartInterval == 0 else { return true }
     fill()
@@ -73,7 +75,7 @@ struct JPEGBits {
     return true
   }
 
-  /// All coefficients of the blocks of a unit (section F.2.2).
+  /// Reads all coefficients of the blocks of a unit (section F.2.2).
   mutating func sequential(_ codes: borrowing Codes) -> Bool {
     for index in 0..<codes.all.count {
       guard direct(codes.all[index].direct) else { return false }
@@ -94,14 +96,14 @@ struct JPEGBits {
     return true
   }
 
-  /// The first coefficient of a block, or one more bit of it where there is no code (sections F.2.2.1, G.1.2.1).
+  /// Reads the first coefficient of a block, or one more bit of it if there is no code (sections F.2.2.1, G.1.2.1).
   mutating func direct(_ code: PrefixCode?) -> Bool {
     guard let code else { return skip(1) }
     guard let symbol = symbol(code), symbol <= 16 else { return false }
     return skip(symbol)
   }
 
-  /// Some of the other coefficients of a block, or one more bit of each (sections G.1.2.2, G.1.2.3).
+  /// Reads some of the other coefficients of a block, or one more bit of each (sections G.1.2.2, G.1.2.3).
   mutating func band(_ range: ClosedRange<Int>, _ code: borrowing PrefixCode, _ isFirst: Bool, _ filled: inout UInt64)
     -> Bool
   {
@@ -116,7 +118,7 @@ struct JPEGBits {
         break
       }
       guard skip(symbol & 15) else { return false }
-      // Zeros that are passed over are those of before; the others get a bit each.
+      // Only coefficients that are still 0 count as zeros; each of the others gets one more bit.
       while place <= range.upperBound {
         if !isFirst, filled & 1 << UInt64(place) != 0 {
           guard skip(1) else { return false }

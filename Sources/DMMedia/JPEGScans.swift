@@ -1,7 +1,7 @@
-/// The Huffman-coded scans of a JPEG, walked through without making pixels of them (ITU-T T.81, annexes F and G).
+/// Reads the Huffman-coded scans of a JPEG without decoding pixels (ITU-T T.81, annexes F and G).
 ///
-/// Scans of other kinds than cameras and programs write are not looked into, and so not whole: arithmetic coding, lossless
-/// and hierarchical frames.
+/// Kinds of scans that cameras and programs do not write are not read, and so count as not whole: arithmetic coding,
+/// lossless and hierarchical frames.
 struct JPEGScans {
   struct Component {
     let id: Int
@@ -9,12 +9,12 @@ struct JPEGScans {
     let vertical: Int
     var across = 0
     var down = 0
-    /// Which coefficients of each block are not 0, of a progressive frame.
+    /// For each block of a progressive frame, a bit for each coefficient that is not 0.
     var filled: [UInt64] = []
   }
 
   private var components: [Component] = []
-  /// Minimum coded units of scans that have several components.
+  /// The number of minimum coded units of a scan with several components.
   private var unitCount = 0
   private var isProgressive = false
   private var restartInterval = 0
@@ -22,7 +22,7 @@ struct JPEGScans {
   private var otherCodes = [PrefixCode?](repeating: nil, count: 4)
   private var hasScan = false
   private var isReadable = true
-  /// Blocks of all scans: of hostile files there may be very many.
+  /// The number of blocks that may still be read in all scans, because a hostile file may have very many.
   private var blocksLeft = 1 << 25
 
   /// Whether every scan has the blocks of its components, and nothing after them.
@@ -48,7 +48,7 @@ struct JPEGScans {
     }
   }
 
-  /// Section B.2.2.
+  /// Reads the header of a frame (section B.2.2).
   private mutating func startFrame(_ segment: JPEG.Segment) throws {
     var content = segment.content
     isProgressive = segment.marker == 0xC2
@@ -71,7 +71,7 @@ struct JPEGScans {
     }
   }
 
-  /// Section B.2.4.2.
+  /// Reads Huffman tables (section B.2.4.2).
   private mutating func addCodes(_ content: ByteReader) throws {
     var content = content
     while content.next != nil {
@@ -89,7 +89,7 @@ struct JPEGScans {
     }
   }
 
-  /// Section B.2.3.
+  /// Reads a scan, and returns whether it has exactly its blocks (section B.2.3).
   private mutating func walk(_ segment: JPEG.Segment, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
     var content = segment.content
     var blocks: [(component: Int, direct: PrefixCode?, other: PrefixCode?)] = []

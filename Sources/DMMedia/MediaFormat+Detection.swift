@@ -1,5 +1,5 @@
 extension MediaFormat {
-  /// What a file is by its content, of which the first bytes decide; linear in the parts it is made of.
+  /// The format of a file, determined from its content, mostly its first bytes; linear in the number of its parts.
   package static func of(_ bytes: UnsafeRawBufferPointer) -> MediaFormat {
     let reader = ByteReader(bytes)
     do {
@@ -9,7 +9,7 @@ extension MediaFormat {
     }
   }
 
-  /// How names of such files end, the usual one first; none where a name says more than the content does.
+  /// The extensions of such files' names, the usual one first; empty if a name says more than the content does.
   package var fileExtensions: [String] {
     switch self {
     case .jpeg: ["jpg", "jpeg", "jpe", "jfif"]
@@ -46,7 +46,7 @@ extension MediaFormat {
     if reader.has("OggS") { return .ogg }
     if reader.has("fLaC") { return .flac }
     if reader.has("%PDF-") { return .pdf }
-    // What holds files, nothing, or files on several disks (APPNOTE.TXT, section 4.3).
+    // An archive with files, an empty one, or one on several disks (APPNOTE.TXT, section 4.3).
     if reader.has("PK\u{3}\u{4}") || reader.has("PK\u{5}\u{6}") || reader.has("PK\u{7}\u{8}") { return .zip }
     if start.starts(with: [0x1F, 0x8B, 0x08]) { return .gzip }
     return nil
@@ -63,7 +63,7 @@ extension MediaFormat {
     }
   }
 
-  /// Matroska and its subset WebM are told apart by their DocType (RFC 8794, section 11.2.4).
+  /// Distinguishes Matroska and its subset WebM by their DocType (RFC 8794, section 11.2.4).
   private static func byDocumentType(_ reader: ByteReader) throws -> MediaFormat? {
     var reader = reader
     try reader.skip(4)
@@ -78,7 +78,7 @@ extension MediaFormat {
     return nil
   }
 
-  /// A number whose first set bit says how many bytes it has (RFC 8794, section 4).
+  /// Reads a number whose first set bit says how many bytes it has (RFC 8794, section 4).
   private static func variableNumber(
     _ reader: inout ByteReader, keepsMarker: Bool
   ) throws -> Int {
@@ -88,11 +88,11 @@ extension MediaFormat {
     return keepsMarker ? number : number & ~(1 << (7 * count))
   }
 
-  /// What ISO/IEC 14496-12, section 4.3, calls brands; old QuickTime has none.
+  /// The format by the brands of ISO/IEC 14496-12, section 4.3; old QuickTime files have none.
   private static func byBoxes(_ bytes: UnsafeRawBufferPointer) throws -> MediaFormat? {
     var boxes = Boxes(ByteReader(bytes))
     guard let first = boxes.next() else { return nil }
-    // Some programs write metadata in front of the brands.
+    // Some programs write metadata before the brands.
     let type = first.name == "uuid" ? boxes.first { $0.name == "ftyp" } : nil
     switch (type ?? first).name {
     case "ftyp":
@@ -119,11 +119,11 @@ extension MediaFormat {
     }
   }
 
-  /// Audio without a container, by two frames one after the other: one alone is too short to be sure.
+  /// Recognizes audio without a container by two consecutive frames, because one is too short to be sure.
   private static func byFrames(_ reader: ByteReader) throws -> MediaFormat? {
     var reader = reader
     if reader.has("ID3") {
-      // Of version 2.4, section 3.1; its size has seven bits a byte.
+      // The size has seven bits per byte (ID3v2.4, section 3.1).
       try reader.skip(6)
       let size = try reader.number(4)
       let count = size & 0x7F | (size & 0x7F00) >> 1 | (size & 0x7F_0000) >> 2 | (size & 0x7F00_0000) >> 3
@@ -135,12 +135,12 @@ extension MediaFormat {
     return reader.next == nil || AudioFrame(reader)?.format == frame.format ? frame.format : nil
   }
 
-  /// Text is what is UTF-8 without control characters as far as one looks.
+  /// `text` if the first 64 KiB are UTF-8 without control characters, except tabs, line ends and form feeds.
   private static func byText(_ bytes: UnsafeRawBufferPointer) -> MediaFormat {
     let limit = 64 * 1024
     var start = bytes.prefix(limit)
     if bytes.count > limit {
-      // A character that goes on behind the limit.
+      // Drops a character that extends beyond the limit.
       let lead = start.suffix(3).lastIndex { $0 >= 0xC0 }
       if let lead { start = start[..<lead] }
     }
@@ -152,10 +152,10 @@ extension MediaFormat {
   }
 }
 
-/// A frame of MPEG audio or of AAC, as its header says.
+/// A frame of MPEG audio or of AAC, read from its header.
 private struct AudioFrame {
   let format: MediaFormat
-  /// Bytes of all of it.
+  /// The size of the whole frame in bytes.
   let count: Int
 
   init?(_ reader: ByteReader) {

@@ -1,6 +1,6 @@
 package import DMModel
 
-/// What a file is by its content; the raw value is its media type.
+/// The format of a file, determined from its content; the raw value is its media type.
 package enum MediaFormat: String, Sendable, CaseIterable {
   case jpeg = "image/jpeg"
   case png = "image/png"
@@ -25,7 +25,7 @@ package enum MediaFormat: String, Sendable, CaseIterable {
   case text = "text/plain"
   case binary = "application/octet-stream"
 
-  /// What it is to be sent as.
+  /// The kind of attachment as which a file of the format is sent.
   package var kind: Attachment.Kind {
     switch self {
     case .jpeg, .png, .gif, .webp, .heic, .avif: .image

@@ -2,12 +2,12 @@ internal import DMModel
 internal import DMSystem
 internal import Glibc
 
-/// Overwrites metadata in an MP4 or MOV by nothing, so that no other byte has to move.
+/// Overwrites metadata in an MP4 or MOV with zeros, so that no other byte has to move.
 ///
-/// Boxes that are not needed to see and hear it become free space (ISO/IEC 14496-12, section 8.1.2), and so do tracks of
-/// anything else, in which cameras tell where they are while they film: what was in them has no index any more.
+/// Boxes that are not needed to play it become free space (ISO/IEC 14496-12, section 8.1.2). So do tracks that are
+/// neither video nor sound, with their samples, because cameras record their position in such tracks.
 enum MovieCut {
-  /// What is kept in a box, by the name of that; in others all but what is always metadata.
+  /// The boxes that are kept, by the name of the box around them; in other boxes all are kept, except `metadata`.
   private static let kept: [String: Set<String>] = [
     "": ["ftyp", "styp", "moov", "mdat", "moof", "mfra", "sidx"], "moov": ["mvhd", "trak", "mvex"],
     "trak": ["tkhd", "edts", "tref", "mdia", "tapt"], "edts": ["elst"], "mvex": ["mehd", "trex"],
@@ -18,19 +18,19 @@ enum MovieCut {
     "moov", "trak", "edts", "mdia", "minf", "stbl", "mvex", "moof", "traf",
   ]
   private static let headers: Set<String> = ["mvhd", "tkhd", "mdhd"]
-  /// Names of boxes that are nowhere in one that is kept, unless that has a wrong size.
+  /// Names of boxes that a box that is kept contains only if its size is wrong.
   private static let marks = ["udta", "meta", "ilst", "uuid", "loci"].map { Array($0.utf8) }
 
-  /// What is overwritten by zeros.
+  /// A range that is overwritten with zeros.
   private struct Blank {
-    /// Where the name of a box is that becomes free.
+    /// The offset of the name of the box, if it becomes free space.
     var name: Int?
     let content: Range<Int>
   }
 
-  /// Cuts in place a file that nobody else reads.
+  /// Overwrites metadata in a private copy.
   ///
-  /// - Returns: whether it is a file of that kind, all of which could be read.
+  /// - Returns: whether the format is supported and the whole file could be read.
   static func cut(_ path: String, as format: MediaFormat) throws -> Bool {
     guard [.mp4, .quickTime, .m4a].contains(format) else { return false }
     guard let (blanks, isUnderstood) = try blanks(in: path) else { return false }
@@ -57,7 +57,7 @@ enum MovieCut {
     try bytes.withUnsafeBytes { try writeAll($0, to: descriptor, path) }
   }
 
-  /// Nil when it has no index of what is in it.
+  /// The ranges to overwrite; nil if the file has no index (`moov`).
   private static func blanks(in path: String) throws -> (blanks: [Blank], isUnderstood: Bool)? {
     let file = try MappedFile(path: path)
     let all = ByteReader(file.bytes)
@@ -73,7 +73,7 @@ enum MovieCut {
         if !isKept(box, in: parent) {
           blanks.append(Blank(name: box.start + 4, content: box.content.rest))
           if parent == "moov", box.name == "trak" {
-            // What is in fragments has no index that is read here.
+            // The index of fragments is not read here.
             let samples = isFragmented ? nil : MovieSamples.ranges(of: box.content, in: all)
             blanks += (samples ?? []).map { Blank(content: $0) }
             isUnderstood = isUnderstood && samples != nil
@@ -95,7 +95,7 @@ enum MovieCut {
     return hasIndex ? (blanks, isUnderstood) : nil
   }
 
-  /// Whether a sound of that kind, which is sent as it is, tells where it was recorded.
+  /// Whether a sound in boxes, which is sent unchanged, contains the position where it was recorded.
   static func tellsPlace(_ path: String) throws -> Bool {
     let file = try MappedFile(path: path)
     let marks =
@@ -110,14 +110,14 @@ enum MovieCut {
     return kept[parent].map { $0.contains(box.name) } ?? !metadata.contains(box.name)
   }
 
-  /// When it was made and changed, behind the version and the flags (ISO/IEC 14496-12, section 8.2.2).
+  /// The range of the times of creation and change, after the version and the flags (ISO/IEC 14496-12, section 8.2.2).
   private static func times(of header: ByteReader) -> Range<Int> {
     let count = header.next == 1 ? 16 : 8
     let start = min(header.place + 4, header.rest.upperBound)
     return start..<min(start + count, header.rest.upperBound)
   }
 
-  /// ISO/IEC 14496-12, section 8.4.3.
+  /// Whether a track is video or sound (ISO/IEC 14496-12, section 8.4.3).
   private static func isSeenOrHeard(_ track: ByteReader) -> Bool {
     do {
       var handler = try Boxes.content(of: "hdlr", in: try Boxes.content(of: "mdia", in: track))

@@ -1,6 +1,6 @@
-/// What the header of a video or of a sound says.
+/// The data of the header of a video or of a sound.
 struct MovieHeader: Equatable {
-  /// Pixels, as it is looked at.
+  /// In pixels, as displayed, like the height.
   var width: Int?
   var height: Int?
   var duration: Duration?
@@ -8,7 +8,7 @@ struct MovieHeader: Equatable {
 
   /// Reads MP4, MOV, M4A and WAV.
   ///
-  /// - Returns: nil for others and when it cannot be read.
+  /// - Returns: nil for other formats, or if the header cannot be read.
   static func read(_ bytes: UnsafeRawBufferPointer, as format: MediaFormat) -> MovieHeader? {
     do {
       return switch format {
@@ -33,35 +33,35 @@ struct MovieHeader: Equatable {
     return header
   }
 
-  /// ISO/IEC 14496-12, section 8.2.2.
+  /// The duration in the header of a movie (ISO/IEC 14496-12, section 8.2.2).
   private static func duration(_ header: ByteReader) throws -> Duration? {
     var header = header
     let size = try header.number(1) == 1 ? 8 : 4
     try header.skip(3 + 2 * size)
     let scale = try header.number(4)
-    // What is not known is all ones; an empty one is that of a file whose fragments say it.
+    // An unknown duration is all ones; it is 0 if the fragments contain it.
     let length = try header.number(size)
     return length == 0 || size == 4 && length == Int(UInt32.max) ? nil : seconds(length, per: scale)
   }
 
-  /// A number of parts of seconds, when it is less than 68 years.
+  /// The duration of `count` units, of which a second has `scale`; nil for 68 years and more.
   private static func seconds(_ count: Int, per scale: Int) -> Duration? {
     guard scale > 0, count / scale < Int32.max else { return nil }
     return .seconds(count / scale) + .nanoseconds(count % scale * 1_000_000_000 / scale)
   }
 
-  /// ISO/IEC 14496-12, section 8.4.3.
+  /// Whether a track is video (ISO/IEC 14496-12, section 8.4.3).
   private static func isVideo(_ track: ByteReader) throws -> Bool {
     var handler = try Boxes.content(of: "hdlr", in: try Boxes.content(of: "mdia", in: track))
     try handler.skip(8)
     return handler.has("vide")
   }
 
-  /// The sides of what is left when the matrix has turned it (ISO/IEC 14496-12, section 8.3.2).
+  /// The size of a track after the rotation by its matrix (ISO/IEC 14496-12, section 8.3.2).
   private static func displayedSize(_ header: ByteReader) throws -> (width: Int, height: Int)? {
     var header = header
     let isLong = try header.number(1) == 1
-    // All times, the layer, the group and the volume.
+    // Skips all times, the layer, the group and the volume.
     try header.skip(3 + (isLong ? 32 : 20) + 16)
     var matrix = try header.part(36)
     let isUpright = try matrix.number(4) != 0
@@ -69,7 +69,7 @@ struct MovieHeader: Equatable {
     return isUpright ? (width, height) : (height, width)
   }
 
-  /// Multimedia Programming Interface and Data Specifications 1.0, page 56.
+  /// The duration of a WAV file (Multimedia Programming Interface and Data Specifications 1.0, page 56).
   private static func wave(_ bytes: UnsafeRawBufferPointer) throws -> MovieHeader? {
     var file = ByteReader(bytes, isLittleEndian: true)
     try file.skip(12)
@@ -79,7 +79,7 @@ struct MovieHeader: Equatable {
         try chunk.content.skip(8)
         rate = try chunk.content.number(4)
       }
-      // One that is being written says that it is endless.
+      // In a file that is still being written, the size of this chunk may be unlimited; its content ends with the file.
       if chunk.name == "data", let rate {
         return MovieHeader(duration: seconds(chunk.content.rest.count, per: rate), hasVideo: false)
       }

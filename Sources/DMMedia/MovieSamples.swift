@@ -1,6 +1,6 @@
-/// Where in an MP4 or MOV the samples of a track are (ISO/IEC 14496-12, section 8.7).
+/// Finds the samples of a track in an MP4 or MOV (ISO/IEC 14496-12, section 8.7).
 enum MovieSamples {
-  /// - Returns: nil when its index cannot be read, or names something else than media data.
+  /// - Returns: nil if the index of the track cannot be read, or refers to something other than media data.
   static func ranges(of track: ByteReader, in file: ByteReader) -> [Range<Int>]? {
     do {
       let media = Boxes(file).filter { $0.name == "mdat" }.map { $0.content.rest }
@@ -27,7 +27,7 @@ enum MovieSamples {
         let start = try chunks.number(isLong ? 8 : 4)
         nextCount = min(perChunk, count)
         count -= nextCount
-        // Of equal samples there may be more than the file has bytes; of others each has a number in it.
+        // There may be more samples of equal size than the file has bytes; each other sample has its size in the index.
         let length =
           size > 0 ? nextCount * size : try (0..<nextCount).reduce(0) { sum, _ in sum + (try sizes.number(4)) }
         guard let within = media.first(where: { $0.contains(start) || length == 0 }),

@@ -1,15 +1,15 @@
 internal import DMSystem
 internal import DMWire
 
-/// Looks into videos and sounds and makes others of them, by ffmpeg.
+/// Reads and converts videos and sounds with ffmpeg.
 ///
 /// The corresponding programs are ffprobe(1) and ffmpeg(1), from 5.1 on.
 struct MovieTool {
   let bench: Workbench
 
-  /// The package of Debian that has it.
+  /// The Debian package of ffmpeg.
   static let package = "ffmpeg"
-  /// Pixels of the longest side of what is encoded anew.
+  /// The longest side of a converted video, in pixels.
   private static let longestSide = 1920
 
   private func tool(_ name: String, _ limits: Tool.Limits, waiting: @escaping () throws -> Void) -> Tool {
@@ -18,14 +18,14 @@ struct MovieTool {
       waiting: waiting)
   }
 
-  /// Reads no other file and no network, whatever it is told to by what it reads.
+  /// Arguments with which ffmpeg reads this file only: no network and no other file, even if the file refers to them.
   ///
-  /// A playlist would be one for its content only: as what was sniffed it is damaged.
+  /// ffmpeg would recognize a playlist by its content; read as the given format, it is damaged.
   private static func input(_ name: String, _ format: MediaFormat) -> [String] {
     ["-v", "error", "-protocol_whitelist", "file", "-f", format.demuxer, "-i", "file:\(name)"]
   }
 
-  /// What a video or a sound is; nil when `outcome` says why it cannot be read.
+  /// The header of a video or a sound; nil if it cannot be read, with the reason in `outcome`.
   func probe(_ name: String, _ format: MediaFormat, _ outcome: inout Tool.Outcome) throws -> MovieHeader? {
     let entries =
       "stream=codec_type,width,height,sample_aspect_ratio:stream_disposition=attached_pic"
@@ -41,7 +41,7 @@ struct MovieTool {
     }
   }
 
-  /// Makes a small JPEG of a moment.
+  /// Makes a small JPEG of the frame at a time.
   ///
   /// - Parameter moment: in milliseconds.
   func poster(_ name: String, _ format: MediaFormat, at moment: Int64, to output: String) throws -> Tool.Outcome {
@@ -52,13 +52,14 @@ struct MovieTool {
           + ["-c:v", "mjpeg", "-q:v", "4", "-f", "mjpeg", "-y", "file:\(output)"])
   }
 
-  /// Square pixels of which no side is longer than it may be, nor than it was.
+  /// A filter that makes pixels square, and sides at most `side` pixels long and never longer than before.
   private static func scaling(to side: Int, by divisor: Int) -> String {
     "scale=iw*sar:ih,setsar=1,scale=w='min(\(side),iw)':h='min(\(side),ih)':force_original_aspect_ratio=decrease"
       + ":force_divisible_by=\(divisor)"
   }
 
-  /// Copies what is seen and heard, as it is, and nothing else: data streams and tags tell where it was taken.
+  /// Copies the video and audio streams unchanged, and nothing else, because data streams and tags may contain the
+  /// position where it was taken.
   func remux(_ name: String, _ format: MediaFormat, _ length: Duration?, to output: String) throws -> Tool.Outcome {
     let limits = Tool.Limits(
       seconds: 900, processorSeconds: 900, fileSize: 2 * fileSize(bench.path(name)) + (16 << 20))
@@ -66,9 +67,9 @@ struct MovieTool {
     return try write(name, format, maps, to: output, limits, "removing metadata", length)
   }
 
-  /// Makes H.264 and AAC of it, which all can play, in an MP4.
+  /// Converts a video to H.264 and AAC in an MP4, which all players support.
   ///
-  /// - Parameter bitrate: of what is seen, in kilobits per second.
+  /// - Parameter bitrate: of the video stream, in kilobits per second.
   func transcode(
     _ name: String, _ format: MediaFormat, bitrate: Int, _ length: Duration?, to output: String
   ) throws -> Tool.Outcome {
@@ -93,7 +94,7 @@ struct MovieTool {
       let share = length.map { " \(min(100, 100 * done / max(1, $0.microseconds))) %" } ?? ""
       try bench.progress(act + share)
     }
-    // The index goes to the front, for who plays it while it comes.
+    // The index goes to the beginning, so that the file can be played while it is downloaded.
     let index = output.hasSuffix(".mp4") || output.hasSuffix(".mov") ? ["-movflags", "+faststart"] : []
     return try tool.run(
       ["-nostdin", "-progress", "pipe:1"] + Self.input(name, format) + what + Self.withoutTags + index
@@ -107,7 +108,7 @@ struct MovieTool {
 
   private static let withoutTags = ["-map_metadata", "-1", "-map_chapters", "-1", "-fflags", "+bitexact"]
 
-  /// Makes speech of what can be heard, Opus in Ogg, and tells how loud it is when.
+  /// Encodes the audio as speech, Opus in Ogg, and computes its waveform.
   func voice(
     _ name: String, _ format: MediaFormat, to output: String, _ waveform: inout Waveform
   ) throws -> Tool.Outcome {
@@ -119,14 +120,14 @@ struct MovieTool {
         ["-nostdin"] + Self.input(name, format)
           + ["-map", "0:a:0", "-ac", "1", "-c:a", "libopus", "-b:a", "32k", "-application", "voip"] + Self.withoutTags
           + ["-f", "ogg", "-y", "file:\(output)"]
-          // What it is decoded to once is what the shape is taken of.
+          // The waveform is computed from the same decoded audio.
           + ["-map", "0:a:0", "-f", "s16le", "-ac", "1", "-ar", "\(Waveform.rate)", "pipe:1"]
       ) { shape.add($0) }
   }
 }
 
 extension MediaFormat {
-  /// What ffmpeg calls what reads it, and nothing else; see ffmpeg-formats(1).
+  /// The name of the demuxer of ffmpeg for this format only; see ffmpeg-formats(1).
   fileprivate var demuxer: String {
     switch self {
     case .mp4, .quickTime, .m4a: "mov"
@@ -143,7 +144,7 @@ extension MediaFormat {
 }
 
 extension MovieHeader {
-  /// From what ffprobe(1) tells; a picture of an album is no video.
+  /// Reads the output of ffprobe(1); the picture of an album does not count as video.
   fileprivate init(probed object: JSONObject) {
     self.init(duration: nil, hasVideo: false)
     if case .object(let format)? = object["format"], case .string(let text)? = format["duration"],

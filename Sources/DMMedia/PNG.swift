@@ -2,7 +2,7 @@
 enum PNG {
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-  /// A chunk (section 5.3), which the last may be only a part of.
+  /// A chunk (section 5.3); the last one may be truncated.
   struct Chunk {
     let name: String
     let range: Range<Int>
@@ -27,7 +27,7 @@ enum PNG {
         let count = try reader.number(4)
         let name = try reader.name()
         let content = reader.part(upTo: count)
-        // The checksum.
+        // Skips the checksum.
         _ = reader.part(upTo: 4)
         isEnded = name == "IEND"
         return Chunk(name: name, range: start..<reader.place, content: content)
@@ -44,7 +44,7 @@ enum PNG {
       case "IHDR" where header == nil:
         header = ImageHeader(width: try chunk.content.number(4), height: try chunk.content.number(4))
         header?.hasDeepChannels = try chunk.content.number(1) == 16
-        // Colour types with an alpha sample have the bit of 4 (section 11.2.1).
+        // Colour types with an alpha sample have the bit with the value 4 (section 11.2.1).
         header?.hasAlpha = try chunk.content.number(1) & 4 != 0
       case "tRNS": header?.hasAlpha = true
       case "iCCP": header?.hasProfile = true
@@ -79,14 +79,14 @@ enum PNG {
     return cut
   }
 
-  /// What changes how pixels look (section 11.3) or move, and how many bytes it has at most.
+  /// The chunks that affect how pixels look (section 11.3) or move, with their maximum sizes in bytes.
   private static let needed = [
     "IHDR": 13, "PLTE": 768, "IDAT": Int.max, "IEND": 0, "cHRM": 32, "gAMA": 4, "iCCP": 1 << 22, "sBIT": 4, "sRGB": 1,
     "bKGD": 6, "tRNS": 256, "pHYs": 9, "cICP": 4, "mDCv": 24, "mDCV": 24, "cLLi": 8, "cLLI": 8, "acTL": 8, "fcTL": 26,
     "fdAT": Int.max,
   ]
 
-  /// A colour profile under a name that says nothing, which is the one that vips(1) gives it; nil when it is none, or
+  /// The chunk of a colour profile, with the neutral name that vips(1) gives it; nil if it is not a profile, or is
   /// larger than any (section 11.3.2.3).
   private static func profile(_ chunk: Chunk, _ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
     var content = chunk.content
@@ -105,7 +105,7 @@ enum PNG {
     withUnsafeBytes(of: UInt32(truncatingIfNeeded: number).bigEndian) { Array($0) }
   }
 
-  /// CRC-32 as in section 5.5, of a few bytes.
+  /// The CRC-32 of section 5.5, for few bytes.
   private static func checksum(_ bytes: [UInt8]) -> UInt32 {
     var crc = ~0 as UInt32
     for byte in bytes {

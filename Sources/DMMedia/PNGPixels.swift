@@ -1,4 +1,4 @@
-/// The compressed pixels of a PNG or APNG, held against the sizes of its frames.
+/// Compares the compressed pixels of a PNG or APNG with the sizes of its frames.
 struct PNGPixels {
   private struct Frame {
     var width = 0
@@ -6,7 +6,7 @@ struct PNGPixels {
     var parts: [Range<Int>] = []
   }
 
-  /// Of the image itself, which comes first, and of the other frames.
+  /// The image itself, which comes first, and the other frames.
   private var frames = [Frame()]
   private var bitsPerPixel = 0
   private var isInterlaced = false
@@ -22,7 +22,7 @@ struct PNGPixels {
     case "IHDR" where bitsPerPixel == 0:
       (frames[0].width, frames[0].height) = (try content.number(4), try content.number(4))
       let depth = try content.number(1)
-      // Section 11.2.1.
+      // Samples per pixel by the colour type (section 11.2.1).
       bitsPerPixel = depth * ([0: 1, 2: 3, 3: 1, 4: 2, 6: 4][try content.number(1)] ?? 0)
       try content.skip(2)
       isInterlaced = try content.number(1) != 0
@@ -50,7 +50,7 @@ struct PNGPixels {
       }
   }
 
-  /// Bytes of all lines, each with one for its filter (section 7.3); nil when there are more than an `Int` counts.
+  /// The number of bytes of all lines, each with one for its filter (section 7.3); nil if it is too large for an `Int`.
   private func byteCount(_ frame: Frame) -> Int? {
     let passes = isInterlaced ? Self.passes : [(0, 0, 1, 1)]
     var total = 0
@@ -64,7 +64,7 @@ struct PNGPixels {
     return total
   }
 
-  /// Where the pixels of each pass begin, and how far they are apart (section 8.1).
+  /// The column and row of the first pixel of each pass, and the distances between its pixels (section 8.1).
   private static let passes = [
     (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2),
   ]

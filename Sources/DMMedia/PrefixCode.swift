@@ -1,19 +1,19 @@
-/// A canonical Huffman code, as Deflate (RFC 1951, section 3.2.2) and JPEG (ITU-T T.81, annex C) have them.
+/// A canonical Huffman code, as in Deflate (RFC 1951, section 3.2.2) and JPEG (ITU-T T.81, annex C).
 struct PrefixCode {
-  /// How many codes there are of each length, from 0 bits on.
+  /// The number of codes of each length, from 0 bits on.
   private let counts: [Int]
-  /// By their codes, the shortest first.
+  /// The symbols in the order of their codes, the shortest first.
   private let symbols: [UInt16]
-  /// A symbol and how long its code is, by the next bits; 0 where the code is longer.
+  /// The symbol and the length of its code, by the next bits; 0 if the code is longer than `tableBits`.
   private var table: [UInt16]
   private let isLowFirst: Bool
 
   static let tableBits = 9
 
   /// - Parameters:
-  ///   - counts: of codes with 0, 1, 2 … bits.
-  ///   - isLowFirst: whether the first bit of a code is the lowest of what was peeked at, or else the highest.
-  /// - Returns: nil when there are more codes than such lengths allow.
+  ///   - counts: the numbers of codes with 0, 1, 2 … bits.
+  ///   - isLowFirst: whether the first bit of a code is the lowest of the peeked bits, or else the highest.
+  /// - Returns: nil if there are more codes than such lengths allow.
   init?(counts: [Int], symbols: [UInt16], isLowFirst: Bool) {
     self.counts = counts
     self.symbols = symbols
@@ -31,7 +31,8 @@ struct PrefixCode {
     }
   }
 
-  /// Of the lengths of the codes of symbols 0, 1, 2 …; 0 of one that has none (RFC 1951, section 3.2.2).
+  /// Makes a code of the lengths of the codes of symbols 0, 1, 2 …; a symbol without a code has 0 (RFC 1951, section
+  /// 3.2.2).
   init?(lengths: ArraySlice<Int>) {
     var counts = [Int](repeating: 0, count: 16)
     for length in lengths where length > 0 { counts[length] += 1 }
@@ -59,9 +60,9 @@ struct PrefixCode {
     return result
   }
 
-  /// The symbol of the code that is next, and how many bits it has; nil when it is none.
+  /// The symbol of the next code, and the number of its bits; nil if the bits are not a code.
   ///
-  /// - Parameter next: as many bits as the longest code has.
+  /// - Parameter next: the next `count` bits, as many as the longest code has.
   @inline(__always)
   func symbol(_ next: Int, of count: Int) -> (symbol: Int, length: Int)? {
     let entry = table[isLowFirst ? next & (1 << Self.tableBits - 1) : next >> (count - Self.tableBits)]

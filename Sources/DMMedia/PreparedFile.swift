@@ -1,7 +1,7 @@
 package import DMModel
 internal import DMSystem
 
-/// What a preparation made of a file: files in its own folder, which are stored next, and what is known of them.
+/// The result of preparing a file: files in the work folder, which are stored next, and their properties.
 package struct PreparedFile: Sendable {
   package struct Thumbnail: Sendable {
     package let path: String
@@ -10,48 +10,48 @@ package struct PreparedFile: Sendable {
     package let height: Int
   }
 
-  /// Where the content is: the private copy itself, where nothing was to be changed.
+  /// The path of the content; that of the private copy itself if nothing was changed.
   package var path: String
   package var kind: Attachment.Kind
   package var format: MediaFormat
-  /// Pixels, as it is looked at.
+  /// In pixels, as displayed, like the height.
   package var width: Int?
   package var height: Int?
   package var duration: Duration?
   package var thumbnail: Thumbnail?
   package var waveform: [UInt8]?
-  /// What a person should know, a clause each: what was left undone and what to install.
+  /// Warnings for the user, one clause each: what was not done, and what to install.
   package var advice: [String] = []
 }
 
-/// How a file is to be prepared.
+/// Options for preparing a file.
 public struct PreparationOptions: Sendable {
-  /// Changes nothing at all and looks at nothing but what kind of content it is.
+  /// Changes nothing, and determines only the format of the content.
   public var asFile = false
   public var keepsMetadata = false
-  /// Makes a voice message of what can be heard.
+  /// Makes a voice message of the audio.
   public var isVoice = false
-  /// Makes H.264 and AAC of a video, at so many kilobits per second.
+  /// Converts a video to H.264 and AAC, at so many kilobits per second; nil keeps its encoding.
   public var videoBitrate: Int?
-  /// Bytes of a source; a larger one is refused.
+  /// The maximum size of a source in bytes; a larger one is refused.
   public var maximumSize = 4 << 30
 
   public init() {}
 }
 
 extension PreparedFile {
-  /// A file that is sent as it is.
+  /// Describes a file that is sent unchanged.
   package init(asIs path: String) throws {
     let file = try MappedFile(path: path)
     self.init(path: path, kind: .file, format: MediaFormat.of(file.bytes))
   }
 
-  /// What it is called: safe for a file, and with the extension of what it is.
+  /// The name of the attachment: safe as a file name, and with an extension that fits the content.
   ///
-  /// - Parameter keeps: whether an extension stays that does not fit the content.
+  /// - Parameter keeps: whether to keep an extension that does not fit the content.
   package func name(_ wanted: String?, keeps: Bool) -> String {
     let name = Attachment.safeName(wanted ?? "file")
-    // What is called .docx is a ZIP and not to be called one.
+    // A .docx file is a ZIP archive, but must keep its extension.
     let isLeft = keeps || kind == .file
     guard let usual = format.fileExtensions.first, !isLeft || wanted == nil else { return name }
     let fits = Attachment.fileExtension(of: name).map { format.fileExtensions.contains($0.lowercased()) } == true
@@ -60,7 +60,7 @@ extension PreparedFile {
 }
 
 extension Attachment {
-  /// What is to be sent of what was prepared, under a new id.
+  /// Makes an attachment of a prepared file, with a new id.
   package init(_ file: PreparedFile, name: String, sha256: ContentHash) throws {
     self.init(
       id: Identifier(at: .now), kind: file.kind, name: name, mimeType: file.format.rawValue,

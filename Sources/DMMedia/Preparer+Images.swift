@@ -2,9 +2,9 @@ internal import DMModel
 package import DMSystem
 
 extension Preparer {
-  /// Makes an image upright, not too large and free of metadata, and adds a small one of it.
+  /// Makes an image upright, not too large and free of metadata, and adds a thumbnail.
   ///
-  /// It is decoded and encoded anew only when it has to be, or when it may carry more than the image.
+  /// The image is encoded again only if that is necessary, or if the file may contain more than the image.
   package func image(_ source: PreparedFile) throws -> PreparedFile {
     var file = source
     file.kind = .image
@@ -35,7 +35,7 @@ extension Preparer {
     if count > ImageTool.pixelLimit { throw refusal("has \(count) \(what), more than \(ImageTool.pixelLimit)") }
   }
 
-  /// Of a PNG that moves vips would take the first picture.
+  /// Whether it is an animated PNG, of which vips would take only the first frame.
   private static func isMovingPNG(_ header: ImageHeader?, _ format: MediaFormat) -> Bool {
     format == .png && header.map { $0.frameCount > 1 } == true
   }
@@ -46,7 +46,7 @@ extension Preparer {
       || format == .heic || format == .avif
   }
 
-  /// What few can show becomes what all can.
+  /// The format after scaling: formats that few programs can show become formats that all can.
   private static func scaledFormat(_ header: ImageHeader?, _ format: MediaFormat) -> MediaFormat {
     switch format {
     case .heic, .avif: header?.hasAlpha ?? false ? .webp : .jpeg
@@ -54,7 +54,7 @@ extension Preparer {
     }
   }
 
-  /// - Returns: whether that could be done.
+  /// - Returns: whether the image was scaled.
   private func scale(
     _ file: inout PreparedFile, _ header: ImageHeader?, _ tool: ImageTool
   ) throws -> Bool {
@@ -88,15 +88,15 @@ extension Preparer {
       outcome, of: ImageTool.package, general: "without vips images are not scaled and have no thumbnails", lack: lack)
   }
 
-  /// An image that a tool has made.
+  /// Checks an image that a tool has made, and removes its metadata.
   ///
-  /// - Parameter outcome: becomes a failure when it made none that can be read.
+  /// - Parameter outcome: becomes a failure if the tool made no image that can be read.
   package func made(
     _ name: String, _ format: MediaFormat, _ outcome: inout Tool.Outcome, cuts: Bool = true
   ) throws -> PreparedFile.Thumbnail? {
     guard case .ok = outcome else { return nil }
     let path = bench.path(name)
-    // Cut, whatever the tool that is installed has left in it.
+    // The installed version of the tool may have left metadata in it.
     guard fileSize(path) > 0, let size = try ImageHeader.read(path, as: format)?.displayedSize,
       let final = try cuts ? cut(path, format, checks: false)?.path : path
     else {
@@ -106,9 +106,9 @@ extension Preparer {
     return PreparedFile.Thumbnail(path: final, format: format, width: size.width, height: size.height)
   }
 
-  /// Cuts the metadata out of an image, as far as it can be read, unless it is to be kept.
+  /// Removes the metadata of an image, as far as it can be read, unless the options keep it.
   ///
-  /// - Returns: a clause for a person, when something else than the image may be left.
+  /// - Returns: a warning for the user if data other than the image may be left.
   private func clean(_ file: inout PreparedFile) throws -> String? {
     if options.keepsMetadata { return nil }
     guard let (path, isUnderstood) = try cut(file.path, file.format) else { return keepsMetadata }
@@ -116,9 +116,9 @@ extension Preparer {
     return isUnderstood ? nil : "\(subject) is damaged or written in an unusual way, and may keep hidden data"
   }
 
-  /// - Parameter checks: whether to look for data that hides in the image's own.
-  /// - Returns: where an image without metadata is, which is the same file when that has none, and whether nothing else
-  ///   than the image is left; nil when it cannot be cut.
+  /// - Parameter checks: whether to search for data that is hidden in that of the image.
+  /// - Returns: the path of the image without metadata, which is `path` if that has none, and whether only the image is
+  ///   left; nil if the image cannot be cut.
   private func cut(
     _ path: String, _ format: MediaFormat, checks: Bool = true
   ) throws -> (path: String, isUnderstood: Bool)? {

@@ -2,7 +2,7 @@ internal import DMModel
 internal import DMSystem
 
 extension Preparer {
-  /// A video without metadata, and a picture of it; or a sound, as it is.
+  /// Prepares a video, without metadata and with a thumbnail, or a sound, unchanged.
   func movie(_ source: PreparedFile) throws -> PreparedFile {
     var file = source
     file.kind = source.format.kind
@@ -35,7 +35,7 @@ extension Preparer {
     if !options.keepsMetadata {
       let output = "movie.\(source.format.fileExtensions[0])"
       outcome = try tool.remux(name, source.format, file.duration, to: output)
-      // What holds this sound or that is not always written again: then it is cut where it is.
+      // ffmpeg cannot write every combination of streams; then the metadata is overwritten in place.
       if try !take(output, source.format, &outcome, &file, tool), try !MovieCut.cut(file.path, as: file.format) {
         file.advice += movieAdvice(outcome, "keeps its metadata, which may tell where it was taken")
       }
@@ -54,10 +54,10 @@ extension Preparer {
     file.duration = header?.duration ?? file.duration
   }
 
-  /// Takes for the content what a tool has made, and looks into it.
+  /// Makes the output of a tool the content, and reads its header.
   ///
-  /// - Parameter outcome: becomes a failure when it made nothing that can be read.
-  /// - Returns: whether there is something.
+  /// - Parameter outcome: becomes a failure if the output cannot be read.
+  /// - Returns: whether the output was taken.
   private func take(
     _ name: String, _ format: MediaFormat, _ outcome: inout Tool.Outcome, _ file: inout PreparedFile, _ tool: MovieTool
   ) throws -> Bool {
@@ -67,7 +67,7 @@ extension Preparer {
     return true
   }
 
-  /// A second into it, where less is black than at the start.
+  /// Adds the frame at one second, at most half of the duration, because videos are more often black at the start.
   private func addPoster(to file: inout PreparedFile, _ name: String, _ tool: MovieTool) throws {
     let middle = (file.duration?.microseconds ?? 0) / 2000
     var outcome = try tool.poster(name, file.format, at: min(1000, middle), to: "poster.jpg")
@@ -81,9 +81,9 @@ extension Preparer {
       general: "without ffmpeg videos have no thumbnails, and sounds may have no duration", lack: lack)
   }
 
-  /// A voice message of what can be heard; without ffmpeg the file as what it is.
+  /// Makes a voice message of the audio; without ffmpeg the file is prepared as `movie` does.
   ///
-  /// - Throws: `bad_attachment` when nothing can be heard.
+  /// - Throws: `bad_attachment` if ffmpeg fails, for example because there is no audio.
   func voice(_ source: PreparedFile) throws -> PreparedFile {
     var waveform = Waveform()
     let outcome = try MovieTool(bench: bench)

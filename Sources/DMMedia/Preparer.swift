@@ -1,19 +1,19 @@
 internal import DMModel
 package import DMSystem
 
-/// Makes of a private copy what is to be sent.
+/// Prepares a private copy of a file for sending.
 package struct Preparer {
   package let options: PreparationOptions
   let bench: Workbench
-  /// What the file is called in what is said about it.
+  /// The name of the file in errors and warnings.
   package let subject: String
 
   /// - Parameters:
-  ///   - folder: what is made is put there.
-  ///   - progress: called about five times a second with what is being done, while a tool works; what it throws ends
-  ///     that.
-  ///   - name: what the sender calls the file.
-  ///   - searchPath: where tools are, as in the environment's PATH.
+  ///   - folder: the folder for the results.
+  ///   - progress: called about five times a second with a description of the work, while a tool runs; an error that it
+  ///     throws ends the tool.
+  ///   - name: the sender's name for the file.
+  ///   - searchPath: the folders of the tools, in the format of PATH.
   package init(
     folder: String, options: PreparationOptions, progress: @escaping (String) throws -> Void, name: String? = nil,
     searchPath: String = Tool.environmentPath
@@ -25,7 +25,7 @@ package struct Preparer {
 
   /// Prepares a private copy, which is a file in the folder.
   ///
-  /// - Throws: `bad_attachment` when it cannot be sent as what it is; what `progress` throws.
+  /// - Throws: `bad_attachment` if the file can be sent only with `asFile`; errors of `progress`.
   package func prepare(_ source: String) throws -> PreparedFile {
     let file = try PreparedFile(asIs: source)
     if options.asFile { return file }
@@ -37,7 +37,7 @@ package struct Preparer {
     }
   }
 
-  /// What is neither an image nor a film to us is sent as it is.
+  /// Prepares a file that is not an image, video or sound, which is sent unchanged.
   private func other(_ source: PreparedFile) throws -> PreparedFile {
     var file = source
     let content = try MappedFile(path: file.path)
@@ -47,20 +47,20 @@ package struct Preparer {
     return file
   }
 
-  /// What a person should know when a tool has not done its work.
+  /// The warning for the user if a tool failed.
   ///
   /// - Parameters:
-  ///   - general: what is not done of any file without the tool; equal for all files, so that it is said once.
-  ///   - lack: what was not done of this one.
+  ///   - general: the results that all files lack without the tool; the same for all files, so that it is printed once.
+  ///   - lack: the results that this file lacks.
   package func advice(_ outcome: Tool.Outcome, of package: String, general: String, lack: String) -> [String] {
     if case .missing = outcome { return ["\(general); install \(package)"] }
     return outcome.reason.map { ["\(subject) \(lack): \($0)"] } ?? []
   }
 
-  /// What is said of a file that is sent with its metadata, although nobody asked for that.
+  /// The warning about a file that is sent with its metadata, although the user did not ask for that.
   var keepsMetadata: String { "\(subject) keeps its metadata, which may tell where it was taken" }
 
-  /// What cannot be sent as what it is, but as a file.
+  /// The error for a file that can be sent only with --as-file.
   func refusal(_ reason: String) -> DMError {
     DMError(.badAttachment, "\(subject) \(reason); --as-file sends it as it is", subject: subject)
   }

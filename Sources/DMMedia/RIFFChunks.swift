@@ -1,13 +1,13 @@
-/// The chunks of a RIFF file that follow one another: of WebP (RFC 9649, section 2.3) and of WAV.
+/// The consecutive chunks of a RIFF file: of WebP (RFC 9649, section 2.3) and of WAV.
 ///
-/// The last ends where the bytes do, whatever it says.
+/// A last chunk whose size exceeds the bytes ends with them.
 struct RIFFChunks: Sequence, IteratorProtocol {
   struct Chunk {
     let name: String
-    /// All of it, with the byte that makes it even.
+    /// The range of the whole chunk, with its padding byte.
     let range: Range<Int>
     var content: ByteReader
-    /// Whether it ends no later than what it stands in.
+    /// Whether the chunk ends within its container.
     let isWhole: Bool
   }
 

@@ -1,13 +1,13 @@
 package import DMModel
 
-/// A SHA-256 that is fed piece by piece (FIPS 180-4, section 6.2).
+/// Computes a SHA-256 piece by piece (FIPS 180-4, section 6.2).
 ///
-/// Its own because the package that has one adds 11 MB to a binary; see docs/decisions.
+/// It is implemented here because the package that has one adds 11 MB to a binary; see docs/decisions.
 package struct SHA256 {
   private var state: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32) = (
     0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19
   )
-  /// What did not fill a block yet.
+  /// Bytes that do not fill a block yet.
   private var rest: [UInt8] = []
   private var count: UInt64 = 0
 
@@ -15,7 +15,7 @@ package struct SHA256 {
 
   package init() {}
 
-  /// Adds bytes; linear in them.
+  /// Adds bytes; linear in their number.
   package mutating func update(_ bytes: UnsafeRawBufferPointer) {
     count &+= UInt64(bytes.count)
     var bytes = bytes[...]
@@ -54,7 +54,7 @@ package struct SHA256 {
     h = first &+ (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ ((a & b) ^ (c & (a ^ b)))
   }
 
-  /// Takes whole blocks in.
+  /// Adds whole blocks to the state.
   private static func compress(
     _ state: inout (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32), _ bytes: UnsafeRawBufferPointer
   ) {
@@ -72,7 +72,7 @@ package struct SHA256 {
             words[index] = words[index &- 16] &+ low &+ words[index &- 7] &+ high
           }
           var (a, b, c, d, e, f, g, h) = state
-          // Eight at a time: then what they hand on changes its name and is not moved.
+          // Eight rounds at a time, so that the variables change their roles and need not be moved.
           for index in stride(from: 0, to: 64, by: 8) {
             round(a, b, c, &d, e, f, g, &h, constants[index] &+ words[index])
             round(h, a, b, &c, d, e, f, &g, constants[index &+ 1] &+ words[index &+ 1])

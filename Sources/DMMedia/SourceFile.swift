@@ -2,13 +2,13 @@ package import DMModel
 internal import DMSystem
 internal import Glibc
 
-/// What is to be sent: a file, what comes by a descriptor, or bytes.
+/// The source of an attachment: a file, a descriptor, or bytes.
 public enum AttachmentSource: Sendable {
   case file(String)
   case descriptor(Int32)
   case bytes([UInt8])
 
-  /// What it is called when nobody says otherwise.
+  /// The name of the source; nil if it has none.
   package var name: String? {
     switch self {
     case .file(let path): fileName(of: path)
@@ -16,12 +16,13 @@ public enum AttachmentSource: Sendable {
     }
   }
 
-  /// Copies it to a new file: what is prepared must not change meanwhile.
+  /// Copies the source to a new file, because a file must not change while it is prepared.
   ///
   /// - Parameters:
-  ///   - hashes: whether the hash is wanted, which costs more than the copy.
-  ///   - maximum: bytes that a source may have.
-  /// - Throws: `unknown_file`, `bad_attachment` of what is not a file or too large, `busy` of one that changed meanwhile.
+  ///   - hashes: whether to compute the hash, which takes longer than the copy.
+  ///   - maximum: the maximum size of the source in bytes.
+  /// - Throws: `unknown_file`; `bad_attachment` if it is not a regular file or is too large; `busy` if it changed
+  ///   meanwhile.
   package func copy(
     to path: String, hashes: Bool, maximum: Int, _ progress: (String) throws -> Void
   ) throws -> ContentHash? {
@@ -36,7 +37,7 @@ public enum AttachmentSource: Sendable {
       return try Self.copy(
         descriptor, "standard input", to: path, hashes: hashes, of: nil, maximum: maximum, progress)
     case .file(let source):
-      // What would wait for a writer is none that can be sent.
+      // O_NONBLOCK because open(2) of a FIFO would wait for a writer; a FIFO is refused below.
       let descriptor = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
       guard descriptor >= 0 else {
         throw fileFault(errno == ENOENT || errno == ENOTDIR ? .unknownFile : .inputOutput, "read", source)

@@ -1,21 +1,21 @@
 internal import DMModel
 
-/// How loud a sound is over its time, taken in as it comes and however long it is.
+/// The loudness of a sound over time, computed as its samples arrive, for a sound of any length.
 ///
-/// Peaks of equal slices are kept; when there are too many, each two become one.
+/// Peaks of equal slices are kept; when there are too many, each two are merged.
 struct Waveform {
-  /// Samples taken in.
+  /// The number of samples that were added.
   private(set) var count = 0
   private var peaks: [UInt16] = []
   private var samplesPerPeak = 1
-  /// The first byte of a sample whose second has not come.
+  /// The first byte of a sample whose second byte has not arrived.
   private var half: UInt8?
 
-  /// Samples a second.
+  /// Samples per second.
   static let rate = 8000
   private static let capacity = 64 * Attachment.waveformCount
 
-  /// Adds 16-bit samples, little end first, split anywhere.
+  /// Adds 16-bit little-endian samples, which may be split between any two bytes.
   mutating func add(_ bytes: UnsafeRawBufferPointer) {
     for byte in bytes {
       guard let low = half else {
@@ -41,13 +41,13 @@ struct Waveform {
 
   var duration: Duration { .milliseconds(1000 * count / Self.rate) }
 
-  /// 64 equal parts, of which the loudest has 255, or all have 0 in silence.
+  /// The loudness of 64 equal parts: 255 for the loudest, and 0 for all in silence.
   var buckets: [UInt8] {
     let parts = Attachment.waveformCount
     guard let loudest = peaks.max(), loudest > 0 else { return [UInt8](repeating: 0, count: parts) }
     return (0..<parts).map { part in
       let start = part * peaks.count / parts
-      // Of fewer samples than parts each fills several.
+      // If there are fewer peaks than parts, each peak fills several parts.
       let end = max(start + 1, (part + 1) * peaks.count / parts)
       let peak = peaks[start..<end].max() ?? 0
       return UInt8((255 * Int(peak) + Int(loudest) / 2) / Int(loudest))

@@ -9,7 +9,7 @@ enum WebP {
     return RIFFChunks(content)
   }
 
-  /// What VP8X says there is (section 2.7.1).
+  /// The flags of VP8X, which announce other chunks (section 2.7.1).
   private enum Flag {
     static let profile = 0x20
     static let alpha = 0x10
@@ -31,7 +31,7 @@ enum WebP {
       case "VP8L" where header == nil: header = try lossless(chunk.content)
       case "ICCP": header?.hasProfile = true
       case "ANMF": frameCount += 1
-      // Who reads a file looks for it only where it is announced.
+      // Programs read it only if it is announced.
       case "EXIF" where flags.map { $0 & Flag.exif != 0 } == true:
         header?.orientation = Exif.orientation(in: chunk.content) ?? 1
       default: break
@@ -47,7 +47,7 @@ enum WebP {
     return ImageHeader(width: try content.number(3) + 1, height: try content.number(3) + 1)
   }
 
-  /// RFC 6386, section 9.1: a key frame, whose sides have two bits for scaling each.
+  /// The header of a key frame, in which each side has two bits for scaling (RFC 6386, section 9.1).
   private static func lossy(_ content: ByteReader) throws -> ImageHeader? {
     var content = content
     try content.skip(3)
@@ -55,7 +55,7 @@ enum WebP {
     return ImageHeader(width: try content.number(2) & 0x3FFF, height: try content.number(2) & 0x3FFF)
   }
 
-  /// Section 3.4.
+  /// The header of a lossless image (section 3.4).
   private static func lossless(_ content: ByteReader) throws -> ImageHeader? {
     var content = content
     guard try content.number(1) == 0x2F else { return nil }
@@ -66,7 +66,7 @@ enum WebP {
 
   static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?) throws -> ImageCut {
     var body = ImageCut()
-    // What is announced and is nowhere, a chunk of a wrong size has swallowed.
+    // A chunk that is announced and missing is inside another one that has a wrong size.
     var missing: [String: Int] = [:]
     for chunk in try chunks(of: bytes) {
       if !chunk.isWhole { body.doubt() }
@@ -92,7 +92,7 @@ enum WebP {
     return cut
   }
 
-  /// A frame of an animation, without what is neither its alpha nor its picture (section 2.7.1.1).
+  /// Appends a frame of an animation, with its alpha and its image only (section 2.7.1.1).
   private static func appendFrame(
     _ content: ByteReader, to cut: inout ImageCut, of bytes: UnsafeRawBufferPointer
   ) throws {
@@ -106,7 +106,7 @@ enum WebP {
     try append("ANMF", start, parts, to: &cut, of: bytes)
   }
 
-  /// A chunk whose content starts as it did, and then has these parts; of the size that it then has.
+  /// Appends a chunk whose content is the start of the old one and then these parts, with the new size.
   private static func append(
     _ name: String, _ start: Range<Int>, _ parts: ImageCut, to cut: inout ImageCut, of bytes: UnsafeRawBufferPointer
   ) throws {
@@ -124,7 +124,7 @@ enum WebP {
     for piece in parts.pieces { cut.add(piece) }
   }
 
-  /// What VP8X announces is what there is.
+  /// Appends VP8X with the flags of the chunks that are kept.
   private static func extend(_ chunk: RIFFChunks.Chunk, isTurned: Bool, _ cut: inout ImageCut) {
     guard let old = chunk.content.next.map(Int.init) else { return }
     let new = old & ~(Flag.exif | Flag.xmp) | (isTurned ? Flag.exif : 0)

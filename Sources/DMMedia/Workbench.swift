@@ -1,9 +1,10 @@
-/// What all tools have in common that work on one file.
+/// The common settings of all tools that work on one file.
 struct Workbench {
-  /// Where its private copy is, and what is made of it; nobody else writes there.
+  /// The folder of the private copy and of the results; no other process writes there.
   let folder: String
   let searchPath: String
-  /// Called about five times a second with what is being done, while it is; what it throws ends that.
+  /// Called about five times a second with a description of the work, while a tool runs; an error that it throws ends
+  /// the tool.
   let progress: (String) throws -> Void
 
   func path(_ name: String) -> String { "\(folder)/\(name)" }

@@ -1,14 +1,14 @@
-/// How long a zlib stream is (RFC 1950, RFC 1951), found without making what is compressed in it.
+/// Measures a zlib stream (RFC 1950, RFC 1951) without decompressing it.
 enum Zlib {
   struct Stream {
-    /// Bytes of what is compressed.
+    /// The number of bytes of the decompressed data.
     var count: Int
-    /// Bytes after its end.
+    /// The number of bytes after the end of the stream.
     var rest: Int
   }
 
-  /// - Parameter limit: more bytes than this are not looked for.
-  /// - Returns: nil when it is no stream, is cut short, or has more bytes in it than the limit.
+  /// - Parameter limit: the maximum number of decompressed bytes.
+  /// - Returns: nil if it is not a stream, is truncated, or exceeds the limit.
   static func stream(_ bytes: UnsafeRawBufferPointer, in parts: [Range<Int>], limit: Int) -> Stream? {
     var reader = BitReader(bytes, in: parts)
     guard let method = reader.bits(8), let flags = reader.bits(8), method & 15 == 8, flags & 0x20 == 0,
@@ -28,7 +28,7 @@ enum Zlib {
       if isLast == 1 { break }
     }
     reader.align()
-    // The checksum of what is compressed.
+    // Skips the checksum of the decompressed data.
     guard reader.skipBytes(4) else { return nil }
     return Stream(count: count, rest: reader.byteCount)
   }
@@ -70,7 +70,7 @@ enum Zlib {
     return symbol
   }
 
-  /// RFC 1951, section 3.2.7.
+  /// Reads dynamic codes (RFC 1951, section 3.2.7).
   private static func codes(_ reader: inout BitReader) -> Codes? {
     guard let literals = reader.bits(5), let distances = reader.bits(5), let own = reader.bits(4), literals < 30
     else { return nil }
@@ -101,7 +101,7 @@ enum Zlib {
     return (first, second)
   }
 
-  /// RFC 1951, section 3.2.6.
+  /// The fixed codes (RFC 1951, section 3.2.6).
   private static let fixed: Codes? = {
     let lengths = (0..<288).map { $0 < 144 ? 8 : $0 < 256 ? 9 : $0 < 280 ? 7 : 8 }
     let distances = [Int](repeating: 5, count: 30)
@@ -109,7 +109,7 @@ enum Zlib {
     return (first, PrefixCode(lengths: distances[...]))
   }()
 
-  /// RFC 1951, section 3.2.5.
+  /// The numbers of extra bits by length symbol, from 257 on (RFC 1951, section 3.2.5).
   private static let lengthBits = [
     0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0,
   ]
