@@ -2,15 +2,15 @@ internal import DMMedia
 internal import DMModel
 internal import DMStore
 
-/// A content that rows name, and the size that they say it has.
+/// The hash of a content that rows of `attachment` refer to, and the size in bytes that they state.
 struct NamedContent {
   let hash: ContentHash
   let size: Int
 }
 
-/// Holds what messages carry against the messages, and contents against the rows that name them.
+/// Checks the attachments of messages against the messages, and the content files against the rows that refer to them.
 enum AttachmentAudit {
-  /// What stands in messages, but the counts of it.
+  /// Checks that only messages that can carry attachments do, and that their positions are 1, 2, 3 ….
   static func checkPlaces(_ store: Store, _ findings: Findings) throws {
     var rows = try store.connection.prepare(
       """
@@ -25,9 +25,9 @@ enum AttachmentAudit {
     }
   }
 
-  /// Contents, each of which is to be there, with its size.
+  /// Checks that each content file exists and has the stated size.
   ///
-  /// - Parameter readsAll: whether each is read and held against its hash, too.
+  /// - Parameter readsAll: whether each file is also read and compared with its hash.
   static func check(
     _ contents: [NamedContent], in folder: ContentFolder, readsAll: Bool, _ progress: (String) throws -> Void,
     _ findings: Findings
@@ -58,9 +58,9 @@ enum AttachmentAudit {
 }
 
 extension Connection {
-  /// The contents that rows name, by their hashes.
+  /// The contents that rows refer to, ordered by hash, each once.
   ///
-  /// - Throws: `store_damaged` of a row that names none.
+  /// - Throws: `store_damaged` if a row has no valid hash.
   borrowing func namedContents() throws -> [NamedContent] {
     var rows = try prepare(
       """

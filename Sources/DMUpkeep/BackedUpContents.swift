@@ -2,17 +2,18 @@ internal import DMMedia
 internal import DMModel
 internal import DMStore
 
-// The contents of attachments in a backup: chunks in a table that no store has, all of one content together.
+// The contents of attachments in a backup: rows with chunks, in a table that a store does not have. The chunks of one
+// content follow each other.
 
 extension Connection {
-  /// Without an index: it is read as it was written.
+  /// Has no index, because it is read in the order in which it was written.
   private static let contentTable =
     "CREATE TABLE content (sha256 BLOB NOT NULL, number INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT"
 
-  /// Takes the contents along that its rows name, each held against its hash.
+  /// Copies the contents that the rows refer to into the backup, and compares each with its hash.
   ///
-  /// - Parameter takesDamaged: whether one that is not what it was, or cannot be read, is left out.
-  /// - Throws: `store_damaged` unless they are.
+  /// - Parameter takesDamaged: whether a content that is damaged or cannot be read is left out.
+  /// - Throws: `store_damaged` for such a content, unless `takesDamaged` is true.
   func addContents(from folder: ContentFolder, takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
     let contents = try namedContents()
     if contents.isEmpty { return }
@@ -45,12 +46,12 @@ extension Connection {
     try transaction.commit()
   }
 
-  /// Makes files of the contents that it has, and leaves it as a store is.
+  /// Writes the contents of the backup to files, and removes their table.
   ///
-  /// - Throws: `store_damaged` of one that is not what it was, unless that is left out.
+  /// - Throws: `store_damaged` for a content that does not have its hash, unless `takesDamaged` is true.
   func takeContents(to folder: ContentFolder, takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
     do {
-      // Whatever else bears the name is no matter of a backup, and is found as such.
+      // Another object of that name is not part of a backup; the schema check reports it.
       var table = try prepare("SELECT 1 FROM sqlite_schema WHERE name = 'content' AND sql = ?")
       table.bind(Self.contentTable)
       guard try table.step() else { return }
@@ -68,8 +69,8 @@ extension Connection {
       }
     }
     try assembly.end()
-    // It is made durable as a whole, and nobody else knows of it yet. Pages that were overwritten would all have to be
-    // kept in memory; what they have is in the files beside.
+    // No journal and no sync are needed: the file is synced as a whole, and no other process has opened it yet.
+    // secure_delete would keep all overwritten pages in memory, although the same bytes are in the content files.
     try execute(
       """
       PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA secure_delete = OFF; DROP TABLE content; VACUUM

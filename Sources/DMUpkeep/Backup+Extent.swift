@@ -2,10 +2,10 @@ internal import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// How much a store or a backup holds; neither number ever falls.
+/// The size of a store or a backup; neither number ever decreases.
 struct Extent: Equatable {
   let messages: Int
-  /// The last change, whether it is still in the change log or not.
+  /// The number of the last change, whether the change log still has that change or not.
   let rev: Int
 }
 
@@ -18,14 +18,14 @@ extension Connection {
 }
 
 extension Upkeep {
-  /// - Throws: `cannot_create` when the backup at a path knows what a new one does not.
+  /// - Throws: `cannot_create` if the backup at `path` has messages or changes that the new one does not have.
   func refuseReplacing(_ path: String, by new: String) throws {
     guard fileExists(path) else { return }
     let old: Extent
     do {
       old = try Connection(path: path).extent()
     } catch {
-      // A backup that cannot be read protects nothing.
+      // A backup that cannot be read may be replaced.
       guard error.isDamage else { throw error }
       return
     }

@@ -8,7 +8,7 @@ internal import Glibc
 /// A copy of a store in one file.
 public struct Backup: Equatable, Sendable {
   public let path: String
-  /// Its own id, so that no cursor of the store is taken for one of its.
+  /// The id of the backup; it differs from the store's, so that a cursor of one is refused by the other.
   public let storeID: Identifier
   public let sizeBytes: Int
   public let messageCount: Int
@@ -17,19 +17,20 @@ public struct Backup: Equatable, Sendable {
 }
 
 extension Upkeep {
-  /// Copies the store as it is at one moment, while others write, into a file that is whole and on the disk before
-  /// it takes its name.
+  /// Copies one snapshot of the store to a file, while other processes write.
+  ///
+  /// The file gets its name after it is complete and synced.
   ///
   /// - Parameters:
-  ///   - replacesAny: whether a file may be replaced that is not a backup, or one that knows more.
-  ///   - takesDamaged: whether messages are taken along that are not as they were written, and contents left out.
-  /// - Throws: `cannot_create`, `store_damaged` when the copy is not sound; then there is none.
+  ///   - replacesAny: whether an existing file is replaced although it is not a backup, or has more than the new one.
+  ///   - takesDamaged: whether damaged messages are copied, and damaged contents left out, instead of an error.
+  /// - Throws: `cannot_create`; `store_damaged` if the copy is damaged. No file is left then.
   public func backUp(to path: String, replacesAny: Bool = false, takesDamaged: Bool = false) throws -> Backup {
     let store = try store()
     try refuse(path, replacesAny: replacesAny)
     if !takesDamaged { try store.refuseMissingChanges() }
     let lastUsedAt = try lastUse(of: .backup)
-    // What is left in a folder that cannot be listed, stays.
+    // If a folder cannot be listed, files left by killed processes stay in it.
     _ = try attempt {
       try WorkFolder.removeAbandoned(tracedIn: location.directory)
       try WorkFolder.removeAbandoned(.backup, in: folder(of: path))
@@ -37,7 +38,7 @@ extension Upkeep {
     let work = try WorkFolder(.backup, in: folder(of: path), tracedIn: location.directory)
     let temporary = try temporaryName(in: work.path, "copy-")
     let at = Timestamp.now
-    // From before the copy, whose rows say which contents belong to it.
+    // Taken before the copy, because the rows of the copy say which contents belong to it.
     let share = try location.contents.share()
     let full = store.location.databaseBytes
     try store.connection.watched(by: { [progress] in
@@ -59,12 +60,12 @@ extension Upkeep {
       path: path, storeID: id, sizeBytes: fileSize(path), messageCount: count, createdAt: at, lastUsedAt: lastUsedAt)
   }
 
-  /// Gives a copy its own id and holds it against itself.
+  /// Gives the copy its own id and verifies it.
   ///
-  /// - Returns: how many messages it has.
+  /// - Returns: the number of messages in the copy.
   private func finish(_ path: String, as id: Identifier, takesDamaged: Bool) throws -> Int {
     let copy = try Connection(path: path)
-    // It is made durable as a whole, and nobody else knows of it yet.
+    // No journal and no sync are needed: the file is synced as a whole, and no other process has opened it yet.
     try copy.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
     do {
       var change = try copy.prepare("UPDATE store SET uuid = ?")
@@ -93,7 +94,8 @@ extension Upkeep {
       throw DMError(.cannotCreate, "'\(path)' is not a regular file; name another", subject: path)
     }
     if replacesAny { return }
-    // Closing a database of its own would drop its locks.
+    // Closing a second connection to the store's own database would drop this process's locks
+    // (sqlite.org/howtocorrupt.html, section 2.2).
     let isOwn = StoreLocation.File(device: status.st_dev, number: status.st_ino) == location.file()
     guard !isOwn, try header(of: path).isBackup else {
       throw DMError(
@@ -103,10 +105,10 @@ extension Upkeep {
   }
 }
 
-/// What a file begins with.
+/// What the first bytes of a file say about it.
 struct FileHeader {
   let isDatabase: Bool
-  /// Whether it bears the mark of a store (sqlite.org/fileformat2.html, section 1.3).
+  /// Whether the file has the application id of a store (sqlite.org/fileformat2.html, section 1.3).
   let isBackup: Bool
 }
 
@@ -131,7 +133,7 @@ extension StoreLocation {
 }
 
 extension Connection {
-  /// Holds the pages, the references and the messages against themselves.
+  /// Verifies the pages, the foreign keys and, unless `takesDamaged` is true, the digests.
   ///
   /// - Throws: `store_damaged`.
   borrowing func verify(takesDamaged: Bool, _ progress: (String) throws -> Void) throws {

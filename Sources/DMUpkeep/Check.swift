@@ -6,16 +6,16 @@ internal import DMSystem
 internal import Glibc
 
 extension Upkeep {
-  /// What a check found.
+  /// The findings of a check.
   public struct CheckResult: Equatable, Sendable {
     public let findings: [Finding]
     public let lastUsedAt: Timestamp?
   }
 
-  /// Looks for faults, in one state of the store, while others write.
+  /// Checks one snapshot of the store, while other processes write.
   ///
-  /// - Parameter deep: whether all that can be computed is computed again, instead of a quick look at the pages.
-  /// - Throws: `no_store`, `store_foreign`, `store_too_new`, or what ends the work; damage is a finding.
+  /// - Parameter deep: whether all computed values are computed again; otherwise SQLite's quick check is run.
+  /// - Throws: `no_store`, `store_foreign`, `store_too_new`, or an error that ends the check; damage is a finding.
   public func check(deep: Bool) throws -> CheckResult {
     let findings = Findings()
     let tool = deep ? Tool.deepCheck : .check
@@ -26,7 +26,8 @@ extension Upkeep {
       try findings.attempt(.identity) { lastUsedAt = try lastUse(of: tool) }
       let share = deep ? try location.contents.share() : nil
       let contents = try check(store, deep: deep, findings)
-      // After the transaction: it takes long, and a reader keeps the log from being reused.
+      // After the transaction, because reading contents takes long and an open transaction keeps the WAL from being
+      // reset.
       try AttachmentAudit.check(contents, in: location.contents, readsAll: true, progress, findings)
       _ = consume share
     } catch let error as DMError {
@@ -34,12 +35,12 @@ extension Upkeep {
       findings.add(.integrity, nil, error.message)
     }
     findings.close()
-    // Nothing is written to what may be damaged.
+    // Nothing is written to a store that may be damaged.
     if findings.isEmpty { try note(tool) }
     return CheckResult(findings: findings.list, lastUsedAt: lastUsedAt)
   }
 
-  /// - Returns: the contents that are to be read.
+  /// - Returns: the contents that must be read.
   private func check(_ store: Store, deep: Bool, _ findings: Findings) throws -> [NamedContent] {
     var contents: [NamedContent] = []
     try store.connection.execute("PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON")
@@ -55,12 +56,12 @@ extension Upkeep {
       try findings.attempt(.search) { try SearchAudit(store, progress).run(findings) }
       try findings.attempt(.attachments) { contents = try store.connection.namedContents() }
     }
-    // It has written nothing, so there is nothing to commit.
+    // The transaction has written nothing, so it is rolled back.
     _ = consume transaction
     return contents
   }
 
-  /// Holds the rows against each other.
+  /// Compares the rows of related tables.
   func compute(_ store: Store, _ findings: Findings) throws {
     try findings.attempt(.foreignKeys) { try checkReferences(store, findings) }
     try findings.attempt(.values) { try ValueAudit.run(store, findings) }
@@ -74,7 +75,8 @@ extension Upkeep {
     }
   }
 
-  /// Whether the files are their owner's alone; by name, because opening them would drop SQLite's locks.
+  /// Checks that only their owner may use the files; by name, because opening and closing them would drop SQLite's
+  /// locks.
   private func checkModes(deep: Bool, _ findings: Findings) throws {
     let names = ["", "/dm.sqlite", "/dm.sqlite-wal", "/dm.sqlite-shm", "/store.lock", "/bell", "/attachments"]
     let contents = location.contents
@@ -83,7 +85,7 @@ extension Upkeep {
     for path in names.map({ location.directory + $0 }) + deeper {
       var status = stat()
       guard lstat(path, &status) == 0 else { continue }
-      // Others may see that the folder is there, as long as they can put nothing into it.
+      // Other users may list the folder, but not write to it.
       if status.st_mode & (path == location.directory ? 0o022 : 0o077) != 0 {
         let advice = "chmod \(status.st_mode & S_IFMT == S_IFDIR ? "700" : "600")"
         findings.add(.files, path, "others than its owner have access to it; \(advice) takes that back")
@@ -119,7 +121,7 @@ extension Upkeep {
     }
   }
 
-  /// What refers to messages, which keep how many of them there are.
+  /// The tables whose rows each message counts.
   static let countedRows = ["reaction", "attachment"]
 
   private func checkCounts(of rows: String, _ store: Store, _ findings: Findings) throws {
@@ -135,7 +137,8 @@ extension Upkeep {
     }
   }
 
-  /// What is kept so that a list need not look for it, and what a group needs.
+  /// Checks the columns that are stored for `dm-list`, and that groups have an owner and direct conversations two
+  /// users.
   private func checkFlags(_ store: Store, _ findings: Findings) throws {
     var flags = try store.connection.prepare(
       as: "flags", "SELECT c.uuid, u.handle \(Self.wrongFlags)")
@@ -173,7 +176,7 @@ extension Upkeep {
 
   static func counted(_ rows: String) -> String { "(SELECT count(*) FROM \(rows) r WHERE r.message = m.id)" }
 
-  /// Of a `message m` that has such rows or says so.
+  /// A condition on `message m`: it has such rows, or counts some, and the count is wrong.
   static func isMiscounted(_ rows: String) -> String {
     """
     (m.\(rows)_count <> 0 OR m.id IN (SELECT message FROM \(rows) WHERE message IS NOT NULL))

@@ -3,21 +3,21 @@ internal import DMModel
 internal import DMSystem
 internal import Glibc
 
-/// Makes contents of chunks that come one after the other, all of one content together.
+/// Writes content files from chunks that arrive in order, one content after the other.
 final class ContentAssembly {
   private let contents: ContentFolder
   private let folder: WorkFolder
   private let takesDamaged: Bool
   private var part: Part?
 
-  /// A content of which chunks have come.
+  /// A content of which some chunks have arrived.
   private struct Part {
     let hash: ContentHash
     let descriptor: Int32
     var sum = SHA256()
   }
 
-  /// - Parameter takesDamaged: whether a content that is not what it was is left out, instead of ending the work.
+  /// - Parameter takesDamaged: whether a content that does not have its hash is left out, instead of an error.
   init(in contents: ContentFolder, takesDamaged: Bool) throws {
     try contents.create()
     self.contents = contents
@@ -29,17 +29,17 @@ final class ContentAssembly {
 
   private var path: String { folder.path + "/content" }
 
-  /// - Parameter number: of the chunk: 0, 1, 2 ….
-  /// - Throws: `store_damaged` when the content before is not what it was.
+  /// - Parameter number: the chunk's number within its content, from 0.
+  /// - Throws: `store_damaged` if the content before does not have its hash.
   func add(_ hash: ContentHash, _ number: Int, _ bytes: UnsafeRawBufferPointer) throws {
-    // One that is missing shows in the hash.
+    // A missing chunk changes the hash.
     if part?.hash != hash || number == 0 { try begin(hash) }
     guard let descriptor = part?.descriptor else { return }
     part?.sum.update(bytes)
     try writeAll(bytes, to: descriptor, path)
   }
 
-  /// The same of all chunks of a content that another folder has.
+  /// Adds all chunks of a content of another folder.
   func add(_ hash: ContentHash, from other: ContentFolder) throws {
     var number = 0
     try other.chunks(of: hash) { chunk in
@@ -48,7 +48,7 @@ final class ContentAssembly {
     }
   }
 
-  /// Has the last one in its place, and all on the disk.
+  /// Puts the last content in its place, and syncs the folder.
   func end() throws {
     try endPart()
     try syncAllToDisk(contents.path)

@@ -1,9 +1,9 @@
 internal import DMModel
 internal import DMStore
 
-/// What a conversation's messages say about its rows: its end, who has said what, and what concerns nobody.
+/// The values of a conversation's row, and of its participants' rows, as computed from its messages.
 ///
-/// The check compares the rows with it, and the repair corrects their counts by it.
+/// The check compares the rows with these values, and the repair writes them.
 final class ConversationAudit {
   let store: Store
   let key: Int64
@@ -11,18 +11,18 @@ final class ConversationAudit {
   let createdAt: Timestamp
   let stored: End
 
-  /// Where a conversation ends.
+  /// The columns of a conversation that describe its end.
   struct End: Equatable {
     var lastSeq = 0
-    /// The newest row that is not a tombstone.
+    /// The newest message that is not a tombstone.
     var lastMessage: Int64?
     var lastActivity: Timestamp
   }
 
   private(set) var end: End
-  /// Who has said what; ascending.
+  /// The numbers of each sender's messages, ascending and disjoint.
   private(set) var said: [Int64: [SeqRange]] = [:]
-  /// What the system says, and tombstones: no news to anybody.
+  /// The numbers of system messages and tombstones, which nobody has to read.
   private(set) var quiet: [SeqRange] = []
   private var mentions: Set<Mention> = []
 
@@ -40,7 +40,7 @@ final class ConversationAudit {
     end = End(lastActivity: row.timestamp(5))
   }
 
-  /// Hands on each conversation of a store, its messages not yet read.
+  /// Calls `body` with each conversation of a store, before its messages are read.
   static func forEach(in store: Store, _ body: (ConversationAudit) throws -> Void) throws {
     var rows = try store.connection.prepare(
       "SELECT id, uuid, created_at, last_seq, last_message, last_activity FROM conversation ORDER BY id")
@@ -64,7 +64,7 @@ final class ConversationAudit {
 
   // MARK: Messages
 
-  /// - Parameter findings: nil when faults are no matter.
+  /// - Parameter findings: nil if faults need not be reported.
   func readMessages(_ findings: Findings?) throws {
     var messages = try store.connection.prepare(
       """
@@ -79,10 +79,10 @@ final class ConversationAudit {
       if seq != end.lastSeq + 1 {
         findings?.add(.counts, subject, "it follows the number \(end.lastSeq): there is a hole, or a number twice")
       }
-      // Nothing can be computed with a number that is wholly wrong.
+      // A number that is far out of bounds cannot be computed with.
       guard seq > end.lastSeq, seq < 1 << 40 else { continue }
       let time = messages.timestamp(3)
-      // Back by more than that goes the time of what was said after a wrong clock was set right.
+      // After the clock of a sender was corrected, times may go back by more than the tolerance.
       if let before, time <= before, before.microseconds - time.microseconds <= Store.tolerance {
         findings?.add(.counts, subject, "it is not later than the message before it")
       }

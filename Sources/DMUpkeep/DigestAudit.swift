@@ -1,13 +1,13 @@
 internal import DMModel
 internal import DMStore
 
-/// Holds every row of a table against its digest, and goes on behind what cannot be read.
+/// Compares every row of a table with its digest, and continues after pages that cannot be read.
 final class DigestAudit {
   private let store: Store
   private let table: Store.SealedTable
   private let progress: (String) throws -> Void
   private var count = 0
-  /// The row that is looked at next; none has a lower number than 1.
+  /// The key of the row to check next; keys begin with 1.
   private var next: Int64 = 1
 
   init(_ store: Store, _ table: Store.SealedTable, _ progress: @escaping (String) throws -> Void) {
@@ -21,7 +21,7 @@ final class DigestAudit {
       do {
         return try scan(findings)
       } catch let error as DMError {
-        // A page of the table: the rows before it were read, and those behind it may be.
+        // A page of the table is damaged: the rows before it were read, and those after it may be readable.
         guard error.isDamage else { throw error }
         guard let readable = try firstReadable(after: next) else {
           return findings.add(.digests, table.name, "the rows from \(next) on cannot be read; restore a backup")
@@ -45,7 +45,7 @@ final class DigestAudit {
     }
   }
 
-  /// By its row where what names it is damaged too.
+  /// The id of the row's message or attachment, or "row KEY" if that cannot be read either.
   private func reference(to key: Int64) throws -> String {
     do {
       return try table.reference(key, store)
@@ -55,7 +55,7 @@ final class DigestAudit {
     }
   }
 
-  /// The first row behind a damaged page that can be read: what is unreadable lies together.
+  /// The first row after a damaged page that can be read, found by bisection, because unreadable rows lie together.
   private func firstReadable(after unread: Int64) throws -> Int64? {
     var (below, width) = (unread, Int64(1))
     var found: Int64?
@@ -72,7 +72,7 @@ final class DigestAudit {
     return above
   }
 
-  /// The row of a key or the next one; nil when it cannot be read, or there is none.
+  /// The key of the first row that has at least this key; nil if it cannot be read, or there is none.
   private func row(notBefore key: Int64) throws -> Int64? {
     do {
       return try readRow(notBefore: key)
@@ -83,7 +83,7 @@ final class DigestAudit {
   }
 
   private func readRow(notBefore key: Int64) throws -> Int64? {
-    // Its text, because that may lie on pages of its own.
+    // Reads the longest column too, because a long value lies on overflow pages.
     var statement = try store.connection.prepare(
       text: """
         SELECT \(table.key), length(\(table.longest)) FROM \(table.name) WHERE \(table.key) >= ?

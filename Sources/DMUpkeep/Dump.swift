@@ -6,19 +6,22 @@ internal import DMSystem
 internal import DMWire
 internal import Glibc
 
-/// A whole store as lines: a header, a line for each row, the contents of attachments, and a last line by which one sees
-/// that none is missing.
+/// A store as lines: a header, one line for each row, the chunks of attachments, and a last line with the counts of
+/// both.
 ///
-/// Not dumped are the store's id, the search index, which is made of the texts, and when tools were used.
+/// The dump does not have the store's id, the search index, which is computed from the texts, and the times at which
+/// tools were used.
 public final class Dump {
   public let rowCount: Int
-  /// The folder in which the lines wait, when that of the store cannot be written to.
+  /// The folder of the temporary file, if the store's folder could not be written to.
   public var spareFolder: String? { spool.spareFolder }
   private let spool: Spool
   private let folder: ContentFolder
   private let contents: [NamedContent]
-  /// As long as the lines are printed: their reader may stand still, and all that a purge does then is to leave
-  /// contents for the next time, while a copy of them all in the spool might fill the disk.
+  /// Held while the lines are printed.
+  ///
+  /// A slow reader of the lines therefore only delays the removal of contents by a
+  /// purge; copying all contents to the temporary file instead might fill the disk.
   private let share: FileLock?
 
   fileprivate init(
@@ -31,9 +34,9 @@ public final class Dump {
     self.share = share
   }
 
-  /// Hands on whole lines, to the end.
+  /// Calls `body` with whole lines, in order.
   ///
-  /// - Throws: `store_damaged` after the last line, when a content was not what it was or not there.
+  /// - Throws: `store_damaged` after the last line if a content is missing or does not have its hash.
   public func forEach(_ body: ([UInt8]) throws -> Void) throws {
     while let lines = try spool.next() { try body(lines) }
     var json = JSONWriter()
@@ -49,7 +52,7 @@ public final class Dump {
           number += 1
         }
       } catch let error as DMError where folder.isDamage(error, of: content.hash) {
-        // What is left of a damaged store can be saved like this; to restore it, one has to say so.
+        // The last line is printed all the same: `dm-doctor restore --damaged` restores such a dump.
         fault = fault ?? error
       }
       count += number
@@ -65,14 +68,14 @@ public final class Dump {
 struct DumpedTable {
   let name: String
   let columns: [String]
-  /// What its rows are ordered by.
+  /// The columns by which its rows are ordered.
   let key: [String]
 }
 
 extension Upkeep {
-  /// Reads the whole store in one transaction, and hands it on when that is over.
+  /// Reads the store in one transaction; the lines are available after it.
   ///
-  /// - Parameter spare: a folder in which the lines wait when that of the store cannot be written to.
+  /// - Parameter spare: a folder for the temporary file, if the store's folder cannot be written to.
   public func dump(orElse spare: String? = nil) throws -> Dump {
     let store = try store(refusesForeignParts: false)
     let lastUsedAt = try lastUse(of: .dump)
@@ -106,7 +109,7 @@ extension Upkeep {
 extension Store {
   static let undumped: Set<String> = ["store", "table_digest", "upkeep"]
 
-  /// By name, whatever tables there are: those of later schemas come along.
+  /// The tables of the database, ordered by name, so that tables of later schemas are dumped too.
   func dumpedTables() throws -> [DumpedTable] {
     var names: [String] = []
     do {
@@ -129,7 +132,7 @@ extension Store {
     }
   }
 
-  /// - Returns: how many rows there were.
+  /// - Returns: the number of rows.
   fileprivate func dump(_ table: DumpedTable, into spool: Spool, _ progress: (Int) throws -> Void) throws -> Int {
     var rows = try connection.prepare(
       text: "SELECT \(list(table.columns)) FROM \(quoted(table.name)) ORDER BY \(list(table.key))")
@@ -149,10 +152,10 @@ extension Store {
 // MARK: Values
 
 extension JSONWriter {
-  /// A value that comes back as it was, whatever program reads the line on the way; NULL is absent.
+  /// Writes a value so that `SQLiteValue.init(dumped:)` reads the same value back; NULL is an absent member.
   ///
-  /// Numbers beyond 2^53, which many readers of JSON round, blobs, and texts that no JSON string can hold are an
-  /// object that names what they are.
+  /// Integers of 2^53 and more, which many JSON readers round, blobs, and texts that a JSON string cannot hold are
+  /// written as an object whose only member is named after the type.
   mutating func member(_ column: String, _ value: SQLiteValue) {
     func object(_ json: inout JSONWriter, _ kind: StaticString, _ text: String) {
       json.key(name: column)
@@ -177,7 +180,7 @@ extension JSONWriter {
 }
 
 extension SQLiteValue {
-  /// What a member of a dumped row says; nil when it says nothing of the kind.
+  /// Reads a member of a dumped row; nil if it is not a value of a dump.
   init?(dumped value: JSONValue) {
     switch value {
     case .integer(let number): self = .integer(Int64(number))

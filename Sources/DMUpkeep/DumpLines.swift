@@ -4,7 +4,7 @@ internal import DMSystem
 internal import DMWire
 internal import Glibc
 
-/// The lines of a dump as they come, with their numbers.
+/// Reads the lines of a dump and counts them.
 struct DumpLines: ~Copyable {
   private let descriptor: Int32
   private var splitter = LineSplitter()
@@ -51,10 +51,10 @@ struct DumpLines: ~Copyable {
 }
 
 extension Store {
-  /// Fills an empty store with the rows of a dump.
+  /// Inserts the rows of a dump into an empty store.
   ///
-  /// - Parameter takesDamaged: whether a content that is not what it was is left out.
-  /// - Throws: what names the line that is wrong, or `store_damaged` of such a content.
+  /// - Parameter takesDamaged: whether a content that does not have its hash is left out, instead of an error.
+  /// - Throws: `store_damaged` for such a content; other errors name the line.
   func fill(from lines: inout DumpLines, takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
     guard let header = try lines.next(), header["type"] == .string("dump") else {
       throw lines.fault(.malformedLine, "not the first line of a dump; name a dump or a backup")
@@ -74,7 +74,7 @@ extension Store {
         continue
       }
       if line["type"] == .string("dump_end") {
-        // There were none before there were attachments.
+        // Dumps made before attachments existed have no such count.
         guard line["rows"] == .integer(count), line["contents"] ?? .integer(0) == .integer(contents) else {
           throw lines.fault(
             .badField,

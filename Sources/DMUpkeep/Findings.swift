@@ -1,14 +1,15 @@
 internal import DMModel
 internal import DMStore
 
-/// Gathers what is found.
+/// Collects findings.
 ///
-/// It is printed when the transaction is over: a reader that stands still must not keep the log from being reused.
+/// They are printed after the transaction, because a slow reader of the output must not keep the WAL from being reset.
 final class Findings {
   private(set) var list: [Finding] = []
   private var counts: [Finding.Check: Int] = [:]
 
-  /// So many of a kind are told, so that a store that is wholly lost does not fill the memory.
+  /// The number of findings of one check that are kept, so that a store with damage everywhere does not fill the
+  /// memory.
   static let limit = 100_000
 
   var isEmpty: Bool { list.isEmpty }
@@ -19,7 +20,7 @@ final class Findings {
     if count <= Self.limit { list.append(Finding(check: check, subject: subject, message: message)) }
   }
 
-  /// Says how many were left out.
+  /// Adds how many findings were left out.
   func close() {
     for check in Finding.Check.allCases {
       guard let count = counts[check], count > Self.limit else { continue }
@@ -27,7 +28,7 @@ final class Findings {
     }
   }
 
-  /// Runs a part of the check; what cannot be read is a finding, and the other parts go on.
+  /// Runs one part of the check; rows that cannot be read become a finding, so that the other parts still run.
   func attempt(_ check: Finding.Check, _ subject: String? = nil, _ body: () throws -> Void) throws {
     do {
       try body()

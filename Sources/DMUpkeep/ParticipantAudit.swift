@@ -1,16 +1,16 @@
 internal import DMModel
 internal import DMStore
 
-/// What is counted for a participant, as it has to be by the rows that it is counted from.
+/// The counts of a participant, as computed from the rows that they count.
 struct ParticipantCounts: Equatable {
   var read: Int
   var blocked: Int
   var mentions: Int
-  /// Nil where it is the conversation's.
+  /// Nil if it is the same as the conversation's.
   var lastActivity: Timestamp?
 }
 
-/// A participant's row.
+/// The columns of a participant's row that are checked.
 struct ParticipantRow {
   let user: Int64
   let handle: String
@@ -41,7 +41,7 @@ extension ConversationAudit {
     return result
   }
 
-  /// What the counts of a participant have to be.
+  /// Computes the counts of a participant.
   ///
   /// - Parameter read: the participant's read ranges, ascending and disjoint.
   func counts(of row: ParticipantRow, read: [SeqRange], participants: Int) throws -> ParticipantCounts {
@@ -53,7 +53,7 @@ extension ConversationAudit {
       hidden += news.reduce(0) { $0 + max(0, min($1.upperBound, last) - $1.lowerBound + 1) }
     }
     var activity: Timestamp? = try lastActivity(of: row.user, upTo: last)
-    // In a large group one that is like all others' is not repeated.
+    // In a large group, only participants whose last activity differs from the conversation's have one of their own.
     if row.counts.lastActivity == nil, participants > Store.smallGroup, activity == end.lastActivity { activity = nil }
     return ParticipantCounts(
       read: read.reduce(0) { $0 + $1.count }, blocked: hidden, mentions: try mentionCount(of: row.user),
@@ -61,7 +61,7 @@ extension ConversationAudit {
   }
 
   private func lastActivity(of user: Int64, upTo seq: Int) throws -> Timestamp {
-    // One that was imported may have had an activity before its first message.
+    // An imported conversation may have a last activity before its first message.
     if end.lastSeq == 0 { return end.lastActivity }
     var newest = try store.connection.prepare(
       """
@@ -89,9 +89,9 @@ extension ConversationAudit {
 
   // MARK: Ranges
 
-  /// What a table holds of each user, without what no computing is possible with.
+  /// The ranges that a table has for each user, without those that are out of bounds or overlap.
   ///
-  /// - Parameter findings: told of that; nil when it is no matter.
+  /// - Parameter findings: gets a finding for each range that is left out; nil if none are wanted.
   func ranges(in table: String, _ findings: Findings?, touching: Bool) throws -> [Int64: [SeqRange]] {
     var rows = try store.connection.prepare(
       text: "SELECT user, from_seq, to_seq FROM \(table) WHERE conversation = ? ORDER BY user, from_seq")
@@ -140,7 +140,7 @@ extension ConversationAudit {
     try checkMarks(receipts, findings)
   }
 
-  /// The messages that must count as read for a participant, up to the last one that they may see.
+  /// The messages that must count as read for a participant, up to the last one that they can see.
   private func settled(for row: ParticipantRow, hidden: [SeqRange]) -> [(what: String, ranges: [SeqRange])] {
     let last = row.leftSeq ?? end.lastSeq
     return [
@@ -151,7 +151,7 @@ extension ConversationAudit {
     }
   }
 
-  /// What a participant has read, together with what must count as read.
+  /// The messages that a participant has read, and those that must count as read; ascending and disjoint.
   func readRanges(of row: ParticipantRow, _ read: [SeqRange], hidden: [SeqRange]) -> [SeqRange] {
     let all = read + settled(for: row, hidden: hidden).flatMap(\.ranges)
     return coalesced(all.sorted { $0.lowerBound < $1.lowerBound })

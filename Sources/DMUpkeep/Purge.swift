@@ -3,29 +3,29 @@ public import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// What a purge did.
+/// The result of a purge.
 public struct Purged: Equatable, Sendable {
-  /// Messages that had expired and of which only tombstones are left now.
+  /// The number of expired messages that became tombstones.
   public let expiredCount: Int
-  /// Changes that were old enough to be forgotten.
+  /// The number of changes removed from the change log because of their age.
   public let changesCount: Int
-  /// Attachments that were prepared long ago and never sent.
+  /// The number of attachments removed that were prepared more than a day ago and never sent.
   public let attachmentsCount: Int
-  /// Contents of attachments that nothing refers to any more.
+  /// The number of content files removed because no row refers to them.
   public let contentsCount: Int
   public let freedBytes: Int
-  /// What was left because of somebody else, who reads it, and what to do; nil when all was done.
+  /// Why something was left, and what to do; nil if nothing was left.
   public let hindrance: String?
   public var isComplete: Bool { hindrance == nil }
   public let lastUsedAt: Timestamp?
 }
 
 extension Upkeep {
-  /// Removes what has expired and every trace of what was deleted, and forgets old changes.
+  /// Removes expired messages, all remains of deleted ones, and old changes.
   ///
-  /// Writers wait meanwhile. What was reported keeps its copy of the text.
+  /// Other processes cannot write meanwhile. Reports keep their copies of the text.
   ///
-  /// - Parameter patience: milliseconds to wait for those who read from the log.
+  /// - Parameter patience: milliseconds to wait for readers of the WAL.
   public func purge(patience: Int = 5000) throws -> Purged {
     let store = try store()
     let lastUsedAt = try lastUse(of: .purge)
@@ -37,7 +37,7 @@ extension Upkeep {
     let limit = Timestamp(microseconds: Timestamp.now.microseconds - Self.patienceWithContents)
     let unsent = try store.write(isBulk: true) {
       try note(.purge, in: store)
-      // So many at once, until nothing is left to do.
+      // Each call removes a limited number.
       var left = Int64.max
       while case let count = try store.pragma("SELECT count(*) FROM change"), count < left {
         left = count
@@ -60,30 +60,31 @@ extension Upkeep {
       lastUsedAt: lastUsedAt)
   }
 
-  /// Microseconds that what was prepared waits to be sent, and a content for a row that names it.
+  /// Microseconds after which an unsent attachment, or a content without a row, is removed.
   private static let patienceWithContents: Int64 = 86_400_000_000
 
-  /// How long contents are removed at a time: writers wait.
+  /// Microseconds for which the write lock is held at a time.
   private static let turn: Int64 = 20_000
 
-  /// Removes the folders that killed processes have left, which hold texts and contents.
+  /// Removes temporary folders left by killed processes, which contain texts and contents.
   private func removeAbandoned() throws {
     try WorkFolder.removeAbandoned(.attachment, in: location.contents.path)
     try WorkFolder.removeAbandoned(tracedIn: location.directory)
-    // The folder around the store may be one that this user cannot list.
+    // This user may be unable to list the folder around the store.
     _ = try attempt { try WorkFolder.removeAbandoned(.restore, in: folder(of: location.directory)) }
   }
 
-  /// Removes contents that no row names.
+  /// Removes contents that no row refers to.
   ///
-  /// In turns, each under the write lock, under which a row that names some is written when they are there. Who reads
-  /// contents goes by the rows of a moment that is over, so meanwhile there is none of it.
+  /// Each turn takes the write lock, because a row is only written under it, when its content is in place. Each turn
+  /// also needs the folder's lock alone, because dumps and backups read contents of an earlier snapshot under a shared
+  /// lock.
   private func removeContents(of store: Store, before time: Timestamp) throws -> (
     count: Int, bytes: Int, isComplete: Bool
   ) {
     let contents = location.contents
     var (count, bytes) = (0, 0)
-    // First the number: what is committed between the two changes it.
+    // Read before the rows, so that a commit between the two is noticed below.
     var version = try store.dataVersion()
     var named = Set(try store.connection.namedContents().map(\.hash))
     var left = try contents.all(before: time).filter { !named.contains($0) }
@@ -107,7 +108,7 @@ extension Upkeep {
     return (count, bytes, true)
   }
 
-  /// Each write buries some of what has expired before it does its own.
+  /// Makes tombstones of all expired messages: each write first does so for a limited number of them.
   private func buryExpired(in store: Store) throws {
     var left = Int64.max
     while case let due = try store.dueMessages(), due > 0, due < left {
@@ -117,13 +118,13 @@ extension Upkeep {
     }
   }
 
-  /// Writes the index, the pages and the log anew, all under one lock: between them a writer would bring old pages
-  /// into the log again.
+  /// Rewrites the index and the database, and empties the WAL; under one lock, because a writer in between would write
+  /// old pages to the WAL again.
   private func clear(_ store: Store, _ patience: Int) throws -> Bool {
     let lock = try store.writeLock()
     try store.refuseNewer(store.version())
     try store.connection.watched(by: { [progress] in try progress("writing the store anew") }) {
-      // Words of deleted messages stay in the index until its parts are made one.
+      // FTS5 keeps the words of deleted rows until the segments are merged (sqlite.org/fts5.html, 'optimize').
       try store.connection.execute("INSERT INTO search (search) VALUES ('optimize')")
       try store.connection.execute("VACUUM")
     }
@@ -135,16 +136,16 @@ extension Upkeep {
 }
 
 extension Store {
-  /// How many messages have expired and still have their text.
+  /// The number of messages that have expired and still have their text.
   fileprivate func dueMessages() throws -> Int64 {
     var due = try connection.prepare("SELECT count(*) FROM message WHERE expires_at <= ? AND deleted_at IS NULL")
     due.bind(Timestamp.now)
     return try due.step() ? due.int64(0) : 0
   }
 
-  /// Forgets what was prepared and is in no message.
+  /// Removes attachments that belong to no message.
   ///
-  /// - Returns: how many attachments.
+  /// - Returns: their number.
   fileprivate func removeUnsentAttachments(before time: Timestamp) throws -> Int {
     var delete = try connection.prepare("DELETE FROM attachment WHERE message IS NULL AND created_at < ?")
     delete.bind(time)

@@ -2,7 +2,7 @@ internal import DMModel
 internal import DMStore
 
 extension ConversationAudit {
-  /// Holds the marks against the receipts of all users laid over each other.
+  /// Compares the stored read marks with those computed from all users' receipts.
   func checkMarks(_ receipts: [Int64: [SeqRange]], _ findings: Findings) throws {
     let expected = Self.overlaid(receipts)
     let stored = try marks(findings)
@@ -30,7 +30,7 @@ extension ConversationAudit {
     return result
   }
 
-  /// Joins what need not stand apart.
+  /// Adds a mark, and joins it with the last one if that has the same reader and ends directly before it.
   private static func append(_ mark: ReadMark, to marks: inout [ReadMark]) {
     if let last = marks.last, last.reader == mark.reader, last.range.upperBound + 1 == mark.range.lowerBound {
       marks[marks.count - 1].range = last.range.lowerBound...mark.range.upperBound
@@ -39,7 +39,7 @@ extension ConversationAudit {
     }
   }
 
-  /// In one pass over the ends of all ranges.
+  /// Computes read marks from the receipts of each user, in one pass over the ends of all ranges.
   static func overlaid(_ receipts: [Int64: [SeqRange]]) -> [ReadMark] {
     var ends: [(place: Int, user: Int64, isBegin: Bool)] = []
     for (user, ranges) in receipts {
@@ -64,7 +64,7 @@ extension ConversationAudit {
     return marks
   }
 
-  /// Looks for what belongs to users who are no participants.
+  /// Finds ranges, receipts and mentions of users who are not participants.
   static func checkStrays(_ store: Store, _ findings: Findings) throws {
     for table in ["read_range", "hidden_range", "receipt", "mention"] {
       var strays = try store.connection.prepare(

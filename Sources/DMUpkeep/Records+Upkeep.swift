@@ -61,7 +61,7 @@ struct DumpRow: Record {
   }
 }
 
-/// A chunk of the content of an attachment.
+/// A chunk of the content of an attachment, in base64.
 struct DumpContent: Record {
   let hash: ContentHash
   let number: Int

@@ -1,24 +1,24 @@
 public import DMModel
 internal import DMStore
 
-/// What a repair did.
+/// The result of a repair.
 public struct Repaired: Equatable, Sendable {
-  /// Messages whose words were indexed anew.
+  /// The number of messages indexed again.
   public let indexedCount: Int
-  /// Conversations, participants and messages whose counts were wrong.
+  /// The numbers of conversations, participants and messages whose counts were wrong.
   public let conversationsCount: Int
   public let participantsCount: Int
   public let messagesCount: Int
-  /// Changes that the store had and that its log lost.
+  /// The number of changes that were committed and are missing from the change log.
   public let lostChangesCount: Int
   public let lastUsedAt: Timestamp?
 }
 
 extension Upkeep {
-  /// Makes the search index anew, corrects what can be computed from the messages (counts, what must count as read, what is
-  /// kept for former participants), and goes on without what the log lost.
+  /// Rebuilds the search index, corrects all columns that can be computed from the messages, and accepts the loss of
+  /// changes that are missing from the change log.
   ///
-  /// What people said, read and marked stays as it is, and so do the digests.
+  /// Messages, read ranges, receipts and digests are not changed.
   public func repair() throws -> Repaired {
     let store = try store()
     let lastUsedAt = try lastUse(of: .repair)
@@ -35,9 +35,9 @@ extension Upkeep {
     }
   }
 
-  /// Corrects what is kept as a count, within a write.
+  /// Corrects counts and other computed columns; runs within a write transaction.
   ///
-  /// - Returns: how many rows were wrong.
+  /// - Returns: the numbers of rows that were wrong.
   @discardableResult
   func correctCounts(in store: Store) throws -> (conversations: Int, participants: Int, messages: Int) {
     let conversations = try conversations(in: store)
@@ -57,9 +57,9 @@ extension Upkeep {
     return (conversations, participants, store.connection.changes)
   }
 
-  /// Corrects the ends of conversations.
+  /// Corrects the last number, message and activity of conversations.
   ///
-  /// - Returns: how many were wrong.
+  /// - Returns: the number of rows that were wrong.
   private func conversations(in store: Store) throws -> Int {
     var wrong: [(key: Int64, end: ConversationAudit.End)] = []
     try ConversationAudit.forEach(in: store) { audit in
@@ -67,7 +67,7 @@ extension Upkeep {
       try audit.readMessages(nil)
       if audit.stored != audit.end { wrong.append((audit.key, audit.end)) }
     }
-    // Not while the rows are gone through (sqlite.org/isolation.html).
+    // Rows must not be changed by one statement while another reads them (sqlite.org/isolation.html).
     for (key, end) in wrong {
       var update = try store.connection.prepare(
         "UPDATE conversation SET last_seq = ?, last_message = ?, last_activity = ? WHERE id = ?")
@@ -80,7 +80,7 @@ extension Upkeep {
     return wrong.count
   }
 
-  /// Corrects what participants have read, and their counts, once the ends of their conversations are right.
+  /// Corrects the read ranges and counts of participants; needs correct ends of their conversations.
   private func participants(in store: Store) throws -> Int {
     var wrong: [(conversation: Int64, user: Int64, counts: ParticipantCounts)] = []
     try ConversationAudit.forEach(in: store) { audit in

@@ -2,10 +2,10 @@ public import DMModel
 internal import DMStore
 
 extension Upkeep {
-  /// What was reported, oldest first.
+  /// A page of reports, oldest first.
   ///
   /// - Parameter after: the last key of the page before.
-  /// - Returns: a page, and its last key; nil at the end.
+  /// - Returns: the page and its last key; nil after the last report.
   public func reports(after key: Int64 = 0, limit: Int = 500) throws -> (page: [Report], last: Int64)? {
     let store = try store()
     if key == 0 { try note(.reports) }

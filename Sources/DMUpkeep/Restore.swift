@@ -5,20 +5,20 @@ internal import DMStore
 internal import DMSystem
 internal import Glibc
 
-/// A store that was made of a dump or of a backup.
+/// The result of a restore.
 public struct Restored: Equatable, Sendable {
   public let storeID: Identifier
   public let messageCount: Int
-  /// What a check of it finds that does no harm: a repair could not correct it.
+  /// The number of harmless faults that a check still finds, and that a repair cannot correct.
   public let faultCount: Int
   public let restoredAt: Timestamp
 }
 
 extension Upkeep {
-  /// Makes the store of a dump that comes as lines; it must be absent or empty.
+  /// Restores a store from the lines of a dump; the store must be absent or empty.
   ///
-  /// - Throws: `cannot_create` when it is neither, `malformed_line` and the like, which name the line, and
-  ///   `store_damaged`; then nothing is left behind.
+  /// - Throws: `cannot_create` if it is neither; `malformed_line` and similar errors, which name the line;
+  ///   `store_damaged`. Nothing is created then.
   public func restore(lines descriptor: Int32, takesDamaged: Bool = false) throws -> Restored {
     try restore(takesDamaged) { building in
       let store = try Store.create(building)
@@ -28,7 +28,7 @@ extension Upkeep {
     }
   }
 
-  /// The same of a file, which is a dump or a backup.
+  /// Restores a store from a file, which is a dump or a backup.
   public func restore(file path: String, takesDamaged: Bool = false) throws -> Restored {
     let header = try header(of: path)
     guard header.isDatabase else {
@@ -63,12 +63,12 @@ extension Upkeep {
     }
   }
 
-  /// Builds a store beside the place where it is to be, holds it against itself, and puts it there as a whole.
+  /// Builds a store beside its future folder, verifies it, and moves it into place.
   private func restore(_ takesDamaged: Bool, _ build: (StoreLocation) throws -> Store) throws -> Restored {
     var faultCount = 0
     try refuseFull()
     let around = try nearestFolder()
-    // What is left in a folder that cannot be listed, stays.
+    // If a folder cannot be listed, files left by killed processes stay in it.
     _ = try attempt { try WorkFolder.removeAbandoned(.restore, in: around) }
     let work = try WorkFolder(.restore, in: around)
     let building = StoreLocation(directory: work.path, isNamed: true)
@@ -78,14 +78,14 @@ extension Upkeep {
       let findings = Findings()
       try SchemaAudit.run(store, findings)
       try ValueAudit.run(store, findings)
-      // Programs die of these.
+      // Programs fail on such values.
       try refuse(findings, but: [])
       try store.write(isBulk: true) { _ = try correctCounts(in: store) }
       try compute(store, findings)
-      // They were held against their hashes as they came.
+      // The contents were compared with their hashes when they were written.
       try AttachmentAudit.check(
         store.connection.namedContents(), in: building.contents, readsAll: false, progress, findings)
-      // Of a wrong count nobody dies, and the backup may be the last that there is.
+      // A wrong count stops no program, and the backup may be the only one that is left.
       try refuse(findings, but: takesDamaged ? [.counts, .ranges, .digests, .attachments] : [.counts, .ranges])
       faultCount = findings.list.count
       let lock = try store.writeLock()
@@ -113,13 +113,13 @@ extension Upkeep {
       subject: first.subject)
   }
 
-  /// An empty store has tables or not, and nobody in it.
+  /// - Throws: `cannot_create` if the store has users or conversations.
   private func refuseFull() throws {
     guard let store = try Store.open(location) else { return }
     try store.read { try store.refuseFull() }
   }
 
-  /// The folder that is there and in which the missing ones will be: of one file system with them.
+  /// The innermost existing folder above the store's: a folder made there is on the same file system.
   private func nearestFolder() throws -> String {
     var path = folder(of: location.directory)
     var status = stat()
@@ -130,13 +130,13 @@ extension Upkeep {
   private func place(_ building: StoreLocation) throws {
     if try location.state() == .present { return try placeContents(of: building) { try copy(from: building) } }
     try location.createFolders()
-    // Onto an empty folder, too; nobody can see half of it.
+    // rename(2) replaces an empty folder too, and no process sees a partial store.
     if rename(building.directory, location.directory) != 0 {
       guard [EEXIST, ENOTEMPTY, ENOTDIR, EBUSY].contains(errno) else {
         throw fileFault(.cannotCreate, "create", location.directory)
       }
       try placeContents(of: building) {
-        // Its log is empty, so the one file is all of it.
+        // The WAL is empty, so the database file is complete.
         guard link(building.database, location.database) == 0 else {
           throw fileFault(.cannotCreate, "create", location.database)
         }
@@ -146,9 +146,10 @@ extension Upkeep {
     try syncToDisk(folder(of: location.directory))
   }
 
-  /// Has the contents in their places before the rows come that name them, and takes them away when those do not.
+  /// Copies the contents into place before `placeRows` adds the rows that refer to them; removes them again if it
+  /// fails.
   ///
-  /// They are copied, because the place may be of another file system than the folders around it.
+  /// They are copied because the store's folder may be on another file system.
   private func placeContents(of building: StoreLocation, _ placeRows: () throws -> Void) throws {
     let hashes = try building.contents.all
     if hashes.isEmpty { return try placeRows() }
@@ -160,7 +161,8 @@ extension Upkeep {
       }
       try placeRows()
     } catch {
-      // A full disk needs the room; and somebody else may have made a store there that names some.
+      // The contents are removed because a full disk needs the space, but not those that another process's new store
+      // uses.
       let store = try Store.open(location)
       let lock = try store?.writeLock()
       let named = Set(try store?.connection.namedContents().map(\.hash) ?? [])
@@ -170,8 +172,8 @@ extension Upkeep {
     }
   }
 
-  /// Into the empty store that is there, and that others may have open: a file that is replaced would lose what
-  /// they write.
+  /// Copies the rows into the empty store that exists: other processes may have it open, and would lose what they write
+  /// if the file were replaced.
   private func copy(from building: StoreLocation) throws {
     let store = try Store.create(location)
     do {
@@ -187,7 +189,7 @@ extension Upkeep {
         try store.connection.execute("INSERT INTO main.\(name) (\(columns)) SELECT \(columns) FROM built.\(name)")
       }
       try store.reindex()
-      // A follower of the empty one must not take years of history for news.
+      // The new id ends the cursors of followers, which would otherwise report all restored messages as new.
       var change = try store.connection.prepare("UPDATE store SET uuid = ?")
       change.bind(Identifier(at: .now))
       try change.run()

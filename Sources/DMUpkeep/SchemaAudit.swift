@@ -1,8 +1,9 @@
 internal import DMModel
 internal import DMStore
 
-/// Whether the tables, indexes and triggers of a store are those that its schema has, and no others: a trigger of somebody
-/// else's could change what is said.
+/// Compares the tables, indexes and triggers of a store with those of its schema.
+///
+/// An additional trigger could change messages.
 enum SchemaAudit {
   static func run(_ store: Store, _ findings: Findings) throws {
     let fresh = try Connection(path: ":memory:")
@@ -15,9 +16,9 @@ enum SchemaAudit {
     }
   }
 
-  /// The SQL of each, by its kind and name.
+  /// The SQL of each part, by its type and name.
   private static func parts(of connection: borrowing Connection) throws -> [String: String] {
-    // What ANALYZE has written is no fault.
+    // ANALYZE creates these tables.
     var rows = try connection.prepare(
       "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'")
     var parts: [String: String] = [:]

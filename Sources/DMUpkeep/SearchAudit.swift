@@ -1,12 +1,12 @@
 internal import DMModel
 internal import DMStore
 
-/// Holds the search index against the messages: an index is made anew, a stretch of messages at a time and in memory,
-/// and its words are taken off those of the one that is stored.
+/// Compares the search index with the messages: batches of messages are indexed again in memory, and their words are
+/// subtracted from those of the stored index.
 final class SearchAudit {
   private let store: Store
   private let progress: (String) throws -> Void
-  /// Of each message that is indexed, the sum of its words' digests, which no order changes.
+  /// For each indexed message, the sum of the digests of its words, which does not depend on their order.
   private var sums: [Int64: UInt64] = [:]
 
   private static let stretch = 1000
@@ -38,7 +38,7 @@ final class SearchAudit {
     }
   }
 
-  /// With the tokenizer of the one that is stored.
+  /// Creates an empty index in memory with the tokenizer of the stored one.
   private func makeIndex() throws {
     let sql: String
     do {
@@ -50,9 +50,9 @@ final class SearchAudit {
     try store.connection.execute("CREATE VIRTUAL TABLE temp.fresh_words USING fts5vocab('temp', 'fresh', 'instance')")
   }
 
-  /// Indexes the next stretch of messages.
+  /// Indexes the next batch of messages.
   ///
-  /// - Returns: the last of them; nil when there was none.
+  /// - Returns: the key of the last one; nil if there was none.
   private func fill(after key: Int64) throws -> Int64? {
     var texts = try store.connection.prepare(
       "SELECT id, text FROM message WHERE id > ? AND text IS NOT NULL ORDER BY id LIMIT ?")

@@ -4,7 +4,7 @@ internal import DMStore
 internal import DMSystem
 internal import Glibc
 
-/// Bytes of lines that wait in a file without a name until the transaction is over in which they were read.
+/// A temporary file, without a name, for lines that are printed after the transaction that reads them.
 final class Spool {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
@@ -12,12 +12,12 @@ final class Spool {
 
   private static let capacity = 64 * 1024
 
-  /// The folder with the file, when it is not the first choice.
+  /// The folder of the file, if it is not the first choice.
   let spareFolder: String?
 
   /// - Parameters:
-  ///   - folder: one that is as private as what is written.
-  ///   - spare: where the file goes when that folder cannot be written to; nil for nowhere.
+  ///   - folder: a folder that is as private as the lines.
+  ///   - spare: the folder to use if that one cannot be written to; nil for none.
   /// - Throws: `cannot_create`.
   init(in folder: String, orElse spare: String?) throws(DMError) {
     let path: String
@@ -50,13 +50,13 @@ final class Spool {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// Goes back to the beginning, to be read.
+  /// Goes back to the beginning for reading.
   func rewind() throws {
     try flush()
     lseek(descriptor, 0, SEEK_SET)
   }
 
-  /// The next whole lines; nil at the end.
+  /// The next whole lines; nil after the last.
   func next() throws -> [UInt8]? {
     while !isAtEnd {
       var chunk = [UInt8](repeating: 0, count: Self.capacity)

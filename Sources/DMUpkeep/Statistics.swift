@@ -2,31 +2,31 @@ internal import DMMedia
 public import DMModel
 internal import DMStore
 
-/// How large a store is, what it holds, and who lags behind.
+/// The size of a store, the number of its rows, and the backlogs of its consumers.
 public struct Statistics: Sendable {
-  /// A consumer and how many messages of others it has before it.
+  /// A consumer and the number of messages of other users that it has not acknowledged.
   public struct Consumer: Sendable {
     public let user: Handle
     public let name: String
     public let behindCount: Int
     public let usedAt: Timestamp
-    /// What is wrong with where it stands; nil when nothing is.
+    /// Whether its position is too old; nil if it is not.
     public let warning: DMModel.Consumer.Warning?
   }
 
   public let storeID: Identifier
   public let schema: Int
   public let sqliteVersion: String
-  /// Whether that version can lose what was committed when programs that do not know the write lock write too.
+  /// Whether this version of SQLite can lose commits when other programs write without our write lock.
   public let hasLogResetFault: Bool
   public let databaseBytes: Int
   public let logBytes: Int
-  /// Of the database's: what holds nothing, and a purge gives back.
+  /// The part of `databaseBytes` that is unused; a purge returns it to the file system.
   public let freeBytes: Int
-  /// Files of attachments, sent or not.
+  /// The number of content files, whether their attachments were sent or not.
   public let contentsCount: Int
   public let contentsBytes: Int
-  /// Rows by table.
+  /// The number of rows of each table.
   public let rows: [(table: String, count: Int)]
   public let oldestChangeAt: Timestamp?
   public let consumers: [Consumer]

@@ -1,7 +1,7 @@
 internal import DMModel
 internal import DMStore
 
-/// Compares the rows that people rely on with the digests of their tables, and looks for changes that are gone.
+/// Compares the rows of tables with the tables' digests, and looks for missing changes.
 enum TableDigestAudit {
   static func run(_ store: Store, _ progress: (String) throws -> Void, _ findings: Findings) throws {
     for table in DigestedTable.all {
@@ -17,7 +17,7 @@ enum TableDigestAudit {
     }
   }
 
-  /// What is wrong first; nil when nothing is.
+  /// A description of the first fault; nil if there is none.
   static func firstFault(in connection: borrowing Connection) throws -> String? {
     for table in DigestedTable.all {
       if let fault = try fault(of: table, in: connection) { return "'\(table.name)': \(fault)" }
@@ -30,7 +30,7 @@ enum TableDigestAudit {
       ? nil : "a row was changed, added or removed, and by no program of dm"
   }
 
-  /// Pruning takes the oldest changes, and no number is given twice: a hole is a change that somebody waits for.
+  /// Pruning removes the oldest changes, and numbers are not reused: a gap is a missing change that followers wait for.
   private static func faultOfChanges(in connection: borrowing Connection) throws -> String? {
     var rows = try connection.prepare(
       """

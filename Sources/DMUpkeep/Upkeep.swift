@@ -2,12 +2,12 @@ public import DMModel
 public import DMStore
 internal import DMSystem
 
-/// A store as the one who runs it sees it: what keeps it whole, and what tells how it does.
+/// Maintenance of a store: check, back up, dump, restore, purge, repair, statistics.
 ///
-/// It acts on the files, as no user, and asks for no permission: a process that can open them may do all of it.
-/// Not Sendable: it holds a connection that stays on its thread.
+/// It works on the files and not for a user: every process that can open them may do all of it.
+/// Not Sendable, because its connection stays on one thread.
 public final class Upkeep {
-  /// What can be done; the names stand in stores.
+  /// The kinds of maintenance; stores contain the raw values.
   public enum Tool: String, CaseIterable, Sendable {
     case check
     case deepCheck = "check --deep"
@@ -20,14 +20,15 @@ public final class Upkeep {
     case reports
   }
 
-  /// When a tool was used last.
+  /// The time at which a tool was last used.
   public struct Use: Equatable, Sendable {
     public let tool: String
     public let usedAt: Timestamp
   }
 
   public let location: StoreLocation
-  /// Told what is being done, often; what it throws ends the work, of which nothing is left behind.
+  /// Is called often with a description of the current step; an error that it throws ends the work, and nothing partial
+  /// is left.
   let progress: (String) throws -> Void
   private var opened: Store?
 
@@ -36,8 +37,8 @@ public final class Upkeep {
     self.progress = progress
   }
 
-  /// - Parameter refusesForeignParts: whether a store with triggers or views is refused, or only looked at.
-  /// - Throws: `no_store` when there is none.
+  /// - Parameter refusesForeignParts: whether a store with triggers or views of others is refused.
+  /// - Throws: `no_store` if there is none.
   func store(refusesForeignParts: Bool = true) throws -> Store {
     if let opened { return opened }
     guard let store = try Store.open(location, refusesForeignParts: refusesForeignParts) else {
@@ -49,7 +50,7 @@ public final class Upkeep {
     return store
   }
 
-  /// When a tool was used last; nil when it never was.
+  /// The time at which a tool was last used; nil if never.
   func lastUse(of tool: Tool) throws -> Timestamp? {
     var statement = try store().connection.prepare("SELECT at FROM upkeep WHERE tool = ?")
     statement.bind(tool.rawValue)
@@ -63,12 +64,12 @@ public final class Upkeep {
     return uses
   }
 
-  /// Notes that a tool was used; not where the store cannot be written to now.
+  /// Records that a tool was used, unless the store cannot be written to now.
   func note(_ tool: Tool) throws {
     _ = try attempt { try store().write(patience: 500) { try note(tool, in: store()) } }
   }
 
-  /// The same within a write transaction.
+  /// Records that a tool was used; runs within a write transaction.
   func note(_ tool: Tool, in store: Store) throws {
     var note = try store.connection.prepare("INSERT OR REPLACE INTO upkeep (tool, at) VALUES (?, ?)")
     note.bind(tool.rawValue)

@@ -1,10 +1,10 @@
 internal import DMModel
 internal import DMStore
 
-/// Values that no program of dm writes: each of them would make one of them fail later.
+/// Finds values that no program of dm writes and that make programs fail when they are read.
 enum ValueAudit {
-  /// The name of a row that is wrong, what it has, and a query for such rows whose parameters are the first and the
-  /// last moment that can be written.
+  /// What a row has, and a query for the names of such rows; its parameters are the first and last times that can be
+  /// written.
   private static let rules: [(check: String, sql: StaticString)] = [
     (
       "a number that is out of bounds",
