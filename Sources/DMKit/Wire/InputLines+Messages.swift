@@ -1,9 +1,10 @@
 public import DMModel
 
 extension Edit {
-  /// Reads a line of `dm-edit`; nil when it is not a message that it can be done to: nobody chose an announcement among lines.
+  /// Reads a line of `dm-edit`; nil for a line that is not a message, and for a system message that cannot be changed
+  /// so.
   ///
-  /// - Parameter act: what to do, given the line's text.
+  /// - Parameter act: returns what to do, given the line's text.
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`.
   public init?(line: ArraySlice<UInt8>, _ act: (String?) throws -> Act) throws {
     let line = try InputLine(line)

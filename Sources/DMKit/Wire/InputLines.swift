@@ -1,6 +1,6 @@
 public import DMModel
 
-/// A line that is read, with its members looked up by name.
+/// An input line whose members are looked up by name.
 ///
 /// Unknown members are ignored.
 struct InputLine {
@@ -8,7 +8,7 @@ struct InputLine {
 
   init(_ line: ArraySlice<UInt8>) throws { object = try JSONReader.object(line) }
 
-  /// Reads a line; what is wrong with it names the nonce of the line.
+  /// Reads a line; an error states the nonce of the line, if it has one.
   static func read<T>(_ line: ArraySlice<UInt8>, _ body: (InputLine) throws -> T) throws -> T {
     let line = try InputLine(line)
     do {
@@ -19,10 +19,10 @@ struct InputLine {
     }
   }
 
-  /// Whether a member is there and not null.
+  /// Whether a member is present and not null.
   func has(_ name: String) -> Bool { object[name] ?? .null != .null }
 
-  /// A member that is a string; absent and null are the same.
+  /// The value of a string member; nil if it is absent or null.
   func text(_ name: String) throws -> String? {
     switch object[name] {
     case nil, .null: return nil
@@ -48,7 +48,7 @@ struct InputLine {
     return id
   }
 
-  /// A message: a reference, or the `id` of an object, as printed lines have it.
+  /// A reference to a message: a string, or an object with an `id`, such as a printed message.
   func message(_ name: String) throws -> String? {
     guard case .object(let printed)? = object[name] else { return try text(name) }
     guard case .string(let id)? = printed["id"] else {
@@ -57,7 +57,7 @@ struct InputLine {
     return try identifier(id, of: name).description
   }
 
-  /// What is attached: a list of ids, or of attachments that have one.
+  /// The ids of attachments: a list of ids, or of objects with an `id`.
   func attachments() throws -> [Identifier] {
     switch object["attachments"] {
     case nil, .null: return []
@@ -125,13 +125,13 @@ extension Outgoing {
 }
 
 extension InputLine {
-  /// The conversation of a message to be sent, by its id or else as it is named.
+  /// The conversation to send to: `conversation_id`, or else `conversation`.
   fileprivate func conversation() throws -> ConversationReference? {
     if let id = try identifier("conversation_id") { return .id(id) }
     return try text("conversation").map(ConversationReference.init)
   }
 
-  /// What a message replies to: a reference, or a message as it is printed.
+  /// The message that is replied to: a reference, or a printed message.
   fileprivate func reply() throws -> MessageReference? {
     guard case .object(let message)? = object["reply_to"] else {
       return try text("reply_to").map(MessageReference.init)
@@ -142,7 +142,7 @@ extension InputLine {
     return .id(id)
   }
 
-  /// How long a message lives: a time such as `1h`, or seconds.
+  /// The lifetime of a message: a length of time such as `1h`, or a number of seconds.
   fileprivate func lifetime() throws -> Duration? {
     switch object["expires_in"] {
     case .integer(let seconds)?: try duration("\(seconds)s")
@@ -152,7 +152,7 @@ extension InputLine {
     }
   }
 
-  /// What else a line of a consumer does to a message; nil for nothing.
+  /// The other things that a consumer's line does to a message: react, mark as read; nil for none.
   fileprivate func marks() throws -> ConsumerLine.Marks? {
     let emoji = try text("react")
     let isRead: Bool
@@ -172,17 +172,17 @@ extension InputLine {
 }
 
 extension ConsumerLine {
-  /// Reads a line of `dm-send --consumer`, which may be without a message.
+  /// Reads a line of `dm-send --consumer`, which need not have a message.
   ///
-  /// What is wrong with the message is kept, so that a line can be acknowledged that can never be sent.
+  /// An error in the message is stored in the result, so that a line that can never be sent can be acknowledged.
   ///
-  /// - Throws: `malformed_line`, `invalid_utf8`, `bad_field`, `missing_field` when it says nothing at all.
+  /// - Throws: `malformed_line`, `invalid_utf8`, `bad_field`; `missing_field` if the line asks for nothing.
   public init(line: ArraySlice<UInt8>) throws {
     self = try InputLine.read(line) { line in
       let ack = try line.text("ack")
       do {
         let marks = try line.marks()
-        // An ack that is null answers an event that has no cursor: there is nothing to acknowledge.
+        // A null `ack` answers an event without a cursor, which needs no acknowledgement.
         let isAlone = line.object["ack"] != nil && !line.has("conversation") || marks != nil
         if isAlone, !line.has("text"), !line.has("attachments") {
           return ConsumerLine(nil, acknowledges: ack, marks: marks)
@@ -250,7 +250,7 @@ extension ImportedConversation {
     guard case .array(let participants)? = line.object["participants"] else {
       throw DMError(.badField, "'participants' is missing or no array", subject: "participants")
     }
-    // The second name is that of the lines of version 0.1.
+    // Version 0.1 printed the second name.
     let activity = try ["last_activity_at", "last_activity"].first { try line.text($0) != nil }
     try self.init(
       id: id, isGroup: isGroup, title: line.text("title"), creator: line.text("creator").map(Handle.init),

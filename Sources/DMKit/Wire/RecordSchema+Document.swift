@@ -3,12 +3,13 @@ public import DMWire
 // Records as JSON Schema, draft 2020-12.
 
 extension RecordSchema {
-  /// One document for a program: `#/$defs/input` is a line that it reads, the whole a line that it prints.
+  /// The schema document of a program: `#/$defs/input` describes the lines that it reads, the root those that it
+  /// prints.
   public static func document(for program: String, reads: String?, writes: [String]) -> JSONWriter {
     var names = writes
-    // A conversation holds a message.
+    // A conversation contains a message.
     if writes.contains(where: { $0.hasPrefix("conversation") }), !writes.contains("message") { names.append("message") }
-    // And a message what it carries.
+    // A message contains attachments.
     if names.contains(where: { $0.hasPrefix("message") || $0.hasPrefix("conversation") }), !names.contains("attachment")
     {
       names.append("attachment")
@@ -37,7 +38,7 @@ extension RecordSchema {
     json.object { $0.member("$ref", "#/$defs/\(name)") }
   }
 
-  /// What a line is that a program prints: a record, or one that another reads, which then says so.
+  /// Writes the schema of a printed line; an input record that is printed has a `type` too.
   private static func line(of name: String, in json: inout JSONWriter) {
     guard named(name)?.isInput == true else { return reference(to: name, in: &json) }
     json.object { json in
@@ -74,7 +75,7 @@ extension RecordSchema {
     }
     json.key("required")
     json.array { json in for field in fields where !field.isOptional { json.value(field.name) } }
-    // Output may grow: a reader that validates must not break at a later version's line.
+    // Later versions may add members, and must not break a reader that validates.
     if !isInput { json.member("additionalProperties", true) }
   }
 

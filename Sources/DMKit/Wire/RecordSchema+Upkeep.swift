@@ -1,4 +1,4 @@
-// What dm-doctor(1) prints.
+// The records of dm-doctor(1).
 
 extension RecordSchema {
   static let upkeep = [finding, backup, dump, row, content, dumpEnd, restore, purge, repair, statistics, report]

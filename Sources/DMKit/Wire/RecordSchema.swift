@@ -1,5 +1,4 @@
-/// The members of every record, once: what `--schema` prints, what dm-protocol(5) is compared with and
-/// what the tests hold each line against.
+/// The members of every record: the source of `--schema`, and of the tests of dm-protocol(5) and of each printed line.
 public struct RecordSchema: Sendable {
   public indirect enum Kind: Sendable {
     case string
@@ -12,15 +11,15 @@ public struct RecordSchema: Sendable {
     case constant(String)
     case words([String])
     case list(Kind)
-    /// An object of values of that kind, by names that the data have.
+    /// An object whose member names are data, with values of this kind.
     case map(Kind)
     case record(String)
     case anyOf([Kind])
-    /// An object of one's own, with these members.
+    /// An object with exactly these members.
     case members([Field])
-    /// One that has these members and may have others.
+    /// An object with these members and possibly others.
     case having([Field])
-    /// An object whose members have names that are data.
+    /// An object whose member names are data.
     case named
   }
 
@@ -39,10 +38,10 @@ public struct RecordSchema: Sendable {
   public let name: String
   public let fields: [Field]
 
-  /// A line that is read may have other members too; they are ignored.
+  /// Whether programs read the record; they ignore members that they do not know.
   public let isInput: Bool
 
-  /// Members of which at least one must be there; empty where that is not so.
+  /// At least one of these members must be present; empty if there is no such rule.
   let needsOneOf: [String]
 
   init(_ name: String, _ fields: [Field], isInput: Bool = false, needsOneOf: [String] = []) {
@@ -170,7 +169,7 @@ public struct RecordSchema: Sendable {
       Field("marked_at", .time),
     ])
 
-  // Events: what a message or a conversation is now, and what the stream says of itself.
+  // Events: the new state of a message or a conversation, and the state of the stream.
 
   static let messageUpdated = RecordSchema(
     "message_updated",

@@ -54,15 +54,15 @@ extension SavedAttachment: Record {
   public func write(to json: inout JSONWriter) { attachment.write(to: &json) { $0.member("path", path) } }
 }
 
-/// A line that is ready for `dm-send`.
+/// A line that can be piped into `dm-send`.
 ///
-/// It bears a nonce, so that sending it twice sends once.
+/// It has a nonce, so that sending it twice sends one message.
 public struct SendLine: Record {
   public let conversation: ConversationReference
   public let text: String?
   public let attachments: [Attachment]
 
-  /// - Throws: what `Outgoing` throws of it.
+  /// - Throws: the errors of `Outgoing.init`.
   public init(to conversation: ConversationReference, text: String?, attachments: [Attachment]) throws {
     _ = try Outgoing(to: conversation, text: text ?? "", attachments: attachments.map(\.id))
     self.conversation = conversation

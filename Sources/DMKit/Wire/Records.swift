@@ -1,15 +1,15 @@
 public import DMModel
 public import DMWire
 
-/// Something that has a line of its own.
+/// A value that is printed as one line.
 ///
-/// The members of each are in `RecordSchema`, in this order.
+/// `RecordSchema` has the members of each record, in the same order.
 public protocol Record {
   func write(to json: inout JSONWriter)
 }
 
 extension JSONWriter {
-  /// A record as one line.
+  /// Writes a record and a line feed.
   public mutating func line(_ record: some Record) {
     record.write(to: &self)
     endLine()
@@ -105,7 +105,7 @@ extension Message: Record {
 extension Conversation: Record {
   public func write(to json: inout JSONWriter) { write(to: &json, as: "conversation", cursor: nil) }
 
-  /// - Parameter cursor: the place in the stream, in place of the one in the list.
+  /// - Parameter cursor: the position in the stream; nil for the conversation's position in the list.
   func write(to json: inout JSONWriter, as type: String, cursor: Cursor?) {
     json.object { json in
       json.member("type", type)
@@ -144,7 +144,7 @@ extension Conversation: Record {
 }
 
 extension JSONWriter {
-  /// Ranges of numbers, each as an array of its ends.
+  /// Writes ranges of numbers, each as an array of its two ends.
   mutating func member(_ name: StaticString, ranges: [SeqRange]) {
     key(name)
     array { json in
@@ -196,7 +196,7 @@ extension Marked: Record {
   }
 }
 
-/// What was wrong with a line of input, or with the whole call.
+/// An error in a line of input, or in the command line.
 public struct ErrorRecord: Record, Sendable {
   public let line: Int?
   public let error: DMError
