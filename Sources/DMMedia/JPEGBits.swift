@@ -118,17 +118,7 @@ struct JPEGBits {
         break
       }
       guard skip(symbol & 15) else { return false }
-      // Only coefficients that are still 0 count as zeros; each of the others gets one more bit.
-      while place <= range.upperBound {
-        if !isFirst, filled & 1 << UInt64(place) != 0 {
-          guard skip(1) else { return false }
-        } else if zeros == 0 {
-          break
-        } else {
-          zeros -= 1
-        }
-        place += 1
-      }
+      guard pass(&zeros, upTo: range.upperBound, from: &place, refining: isFirst ? 0 : filled) else { return false }
       if isNew {
         guard place <= range.upperBound else { return false }
         filled |= 1 << UInt64(place)
@@ -137,11 +127,25 @@ struct JPEGBits {
     }
     guard emptyCount > 0 else { return true }
     emptyCount -= 1
-    if !isFirst {
-      while place <= range.upperBound {
-        if filled & 1 << UInt64(place) != 0, !skip(1) { return false }
-        place += 1
+    if isFirst { return true }
+    var zeros = 64
+    return pass(&zeros, upTo: range.upperBound, from: &place, refining: filled)
+  }
+
+  /// Passes coefficients until a number of zeros is passed.
+  ///
+  /// Only coefficients that are still 0 count as zeros; each of the others gets one more bit.
+  private mutating func pass(_ zeros: inout Int, upTo end: Int, from place: inout Int, refining filled: UInt64) -> Bool
+  {
+    while place <= end {
+      if filled & 1 << UInt64(place) != 0 {
+        guard skip(1) else { return false }
+      } else if zeros == 0 {
+        return true
+      } else {
+        zeros -= 1
       }
+      place += 1
     }
     return true
   }

@@ -89,48 +89,86 @@ struct JPEGScans {
     }
   }
 
-  /// Reads a scan, and returns whether it has exactly its blocks (section B.2.3).
-  private mutating func walk(_ segment: JPEG.Segment, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
-    var content = segment.content
+  /// The header of a scan.
+  private struct Scan {
+    /// The blocks of a minimum coded unit.
     var blocks: [(component: Int, direct: PrefixCode?, other: PrefixCode?)] = []
+    /// Whether it has blocks of one component only.
+    var isSingle = false
+    var unitCount = 0
+    /// The first and the last coefficient.
+    var band = 0...0
+    /// Whether it has the first bits of its coefficients, not one more bit of each.
+    var isFirst = true
+  }
+
+  /// Reads the header of a scan (section B.2.3); nil if it does not fit the frame.
+  private func header(of segment: JPEG.Segment) throws -> Scan? {
+    var content = segment.content
+    var scan = Scan()
     let count = try content.number(1)
+    scan.isSingle = count == 1
     for _ in 0..<count {
       let (id, tables) = (try content.number(1), try content.number(1))
       guard let index = components.firstIndex(where: { $0.id == id }), tables >> 4 < 4, tables & 15 < 4 else {
-        return false
+        return nil
       }
-      let times = count == 1 ? 1 : components[index].horizontal * components[index].vertical
-      for _ in 0..<times { blocks.append((index, directCodes[tables >> 4], otherCodes[tables & 15])) }
+      let times = scan.isSingle ? 1 : components[index].horizontal * components[index].vertical
+      for _ in 0..<times { scan.blocks.append((index, directCodes[tables >> 4], otherCodes[tables & 15])) }
     }
-    guard let first = blocks.first else { return false }
+    guard let first = scan.blocks.first else { return nil }
     let (start, end, approximation) = (try content.number(1), try content.number(1), try content.number(1))
+    guard content.rest.isEmpty, start <= end, end < 64 else { return nil }
     let component = components[first.component]
-    let units = count == 1 ? component.across * component.down : unitCount
-    blocksLeft -= units * blocks.count
-    guard blocksLeft >= 0, content.rest.isEmpty, start <= end, end < 64 else { return false }
+    scan.unitCount = scan.isSingle ? component.across * component.down : unitCount
+    scan.band = start...end
+    scan.isFirst = approximation >> 4 == 0
+    return scan
+  }
+
+  /// Reads a scan, and returns whether it has exactly its blocks.
+  private mutating func walk(_ segment: JPEG.Segment, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
+    guard let scan = try header(of: segment) else { return false }
+    blocksLeft -= scan.unitCount * scan.blocks.count
+    guard blocksLeft >= 0 else { return false }
     var coded = JPEGBits(bytes, in: segment.content.rest.upperBound..<segment.range.upperBound, every: restartInterval)
-    if !isProgressive {
-      guard let codes = JPEGBits.Codes(blocks) else { return false }
-      for unit in 0..<units { guard coded.begin(unit), coded.sequential(codes) else { return false } }
-    } else if start == 0 {
+    let areRead =
+      if !isProgressive {
+        Self.walkSequential(scan, &coded)
+      } else if scan.band.lowerBound == 0 {
+        Self.walkDirect(scan, &coded)
+      } else {
+        walkBand(scan, &coded)
+      }
+    return areRead && coded.isAtEnd()
+  }
+
+  private static func walkSequential(_ scan: Scan, _ coded: inout JPEGBits) -> Bool {
+    guard let codes = JPEGBits.Codes(scan.blocks) else { return false }
+    for unit in 0..<scan.unitCount { guard coded.begin(unit), coded.sequential(codes) else { return false } }
+    return true
+  }
+
+  private static func walkDirect(_ scan: Scan, _ coded: inout JPEGBits) -> Bool {
+    guard scan.band.upperBound == 0 else { return false }
+    for unit in 0..<scan.unitCount {
+      guard coded.begin(unit) else { return false }
       // A refinement has no codes.
-      guard end == 0 else { return false }
-      for unit in 0..<units {
-        guard coded.begin(unit) else { return false }
-        for block in blocks { guard coded.direct(approximation >> 4 == 0 ? block.direct : nil) else { return false } }
-      }
-    } else {
-      guard count == 1, let code = first.other else { return false }
-      if component.filled.isEmpty { components[first.component].filled = [UInt64](repeating: 0, count: units) }
-      return components[first.component].filled.withUnsafeMutableBufferPointer { filled in
-        for unit in 0..<units {
-          guard coded.begin(unit), coded.band(start...end, code, approximation >> 4 == 0, &filled[unit]) else {
-            return false
-          }
-        }
-        return coded.isAtEnd()
-      }
+      for block in scan.blocks { guard coded.direct(scan.isFirst ? block.direct : nil) else { return false } }
     }
-    return coded.isAtEnd()
+    return true
+  }
+
+  private mutating func walkBand(_ scan: Scan, _ coded: inout JPEGBits) -> Bool {
+    guard scan.isSingle, let block = scan.blocks.first, let code = block.other else { return false }
+    if components[block.component].filled.isEmpty {
+      components[block.component].filled = [UInt64](repeating: 0, count: scan.unitCount)
+    }
+    return components[block.component].filled.withUnsafeMutableBufferPointer { filled in
+      for unit in 0..<scan.unitCount {
+        guard coded.begin(unit), coded.band(scan.band, code, scan.isFirst, &filled[unit]) else { return false }
+      }
+      return true
+    }
   }
 }

@@ -37,20 +37,19 @@ extension MediaFormat {
   }
 
   private static func byMagic(_ reader: ByteReader) throws -> MediaFormat? {
-    let start = reader.prefix(8)
-    if start.starts(with: [0xFF, 0xD8, 0xFF]) { return .jpeg }
-    if start == PNG.signature { return .png }
-    if reader.has("GIF87a") || reader.has("GIF89a") { return .gif }
     if reader.has("RIFF") || reader.has("RF64") { return try byRIFF(reader) }
+    let start = reader.prefix(8)
     if start.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) { return try byDocumentType(reader) }
-    if reader.has("OggS") { return .ogg }
-    if reader.has("fLaC") { return .flac }
-    if reader.has("%PDF-") { return .pdf }
-    // An archive with files, an empty one, or one on several disks (APPNOTE.TXT, section 4.3).
-    if reader.has("PK\u{3}\u{4}") || reader.has("PK\u{5}\u{6}") || reader.has("PK\u{7}\u{8}") { return .zip }
-    if start.starts(with: [0x1F, 0x8B, 0x08]) { return .gzip }
-    return nil
+    return signatures.first { start.starts(with: $0.bytes) }?.format
   }
+
+  private static let signatures: [(bytes: [UInt8], format: MediaFormat)] = [
+    ([0xFF, 0xD8, 0xFF], .jpeg), (PNG.signature, .png), (Array("GIF87a".utf8), .gif), (Array("GIF89a".utf8), .gif),
+    (Array("OggS".utf8), .ogg), (Array("fLaC".utf8), .flac), (Array("%PDF-".utf8), .pdf),
+    // An archive with files, an empty one, or one on several disks (APPNOTE.TXT, section 4.3).
+    (Array("PK\u{3}\u{4}".utf8), .zip), (Array("PK\u{5}\u{6}".utf8), .zip), (Array("PK\u{7}\u{8}".utf8), .zip),
+    ([0x1F, 0x8B, 0x08], .gzip),
+  ]
 
   private static func byRIFF(_ reader: ByteReader) throws -> MediaFormat? {
     var reader = reader

@@ -78,12 +78,8 @@ enum MovieCut {
             blanks += (samples ?? []).map { Blank(content: $0) }
             isUnderstood = isUnderstood && samples != nil
           }
-        } else if headers.contains(box.name) {
-          blanks.append(Blank(content: times(of: box.content)))
-        } else if box.name == "hdlr" {
-          // A name follows the type of the handler (ISO/IEC 14496-12, section 8.4.3).
-          blanks.append(
-            Blank(content: min(box.content.place + 24, box.content.rest.upperBound)..<box.content.rest.upperBound))
+        } else if let content = metadata(of: box) {
+          blanks.append(Blank(content: content))
         } else if containers.contains(box.name) {
           open.append((box.name, box.content))
         } else if box.name != "mdat" {
@@ -108,6 +104,15 @@ enum MovieCut {
   private static func isKept(_ box: Boxes.Box, in parent: String) -> Bool {
     if parent == "moov", box.name == "trak" { return isSeenOrHeard(box.content) }
     return kept[parent].map { $0.contains(box.name) } ?? !metadata.contains(box.name)
+  }
+
+  /// The metadata in a box that is kept; nil if it has none.
+  private static func metadata(of box: Boxes.Box) -> Range<Int>? {
+    if headers.contains(box.name) { return times(of: box.content) }
+    guard box.name == "hdlr" else { return nil }
+    // A name follows the type of the handler (ISO/IEC 14496-12, section 8.4.3).
+    let end = box.content.rest.upperBound
+    return min(box.content.place + 24, end)..<end
   }
 
   /// The range of the times of creation and change, after the version and the flags (ISO/IEC 14496-12, section 8.2.2).

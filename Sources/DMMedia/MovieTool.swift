@@ -146,12 +146,7 @@ extension MediaFormat {
 extension MovieHeader {
   /// Reads the output of ffprobe(1); the picture of an album does not count as video.
   fileprivate init(probed object: JSONObject) {
-    self.init(duration: nil, hasVideo: false)
-    if case .object(let format)? = object["format"], case .string(let text)? = format["duration"],
-      let seconds = Double(text), seconds > 0, seconds < Double(Int32.max)
-    {
-      duration = .milliseconds(Int64((seconds * 1000).rounded()))
-    }
+    self.init(duration: Self.duration(object), hasVideo: false)
     guard case .array(let streams)? = object["streams"] else { return }
     for case .object(let stream) in streams where stream["codec_type"] == .string("video") && !hasVideo {
       if case .object(let disposition)? = stream["disposition"], disposition["attached_pic"] == .integer(1) { continue }
@@ -160,21 +155,34 @@ extension MovieHeader {
     }
   }
 
+  private static func duration(_ object: JSONObject) -> Duration? {
+    guard case .object(let format)? = object["format"], case .string(let text)? = format["duration"],
+      let seconds = Double(text), seconds > 0, seconds < Double(Int32.max)
+    else { return nil }
+    return .milliseconds(Int64((seconds * 1000).rounded()))
+  }
+
   private static func displayedSize(_ stream: JSONObject) -> (Int?, Int?) {
-    guard case .integer(var width)? = stream["width"], case .integer(let height)? = stream["height"], width > 0,
+    guard case .integer(let pixels)? = stream["width"], case .integer(let height)? = stream["height"], pixels > 0,
       height > 0
     else { return (nil, nil) }
-    // Pixels need not be square.
-    if case .string(let ratio)? = stream["sample_aspect_ratio"], case let parts = ratio.split(separator: ":"),
+    let width = displayedWidth(pixels, stream)
+    return isRotated(stream) ? (height, width) : (width, height)
+  }
+
+  /// The width in pixels as high as they are wide, because those of a video need not be square.
+  private static func displayedWidth(_ pixels: Int, _ stream: JSONObject) -> Int {
+    guard case .string(let ratio)? = stream["sample_aspect_ratio"], case let parts = ratio.split(separator: ":"),
       parts.count == 2, let across = Int32(parts[0]), let down = Int32(parts[1]), across > 0, down > 0
-    {
-      width = max(1, (width * Int(across) + Int(down) / 2) / Int(down))
+    else { return pixels }
+    return max(1, (pixels * Int(across) + Int(down) / 2) / Int(down))
+  }
+
+  private static func isRotated(_ stream: JSONObject) -> Bool {
+    guard case .array(let sides)? = stream["side_data_list"] else { return false }
+    return sides.contains { side in
+      guard case .object(let side) = side, case .integer(let angle)? = side["rotation"] else { return false }
+      return angle % 180 != 0
     }
-    if case .array(let sides)? = stream["side_data_list"] {
-      for case .object(let side) in sides {
-        if case .integer(let angle)? = side["rotation"], angle % 180 != 0 { return (height, width) }
-      }
-    }
-    return (width, height)
   }
 }

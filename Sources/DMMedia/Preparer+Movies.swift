@@ -27,6 +27,13 @@ extension Preparer {
       return file
     }
     try addPoster(to: &file, name, tool)
+    return try converted(file, from: source, tool)
+  }
+
+  /// A video converted to another bitrate if that is wanted, and without metadata unless that is kept.
+  private func converted(_ video: PreparedFile, from source: PreparedFile, _ tool: MovieTool) throws -> PreparedFile {
+    var (file, outcome) = (video, Tool.Outcome.missing)
+    let name = fileName(of: source.path)
     if let bitrate = options.videoBitrate {
       outcome = try tool.transcode(name, source.format, bitrate: bitrate, file.duration, to: "video.mp4")
       if try take("video.mp4", .mp4, &outcome, &file, tool) { return file }

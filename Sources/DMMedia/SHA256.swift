@@ -54,6 +54,22 @@ package struct SHA256 {
     h = first &+ (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ ((a & b) ^ (c & (a ^ b)))
   }
 
+  /// Computes the words of a block (section 6.2.2, step 1).
+  @inline(__always)
+  private static func schedule(
+    _ words: UnsafeMutableBufferPointer<UInt32>, _ bytes: UnsafeRawBufferPointer, at place: Int
+  ) {
+    for index in 0..<16 {
+      words[index] = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: place &+ index &* 4, as: UInt32.self))
+    }
+    for index in 16..<64 {
+      let (first, last) = (words[index &- 15], words[index &- 2])
+      let low = rotated(first, 7) ^ rotated(first, 18) ^ first &>> 3
+      let high = rotated(last, 17) ^ rotated(last, 19) ^ last &>> 10
+      words[index] = words[index &- 16] &+ low &+ words[index &- 7] &+ high
+    }
+  }
+
   /// Adds whole blocks to the state.
   private static func compress(
     _ state: inout (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32), _ bytes: UnsafeRawBufferPointer
@@ -62,15 +78,7 @@ package struct SHA256 {
       constants.withUnsafeBufferPointer { constants in
         var place = 0
         while place < bytes.count {
-          for index in 0..<16 {
-            words[index] = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: place &+ index &* 4, as: UInt32.self))
-          }
-          for index in 16..<64 {
-            let (first, last) = (words[index &- 15], words[index &- 2])
-            let low = rotated(first, 7) ^ rotated(first, 18) ^ first &>> 3
-            let high = rotated(last, 17) ^ rotated(last, 19) ^ last &>> 10
-            words[index] = words[index &- 16] &+ low &+ words[index &- 7] &+ high
-          }
+          schedule(words, bytes, at: place)
           var (a, b, c, d, e, f, g, h) = state
           // Eight rounds at a time, so that the variables change their roles and need not be moved.
           for index in stride(from: 0, to: 64, by: 8) {

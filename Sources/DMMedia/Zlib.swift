@@ -80,9 +80,17 @@ enum Zlib {
       lengths[place] = length
     }
     guard let code = PrefixCode(lengths: lengths[...]) else { return nil }
-    let total = literals + 257 + distances + 1
+    guard let found = self.lengths(&reader, code, count: literals + 257 + distances + 1),
+      let first = PrefixCode(lengths: found[..<(literals + 257)]),
+      let second = PrefixCode(lengths: found[(literals + 257)...])
+    else { return nil }
+    return (first, second)
+  }
+
+  /// Reads the lengths of codes, in which a symbol may stand for several lengths.
+  private static func lengths(_ reader: inout BitReader, _ code: borrowing PrefixCode, count: Int) -> [Int]? {
     var found: [Int] = []
-    while found.count < total {
+    while found.count < count {
       guard let symbol = symbol(&reader, code) else { return nil }
       var (length, times) = (symbol, 1)
       switch symbol {
@@ -96,9 +104,7 @@ enum Zlib {
       }
       found += [Int](repeating: length, count: times)
     }
-    guard found.count == total, let first = PrefixCode(lengths: found[..<(literals + 257)]) else { return nil }
-    guard let second = PrefixCode(lengths: found[(literals + 257)...]) else { return nil }
-    return (first, second)
+    return found.count == count ? found : nil
   }
 
   /// The fixed codes (RFC 1951, section 3.2.6).

@@ -62,57 +62,75 @@ extension Timestamp {
     text[26] = UInt8(ascii: "Z")
   }
 
-  /// Reads a time of RFC 3339, section 5.6: an offset is required, and digits after the microseconds are cut.
+  /// Reads a time of RFC 3339, section 5.6: an offset is required, and digits after the microseconds are ignored.
   public init?(rfc3339 text: some StringProtocol) {
-    var bytes = Array(text.utf8)[...]
-    func number(_ width: Int) -> Int? {
-      guard bytes.count >= width else { return nil }
-      var value = 0
-      for byte in bytes.prefix(width) {
-        guard byte >= 48, byte <= 57 else { return nil }
-        value = value * 10 + Int(byte - 48)
-      }
-      bytes = bytes.dropFirst(width)
-      return value
-    }
-    func skip(_ allowed: String) -> Bool {
-      guard let first = bytes.first, allowed.utf8.contains(first) else { return false }
-      bytes = bytes.dropFirst()
-      return true
-    }
-    guard let year = number(4), year > 0, skip("-"), let month = number(2), skip("-"),
-      let day = number(2), (1...12).contains(month), day >= 1, day <= daysIn(month, of: year),
-      skip("Tt "), let hour = number(2), skip(":"), let minute = number(2), skip(":"),
-      let second = number(2), hour < 24, minute < 60, second <= 60
+    var reader = TimeReader(rest: Array(text.utf8)[...])
+    guard let day = reader.date(), reader.skip("Tt "), let second = reader.secondOfDay(),
+      let fraction = reader.microseconds(), let offset = reader.offset(), reader.rest.isEmpty
     else { return nil }
-    var fraction = 0
-    if skip(".") {
-      var digits = 0
-      while let digit = number(1) {
-        if digits < 6 { fraction = fraction * 10 + digit }
-        digits += 1
-      }
-      guard digits > 0 else { return nil }
-      while digits < 6 {
-        fraction *= 10
-        digits += 1
-      }
-    }
-    var offset = 0
-    if !skip("Zz") {
-      let sign = skip("+") ? 1 : skip("-") ? -1 : 0
-      guard sign != 0, let hours = number(2), skip(":"), let minutes = number(2), hours < 24,
-        minutes < 60
-      else { return nil }
-      offset = sign * (hours * 3600 + minutes * 60)
-    }
-    guard bytes.isEmpty else { return nil }
-    let seconds = hour * 3600 + minute * 60 + min(second, 59) - offset
-    let moment = Timestamp(
-      microseconds: Self.at(year, month, day).microseconds + Int64(seconds) * 1_000_000
-        + Int64(fraction))
+    let moment = Timestamp(microseconds: day.microseconds + Int64(second - offset) * 1_000_000 + Int64(fraction))
     guard Self.writable.contains(moment) else { return nil }
     self = moment
+  }
+}
+
+/// Reads the parts of a time of RFC 3339 one after the other.
+private struct TimeReader {
+  var rest: ArraySlice<UInt8>
+
+  mutating func number(_ width: Int) -> Int? {
+    guard rest.count >= width else { return nil }
+    var value = 0
+    for byte in rest.prefix(width) {
+      guard byte >= 48, byte <= 57 else { return nil }
+      value = value * 10 + Int(byte - 48)
+    }
+    rest = rest.dropFirst(width)
+    return value
+  }
+
+  mutating func skip(_ allowed: String) -> Bool {
+    guard let first = rest.first, allowed.utf8.contains(first) else { return false }
+    rest = rest.dropFirst()
+    return true
+  }
+
+  mutating func date() -> Timestamp? {
+    guard let year = number(4), year > 0, skip("-"), let month = number(2), skip("-"), let day = number(2),
+      (1...12).contains(month), day >= 1, day <= daysIn(month, of: year)
+    else { return nil }
+    return Timestamp.at(year, month, day)
+  }
+
+  /// A leap second counts as the second before it.
+  mutating func secondOfDay() -> Int? {
+    guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2), hour < 24,
+      minute < 60, second <= 60
+    else { return nil }
+    return hour * 3600 + minute * 60 + min(second, 59)
+  }
+
+  /// The fraction of a second; 0 if there is none.
+  mutating func microseconds() -> Int? {
+    guard skip(".") else { return 0 }
+    var (value, digits) = (0, 0)
+    while let digit = number(1) {
+      if digits < 6 { value = value * 10 + digit }
+      digits += 1
+    }
+    guard digits > 0 else { return nil }
+    for _ in min(digits, 6)..<6 { value *= 10 }
+    return value
+  }
+
+  /// Seconds east of UTC.
+  mutating func offset() -> Int? {
+    if skip("Zz") { return 0 }
+    let sign = skip("+") ? 1 : skip("-") ? -1 : 0
+    guard sign != 0, let hours = number(2), skip(":"), let minutes = number(2), hours < 24, minutes < 60 else {
+      return nil
+    }
+    return sign * (hours * 3600 + minutes * 60)
   }
 }
 

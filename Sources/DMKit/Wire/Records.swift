@@ -52,38 +52,8 @@ extension Message: Record {
       json.member("status", status.rawValue)
       json.member("is_unread", isUnread)
       json.member("read_by_count", readByCount)
-      if let readBy {
-        json.key("read_by")
-        json.array { json in for user in readBy { json.value(user.description) } }
-      }
-      if let replyTo {
-        json.key("reply_to")
-        json.object { json in
-          json.member("id", replyTo.id)
-          json.member("seq", replyTo.seq)
-          json.member("sender", replyTo.sender?.description)
-          json.member("text", replyTo.text)
-        }
-      }
-      json.member("forwarded_from", forwardedFrom?.description)
-      json.member("nonce", nonce)
-      if !attachments.isEmpty {
-        json.key("attachments")
-        json.array { json in for attachment in attachments { attachment.write(to: &json) } }
-      }
-      if !mentions.isEmpty {
-        json.key("mentions")
-        json.array { json in for user in mentions { json.value(user.description) } }
-      }
-      if !reactions.isEmpty {
-        json.key("reactions")
-        json.object { json in
-          for reaction in reactions {
-            json.key(name: reaction.emoji)
-            json.array { json in for user in reaction.users { json.value(user.description) } }
-          }
-        }
-      }
+      if let readBy { json.member("read_by", handles: readBy) }
+      writeContents(to: &json)
       json.member("edited_at", editedAt)
       json.member("expires_at", expiresAt)
       json.member("deleted_at", deletedAt)
@@ -98,6 +68,35 @@ extension Message: Record {
         json.array { json in for name in changed { json.value(name) } }
       }
       json.member("cursor", cursor)
+    }
+  }
+
+  /// Writes the members for what a message refers to and what was added to it; most messages have none of them.
+  private func writeContents(to json: inout JSONWriter) {
+    if let replyTo {
+      json.key("reply_to")
+      json.object { json in
+        json.member("id", replyTo.id)
+        json.member("seq", replyTo.seq)
+        json.member("sender", replyTo.sender?.description)
+        json.member("text", replyTo.text)
+      }
+    }
+    json.member("forwarded_from", forwardedFrom?.description)
+    json.member("nonce", nonce)
+    if !attachments.isEmpty {
+      json.key("attachments")
+      json.array { json in for attachment in attachments { attachment.write(to: &json) } }
+    }
+    if !mentions.isEmpty { json.member("mentions", handles: mentions) }
+    if !reactions.isEmpty {
+      json.key("reactions")
+      json.object { json in
+        for reaction in reactions {
+          json.key(name: reaction.emoji)
+          json.array(of: reaction.users)
+        }
+      }
     }
   }
 }
@@ -116,13 +115,9 @@ extension Conversation: Record {
       json.member("own_name", ownName)
       json.member("avatar_url", avatarURL)
       json.member("creator", creator?.description)
-      if !owners.isEmpty {
-        json.key("owners")
-        json.array { json in for owner in owners { json.value(owner.description) } }
-      }
+      if !owners.isEmpty { json.member("owners", handles: owners) }
       json.member("my_role", myRole?.rawValue)
-      json.key("participants")
-      json.array { json in for participant in participants { json.value(participant.description) } }
+      json.member("participants", handles: participants)
       if let lastMessage {
         json.key("last_message")
         lastMessage.write(to: &json)
@@ -144,6 +139,16 @@ extension Conversation: Record {
 }
 
 extension JSONWriter {
+  /// Writes handles as an array.
+  mutating func member(_ name: StaticString, handles: [Handle]) {
+    key(name)
+    array(of: handles)
+  }
+
+  fileprivate mutating func array(of handles: [Handle]) {
+    array { json in for handle in handles { json.value(handle.description) } }
+  }
+
   /// Writes ranges of numbers, each as an array of its two ends.
   mutating func member(_ name: StaticString, ranges: [SeqRange]) {
     key(name)
