@@ -20,7 +20,7 @@ extension Invocation {
       try output.flush()
       try follower.markDelivered(events)
       if let warning = follower.warning, !hasWarned {
-        complain(command.name, "\(warning); looking ten times a second instead")
+        printError(command.name, "\(warning); looking ten times a second instead")
         hasWarned = true
       }
     }

@@ -74,7 +74,7 @@ public final class Invocation {
   /// Reports the error of a line on both streams; the other lines go on.
   public func fail(line: Int, _ error: DMError) throws {
     hasFailures = true
-    complain(command.name, "line \(line): \(error.message)")
+    printError(command.name, "line \(line): \(error.message)")
     if isJSON { try output.write(ErrorRecord(line: line, error)) }
   }
 

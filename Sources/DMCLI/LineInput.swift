@@ -46,7 +46,7 @@ public struct LineInput: ~Copyable {
           batch.append((line + 1, .failure(DMError(.unfinishedLine, fault))))
         }
         break
-      } else if batch.isEmpty || isWaiting() {
+      } else if batch.isEmpty || hasInput() {
         try fill()
       } else {
         break
@@ -65,7 +65,7 @@ public struct LineInput: ~Copyable {
     }
   }
 
-  private func isWaiting() -> Bool {
+  private func hasInput() -> Bool {
     var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&request, 1, 0) > 0
   }

@@ -101,7 +101,7 @@ func dieOf(_ number: Int32) -> Never {
 }
 
 /// Prints one line on standard error, safe for a terminal.
-public func complain(_ program: String, _ message: String) {
+public func printError(_ program: String, _ message: String) {
   let line = "\(program): \(visible(message))\n"
   // There is nowhere to report a failure of this.
   _ = line.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }

@@ -48,7 +48,7 @@ public struct PreparationArguments {
     for file in files {
       let result = try prepare(
         file == "-" ? .descriptor(Stream.input.rawValue) : .file(file), name, messenger, progress)
-      for advice in result.advice where said.insert(advice).inserted { complain(call.command.name, advice) }
+      for advice in result.advice where said.insert(advice).inserted { printError(call.command.name, advice) }
       try body(result.map(\.attachment))
     }
   }

@@ -80,11 +80,11 @@ extension Program {
 
   /// Prints the error; records that were made before it are printed too.
   private static func fail(_ error: DMError, _ call: Invocation?) -> ExitStatus {
-    complain(command.name, error.message)
+    printError(command.name, error.message)
     do {
       try call?.output.flush()
     } catch {
-      complain(command.name, "cannot write to standard output")
+      printError(command.name, "cannot write to standard output")
       return .inputOutput
     }
     return ExitStatus(error.code)

@@ -39,13 +39,13 @@ struct Boxes: Sequence, IteratorProtocol {
   ///
   /// - Throws: `Ended` if there is no such box.
   static func content(of name: String, in reader: ByteReader) throws -> ByteReader {
-    guard let box = Boxes(reader).first(where: { $0.name == name }) else { throw ByteReader.Ended() }
+    guard let box = Boxes(reader).first(where: { $0.name == name }) else { throw ByteReader.OutOfBytes() }
     return box.content
   }
 }
 
 /// How an image is displayed: first mirrored, left to right, then rotated clockwise.
-struct Turn: Equatable {
+struct ImageRotation: Equatable {
   private(set) var isMirrored = false
   private(set) var quarters = 0
 

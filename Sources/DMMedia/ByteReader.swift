@@ -3,7 +3,7 @@ internal import Glibc
 /// Reads untrusted bytes from the beginning, and never beyond their end.
 struct ByteReader {
   /// There are fewer bytes than requested, or a number is larger than an `Int`.
-  struct Ended: Error {}
+  struct OutOfBytes: Error {}
 
   private let bytes: UnsafeRawBufferPointer
   /// The bytes that were not read yet, as offsets in all bytes.
@@ -22,25 +22,25 @@ struct ByteReader {
   var next: UInt8? { rest.isEmpty ? nil : bytes[place] }
 
   /// Reads a number of one to eight bytes.
-  mutating func number(_ count: Int) throws(Ended) -> Int {
+  mutating func number(_ count: Int) throws(OutOfBytes) -> Int {
     var number: UInt64 = 0
     let part = try part(count).rest
     for offset in 0..<count {
       let place = isLittleEndian ? part.upperBound &- 1 &- offset : part.lowerBound &+ offset
       number = number << 8 | UInt64(bytes[place])
     }
-    guard let number = Int(exactly: number) else { throw Ended() }
+    guard let number = Int(exactly: number) else { throw OutOfBytes() }
     return number
   }
 
   /// Reads the name of a part of a file, which has four bytes.
-  mutating func name() throws(Ended) -> String {
+  mutating func name() throws(OutOfBytes) -> String {
     String(decoding: bytes[try part(4).rest], as: UTF8.self)
   }
 
   /// Consumes `count` bytes, and returns a reader of them.
-  mutating func part(_ count: Int) throws(Ended) -> ByteReader {
-    guard count >= 0, count <= rest.count else { throw Ended() }
+  mutating func part(_ count: Int) throws(OutOfBytes) -> ByteReader {
+    guard count >= 0, count <= rest.count else { throw OutOfBytes() }
     return part(upTo: count)
   }
 
@@ -52,7 +52,7 @@ struct ByteReader {
     return part
   }
 
-  mutating func skip(_ count: Int) throws(Ended) { _ = try part(count) }
+  mutating func skip(_ count: Int) throws(OutOfBytes) { _ = try part(count) }
 
   /// Whether the next bytes are this text.
   func has(_ text: StaticString) -> Bool {

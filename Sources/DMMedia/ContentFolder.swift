@@ -27,7 +27,7 @@ package struct ContentFolder {
   /// - Throws: `read_only_store`, `io_error`.
   package func create() throws {
     try makeFolder(path, syncs: true)
-    guard access(path, W_OK | X_OK) == 0 else { throw storeFault("write to", path) }
+    guard access(path, W_OK | X_OK) == 0 else { throw storeError("write to", path) }
   }
 
   /// Renames a file to its hash; an existing file with that name was equal or damaged, and is replaced.
@@ -38,11 +38,11 @@ package struct ContentFolder {
   ///   - waiting: called often during the sync; an error that it throws ends that.
   package func place(_ file: String, as hash: ContentHash, syncs: Bool = true, waiting: () throws -> Void = {}) throws {
     // The external program that wrote the file may have given it other permissions.
-    guard chmod(file, 0o600) == 0 else { throw fileFault(.cannotCreate, "protect", file) }
+    guard chmod(file, 0o600) == 0 else { throw fileError(.cannotCreate, "protect", file) }
     if syncs { try syncToDisk(file, waiting: waiting) }
     let target = path(of: hash)
     try makeFolder(folder(of: target), syncs: syncs)
-    guard rename(file, target) == 0 else { throw fileFault(.cannotCreate, "create", target) }
+    guard rename(file, target) == 0 else { throw fileError(.cannotCreate, "create", target) }
     if syncs { try syncToDisk(folder(of: target)) }
   }
 
@@ -50,7 +50,7 @@ package struct ContentFolder {
   ///
   /// Syncs an existing folder's name too, because the process that made it may have been killed before its sync.
   private func makeFolder(_ path: String, syncs: Bool) throws {
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw storeFault("create", path) }
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw storeError("create", path) }
     if syncs { try syncToDisk(folder(of: path)) }
   }
 
@@ -70,7 +70,7 @@ package struct ContentFolder {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
       if errno == ENOENT { throw fault("is not there", path) }
-      throw fileFault(.inputOutput, "read", path)
+      throw fileError(.inputOutput, "read", path)
     }
     defer { close(descriptor) }
     guard try hashed(descriptor, path, body) == hash else { throw fault("is not what it was", path) }
@@ -173,7 +173,7 @@ func hashed(
 /// - Parameter waiting: called for each chunk; an error that it throws ends the read.
 package func contentHash(ofFile path: String, waiting: () throws -> Void = {}) throws -> ContentHash {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-  guard descriptor >= 0 else { throw fileFault(.inputOutput, "read", path) }
+  guard descriptor >= 0 else { throw fileError(.inputOutput, "read", path) }
   defer { close(descriptor) }
   return try hashed(descriptor, path) { _ in try waiting() }
 }

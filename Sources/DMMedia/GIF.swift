@@ -29,7 +29,7 @@ enum GIF {
 
     init(_ bytes: UnsafeRawBufferPointer) throws {
       reader = ByteReader(bytes, isLittleEndian: true)
-      guard reader.has("GIF8") else { throw ByteReader.Ended() }
+      guard reader.has("GIF8") else { throw ByteReader.OutOfBytes() }
       try reader.skip(6)
       width = try reader.number(2)
       height = try reader.number(2)
@@ -106,9 +106,9 @@ enum GIF {
     return header
   }
 
-  static func cut(_ bytes: UnsafeRawBufferPointer, checks: Bool) throws -> ImageCut {
+  static func cut(_ bytes: UnsafeRawBufferPointer, checks: Bool) throws -> StrippedImage {
     let blocks = try Blocks(bytes)
-    var cut = ImageCut()
+    var cut = StrippedImage()
     var (control, hasLoop, isEnded): (Block?, Bool, Bool) = (nil, false, false)
     cut.keep(0..<blocks.start)
     loop: for block in blocks {

@@ -9,7 +9,7 @@ enum HEIF {
     let own = try primaryIndices(meta, container)
       .compactMap { properties.indices.contains($0 - 1) ? properties[$0 - 1] : nil }
     guard var header = try largest(own) ?? largest(properties) else { return nil }
-    var turn = Turn()
+    var turn = ImageRotation()
     for property in own { try apply(property, to: &header, &turn) }
     header.orientation = turn.orientation
     header.hasAlpha = properties.contains(where: isAlpha)
@@ -56,7 +56,7 @@ enum HEIF {
   }
 
   private static func apply(
-    _ property: Boxes.Box, to header: inout ImageHeader, _ turn: inout Turn
+    _ property: Boxes.Box, to header: inout ImageHeader, _ turn: inout ImageRotation
   ) throws {
     var content = property.content
     switch property.name {

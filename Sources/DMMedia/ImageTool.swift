@@ -5,7 +5,7 @@ internal import DMSystem
 /// The corresponding programs are vipsthumbnail(1) and vips(1), as of 8.14; later ones accept the same options, some of
 /// them as older names.
 struct ImageTool {
-  private let bench: Workbench
+  private let bench: ToolContext
   private let memory: Int
 
   /// The Debian package of vips.
@@ -18,7 +18,7 @@ struct ImageTool {
   static let pixelLimit = 1 << 28
 
   /// - Parameter pixels: the number of pixels of one frame; nil if it is not known.
-  init(_ bench: Workbench, pixels: Int?) {
+  init(_ bench: ToolContext, pixels: Int?) {
     self.bench = bench
     // Some formats are decoded as a whole, at 7 bytes per pixel and more; images of an unknown size, or larger than
     // those of cameras, get less memory.
@@ -44,10 +44,10 @@ struct ImageTool {
 
   /// Makes an upright image of at most 2,048 pixels a side; the extension of `output` selects the format.
   ///
-  /// - Parameter isMoving: whether it has several frames, all of which are kept.
-  func scale(_ name: String, _ header: ImageHeader?, isMoving: Bool, to output: String) throws -> Tool.Outcome {
+  /// - Parameter isAnimated: whether it has several frames, all of which are kept.
+  func scale(_ name: String, _ header: ImageHeader?, isAnimated: Bool, to output: String) throws -> Tool.Outcome {
     let side = Self.longestSide
-    let frames = isMoving ? "[n=-1]" : ""
+    let frames = isAnimated ? "[n=-1]" : ""
     let options = output.hasSuffix(".jpg") || output.hasSuffix(".webp") ? "[Q=85]" : ""
     let profile = header?.isCMYK ?? false ? ["--export-profile", "srgb"] : []
     return try tool("vipsthumbnail", "scaling")

@@ -81,8 +81,8 @@ enum JPEG {
     return header
   }
 
-  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?, checks: Bool) -> ImageCut {
-    var cut = ImageCut()
+  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?, checks: Bool) -> StrippedImage {
+    var cut = StrippedImage()
     var scans = JPEGScans()
     var orientation = orientation
     var isEnded = false
@@ -128,7 +128,7 @@ enum JPEG {
   }
 
   /// The part of a segment that is kept; of the segments for applications only the three that affect colours.
-  private static func kept(_ segment: Segment) -> ImageCut.Piece? {
+  private static func kept(_ segment: Segment) -> StrippedImage.Piece? {
     let content = segment.content
     switch segment.marker {
     // Everything before the thumbnail, and the size 0 of a thumbnail (ITU-T T.871, section 10.1).

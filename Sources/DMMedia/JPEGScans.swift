@@ -54,10 +54,10 @@ struct JPEGScans {
     isProgressive = segment.marker == 0xC2
     try content.skip(1)
     let (height, width) = (try content.number(2), try content.number(2))
-    guard components.isEmpty, width > 0, height > 0 else { throw ByteReader.Ended() }
+    guard components.isEmpty, width > 0, height > 0 else { throw ByteReader.OutOfBytes() }
     for _ in 0..<(try content.number(1)) {
       let (id, factors) = (try content.number(1), try content.number(1))
-      guard 1...4 ~= factors >> 4, 1...4 ~= factors & 15 else { throw ByteReader.Ended() }
+      guard 1...4 ~= factors >> 4, 1...4 ~= factors & 15 else { throw ByteReader.OutOfBytes() }
       components.append(Component(id: id, horizontal: factors >> 4, vertical: factors & 15))
       try content.skip(1)
     }
@@ -79,12 +79,12 @@ struct JPEGScans {
       let counts = try (0..<16).map { _ in try content.number(1) }
       let symbols = try (0..<counts.reduce(0, +)).map { _ in UInt16(try content.number(1)) }
       guard let code = PrefixCode(counts: [0] + counts, symbols: symbols, isLowFirst: false) else {
-        throw ByteReader.Ended()
+        throw ByteReader.OutOfBytes()
       }
       switch place {
       case 0...3: directCodes[place] = code
       case 0x10...0x13: otherCodes[place & 3] = code
-      default: throw ByteReader.Ended()
+      default: throw ByteReader.OutOfBytes()
       }
     }
   }

@@ -81,7 +81,7 @@ extension MediaFormat {
   private static func variableNumber(
     _ reader: inout ByteReader, keepsMarker: Bool
   ) throws -> Int {
-    guard let first = reader.next, first != 0 else { throw ByteReader.Ended() }
+    guard let first = reader.next, first != 0 else { throw ByteReader.OutOfBytes() }
     let count = first.leadingZeroBitCount + 1
     let number = try reader.number(count)
     return keepsMarker ? number : number & ~(1 << (7 * count))

@@ -5,7 +5,7 @@ internal import DMWire
 ///
 /// The corresponding programs are ffprobe(1) and ffmpeg(1), from 5.1 on.
 struct MovieTool {
-  let bench: Workbench
+  let bench: ToolContext
 
   /// The Debian package of ffmpeg.
   static let package = "ffmpeg"

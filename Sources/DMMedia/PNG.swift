@@ -16,7 +16,7 @@ enum PNG {
 
     init(_ bytes: UnsafeRawBufferPointer) throws {
       reader = ByteReader(bytes)
-      guard reader.prefix(signature.count) == signature else { throw ByteReader.Ended() }
+      guard reader.prefix(signature.count) == signature else { throw ByteReader.OutOfBytes() }
       try reader.skip(signature.count)
     }
 
@@ -56,8 +56,8 @@ enum PNG {
     return header
   }
 
-  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?, checks: Bool) throws -> ImageCut {
-    var cut = ImageCut()
+  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?, checks: Bool) throws -> StrippedImage {
+    var cut = StrippedImage()
     var seen: Set<String> = []
     var pixels = PNGPixels()
     cut.keep(0..<signature.count)

@@ -64,8 +64,8 @@ extension Preparer {
     if let header, header.hasDeepChannels, !header.hasAlpha, header.orientation == 1 {
       outcome = try tool.scaleDeep(name, header, to: output)
     } else {
-      let isMoving = [.gif, .webp].contains(file.format) && header.map { $0.frameCount > 1 } ?? false
-      outcome = try tool.scale(name, header, isMoving: isMoving, to: output)
+      let isAnimated = [.gif, .webp].contains(file.format) && header.map { $0.frameCount > 1 } ?? false
+      outcome = try tool.scale(name, header, isAnimated: isAnimated, to: output)
     }
     let scaled = try made(output, format, &outcome, cuts: !options.keepsMetadata)
     file.advice += imageAdvice(outcome, "was not scaled and has no thumbnail")
@@ -111,9 +111,9 @@ extension Preparer {
   /// - Returns: a warning for the user if data other than the image may be left.
   private func clean(_ file: inout PreparedFile) throws -> String? {
     if options.keepsMetadata { return nil }
-    guard let (path, isUnderstood) = try cut(file.path, file.format) else { return keepsMetadata }
+    guard let (path, isFullyParsed) = try cut(file.path, file.format) else { return keepsMetadata }
     file.path = path
-    return isUnderstood ? nil : "\(subject) is damaged or written in an unusual way, and may keep hidden data"
+    return isFullyParsed ? nil : "\(subject) is damaged or written in an unusual way, and may keep hidden data"
   }
 
   /// - Parameter checks: whether to search for data that is hidden in that of the image.
@@ -121,13 +121,13 @@ extension Preparer {
   ///   left; nil if the image cannot be cut.
   private func cut(
     _ path: String, _ format: MediaFormat, checks: Bool = true
-  ) throws -> (path: String, isUnderstood: Bool)? {
+  ) throws -> (path: String, isFullyParsed: Bool)? {
     let file = try MappedFile(path: path)
-    guard let cut = ImageCut.of(file.bytes, as: format, keepsOrientation: true, checks: checks) else { return nil }
-    if cut.pieces == [.range(0..<file.bytes.count)] { return (path, cut.isUnderstood) }
+    guard let cut = StrippedImage.of(file.bytes, as: format, keepsOrientation: true, checks: checks) else { return nil }
+    if cut.pieces == [.range(0..<file.bytes.count)] { return (path, cut.isFullyParsed) }
     let clean = "\(path)-clean"
-    try ImageCut.write(cut.pieces, of: file, to: clean)
-    return (clean, cut.isUnderstood)
+    try StrippedImage.write(cut.pieces, of: file, to: clean)
+    return (clean, cut.isFullyParsed)
   }
 }
 

@@ -18,12 +18,14 @@ extension Preparer {
     if file.kind == .audio {
       (file.width, file.height) = (nil, nil)
       if file.duration == nil { file.advice += movieAdvice(outcome, "has no duration") }
-      if !options.keepsMetadata, try MovieCut.tellsPlace(file.path) { file.advice.append(keepsMetadata) }
+      if !options.keepsMetadata, try MovieMetadataEraser.hasLocation(file.path) { file.advice.append(keepsMetadata) }
       return file
     }
     guard case .ok = outcome else {
       file.advice += movieAdvice(outcome, "has no thumbnail")
-      if try !options.keepsMetadata && !MovieCut.cut(file.path, as: file.format) { file.advice.append(keepsMetadata) }
+      if try !options.keepsMetadata && !MovieMetadataEraser.cut(file.path, as: file.format) {
+        file.advice.append(keepsMetadata)
+      }
       return file
     }
     try addPoster(to: &file, name, tool)
@@ -43,7 +45,9 @@ extension Preparer {
       let output = "movie.\(source.format.fileExtensions[0])"
       outcome = try tool.remux(name, source.format, file.duration, to: output)
       // ffmpeg cannot write every combination of streams; then the metadata is overwritten in place.
-      if try !take(output, source.format, &outcome, &file, tool), try !MovieCut.cut(file.path, as: file.format) {
+      if try !take(output, source.format, &outcome, &file, tool),
+        try !MovieMetadataEraser.cut(file.path, as: file.format)
+      {
         file.advice += movieAdvice(outcome, "keeps its metadata, which may tell where it was taken")
       }
     }

@@ -4,7 +4,7 @@ package import DMSystem
 /// Prepares a private copy of a file for sending.
 package struct Preparer {
   package let options: PreparationOptions
-  let bench: Workbench
+  let bench: ToolContext
   /// The name of the file in errors and warnings.
   package let subject: String
 
@@ -19,7 +19,7 @@ package struct Preparer {
     searchPath: String = Tool.environmentPath
   ) {
     self.options = options
-    bench = Workbench(folder: folder, searchPath: searchPath, progress: progress)
+    bench = ToolContext(folder: folder, searchPath: searchPath, progress: progress)
     subject = name.map { "'\($0)'" } ?? "the file"
   }
 

@@ -29,7 +29,7 @@ public enum AttachmentSource: Sendable {
     switch self {
     case .bytes(let bytes):
       let target = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-      guard target >= 0 else { throw fileFault(.cannotCreate, "create", path) }
+      guard target >= 0 else { throw fileError(.cannotCreate, "create", path) }
       defer { close(target) }
       try bytes.withUnsafeBytes { try writeAll($0, to: target, path) }
       return nil
@@ -40,7 +40,7 @@ public enum AttachmentSource: Sendable {
       // O_NONBLOCK because open(2) of a FIFO would wait for a writer; a FIFO is refused below.
       let descriptor = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
       guard descriptor >= 0 else {
-        throw fileFault(errno == ENOENT || errno == ENOTDIR ? .unknownFile : .inputOutput, "read", source)
+        throw fileError(errno == ENOENT || errno == ENOTDIR ? .unknownFile : .inputOutput, "read", source)
       }
       defer { close(descriptor) }
       let before = try Self.status(descriptor, source)
@@ -65,7 +65,7 @@ public enum AttachmentSource: Sendable {
 
   private static func status(_ descriptor: Int32, _ name: String) throws -> stat {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw fileFault(.inputOutput, "read", name) }
+    guard fstat(descriptor, &status) == 0 else { throw fileError(.inputOutput, "read", name) }
     return status
   }
 
@@ -79,7 +79,7 @@ public enum AttachmentSource: Sendable {
     _ progress: (String) throws -> Void
   ) throws -> ContentHash? {
     let target = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard target >= 0 else { throw fileFault(.cannotCreate, "create", path) }
+    guard target >= 0 else { throw fileError(.cannotCreate, "create", path) }
     defer { close(target) }
     var done = 0
     func tell() throws { try progress("\(done >> 20)\(total.map { " of \($0 >> 20)" } ?? "") MiB of '\(name)' read") }

@@ -2,10 +2,10 @@
 enum WebP {
   private static func chunks(of bytes: UnsafeRawBufferPointer) throws -> RIFFChunks {
     var file = ByteReader(bytes, isLittleEndian: true)
-    guard file.has("RIFF") else { throw ByteReader.Ended() }
+    guard file.has("RIFF") else { throw ByteReader.OutOfBytes() }
     try file.skip(4)
     var content = file.part(upTo: try file.number(4))
-    guard try content.name() == "WEBP" else { throw ByteReader.Ended() }
+    guard try content.name() == "WEBP" else { throw ByteReader.OutOfBytes() }
     return RIFFChunks(content)
   }
 
@@ -64,8 +64,8 @@ enum WebP {
       width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1, hasAlpha: bits >> 28 & 1 != 0)
   }
 
-  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?) throws -> ImageCut {
-    var body = ImageCut()
+  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?) throws -> StrippedImage {
+    var body = StrippedImage()
     // A chunk that is announced and missing is inside another one that has a wrong size.
     var missing: [String: Int] = [:]
     for chunk in try chunks(of: bytes) {
@@ -86,19 +86,19 @@ enum WebP {
       let block = Exif.block(orientation: orientation)
       body.add(.bytes(head("EXIF", block.count) + block))
     }
-    var cut = ImageCut()
-    if !body.isUnderstood || !missing.isEmpty { cut.doubt() }
+    var cut = StrippedImage()
+    if !body.isFullyParsed || !missing.isEmpty { cut.doubt() }
     try append("RIFF", 8..<12, body, to: &cut, of: bytes)
     return cut
   }
 
   /// Appends a frame of an animation, with its alpha and its image only (section 2.7.1.1).
   private static func appendFrame(
-    _ content: ByteReader, to cut: inout ImageCut, of bytes: UnsafeRawBufferPointer
+    _ content: ByteReader, to cut: inout StrippedImage, of bytes: UnsafeRawBufferPointer
   ) throws {
     var content = content
     let start = try content.part(16).rest
-    var parts = ImageCut()
+    var parts = StrippedImage()
     for part in RIFFChunks(content) where ["ALPH", "VP8 ", "VP8L"].contains(part.name) {
       if !part.isWhole { cut.doubt() }
       parts.keep(part.range)
@@ -108,7 +108,8 @@ enum WebP {
 
   /// Appends a chunk whose content is the start of the old one and then these parts, with the new size.
   private static func append(
-    _ name: String, _ start: Range<Int>, _ parts: ImageCut, to cut: inout ImageCut, of bytes: UnsafeRawBufferPointer
+    _ name: String, _ start: Range<Int>, _ parts: StrippedImage, to cut: inout StrippedImage,
+    of bytes: UnsafeRawBufferPointer
   ) throws {
     var parts = parts
     parts.makeEven()
@@ -125,7 +126,7 @@ enum WebP {
   }
 
   /// Appends VP8X with the flags of the chunks that are kept.
-  private static func extend(_ chunk: RIFFChunks.Chunk, isTurned: Bool, _ cut: inout ImageCut) {
+  private static func extend(_ chunk: RIFFChunks.Chunk, isTurned: Bool, _ cut: inout StrippedImage) {
     guard let old = chunk.content.next.map(Int.init) else { return }
     let new = old & ~(Flag.exif | Flag.xmp) | (isTurned ? Flag.exif : 0)
     let start = chunk.range.lowerBound

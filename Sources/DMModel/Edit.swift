@@ -35,7 +35,7 @@ public struct Edit: Sendable {
   }
 
   /// Whether the action is possible on messages of users only, not on announcements.
-  public static func isForWords(_ act: Act) -> Bool { act != .delete(forEveryone: false) }
+  public static func needsUserMessage(_ act: Act) -> Bool { act != .delete(forEveryone: false) }
 
   /// The result of an action on a message.
   public enum Outcome: Equatable, Sendable {

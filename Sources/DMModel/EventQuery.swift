@@ -24,7 +24,7 @@ public struct EventQuery: Sendable {
   /// The time between two heartbeats, at least 1 ms; nil for none, or for 5 s in the stream of a consumer.
   public var heartbeat: Duration?
   /// Whether others see the user as online during the stream.
-  public var beatsPresence = true
+  public var signalsPresence = true
   /// Whether the messages of the stream count as delivered.
   public var marksDelivered = true
   /// The name of a durable consumer, whose position is the start; `start` is for its first use only.
@@ -33,7 +33,7 @@ public struct EventQuery: Sendable {
   public var acceptsGap = false
 
   /// Whether each message has `readBy`, the users who have read it.
-  public var namesReaders = false
+  public var includesReaders = false
 
   public init(_ conversations: [ConversationReference] = [], from start: Start? = nil) {
     self.conversations = conversations

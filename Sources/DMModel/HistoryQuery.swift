@@ -22,7 +22,7 @@ public struct HistoryQuery: Sendable {
   /// Includes the tombstones of messages that were deleted or have expired.
   public var includesDeleted = false
   /// Whether each message has `readBy`, the users who have read it.
-  public var namesReaders = false
+  public var includesReaders = false
   /// At most so many of the matching messages, the newest; nil for all.
   public var limit: Int? = 30
 

@@ -92,9 +92,10 @@ extension Store {
   /// - Returns: how many messages.
   @discardableResult
   package func buryExpired(now: Timestamp = .now) throws -> Int {
-    let end = stopwatch() + Self.burials.time
+    let end = monotonicMicroseconds() + Self.burials.time
     var count = 0
-    for message in try expiredMessages(now: now, limit: Self.burials.count) where count == 0 || stopwatch() < end {
+    for message in try expiredMessages(now: now, limit: Self.burials.count)
+    where count == 0 || monotonicMicroseconds() < end {
       let place = Place(conversation: message.conversation, seq: message.seq)
       if let stored = try storedMessage(at: place) { try bury(stored, at: message.at) }
       count += 1

@@ -25,7 +25,7 @@ extension Store {
       try sender != viewer.user && !isOver && row.isNull(first + 11) && !surroundings.isRead(seq, in: conversation)
     let readByCount = status == .read ? try viewer.statuses.readerCount(of: seq, in: conversation, from: sender) : 0
     let readBy =
-      viewer.namesReaders ? try viewer.statuses.readers(of: seq, in: conversation, from: sender).map(handle) : nil
+      viewer.includesReaders ? try viewer.statuses.readers(of: seq, in: conversation, from: sender).map(handle) : nil
     let replyTo = try row.optionalIdentifier(first + 6).map { try surroundings.reply($0, as: viewer) }
     func common() throws -> Message {
       Message(

@@ -17,7 +17,7 @@ package final class Store {
   var conversationIDs = KeyTable<Identifier>()
 
   /// For the ids of messages.
-  var random = RandomSupply()
+  var random = BufferedRandom()
 
   /// Which file is open: another may take its place.
   private let file: StoreLocation.File?
@@ -125,7 +125,7 @@ package final class Store {
     isCommitted = true
     writeCount += 1
     // Only now: a follower that wakes earlier sees nothing yet, and is not woken again.
-    if logged != nil { EmptyFile.touch(location.bell) }
+    if logged != nil { SignalFile.touch(location.bell) }
     // A process that writes again and again stays, and moves the log when it ends.
     let isLone = !isBulk && !hasWritten
     hasWritten = true

@@ -39,17 +39,17 @@ package final class Viewer {
 
   package let extras: Extras
   /// Whether messages say who has read them.
-  package let namesReaders: Bool
+  package let includesReaders: Bool
 
   private var sights = KeyTable<Sight>()
   private var blocks: Set<Int64>?
   private var pending: [Int64: Pending]?
 
   package init(
-    _ store: Store, _ user: Int64, extras: Extras = .nothing, namesReaders: Bool = false, now: Timestamp = .now
+    _ store: Store, _ user: Int64, extras: Extras = .nothing, includesReaders: Bool = false, now: Timestamp = .now
   ) {
     self.extras = extras
-    self.namesReaders = namesReaders
+    self.includesReaders = includesReaders
     self.store = store
     self.user = user
     self.now = now

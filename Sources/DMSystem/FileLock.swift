@@ -15,7 +15,7 @@ package struct FileLock: ~Copyable {
   package init(path: String, milliseconds: Int, busy: @autoclosure () -> String) throws(DMError) {
     let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
-      throw storeFault("open", path)
+      throw storeError("open", path)
     }
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       let isShort = milliseconds < Self.short
@@ -54,12 +54,12 @@ package struct FileLock: ~Copyable {
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
-      throw fileFault(.inputOutput, "open", path)
+      throw fileError(.inputOutput, "open", path)
     }
     let reason = Self.ask(for: descriptor, LOCK_SH, milliseconds: milliseconds)
     guard reason == 0 else {
       close(descriptor)
-      throw reason == ETIMEDOUT ? DMError(.busy, busy()) : fileFault(.inputOutput, "lock", path, reason)
+      throw reason == ETIMEDOUT ? DMError(.busy, busy()) : fileError(.inputOutput, "lock", path, reason)
     }
     self.descriptor = descriptor
   }
@@ -72,14 +72,14 @@ package struct FileLock: ~Copyable {
   package borrowing func read(_ count: Int) throws(DMError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let length = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-    guard length >= 0 else { throw fileFault(.inputOutput, "read", "store.lock") }
+    guard length >= 0 else { throw fileError(.inputOutput, "read", "store.lock") }
     return Array(bytes[..<length])
   }
 
   /// Writes bytes at the beginning of the file.
   package borrowing func write(_ bytes: [UInt8]) throws(DMError) {
     guard bytes.withUnsafeBytes({ pwrite(descriptor, $0.baseAddress, $0.count, 0) }) == bytes.count else {
-      throw fileFault(.inputOutput, "write", "store.lock")
+      throw fileError(.inputOutput, "write", "store.lock")
     }
   }
 

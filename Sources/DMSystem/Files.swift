@@ -3,13 +3,13 @@ package import DMModel
 internal import Glibc
 
 /// An error about a file, with the system's reason (strerror(3)).
-package func fileFault(_ code: DMError.Code, _ act: String, _ path: String, _ reason: Int32 = errno) -> DMError {
+package func fileError(_ code: DMError.Code, _ act: String, _ path: String, _ reason: Int32 = errno) -> DMError {
   DMError(code, "cannot \(act) '\(path)': \(String(cString: strerror(reason)))", subject: path)
 }
 
 /// The same for a write to a file of the store: `read_only_store` or `io_error`.
-package func storeFault(_ act: String, _ path: String, _ reason: Int32 = errno) -> DMError {
-  fileFault(reason == EROFS || reason == EACCES ? .readOnlyStore : .inputOutput, act, path, reason)
+package func storeError(_ act: String, _ path: String, _ reason: Int32 = errno) -> DMError {
+  fileError(reason == EROFS || reason == EACCES ? .readOnlyStore : .inputOutput, act, path, reason)
 }
 
 /// The path of the folder of a file; `.` if the path has no slash.
@@ -30,9 +30,9 @@ package func fileName(of path: String) -> String {
 /// Never a database that this process has open: closing the descriptor would release SQLite's locks.
 package func syncToDisk(_ path: String) throws(DMError) {
   let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", path) }
+  guard descriptor >= 0 else { throw fileError(.inputOutput, "open", path) }
   defer { close(descriptor) }
-  guard fsync(descriptor) == 0 else { throw fileFault(.inputOutput, "make durable", path) }
+  guard fsync(descriptor) == 0 else { throw fileError(.inputOutput, "make durable", path) }
 }
 
 /// Syncs a large file to the disk, in slices that each take less than a second on a slow disk.
@@ -40,7 +40,7 @@ package func syncToDisk(_ path: String) throws(DMError) {
 /// - Parameter waiting: called after each slice; an error that it throws ends the sync.
 package func syncToDisk(_ path: String, waiting: () throws -> Void) throws {
   let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", path) }
+  guard descriptor >= 0 else { throw fileError(.inputOutput, "open", path) }
   defer { close(descriptor) }
   let slice = 16 << 20
   for start in stride(from: 0, to: fileSize(path), by: slice) {
@@ -48,25 +48,25 @@ package func syncToDisk(_ path: String, waiting: () throws -> Void) throws {
     _ = dm_write_back(descriptor, off_t(start), off_t(slice))
     try waiting()
   }
-  guard fsync(descriptor) == 0 else { throw fileFault(.inputOutput, "make durable", path) }
+  guard fsync(descriptor) == 0 else { throw fileError(.inputOutput, "make durable", path) }
 }
 
 /// Syncs the whole file system of a folder to the disk, for many files at once.
 package func syncAllToDisk(_ folder: String) throws(DMError) {
   let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-  guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", folder) }
+  guard descriptor >= 0 else { throw fileError(.inputOutput, "open", folder) }
   defer { close(descriptor) }
-  guard dm_sync_file_system(descriptor) == 0 else { throw fileFault(.inputOutput, "make durable", folder) }
+  guard dm_sync_file_system(descriptor) == 0 else { throw fileError(.inputOutput, "make durable", folder) }
 }
 
 /// Makes an empty file or a folder with a new name, which only its owner can access, and returns its path.
 package func temporaryName(in folder: String, _ prefix: String, isFolder: Bool = false) throws(DMError) -> String {
   var template = Array("\(folder)/\(prefix)XXXXXX".utf8CString)
   if isFolder {
-    guard mkdtemp(&template) != nil else { throw fileFault(.cannotCreate, "create a folder in", folder) }
+    guard mkdtemp(&template) != nil else { throw fileError(.cannotCreate, "create a folder in", folder) }
   } else {
     let descriptor = dm_temporary_file(&template)
-    guard descriptor >= 0 else { throw fileFault(.cannotCreate, "create a file in", folder) }
+    guard descriptor >= 0 else { throw fileError(.cannotCreate, "create a file in", folder) }
     close(descriptor)
   }
   return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -79,7 +79,7 @@ package func temporaryName(in folder: String, _ prefix: String, isFolder: Bool =
 package func names(in path: String, mayBeAbsent: Bool = false) throws(DMError) -> [String] {
   guard let folder = opendir(path) else {
     if mayBeAbsent, errno == ENOENT { return [] }
-    throw fileFault(.inputOutput, "read the folder", path)
+    throw fileError(.inputOutput, "read the folder", path)
   }
   defer { closedir(folder) }
   var names: [String] = []
@@ -90,7 +90,7 @@ package func names(in path: String, mayBeAbsent: Bool = false) throws(DMError) -
     let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     if name != ".", name != ".." { names.append(name) }
   }
-  guard errno == 0 else { throw fileFault(.inputOutput, "read the folder", path) }
+  guard errno == 0 else { throw fileError(.inputOutput, "read the folder", path) }
   return names
 }
 
@@ -107,7 +107,7 @@ package func readSome(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPo
   while true {
     let count = read(descriptor, buffer.baseAddress, buffer.count)
     if count >= 0 { return count }
-    guard errno == EINTR else { throw fileFault(.inputOutput, "read", name) }
+    guard errno == EINTR else { throw fileError(.inputOutput, "read", name) }
   }
 }
 
@@ -139,7 +139,7 @@ package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ n
   while !rest.isEmpty {
     let count = write(descriptor, rest.baseAddress, rest.count)
     if count < 0, errno == EINTR { continue }
-    guard count > 0 else { throw fileFault(.inputOutput, "write", name) }
+    guard count > 0 else { throw fileError(.inputOutput, "write", name) }
     rest = UnsafeRawBufferPointer(rebasing: rest[count...])
   }
 }

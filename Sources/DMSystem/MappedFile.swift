@@ -12,18 +12,18 @@ package struct MappedFile: ~Copyable {
 
   package init(path: String) throws(DMError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", path) }
+    guard descriptor >= 0 else { throw fileError(.inputOutput, "open", path) }
     defer { close(descriptor) }
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw fileFault(.inputOutput, "read", path) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw fileFault(.inputOutput, "read", path, EINVAL) }
+    guard fstat(descriptor, &status) == 0 else { throw fileError(.inputOutput, "read", path) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw fileError(.inputOutput, "read", path, EINVAL) }
     // mmap(2) fails for a length of 0.
     guard status.st_size > 0 else {
       bytes = UnsafeRawBufferPointer(start: nil, count: 0)
       return
     }
     let address = mmap(nil, status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0)
-    guard let address, address != MAP_FAILED else { throw fileFault(.inputOutput, "read", path) }
+    guard let address, address != MAP_FAILED else { throw fileError(.inputOutput, "read", path) }
     bytes = UnsafeRawBufferPointer(start: address, count: status.st_size)
   }
 

@@ -99,7 +99,7 @@ package struct Tool {
           written += bytes
         }
         return written.count <= limits.output
-      } heard: { bytes in
+      } onErrors: { bytes in
         said = (said + bytes).suffix(1024)
       }
     }
@@ -121,18 +121,18 @@ package struct Tool {
   /// The end of its streams does not count: it may close them and go on, or leave them to a child.
   ///
   /// - Parameters:
-  ///   - wrote: gets standard output, and returns whether the process may go on.
-  ///   - heard: gets standard error.
+  ///   - onOutput: gets standard output, and returns whether the process may go on.
+  ///   - onErrors: gets standard error.
   /// - Returns: the outcome if the process must be killed; nil if it has ended.
   private func watch(
-    _ process: pid_t, _ output: Int32, _ errors: Int32, wrote: (UnsafeRawBufferPointer) throws -> Bool,
-    heard: (UnsafeRawBufferPointer) -> Void
+    _ process: pid_t, _ output: Int32, _ errors: Int32, onOutput: (UnsafeRawBufferPointer) throws -> Bool,
+    onErrors: (UnsafeRawBufferPointer) -> Void
   ) throws -> Outcome? {
     let ending = dm_process_descriptor(process)
     guard ending >= 0 else { return failure("wait for it") }
     defer { close(ending) }
-    let deadline = stopwatch() + limits.seconds * 1_000_000
-    var pulse = Interval(200_000)
+    let deadline = monotonicMicroseconds() + limits.seconds * 1_000_000
+    var pulse = RepeatingTimer(200_000)
     var requests = [ending, output, errors].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 1)
     defer { buffer.deallocate() }
@@ -145,13 +145,13 @@ package struct Tool {
         // poll(2) ignores negative descriptors.
         if count <= 0 { requests[index].fd = -1 }
         let bytes = UnsafeRawBufferPointer(rebasing: buffer.prefix(max(0, count)))
-        if index == 2 { heard(bytes) } else if try !wrote(bytes) { return .tooLarge }
+        if index == 2 { onErrors(bytes) } else if try !onOutput(bytes) { return .tooLarge }
       }
       // The pipes still contain what it wrote before its end: at most their capacity, after the last writer has ended.
       if hasEnded, requests[1].revents == 0, requests[2].revents == 0 { return nil }
       if requests[0].revents != 0 { kill(-process, SIGKILL) }
       // A process that has ended meanwhile was in time, however long this process was stopped.
-      if requests[0].revents == 0, stopwatch() >= deadline { return .tooLong }
+      if requests[0].revents == 0, monotonicMicroseconds() >= deadline { return .tooLong }
       if pulse.comes() { try waiting() }
     }
   }

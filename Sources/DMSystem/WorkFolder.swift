@@ -41,10 +41,10 @@ package struct WorkFolder: ~Copyable {
         close(descriptor)
         if !isLocked, reason != EWOULDBLOCK {
           rmdir(path)
-          throw fileFault(.inputOutput, "lock", path, reason)
+          throw fileError(.inputOutput, "lock", path, reason)
         }
       } else if errno != ENOENT {
-        throw fileFault(.cannotCreate, "create", path)
+        throw fileError(.cannotCreate, "create", path)
       }
     }
   }

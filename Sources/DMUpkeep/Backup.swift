@@ -52,7 +52,7 @@ extension Upkeep {
     if !replacesAny { try refuseReplacing(path, by: temporary) }
     try syncToDisk(temporary)
     try progress("putting it in place")
-    guard rename(temporary, path) == 0 else { throw fileFault(.cannotCreate, "create", path) }
+    guard rename(temporary, path) == 0 else { throw fileError(.cannotCreate, "create", path) }
     _ = consume work
     try syncToDisk(folder(of: path))
     try note(.backup)
@@ -88,7 +88,7 @@ extension Upkeep {
     var status = stat()
     guard lstat(path, &status) == 0 else {
       if errno == ENOENT { return }
-      throw fileFault(.cannotCreate, "create", path)
+      throw fileError(.cannotCreate, "create", path)
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw DMError(.cannotCreate, "'\(path)' is not a regular file; name another", subject: path)
@@ -115,7 +115,7 @@ struct FileHeader {
 func header(of path: String) throws(DMError) -> FileHeader {
   let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else {
-    throw fileFault(errno == ENOENT ? .unknownFile : .inputOutput, "read", path)
+    throw fileError(errno == ENOENT ? .unknownFile : .inputOutput, "read", path)
   }
   defer { close(descriptor) }
   var bytes = [UInt8](repeating: 0, count: 72)

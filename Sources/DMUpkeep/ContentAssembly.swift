@@ -57,7 +57,7 @@ final class ContentAssembly {
   private func begin(_ hash: ContentHash) throws {
     try endPart()
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw fileFault(.cannotCreate, "create", path) }
+    guard descriptor >= 0 else { throw fileError(.cannotCreate, "create", path) }
     part = Part(hash: hash, descriptor: descriptor)
   }
 

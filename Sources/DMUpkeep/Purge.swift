@@ -96,12 +96,12 @@ extension Upkeep {
       if case let now = try store.dataVersion(), now != version {
         (version, named) = (now, Set(try store.connection.namedContents().map(\.hash)))
       }
-      let end = stopwatch() + Self.turn
+      let end = monotonicMicroseconds() + Self.turn
       repeat {
         let hash = left.removeLast()
         guard !named.contains(hash), let size = contents.remove(hash, before: time) else { continue }
         (count, bytes) = (count + 1, bytes + size)
-      } while !left.isEmpty && stopwatch() < end
+      } while !left.isEmpty && monotonicMicroseconds() < end
       _ = consume sole
       _ = consume lock
     }

@@ -33,7 +33,7 @@ extension Upkeep {
     let header = try header(of: path)
     guard header.isDatabase else {
       let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { throw fileFault(.inputOutput, "read", path) }
+      guard descriptor >= 0 else { throw fileError(.inputOutput, "read", path) }
       defer { close(descriptor) }
       return try restore(lines: descriptor, takesDamaged: takesDamaged)
     }
@@ -133,12 +133,12 @@ extension Upkeep {
     // rename(2) replaces an empty folder too, and no process sees a partial store.
     if rename(building.directory, location.directory) != 0 {
       guard [EEXIST, ENOTEMPTY, ENOTDIR, EBUSY].contains(errno) else {
-        throw fileFault(.cannotCreate, "create", location.directory)
+        throw fileError(.cannotCreate, "create", location.directory)
       }
       try placeContents(of: building) {
         // The WAL is empty, so the database file is complete.
         guard link(building.database, location.database) == 0 else {
-          throw fileFault(.cannotCreate, "create", location.database)
+          throw fileError(.cannotCreate, "create", location.database)
         }
       }
       try syncToDisk(location.directory)
@@ -195,7 +195,7 @@ extension Upkeep {
       try change.run()
     }
     try store.connection.execute("DETACH built")
-    EmptyFile.touch(location.bell)
+    SignalFile.touch(location.bell)
   }
 }
 

@@ -34,7 +34,7 @@ final class Spool {
       spareFolder = spare
     }
     descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { throw fileFault(.inputOutput, "open", path) }
+    guard descriptor >= 0 else { throw fileError(.inputOutput, "open", path) }
     unlink(path)
   }
 

@@ -139,10 +139,10 @@ public struct JSONReader: ~Copyable {
       guard peek() == UInt8(ascii: "\"") else { throw fault("a name that is not a string") }
       let name = ExactString(try string())
       if object.members.count == 16 { names = Set(object.members.map { ExactString($0.name) }) }
-      let isTwice =
+      let isDuplicate =
         object.members.count < 16
         ? object.members.contains { ExactString($0.name) == name } : !names.insert(name).inserted
-      if isTwice { throw fault("the second '\(name.text)', which ends", advice: "keep one of them") }
+      if isDuplicate { throw fault("the second '\(name.text)', which ends", advice: "keep one of them") }
       skipSpace()
       guard take(UInt8(ascii: ":")) else { throw fault("a missing ':'") }
       object.members.append(JSONObject.Member(name: name.text, value: try value()))

@@ -42,7 +42,7 @@ struct Work {
   func printStatistics() throws {
     let statistics = try upkeep.statistics()
     try print(statistics, text: UpkeepText.lines)
-    for warning in statistics.consumers.compactMap(UpkeepText.warning) { complain(call.command.name, warning) }
+    for warning in statistics.consumers.compactMap(UpkeepText.warning) { printError(call.command.name, warning) }
   }
 
   func backUp() throws {
@@ -57,7 +57,7 @@ struct Work {
     let dump = try upkeep.dump(orElse: environment("TMPDIR"))
     done()
     if let folder = dump.spareFolder {
-      complain(call.command.name, "cannot write to the folder of the store; the lines wait in '\(folder)'")
+      printError(call.command.name, "cannot write to the folder of the store; the lines wait in '\(folder)'")
     }
     try dump.forEach { try call.output.write(lines: $0) }
   }

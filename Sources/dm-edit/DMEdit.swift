@@ -52,7 +52,7 @@ internal import DMKit
   /// Applies one action to the messages of the operands, or of the lines of standard input if there are no operands.
   private static func edit(_ act: Edit.Act, _ operands: [String], _ call: Invocation) throws {
     if operands.isEmpty { return try editLines(call) { _ in act } }
-    let messages = try references(operands, call.messenger(), wordsOnly: Edit.isForWords(act))
+    let messages = try references(operands, call.messenger(), wordsOnly: Edit.needsUserMessage(act))
     try edit(messages.map { try Edit($0, act) }, call)
   }
 

@@ -45,7 +45,7 @@ final class Listing {
     var events = EventQuery(query.conversations)
     events.kinds = [.message, .messageUpdated, .messageDeleted, .messageStatus, .reaction, .conversationUpdated]
     events.marksDelivered = false
-    events.beatsPresence = !call.arguments[DMList.invisible]
+    events.signalsPresence = !call.arguments[DMList.invisible]
     try call.follow(events, take)
   }
 
@@ -56,7 +56,7 @@ final class Listing {
       if let id = event.conversationID, isChanged.insert(id).inserted { changed.append(id) }
     }
     if changed.isEmpty { return nil }
-    let now = stopwatch()
+    let now = monotonicMicroseconds()
     let end = due ?? now + Self.fold
     due = end
     if now < end { return .microseconds(end - now) }

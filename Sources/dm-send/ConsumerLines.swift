@@ -24,7 +24,7 @@ extension DMSend {
       }
     }
     if skipsFailed, skippedCount > 0 {
-      complain(command.name, "skipped \(skippedCount) \(skippedCount == 1 ? "line" : "lines") that can never succeed")
+      printError(command.name, "skipped \(skippedCount) \(skippedCount == 1 ? "line" : "lines") that can never succeed")
     }
   }
 }

@@ -40,7 +40,7 @@ extension DMTail {
       guard case .id(let id) = try ConversationReference(operand) else { return nil }
       ids.append(id)
     }
-    let messages = try call.messenger().messages(ids, namesReaders: arguments[with] == .readers)
+    let messages = try call.messenger().messages(ids, includesReaders: arguments[with] == .readers)
     if messages != nil {
       try arguments.refuseOwn(except: [with, read, peek]) {
         "\($0) is for conversations, and '\(arguments.operands[0])' is a message; leave it out"
@@ -59,7 +59,7 @@ extension DMTail {
     query.unreadOnly = arguments[unread]
     query.unmutedOnly = arguments[unmuted]
     query.includesDeleted = arguments[deleted]
-    query.namesReaders = try arguments[with] == .readers
+    query.includesReaders = try arguments[with] == .readers
     let isChosen = query.unreadOnly || query.since != nil || ranges != nil
     query.limit = try arguments[limit] ?? (isChosen ? nil : 30)
     // A direct conversation that does not exist yet is not an error: we wait for its first message.
@@ -79,8 +79,8 @@ extension DMTail {
     query.othersOnly = arguments[others]
     query.unmutedOnly = arguments[unmuted]
     query.heartbeat = try arguments[heartbeat]
-    query.namesReaders = try arguments[with] == .readers
-    query.beatsPresence = !arguments[invisible]
+    query.includesReaders = try arguments[with] == .readers
+    query.signalsPresence = !arguments[invisible]
     query.marksDelivered = !arguments[peek] && !arguments[Common.quiet]
     return query
   }

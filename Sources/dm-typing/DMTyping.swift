@@ -52,8 +52,8 @@ internal import DMKit
     func signal() throws -> TypingSignal? {
       try call.messenger().typing(in: ConversationReference(call.arguments.operand(0, "CONVERSATION")))
     }
-    func show(_ body: (inout Showing) throws -> Void) throws {
-      var showing = try Showing(signal())
+    func show(_ body: (inout TypingIndicator) throws -> Void) throws {
+      var showing = try TypingIndicator(signal())
       try body(&showing)
     }
     switch try mode(call.arguments) {
@@ -70,7 +70,7 @@ internal import DMKit
   private static func printTyping(_ call: Invocation) throws {
     var query = EventQuery(try call.arguments.operands.map(ConversationReference.init))
     query.kinds = [.typing]
-    query.beatsPresence = false
+    query.signalsPresence = false
     var page = MessagePage(try call.messenger(), query.conversations)
     try call.follow(query) { events in
       for event in events {

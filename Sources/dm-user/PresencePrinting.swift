@@ -21,7 +21,7 @@ extension DMUser {
     try call.output.flush()
     var query = EventQuery()
     query.kinds = [.presence]
-    query.beatsPresence = false
+    query.signalsPresence = false
     try call.follow(query) { events in
       for case .presence(let presence) in events { try printNews(presence) }
       return nil

@@ -122,7 +122,7 @@ final class ChangeFeed {
   /// What a viewer knows holds for one state of the store, through all batches that are read of it.
   private func currentViewer(_ me: Int64) throws -> Viewer {
     guard let kept, kept.data == (try store.dataVersion()), kept.writes == store.writeCount else {
-      return Viewer(store, me, namesReaders: query.namesReaders)
+      return Viewer(store, me, includesReaders: query.includesReaders)
     }
     return kept.viewer
   }

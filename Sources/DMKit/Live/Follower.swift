@@ -15,10 +15,10 @@ public final class Follower {
   private let lease: ConsumerLease?
   private var bell: Watch
   private var delivery: DeliveryMarks
-  private var beat: Interval?
-  private var heartbeat: Interval?
-  private var look: Interval
-  /// When the next message expires, on the stopwatch.
+  private var beat: RepeatingTimer?
+  private var heartbeat: RepeatingTimer?
+  private var look: RepeatingTimer
+  /// When the next message expires, on the monotonic clock.
   private var expiry: Int64?
   /// Whether `expiry` is to be read again: only once the events are returned, so that a reader has them sooner.
   private var mustReadExpiry = true
@@ -55,14 +55,14 @@ public final class Follower {
     signals = query.kinds.isDisjoint(with: [.typing, .presence]) ? nil : SignalFeed(messenger, query.kinds, feed)
     delivery = DeliveryMarks(isWanted: query.marksDelivered && query.consumer == nil)
     // The first beat is due at once.
-    if query.beatsPresence, query.follows { beat = Interval(15_000_000, from: -15_000_000) }
+    if query.signalsPresence, query.follows { beat = RepeatingTimer(15_000_000, from: -15_000_000) }
     heartbeat = (query.heartbeat ?? (query.consumer == nil ? nil : .seconds(5))).map {
-      Interval(max(1000, $0.microseconds))
+      RepeatingTimer(max(1000, $0.microseconds))
     }
-    EmptyFile.make(store.location.bell)
+    SignalFile.make(store.location.bell)
     bell = Watch(store.location.bell)
     warning = bell.fault
-    look = Interval(bell.descriptor == nil ? Self.often : Self.seldom)
+    look = RepeatingTimer(bell.descriptor == nil ? Self.often : Self.seldom)
   }
 
   /// Where the stream stands: everything before it has been returned.
@@ -74,7 +74,7 @@ public final class Follower {
   /// - Returns: nil at the end: of what has happened when it does not follow, or when `endsWith` says so.
   /// - Throws: `store_replaced`, `no_store` when it was removed, `store_too_new`, or a fault of the store.
   public func next(within limit: Duration? = nil) throws -> [MessagingEvent]? {
-    let deadline = limit.map { stopwatch() + $0.microseconds }
+    let deadline = limit.map { monotonicMicroseconds() + $0.microseconds }
     while true {
       if query.follows {
         if beat?.comes() == true { try messenger.beatPresence() }
@@ -98,9 +98,9 @@ public final class Follower {
       }
       if let events = try signals?.next(), !events.isEmpty { return events }
       if mustReadExpiry { try readExpiry() }
-      if let expiry, stopwatch() >= expiry {
+      if let expiry, monotonicMicroseconds() >= expiry {
         // By the first of all who follow; where it cannot be written, readers hide it nevertheless.
-        if try !messenger.buryExpired() { noExpiryBefore = stopwatch() + Self.seldom }
+        if try !messenger.buryExpired() { noExpiryBefore = monotonicMicroseconds() + Self.seldom }
         mustRead = true
         continue
       }
@@ -116,7 +116,7 @@ public final class Follower {
         if expiry != nil { mustReadExpiry = true }
       }
       try delivery.write(messenger)
-      if !mustRead, let deadline, stopwatch() >= deadline { return [] }
+      if !mustRead, let deadline, monotonicMicroseconds() >= deadline { return [] }
     }
   }
 
@@ -132,14 +132,14 @@ public final class Follower {
   }
 
   private func readExpiry() throws {
-    expiry = try messenger.untilNextExpiry().map { max(stopwatch() + $0, noExpiryBefore) }
+    expiry = try messenger.untilNextExpiry().map { max(monotonicMicroseconds() + $0, noExpiryBefore) }
     mustReadExpiry = false
   }
 
   /// Watches the bell again: a writer makes it anew, and others free what was short.
   private func listen() {
     bell = Watch(store.location.bell)
-    if bell.descriptor != nil { look = Interval(Self.seldom) }
+    if bell.descriptor != nil { look = RepeatingTimer(Self.seldom) }
   }
 
   /// Waits for the bell, a signal or a moment.
@@ -158,7 +158,7 @@ public final class Follower {
       mustRead = true
       if let fault = bell.fault, look.length > Self.often {
         warning = fault
-        look = Interval(Self.often)
+        look = RepeatingTimer(Self.often)
       }
     }
     if requests[2].revents != 0 { signals?.isTouched = true }
@@ -186,8 +186,8 @@ private struct DeliveryMarks {
   }
 
   mutating func write(_ messenger: Messenger, isLast: Bool = false) throws {
-    guard let due, isLast || stopwatch() >= due else { return }
+    guard let due, isLast || monotonicMicroseconds() >= due else { return }
     if try messenger.markDelivered(upTo: seqs) { seqs = [:] }
-    last = stopwatch()
+    last = monotonicMicroseconds()
   }
 }

@@ -53,7 +53,7 @@ struct LiveFolder {
   /// Gives a signal, or gives it again.
   func give(_ signal: Signal) {
     let file = "\(path)/\(signal.name)"
-    if !EmptyFile.touch(file), make() { EmptyFile.touch(file) }
+    if !SignalFile.touch(file), make() { SignalFile.touch(file) }
   }
 
   func takeBack(_ signal: Signal) { unlink("\(path)/\(signal.name)") }
@@ -119,9 +119,9 @@ struct Freshness {
 
   private var sights: [LiveFolder.Signal: Sight] = [:]
 
-  /// The signals that hold, and when the first of them runs out unless it is given again, on the stopwatch.
+  /// The signals that hold, and when the first of them runs out unless it is given again, on the monotonic clock.
   mutating func look(
-    at signals: [LiveFolder.Signal: Timestamp], now: Timestamp = .now, at moment: Int64 = stopwatch()
+    at signals: [LiveFolder.Signal: Timestamp], now: Timestamp = .now, at moment: Int64 = monotonicMicroseconds()
   ) -> (fresh: [LiveFolder.Signal], next: Int64?) {
     var fresh: [LiveFolder.Signal] = []
     var next: Int64?

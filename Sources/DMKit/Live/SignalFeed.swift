@@ -35,7 +35,7 @@ final class SignalFeed {
   /// What tells that there is something new, while that is not known anyway.
   var descriptor: Int32? { isTouched ? nil : watch.descriptor }
 
-  /// When to look again, on the stopwatch; nil when only a touch can bring news.
+  /// When to look again, on the monotonic clock; nil when only a touch can bring news.
   var due: Int64? {
     guard let lastLook else { return 0 }
     return isTouched || watch.descriptor == nil ? lastLook + Self.pause : nextEnd
@@ -43,7 +43,7 @@ final class SignalFeed {
 
   /// What has changed since the last look.
   func next() throws -> [MessagingEvent] {
-    guard let due, stopwatch() >= due else { return [] }
+    guard let due, monotonicMicroseconds() >= due else { return [] }
     watch.drain()
     if watch.isLost {
       // The folder was removed; it comes back with the next signal, and somebody has to notice.
@@ -52,7 +52,7 @@ final class SignalFeed {
     }
     let signals = folder.signals()
     if lastLook == nil { folder.clear(signals) }
-    lastLook = stopwatch()
+    lastLook = monotonicMicroseconds()
     isTouched = false
     let (fresh, next) = freshness.look(at: signals)
     nextEnd = next

@@ -27,7 +27,7 @@ public final class History {
     left = query.limit
     plan = try messenger.reading(nil) { store, me in
       let viewer = Viewer(
-        store, me, extras: query.includesDeleted ? .tombstones : .nothing, namesReaders: query.namesReaders)
+        store, me, extras: query.includesDeleted ? .tombstones : .nothing, includesReaders: query.includesReaders)
       self.viewer = viewer
       cursor = Cursor(store: try store.uuid(), try messenger.placed(.now, store))
       let rows = try query.conversations.compactMap { reference in

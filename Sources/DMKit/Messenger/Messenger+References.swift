@@ -158,12 +158,12 @@ extension Messenger {
   ///
   /// - Returns: nil when there are no ids, or the first is that of a conversation of the user, or of nothing.
   /// - Throws: `unknown_message` also of one that the user does not see.
-  public func messages(_ ids: [Identifier], namesReaders: Bool = false) throws -> [Message]? {
+  public func messages(_ ids: [Identifier], includesReaders: Bool = false) throws -> [Message]? {
     try reading(nil) { store, me in
       guard let first = ids.first, try store.conversation(first) == nil, try store.place(of: first) != nil else {
         return nil
       }
-      let viewer = Viewer(store, me, namesReaders: namesReaders)
+      let viewer = Viewer(store, me, includesReaders: includesReaders)
       return try ids.map { try visibleMessage(.id($0), store, as: viewer).message }
     }
   }

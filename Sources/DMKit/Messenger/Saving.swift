@@ -108,14 +108,14 @@ extension Messenger {
 
   private func write(_ part: AttachmentPart, of attachment: Attachment, to path: String) throws {
     let descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else { throw fileFault(.cannotCreate, "create", path) }
+    guard descriptor >= 0 else { throw fileError(.cannotCreate, "create", path) }
     defer { close(descriptor) }
     try location.contents.chunks(of: attachment.hash(of: part)) { try writeAll($0, to: descriptor, path) }
-    guard fsync(descriptor) == 0 else { throw fileFault(.inputOutput, "make durable", path) }
+    guard fsync(descriptor) == 0 else { throw fileError(.inputOutput, "make durable", path) }
   }
 
   private func rename(_ file: String, over target: String) throws {
-    guard Glibc.rename(file, target) == 0 else { throw fileFault(.cannotCreate, "create", target) }
+    guard Glibc.rename(file, target) == 0 else { throw fileError(.cannotCreate, "create", target) }
   }
 
   /// Unlike rename(2), link(2) replaces nothing, also when another process comes at the same moment.
@@ -128,7 +128,7 @@ extension Messenger {
         .cannotCreate, "'\(target)' is there already; name another with -o, or say --force", subject: target)
     }
     // Some file systems have no links.
-    guard reason == EPERM || reason == EOPNOTSUPP else { throw fileFault(.cannotCreate, "create", target, reason) }
+    guard reason == EPERM || reason == EOPNOTSUPP else { throw fileError(.cannotCreate, "create", target, reason) }
     try rename(file, over: target)
   }
 }

@@ -10,7 +10,7 @@ extension Edit {
     let line = try InputLine(line)
     guard try [nil, "message", "message_updated"].contains(line.text("type")) else { return nil }
     let act = try act(line.text("text"))
-    if try line.text("system_kind") != nil, Edit.isForWords(act) { return nil }
+    if try line.text("system_kind") != nil, Edit.needsUserMessage(act) { return nil }
     let message: MessageReference
     if let id = try line.identifier("id") {
       message = .id(id)

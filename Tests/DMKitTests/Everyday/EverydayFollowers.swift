@@ -27,7 +27,7 @@ final class EverydayWatcher {
     if let follower { return follower }
     var query = EventQuery([], from: .start)
     query.kinds = Self.kinds
-    query.beatsPresence = false
+    query.signalsPresence = false
     query.marksDelivered = consumer != nil
     query.consumer = consumer
     query.heartbeat = consumer.map { _ in .seconds(1_000_000) }
@@ -110,8 +110,10 @@ extension EverydayRun {
     try learn()
     var right = try expected(from: watcher.place, to: watcher.user)
     var told: [MessagingEvent] = []
-    let deadline = stopwatch() + patience
-    while try .cursor(follower.cursor.description) != messengers[watcher.user].here(), stopwatch() < deadline {
+    let deadline = monotonicMicroseconds() + patience
+    while try .cursor(follower.cursor.description) != messengers[watcher.user].here(),
+      monotonicMicroseconds() < deadline
+    {
       told += (try follower.next(within: .milliseconds(5)) ?? []).filter {
         if case .caughtUp = $0 { false } else { true }
       }
@@ -166,7 +168,7 @@ extension EverydayRun {
     var query = EventQuery(
       talks.compactMap { model.talks[$0].id.map { .id($0) } },
       from: begin.map { .cursor($0.cursor.description) } ?? .start)
-    (query.kinds, query.othersOnly, query.beatsPresence, query.marksDelivered) = (kinds, othersOnly, false, false)
+    (query.kinds, query.othersOnly, query.signalsPresence, query.marksDelivered) = (kinds, othersOnly, false, false)
     let right = try expected(
       from: begin?.place ?? 0, to: user, kinds: kinds, in: talks.isEmpty ? nil : talks, othersOnly: othersOnly)
     let told = try messengers[user].told(query)

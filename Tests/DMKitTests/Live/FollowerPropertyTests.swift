@@ -140,7 +140,7 @@ struct FollowerPropertyTests {
     let filter = StreamModel.Filter(user: user, kinds: kinds, conversations: named, othersOnly: othersOnly)
     var query = EventQuery(try (named ?? []).map { try run.reference($0, user) })
     (query.kinds, query.othersOnly) = (kinds, filter.othersOnly)
-    (query.marksDelivered, query.beatsPresence) = (false, false)
+    (query.marksDelivered, query.signalsPresence) = (false, false)
     query.isCaughtUp = run.random.chance(30)
     var place = run.model.entries.count
     switch run.random.below(run.cursors.isEmpty ? 2 : 6) {
@@ -163,9 +163,9 @@ struct FollowerPropertyTests {
     let (filter, follower) = (watcher.filter, watcher.follower)
     run.log.append("\(filter.user) reads \(filter)")
     let end = try run.messenger(filter.user).here()
-    let deadline = stopwatch() + patience
+    let deadline = monotonicMicroseconds() + patience
     var events: [MessagingEvent] = []
-    while .cursor(follower.cursor.description) != end, stopwatch() < deadline {
+    while .cursor(follower.cursor.description) != end, monotonicMicroseconds() < deadline {
       events += try #require(try follower.next(within: .microseconds(20_000)))
     }
     events = events.filter { if case .caughtUp = $0 { false } else { true } }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DMKit
 
-/// Signals under clocks that somebody sets: `now` and the files' times follow the clock, `moment` the stopwatch.
+/// Signals under clocks that somebody sets: `now` and the files' times follow the clock, `moment` the monotonic clock.
 struct FreshnessTests {
   private static let typing = LiveFolder.Signal.typing(Identifier(high: 1, low: 2), Handle(stored: "bob"))
   private static let present = LiveFolder.Signal.present(Handle(stored: "bob"))

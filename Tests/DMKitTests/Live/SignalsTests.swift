@@ -10,7 +10,7 @@ struct SignalsTests {
   private func query(_ kinds: Set<MessagingEvent.Kind>, in conversations: [ConversationReference] = []) -> EventQuery {
     var query = EventQuery(conversations, from: .now)
     query.kinds = kinds
-    query.beatsPresence = false
+    query.signalsPresence = false
     return query
   }
 
@@ -74,8 +74,8 @@ struct SignalsTests {
     try typing("bob", in: "alice", store).show()
     try typing("bob", in: "+ops", store).show()
     var ids: Set<Identifier> = []
-    let deadline = stopwatch() + patience
-    while ids.count < 2, stopwatch() < deadline {
+    let deadline = monotonicMicroseconds() + patience
+    while ids.count < 2, monotonicMicroseconds() < deadline {
       ids.formUnion(try all.next(within: .microseconds(patience))?.compactMap(\.conversationID) ?? [])
     }
     #expect(ids.count == 2)
@@ -148,7 +148,7 @@ struct SignalsTests {
     let alice = try Follower(try store.messenger("alice"), query([.presence]))
     _ = try alice.untilCaughtUp()
     var follows = query([.message])
-    follows.beatsPresence = true
+    follows.signalsPresence = true
     _ = try Follower(carol, follows).untilCaughtUp()
     _ = try Follower(try store.messenger("dave"), follows).untilCaughtUp()
     _ = try Follower(bob, follows).untilCaughtUp()
@@ -161,7 +161,7 @@ struct SignalsTests {
   @Test func `who does not follow, or is invisible, shows nothing`() throws {
     let store = try store()
     var once = query([.message])
-    (once.beatsPresence, once.follows) = (true, false)
+    (once.signalsPresence, once.follows) = (true, false)
     _ = try Follower(try store.messenger("bob"), once).rest()
     _ = try Follower(try store.messenger("bob"), query([.message])).untilCaughtUp()
     #expect(!FileManager.default.fileExists(atPath: "\(store.location.live)/present.bob"))

@@ -28,10 +28,10 @@ struct ByteReaderTests {
   }
 
   @Test func `beyond the end is nothing`() {
-    #expect(throws: ByteReader.Ended.self) { try number(3, of: [1, 2]) }
-    #expect(throws: ByteReader.Ended.self) { try number(8, of: [UInt8](repeating: 0xFF, count: 8)) }
-    #expect(throws: ByteReader.Ended.self) { try skip(.max, of: [1, 2]) }
-    #expect(throws: ByteReader.Ended.self) { try skip(-1, of: [1, 2]) }
+    #expect(throws: ByteReader.OutOfBytes.self) { try number(3, of: [1, 2]) }
+    #expect(throws: ByteReader.OutOfBytes.self) { try number(8, of: [UInt8](repeating: 0xFF, count: 8)) }
+    #expect(throws: ByteReader.OutOfBytes.self) { try skip(.max, of: [1, 2]) }
+    #expect(throws: ByteReader.OutOfBytes.self) { try skip(-1, of: [1, 2]) }
     let all = reading([1, 2]) { $0.part(upTo: .max).rest }
     #expect(all == 0..<2)
     let none = reading([1, 2]) { $0.part(upTo: -5).rest }

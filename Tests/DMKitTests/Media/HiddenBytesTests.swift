@@ -14,15 +14,15 @@ struct HiddenBytesTests {
     return try folder.bytes(name)
   }
 
-  private func cut(_ bytes: [UInt8], _ format: MediaFormat) throws -> ImageCut {
-    try #require(bytes.withUnsafeBytes { ImageCut.of($0, as: format, keepsOrientation: false) })
+  private func cut(_ bytes: [UInt8], _ format: MediaFormat) throws -> StrippedImage {
+    try #require(bytes.withUnsafeBytes { StrippedImage.of($0, as: format, keepsOrientation: false) })
   }
 
   /// It is encoded anew where that can be done, and sent with a warning where not.
   private func expectDoubt(_ bytes: [UInt8], _ format: MediaFormat, at location: SourceLocation = #_sourceLocation)
     throws
   {
-    #expect(try !cut(bytes, format).isUnderstood, sourceLocation: location)
+    #expect(try !cut(bytes, format).isFullyParsed, sourceLocation: location)
     let folder = try MediaFolder()
     let name = "source.\(format.fileExtensions[0])"
     try folder.write(bytes, to: name)
@@ -51,11 +51,11 @@ struct HiddenBytesTests {
     let comment = [0x21, 0xFE, UInt8(Self.secret.count)] + Self.secret + [0]
     var soiled = bytes
     soiled.insert(contentsOf: comment, at: control)
-    #expect(!contains(ImageCut.result(of: soiled, as: .gif) ?? [], Self.secret))
+    #expect(!contains(StrippedImage.result(of: soiled, as: .gif) ?? [], Self.secret))
     let length = Int(bytes[start]) + 1 + comment.count - 1
     try #require(length < 256)
     soiled[start] = UInt8(length)
-    #expect(contains(ImageCut.result(of: soiled, as: .gif) ?? [], Self.secret))
+    #expect(contains(StrippedImage.result(of: soiled, as: .gif) ?? [], Self.secret))
     try expectDoubt(soiled, .gif)
   }
 
@@ -67,14 +67,14 @@ struct HiddenBytesTests {
     // A single byte of zeros is what ffmpeg(1) writes.
     soiled = bytes
     soiled.insert(contentsOf: [1, 7], at: bytes.count - 2)
-    #expect(try !cut(soiled, .gif).isUnderstood)
+    #expect(try !cut(soiled, .gif).isFullyParsed)
   }
 
   @Test func `a GIF that ends early or goes on with something else is noticed`() throws {
     let bytes = try sample("still.gif")
-    #expect(try cut(bytes, .gif).isUnderstood)
-    for end in [[UInt8](), [0x55, 1, 2], [0x3A]] { #expect(try !cut(bytes.dropLast() + end, .gif).isUnderstood) }
-    #expect(try !cut(bytes.dropLast(20), .gif).isUnderstood)
+    #expect(try cut(bytes, .gif).isFullyParsed)
+    for end in [[UInt8](), [0x55, 1, 2], [0x3A]] { #expect(try !cut(bytes.dropLast() + end, .gif).isFullyParsed) }
+    #expect(try !cut(bytes.dropLast(20), .gif).isFullyParsed)
   }
 
   // MARK: PNG
@@ -93,45 +93,45 @@ struct HiddenBytesTests {
   @Test(arguments: ["sPLT", "CRIT", "hIST", "gAMA"])
   func `a chunk of a PNG that no image needs, or that is too long, goes`(name: String) throws {
     let bytes = try sample("colours.png")
-    let clean = try #require(ImageCut.result(of: bytes, as: .png))
+    let clean = try #require(StrippedImage.result(of: bytes, as: .png))
     var soiled = bytes
     soiled.insert(contentsOf: chunk(name, Self.secret), at: 33)
-    #expect(ImageCut.result(of: soiled, as: .png) == clean)
+    #expect(StrippedImage.result(of: soiled, as: .png) == clean)
     soiled = Array(bytes.dropLast(12)) + chunk("IEND", Self.secret)
-    #expect(ImageCut.result(of: soiled, as: .png) == clean)
+    #expect(StrippedImage.result(of: soiled, as: .png) == clean)
   }
 
   @Test func `a chunk of a PNG that stands twice stays once`() throws {
     let bytes = try sample("colours.png")
-    var once = try #require(ImageCut.result(of: bytes, as: .png))
+    var once = try #require(StrippedImage.result(of: bytes, as: .png))
     once.insert(contentsOf: chunk("gAMA", [0, 1, 2, 3]), at: 33)
     var twice = once
     twice.insert(contentsOf: chunk("gAMA", Array("GPS!".utf8)), at: 33 + 16)
-    #expect(ImageCut.result(of: twice, as: .png) == ImageCut.result(of: once, as: .png))
+    #expect(StrippedImage.result(of: twice, as: .png) == StrippedImage.result(of: once, as: .png))
   }
 
   @Test func `the name of a colour profile goes, and what stands behind its data`() throws {
     let bytes = try sample("colours.png")
     let profile = try compressed("profile", 100)
     func with(_ content: [UInt8]) -> [UInt8] { Array(bytes[..<33]) + chunk("iCCP", content) + bytes[33...] }
-    let clean = try #require(ImageCut.result(of: with(Array("NAMESECRET\0\0".utf8) + profile), as: .png))
+    let clean = try #require(StrippedImage.result(of: with(Array("NAMESECRET\0\0".utf8) + profile), as: .png))
     #expect(contains(clean, Array("iCCPicc\0\0".utf8) + profile) && !contains(clean, Array("NAMESECRET".utf8)))
-    #expect(ImageCut.result(of: with(Array("icc\0\0".utf8) + profile + Self.secret), as: .png) == clean)
-    #expect(ImageCut.result(of: clean, as: .png) == clean)
+    #expect(StrippedImage.result(of: with(Array("icc\0\0".utf8) + profile + Self.secret), as: .png) == clean)
+    #expect(StrippedImage.result(of: clean, as: .png) == clean)
   }
 
   @Test func `a colour profile that is none or becomes too large goes`() throws {
     let bytes = try sample("colours.png")
-    let clean = ImageCut.result(of: bytes, as: .png)
+    let clean = StrippedImage.result(of: bytes, as: .png)
     let large = try compressed(String(repeating: "\u{1}", count: 1024), 4 * 1024 + 1)
     #expect(large.count < 10_000)
     for content in [large, Self.secret, [], try compressed("x", 1000).dropLast(8)] {
       let soiled = Array(bytes[..<33]) + chunk("iCCP", Array("icc\0\0".utf8) + content) + bytes[33...]
-      #expect(ImageCut.result(of: soiled, as: .png) == clean)
+      #expect(StrippedImage.result(of: soiled, as: .png) == clean)
     }
     let fits = try compressed(String(repeating: "\u{1}", count: 1024), 4 * 1024)
     let kept = Array(bytes[..<33]) + chunk("iCCP", Array("icc\0\0".utf8) + fits) + bytes[33...]
-    #expect(contains(try #require(ImageCut.result(of: kept, as: .png)), fits))
+    #expect(contains(try #require(StrippedImage.result(of: kept, as: .png)), fits))
   }
 
   @Test(arguments: ["colours.png", "interlaced.png", "deep.png", "palette.png"])
@@ -141,14 +141,14 @@ struct HiddenBytesTests {
     // Pixels of more lines than there are.
     let lines = try compressed("GPS 48.8577 2.295", 10_000)
     let first = try #require(places(of: Array("IDAT".utf8), in: bytes).first) - 4
-    #expect(try !cut(Array(bytes[..<first]) + chunk("IDAT", lines) + bytes.suffix(12), .png).isUnderstood)
+    #expect(try !cut(Array(bytes[..<first]) + chunk("IDAT", lines) + bytes.suffix(12), .png).isFullyParsed)
   }
 
   @Test func `bytes behind the pixels of a frame are noticed, and the animation stays one`() throws {
     let bytes = try sample("moving.apng")
-    #expect(try cut(bytes, .png).isUnderstood)
+    #expect(try cut(bytes, .png).isFullyParsed)
     let soiled = Array(bytes.dropLast(12)) + chunk("fdAT", [0, 0, 0, 99] + Self.secret) + bytes.suffix(12)
-    #expect(try !cut(soiled, .png).isUnderstood)
+    #expect(try !cut(soiled, .png).isFullyParsed)
     let folder = try MediaFolder()
     try folder.write(soiled, to: "source.png")
     #expect(try folder.prepare("source.png").advice.contains(Self.hidden))
@@ -159,7 +159,7 @@ struct HiddenBytesTests {
   @Test(arguments: MediaSample.editable.filter { $0.format == .jpeg })
   func `bytes behind the last block of a JPEG are noticed`(sample: MediaSample) throws {
     let bytes = try self.sample(sample.name)
-    #expect(try cut(bytes, .jpeg).isUnderstood)
+    #expect(try cut(bytes, .jpeg).isFullyParsed)
     let scans = bytes.withUnsafeBytes { JPEG.Segments($0).filter { $0.marker == JPEG.scan }.map(\.range) }
     let restarts = places(of: [0xFF, 0xD0], in: bytes).filter { place in scans.contains { $0.contains(place) } }
     #expect(!scans.isEmpty && (sample.name != "restarts.jpg" || !restarts.isEmpty))
@@ -167,7 +167,7 @@ struct HiddenBytesTests {
       for hidden in [Self.secret, [0]] {
         var soiled = bytes
         soiled.insert(contentsOf: hidden, at: end)
-        #expect(try !cut(soiled, .jpeg).isUnderstood, "\(end)")
+        #expect(try !cut(soiled, .jpeg).isFullyParsed, "\(end)")
       }
     }
     var soiled = bytes
@@ -178,8 +178,8 @@ struct HiddenBytesTests {
   @Test(arguments: MediaSample.editable.filter { $0.format == .jpeg })
   func `a JPEG of which blocks are missing is noticed`(sample: MediaSample) throws {
     let bytes = try self.sample(sample.name)
-    #expect(try !cut(Array(bytes.dropLast(12)) + [0xFF, 0xD9], .jpeg).isUnderstood)
-    #expect(try !cut(Array(bytes.dropLast(2)), .jpeg).isUnderstood)
+    #expect(try !cut(Array(bytes.dropLast(12)) + [0xFF, 0xD9], .jpeg).isFullyParsed)
+    #expect(try !cut(Array(bytes.dropLast(2)), .jpeg).isFullyParsed)
   }
 
   @Test(arguments: ["1x1", "2x2", "1x2", "2x1"], ["33x17", "64x64", "8x8", "250x7"])
@@ -188,11 +188,11 @@ struct HiddenBytesTests {
     try folder.run("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=\(size)", "-frames:v", "1", "a.png")
     let format = ["1x1": "yuvj444p", "2x2": "yuvj420p", "1x2": "yuvj440p", "2x1": "yuvj422p"][sampling] ?? ""
     try folder.run("ffmpeg", "-v", "error", "-i", "a.png", "-pix_fmt", format, "a.jpg")
-    #expect(try cut(try folder.bytes("a.jpg"), .jpeg).isUnderstood)
+    #expect(try cut(try folder.bytes("a.jpg"), .jpeg).isFullyParsed)
     for quality in ["1", "50", "97"] {
       for options in ["interlace", "interlace=0,optimize_coding", "interlace,trellis_quant,subsample_mode=off"] {
         try folder.run("vips", "copy", "a.png", "b.jpg[Q=\(quality),\(options)]")
-        #expect(try cut(try folder.bytes("b.jpg"), .jpeg).isUnderstood, "\(options) \(quality)")
+        #expect(try cut(try folder.bytes("b.jpg"), .jpeg).isFullyParsed, "\(options) \(quality)")
       }
     }
   }
@@ -205,7 +205,7 @@ struct HiddenBytesTests {
     try sample.make(in: folder)
     try sample.soil(in: folder)
     let bytes = try folder.bytes(sample.name)
-    #expect(try cut(bytes, .webp).isUnderstood)
+    #expect(try cut(bytes, .webp).isFullyParsed)
     let image = try #require(places(of: Array("VP8 ".utf8), in: bytes).first)
     let size = bytes[image + 4..<image + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
     // To the end of the file, and beyond that.
@@ -214,7 +214,7 @@ struct HiddenBytesTests {
       soiled.replaceSubrange(image + 4..<image + 8, with: withUnsafeBytes(of: UInt32(size).littleEndian) { Array($0) })
       try expectDoubt(soiled, .webp)
     }
-    #expect(try !cut(bytes.dropLast(3), .webp).isUnderstood)
+    #expect(try !cut(bytes.dropLast(3), .webp).isFullyParsed)
   }
 
   // MARK: zlib

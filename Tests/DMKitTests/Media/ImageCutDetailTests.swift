@@ -12,7 +12,7 @@ struct ImageCutDetailTests {
   }
 
   private func cut(_ bytes: [UInt8], _ format: MediaFormat, keepsOrientation: Bool = false) throws -> [UInt8] {
-    try #require(ImageCut.result(of: bytes, as: format, keepsOrientation: keepsOrientation))
+    try #require(StrippedImage.result(of: bytes, as: format, keepsOrientation: keepsOrientation))
   }
 
   @Test func `a comment between the scans of a JPEG goes`() throws {

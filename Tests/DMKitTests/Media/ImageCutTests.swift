@@ -62,11 +62,11 @@ struct ImageCutTests {
     let folder = try SampleFolder()
     try sample.make(in: folder)
     let bytes = try folder.bytes(sample.name)
-    let clean = try #require(ImageCut.result(of: bytes, as: sample.format))
+    let clean = try #require(StrippedImage.result(of: bytes, as: sample.format))
     for end in ["PK\u{3}\u{4}archive", "<script>alert(1)</script>", "*/=1;", "\u{FF}\u{D8}", "\0"] {
-      #expect(ImageCut.result(of: bytes + Array(end.utf8), as: sample.format) == clean)
+      #expect(StrippedImage.result(of: bytes + Array(end.utf8), as: sample.format) == clean)
     }
-    #expect(ImageCut.result(of: bytes + bytes, as: sample.format) == clean)
+    #expect(StrippedImage.result(of: bytes + bytes, as: sample.format) == clean)
   }
 
   @Test(arguments: [
@@ -91,9 +91,9 @@ struct ImageCutTests {
   }
 
   @Test func `other formats are not cut`() {
-    #expect(ImageCut.result(of: Array("text".utf8), as: .text) == nil)
-    #expect(ImageCut.result(of: [], as: .jpeg) == nil)
-    #expect(ImageCut.result(of: [0xFF, 0xD8, 0xFF, 0xD9], as: .jpeg) == nil)
+    #expect(StrippedImage.result(of: Array("text".utf8), as: .text) == nil)
+    #expect(StrippedImage.result(of: [], as: .jpeg) == nil)
+    #expect(StrippedImage.result(of: [0xFF, 0xD8, 0xFF, 0xD9], as: .jpeg) == nil)
   }
 
   @Test func `more pieces than can be held are refused`() throws {
@@ -105,18 +105,18 @@ struct ImageCutTests {
     func crowded(_ count: Int) -> [UInt8] {
       Array(bytes.dropLast()) + [[UInt8]](repeating: pair, count: count).joined() + [0x3B]
     }
-    #expect(ImageCut.result(of: crowded(ImageCut.limit - 1), as: .gif) != nil)
-    #expect(ImageCut.result(of: crowded(ImageCut.limit), as: .gif) == nil)
+    #expect(StrippedImage.result(of: crowded(StrippedImage.limit - 1), as: .gif) != nil)
+    #expect(StrippedImage.result(of: crowded(StrippedImage.limit), as: .gif) == nil)
   }
 
   @Test func `a file is written once, for its owner`() throws {
     let folder = try SampleFolder()
     try folder.write(Array("0123456789".utf8), "source")
     let file = try MappedFile(path: folder.path("source"))
-    try ImageCut.write([.range(2..<4), .bytes([0x61]), .range(9..<10)], of: file, to: folder.path("new"))
+    try StrippedImage.write([.range(2..<4), .bytes([0x61]), .range(9..<10)], of: file, to: folder.path("new"))
     #expect(try folder.bytes("new") == Array("23a9".utf8))
     #expect(String(decoding: try folder.run("stat", "-c", "%a", "new"), as: UTF8.self) == "600\n")
-    let fault = try code { try ImageCut.write([], of: file, to: folder.path("new")) }
+    let fault = try code { try StrippedImage.write([], of: file, to: folder.path("new")) }
     #expect(fault == .inputOutput)
   }
 }

@@ -59,18 +59,18 @@ struct ImageHeaderTests {
 
   @Test func `turns follow each other`() {
     // Mirrored first and then turned by a quarter is 7; the other way around it is 5.
-    var turn = Turn()
+    var turn = ImageRotation()
     turn.mirror()
     turn.turn(clockwise: 1)
     #expect(turn.orientation == 7)
-    turn = Turn()
+    turn = ImageRotation()
     turn.turn(clockwise: 1)
     turn.mirror()
     #expect(turn.orientation == 5)
     turn.turn(clockwise: -6)
     turn.mirror()
     turn.turn(clockwise: 1)
-    #expect(turn == Turn())
+    #expect(turn == ImageRotation())
   }
 
   @Test func `a size that is none is not read`() throws {

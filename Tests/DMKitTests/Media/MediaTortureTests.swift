@@ -58,7 +58,9 @@ struct MediaTortureTests {
       try #require(1...8 ~= header.orientation, "\(place)")
     }
     for keepsOrientation in [false, true] {
-      let pieces = bytes.withUnsafeBytes { ImageCut.of($0, as: format, keepsOrientation: keepsOrientation)?.pieces }
+      let pieces = bytes.withUnsafeBytes {
+        StrippedImage.of($0, as: format, keepsOrientation: keepsOrientation)?.pieces
+      }
       var last: Range<Int>?
       for piece in pieces ?? [] {
         guard case .range(let range) = piece else {
@@ -69,9 +71,9 @@ struct MediaTortureTests {
         if let last { try #require(last.upperBound < range.lowerBound, "\(place)") }
         last = range
       }
-      guard pieces != nil, let clean = ImageCut.result(of: bytes, as: format, keepsOrientation: keepsOrientation)
+      guard pieces != nil, let clean = StrippedImage.result(of: bytes, as: format, keepsOrientation: keepsOrientation)
       else { continue }
-      let again = ImageCut.result(of: clean, as: format, keepsOrientation: keepsOrientation)
+      let again = StrippedImage.result(of: clean, as: format, keepsOrientation: keepsOrientation)
       try #require(again == clean, "\(place)")
     }
   }

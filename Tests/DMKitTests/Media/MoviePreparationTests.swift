@@ -270,7 +270,7 @@ struct MoviePreparationTests {
     // Whatever it is taken for, it is not played.
     for format in MediaFormat.allCases where [.video, .audio].contains(format.kind) {
       var outcome = Tool.Outcome.missing
-      let bench = Workbench(folder: folder.path, searchPath: Tool.environmentPath, progress: { _ in })
+      let bench = ToolContext(folder: folder.path, searchPath: Tool.environmentPath, progress: { _ in })
       let header = try MovieTool(bench: bench).probe("source.m3u8", format, &outcome)
       #expect(header?.hasVideo != true)
     }

@@ -105,12 +105,12 @@ final class SampleFolder: TemporaryFolder {
   ///
   /// - Returns: what it is made of.
   @discardableResult
-  func cut(_ name: String, to result: String, keepsOrientation: Bool = false) throws -> [ImageCut.Piece] {
+  func cut(_ name: String, to result: String, keepsOrientation: Bool = false) throws -> [StrippedImage.Piece] {
     let file = try MappedFile(path: path(name))
     let format = MediaFormat.of(file.bytes)
-    let cut = try #require(ImageCut.of(file.bytes, as: format, keepsOrientation: keepsOrientation))
-    #expect(cut.isUnderstood)
-    try ImageCut.write(cut.pieces, of: file, to: path(result))
+    let cut = try #require(StrippedImage.of(file.bytes, as: format, keepsOrientation: keepsOrientation))
+    #expect(cut.isFullyParsed)
+    try StrippedImage.write(cut.pieces, of: file, to: path(result))
     return cut.pieces
   }
 
@@ -141,7 +141,7 @@ extension ImageHeader {
   }
 }
 
-extension ImageCut {
+extension StrippedImage {
   /// The file that the pieces are.
   static func result(of bytes: [UInt8], as format: MediaFormat, keepsOrientation: Bool = false) -> [UInt8]? {
     let found = bytes.withUnsafeBytes { of($0, as: format, keepsOrientation: keepsOrientation) }

@@ -10,7 +10,7 @@ struct ConsumersTests {
     query.consumer = name
     query.kinds = [.message]
     query.follows = follows
-    query.beatsPresence = false
+    query.signalsPresence = false
     return query
   }
 

@@ -203,7 +203,7 @@ struct DeletionTests {
     let place = try group.alice.here()
     try group.expire("two")
     var query = EventQuery(from: place)
-    (query.kinds, query.marksDelivered, query.beatsPresence) = ([.messageDeleted], false, false)
+    (query.kinds, query.marksDelivered, query.signalsPresence) = ([.messageDeleted], false, false)
     #expect(try Follower(group.bob, query).until("3 deleted").last == "3 deleted")
     let tombstone = try #require(try tombstones(group.carol).first)
     #expect(tombstone.number == 3 && tombstone.text == nil && tombstone.deletedAt == tombstone.expiresAt)

@@ -23,7 +23,7 @@ struct VisibilityPropertyTests {
       random = SplitMix64(seed: seed)
       for user in users {
         var query = EventQuery(from: .start)
-        (query.consumer, query.follows, query.beatsPresence) = ("bot", false, false)
+        (query.consumer, query.follows, query.signalsPresence) = ("bot", false, false)
         _ = try Follower(user, query)
       }
     }
@@ -105,7 +105,7 @@ struct VisibilityPropertyTests {
     while case let batch = try results.next(), !batch.isEmpty { found.formUnion(batch.map(\.message.id)) }
     #expect(found == Set(all.filter { $0.systemKind == nil }.map(\.id)), what)
     var stream = EventQuery(from: .start)
-    (stream.kinds, stream.marksDelivered, stream.beatsPresence) = ([.message], false, false)
+    (stream.kinds, stream.marksDelivered, stream.signalsPresence) = ([.message], false, false)
     let told = try user.told(stream).compactMap { event -> Message? in
       if case .message(let message, _) = event { message } else { nil }
     }

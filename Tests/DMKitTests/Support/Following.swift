@@ -63,9 +63,9 @@ extension Follower {
 
   /// Everything up to the event that is waited for, marked as delivered.
   func until(_ isLast: (MessagingEvent) -> Bool) throws -> [MessagingEvent] {
-    let deadline = stopwatch() + patience
+    let deadline = monotonicMicroseconds() + patience
     var events: [MessagingEvent] = []
-    while stopwatch() < deadline, let next = try next(within: .microseconds(patience)) {
+    while monotonicMicroseconds() < deadline, let next = try next(within: .microseconds(patience)) {
       events += next
       try markDelivered(next)
       if next.contains(where: isLast) { return events }

@@ -6,7 +6,7 @@ internal import Glibc
 ///
 /// Boxes that are not needed to play it become free space (ISO/IEC 14496-12, section 8.1.2). So do tracks that are
 /// neither video nor sound, with their samples, because cameras record their position in such tracks.
-enum MovieCut {
+enum MovieMetadataEraser {
   /// The boxes that are kept, by the name of the box around them; in other boxes all are kept, except `metadata`.
   private static let kept: [String: Set<String>] = [
     "": ["ftyp", "styp", "moov", "mdat", "moof", "mfra", "sidx"], "moov": ["mvhd", "trak", "mvex"],
@@ -33,9 +33,9 @@ enum MovieCut {
   /// - Returns: whether the format is supported and the whole file could be read.
   static func cut(_ path: String, as format: MediaFormat) throws -> Bool {
     guard [.mp4, .quickTime, .m4a].contains(format) else { return false }
-    guard let (blanks, isUnderstood) = try blanks(in: path) else { return false }
+    guard let (blanks, isFullyParsed) = try blanks(in: path) else { return false }
     let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { throw fileFault(.inputOutput, "write", path) }
+    guard descriptor >= 0 else { throw fileError(.inputOutput, "write", path) }
     defer { close(descriptor) }
     for blank in blanks {
       if let name = blank.name {
@@ -50,7 +50,7 @@ enum MovieCut {
         left -= count
       }
     }
-    return isUnderstood
+    return isFullyParsed
   }
 
   private static func write(_ bytes: [UInt8], _ descriptor: Int32, _ path: String) throws {
@@ -58,41 +58,41 @@ enum MovieCut {
   }
 
   /// The ranges to overwrite; nil if the file has no index (`moov`).
-  private static func blanks(in path: String) throws -> (blanks: [Blank], isUnderstood: Bool)? {
+  private static func blanks(in path: String) throws -> (blanks: [Blank], isFullyParsed: Bool)? {
     let file = try MappedFile(path: path)
     let all = ByteReader(file.bytes)
     var blanks: [Blank] = []
     var open = [(name: "", content: all)]
-    var (hasIndex, isUnderstood) = (false, true)
+    var (hasIndex, isFullyParsed) = (false, true)
     let isFragmented = Boxes(all).contains { $0.name == "moof" }
     while let (parent, content) = open.popLast() {
       var boxes = Boxes(content)
       while let box = boxes.next() {
         hasIndex = hasIndex || parent.isEmpty && box.name == "moov"
-        isUnderstood = isUnderstood && box.isWhole
+        isFullyParsed = isFullyParsed && box.isWhole
         if !isKept(box, in: parent) {
           blanks.append(Blank(name: box.start + 4, content: box.content.rest))
           if parent == "moov", box.name == "trak" {
             // The index of fragments is not read here.
             let samples = isFragmented ? nil : MovieSamples.ranges(of: box.content, in: all)
             blanks += (samples ?? []).map { Blank(content: $0) }
-            isUnderstood = isUnderstood && samples != nil
+            isFullyParsed = isFullyParsed && samples != nil
           }
         } else if let content = metadata(of: box) {
           blanks.append(Blank(content: content))
         } else if containers.contains(box.name) {
           open.append((box.name, box.content))
         } else if box.name != "mdat" {
-          isUnderstood = isUnderstood && !marks.contains { box.content.contains($0) }
+          isFullyParsed = isFullyParsed && !marks.contains { box.content.contains($0) }
         }
       }
       blanks.append(Blank(content: boxes.rest))
     }
-    return hasIndex ? (blanks, isUnderstood) : nil
+    return hasIndex ? (blanks, isFullyParsed) : nil
   }
 
   /// Whether a sound in boxes, which is sent unchanged, contains the position where it was recorded.
-  static func tellsPlace(_ path: String) throws -> Bool {
+  static func hasLocation(_ path: String) throws -> Bool {
     let file = try MappedFile(path: path)
     let marks =
       [[0xA9] + Array("xyz".utf8)] + ["loci", "com.apple.quicktime.location", "exif:GPS"].map { Array($0.utf8) }

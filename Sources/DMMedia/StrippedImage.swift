@@ -3,7 +3,7 @@ internal import DMSystem
 internal import Glibc
 
 /// The parts of an image that are kept: ranges of the file, and new bytes between them.
-struct ImageCut {
+struct StrippedImage {
   enum Piece: Equatable {
     case bytes([UInt8])
     case range(Range<Int>)
@@ -18,7 +18,7 @@ struct ImageCut {
 
   private(set) var pieces: [Piece] = []
   /// Whether all kept data belongs to the image: its compressed data ends where its chunk, segment or block ends.
-  private(set) var isUnderstood = true
+  private(set) var isFullyParsed = true
 
   /// The maximum number of pieces: more than a normal file has, and few enough to be kept in memory.
   static let limit = 1 << 16
@@ -31,11 +31,11 @@ struct ImageCut {
   /// - Returns: nil if the format is another, the file cannot be read, or it has more than `limit` pieces.
   static func of(
     _ bytes: UnsafeRawBufferPointer, as format: MediaFormat, keepsOrientation: Bool, checks: Bool = true
-  ) -> ImageCut? {
+  ) -> StrippedImage? {
     guard let header = ImageHeader.read(bytes, as: format) else { return nil }
     let orientation = keepsOrientation && header.orientation != 1 ? header.orientation : nil
     do {
-      let cut: ImageCut? =
+      let cut: StrippedImage? =
         switch format {
         case .jpeg: JPEG.cut(bytes, orientation: orientation, checks: checks)
         case .png: try PNG.cut(bytes, orientation: orientation, checks: checks)
@@ -53,7 +53,7 @@ struct ImageCut {
   /// Writes a new file.
   static func write(_ pieces: [Piece], of file: borrowing MappedFile, to path: String) throws(DMError) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw fileFault(.inputOutput, "create", path) }
+    guard descriptor >= 0 else { throw fileError(.inputOutput, "create", path) }
     defer { close(descriptor) }
     for piece in pieces {
       switch piece {
@@ -89,7 +89,7 @@ struct ImageCut {
     if bytes[range].elementsEqual(wanted) { keep(range) } else { add(.bytes(wanted)) }
   }
 
-  mutating func doubt() { isUnderstood = false }
+  mutating func doubt() { isFullyParsed = false }
 
   /// Adds the padding byte that RIFF has after an odd number of bytes.
   mutating func makeEven() {

@@ -1,5 +1,5 @@
 /// The common settings of all tools that work on one file.
-struct Workbench {
+struct ToolContext {
   /// The folder of the private copy and of the results; no other process writes there.
   let folder: String
   let searchPath: String

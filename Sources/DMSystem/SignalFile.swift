@@ -3,7 +3,7 @@ internal import Glibc
 /// An empty file whose modification time is a signal.
 ///
 /// Nothing is thrown: if the file cannot be touched, the signal comes later or not at all.
-package enum EmptyFile {
+package enum SignalFile {
   /// - Returns: whether the file has the current time now.
   @discardableResult
   package static func touch(_ path: String) -> Bool {

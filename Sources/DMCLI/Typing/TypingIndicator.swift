@@ -4,7 +4,7 @@ internal import DMSystem
 internal import Glibc
 
 /// Shows other users that the user is typing, and hides it at the end, also after a signal.
-public struct Showing: ~Copyable {
+public struct TypingIndicator: ~Copyable {
   private let signal: TypingSignal?
   private let interrupts: Interrupts
   /// Restored before the program ends.
@@ -23,7 +23,7 @@ public struct Showing: ~Copyable {
 
   /// Shows typing, shows it again before it expires, or hides it.
   private mutating func show(_ isWanted: Bool) {
-    let now = stopwatch()
+    let now = monotonicMicroseconds()
     if isWanted, !isOn || now >= refresh {
       shown = signal?.show()
       refresh = now + TypingSignal.refresh.microseconds
@@ -75,9 +75,9 @@ public struct Showing: ~Copyable {
 
   /// Shows typing for a time.
   public mutating func last(_ length: Duration) {
-    let end = stopwatch() + length.microseconds
+    let end = monotonicMicroseconds() + length.microseconds
     var nothing: [pollfd] = []
-    while stopwatch() < end {
+    while monotonicMicroseconds() < end {
       show(true)
       wait(&nothing, until: end)
     }
@@ -146,7 +146,7 @@ public struct Showing: ~Copyable {
     var line = KeyedLine()
     var byte: UInt8 = 0
     while true {
-      let now = stopwatch()
+      let now = monotonicMicroseconds()
       show(keys.isShowing(at: now))
       var streams = [
         pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
@@ -156,7 +156,7 @@ public struct Showing: ~Copyable {
       if hasGone(streams[1]) { leave(SIGPIPE) }
       guard streams[0].revents != 0 else { continue }
       guard read(STDIN_FILENO, &byte, 1) == 1 else { break }
-      keys.strike(at: stopwatch())
+      keys.strike(at: monotonicMicroseconds())
       switch line.take(byte) {
       case .echo(let bytes): terminal.show(bytes)
       case .line(let bytes):

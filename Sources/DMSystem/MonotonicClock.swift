@@ -4,35 +4,35 @@ internal import Glibc
 /// The time of the monotonic clock, in microseconds.
 ///
 /// The corresponding C function is `clock_gettime` with `CLOCK_MONOTONIC`.
-package func stopwatch() -> Int64 {
+package func monotonicMicroseconds() -> Int64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
 }
 
-/// The timeout of poll(2) until a time of `stopwatch`; for `.max` there is no timeout (-1).
+/// The timeout of poll(2) until a time of `monotonicMicroseconds`; for `.max` there is no timeout (-1).
 ///
 /// Rounded up, so that the time has passed when the timeout ends.
 package func milliseconds(until moment: Int64) -> Int32 {
-  moment == .max ? -1 : Int32(clamping: max(0, (moment - stopwatch() + 999) / 1000))
+  moment == .max ? -1 : Int32(clamping: max(0, (moment - monotonicMicroseconds() + 999) / 1000))
 }
 
 /// A timer on the monotonic clock that is due at regular intervals.
-package struct Interval {
+package struct RepeatingTimer {
   package let length: Int64
   package private(set) var due: Int64
 
   /// - Parameters:
   ///   - length: microseconds.
-  ///   - moment: the start, as a time of `stopwatch`.
-  package init(_ length: Int64, from moment: Int64 = stopwatch()) {
+  ///   - moment: the start, as a time of `monotonicMicroseconds`.
+  package init(_ length: Int64, from moment: Int64 = monotonicMicroseconds()) {
     self.length = length
     due = moment + length
   }
 
   /// Whether the timer is due; if so, it starts again now.
   package mutating func comes() -> Bool {
-    let now = stopwatch()
+    let now = monotonicMicroseconds()
     guard now >= due else { return false }
     due = now + length
     return true

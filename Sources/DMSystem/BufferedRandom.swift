@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Random numbers of the system, taken 32 at a time, because each system call costs as much as writing a row.
-package struct RandomSupply: RandomNumberGenerator {
+package struct BufferedRandom: RandomNumberGenerator {
   private var numbers: [UInt64] = []
 
   package init() {}
