@@ -18,7 +18,7 @@ public struct ListQuery: Sendable {
   /// Only this conversation, if the list contains it, without pages.
   package var only: Identifier?
   /// The keys of `conversations`.
-  package var keys: [Int64]?
+  package var keys: [ConversationKey]?
 
   public init() {}
 }

@@ -130,7 +130,7 @@ extension Upkeep {
     )
     while try statement.step() {
       findings.add(
-        .counts, try store.reference(to: statement.int64(0)),
+        .counts, try store.reference(to: statement.messageKey(0)),
         "its count of \(rows)s is \(statement.int(1)) instead of \(statement.int(2)); dm-doctor repair corrects it")
     }
   }

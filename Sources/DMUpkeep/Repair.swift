@@ -61,7 +61,7 @@ extension Upkeep {
   ///
   /// - Returns: how many were wrong.
   private func conversations(in store: Store) throws -> Int {
-    var wrong: [(key: Int64, end: ConversationAudit.End)] = []
+    var wrong: [(key: ConversationKey, end: ConversationAudit.End)] = []
     try ConversationAudit.forEach(in: store) { audit in
       try progress("counting")
       try audit.readMessages(nil)
@@ -82,7 +82,7 @@ extension Upkeep {
 
   /// Corrects what participants have read, and their counts, once the ends of their conversations are right.
   private func participants(in store: Store) throws -> Int {
-    var wrong: [(conversation: Int64, user: Int64, counts: ParticipantCounts)] = []
+    var wrong: [(conversation: ConversationKey, user: UserKey, counts: ParticipantCounts)] = []
     try ConversationAudit.forEach(in: store) { audit in
       try progress("counting")
       try audit.readMessages(nil)

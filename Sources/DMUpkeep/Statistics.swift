@@ -64,10 +64,10 @@ extension Store {
   }
 
   fileprivate func consumerStatistics() throws -> [Statistics.Consumer] {
-    var users: [Int64] = []
+    var users: [UserKey] = []
     do {
       var rows = try connection.prepare("SELECT DISTINCT user FROM consumer ORDER BY user")
-      while try rows.step() { users.append(rows.int64(0)) }
+      while try rows.step() { users.append(rows.userKey(0)) }
     }
     return try users.flatMap { user in
       let viewer = Viewer(self, user)

@@ -93,7 +93,7 @@ extension Messenger {
     }
   }
 
-  func consumer(_ name: String, _ store: Store, _ me: Int64) throws -> Store.ConsumerRow {
+  func consumer(_ name: String, _ store: Store, _ me: UserKey) throws -> Store.ConsumerRow {
     if let row = try store.consumers(of: me, named: name).first { return row }
     throw unknownConsumer(name)
   }
@@ -116,7 +116,7 @@ extension Messenger {
       busy: "another dm-tail streams the consumer '\(row.name)'; end that one first")
   }
 
-  private func seen(_ row: Store.ConsumerRow, _ store: Store, _ me: Int64) throws -> Consumer {
+  private func seen(_ row: Store.ConsumerRow, _ store: Store, _ me: UserKey) throws -> Consumer {
     let behind = try store.messagesOfOthers(
       after: row.position.rev, conversations: row.conversations, as: Viewer(store, me))
     return Consumer(
@@ -132,10 +132,10 @@ private final class ConsumerPlace {
   private let before: Store.ConsumerRow
   private let messenger: Messenger
   private let store: Store
-  private let me: Int64
+  private let me: UserKey
   private let uuid: Identifier
 
-  init(_ name: String, _ messenger: Messenger, _ store: Store, _ me: Int64) throws {
+  init(_ name: String, _ messenger: Messenger, _ store: Store, _ me: UserKey) throws {
     row = try messenger.consumer(name, store, me)
     before = row
     uuid = try store.uuid()

@@ -17,7 +17,7 @@ extension Messenger {
   }
 
   /// Runs `body` with the conversations that a query names found.
-  private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Store, Int64) throws -> T) throws -> T {
+  private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Store, UserKey) throws -> T) throws -> T {
     let found = try reading(nil as T?) { store, me in
       var query = query
       if !query.conversations.isEmpty { query.keys = try query.conversations.map { try find($0, store, me).key } }
@@ -69,7 +69,7 @@ extension Messenger {
     try createConversation(with: [handle])
   }
 
-  func startDirect(with other: Int64, _ store: Store, _ me: Int64) throws -> Store.ConversationRow {
+  func startDirect(with other: UserKey, _ store: Store, _ me: UserKey) throws -> Store.ConversationRow {
     try store.insertConversation(
       .direct(me, other), creator: me, participants: me == other ? [me] : [me, other], at: .now)
   }
@@ -88,7 +88,7 @@ extension Messenger {
   }
 
   private func createGroup(
-    _ title: String?, of others: [Int64], ifAbsent: Bool, _ store: Store, _ me: Int64
+    _ title: String?, of others: [UserKey], ifAbsent: Bool, _ store: Store, _ me: UserKey
   ) throws -> Conversation {
     if ifAbsent, let row = try existingGroup(title, of: others, store, me) {
       try bringBack(row, store, me)
@@ -102,7 +102,7 @@ extension Messenger {
 
   /// The one group that a title means, or without one that of exactly these members.
   private func existingGroup(
-    _ title: String?, of others: [Int64], _ store: Store, _ me: Int64
+    _ title: String?, of others: [UserKey], _ store: Store, _ me: UserKey
   ) throws -> Store.ConversationRow? {
     if let title, let row = try store.conversation(ownName: title, of: me) { return row }
     let groups =
@@ -115,7 +115,7 @@ extension Messenger {
     return groups.first
   }
 
-  func asSeen(_ row: Store.ConversationRow, _ store: Store, _ me: Int64) throws -> Conversation {
+  func asSeen(_ row: Store.ConversationRow, _ store: Store, _ me: UserKey) throws -> Conversation {
     guard let seen = try store.conversation(row.key, as: Viewer(store, me)) else {
       throw DMError(.internal, "the conversation '\(row.id)' was not found again", subject: row.id.description)
     }

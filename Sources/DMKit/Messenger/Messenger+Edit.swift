@@ -27,12 +27,12 @@ extension Messenger {
 final class EditSession: BatchSession {
   private let messenger: Messenger
   private let store: Store
-  private let me: Int64
+  private let me: UserKey
   /// One for all: what is hidden from a user may be as much as what they edit.
   private let viewer: Viewer
   private let mentions: Mentions
 
-  init(_ messenger: Messenger, _ store: Store, _ me: Int64) {
+  init(_ messenger: Messenger, _ store: Store, _ me: UserKey) {
     self.messenger = messenger
     self.store = store
     self.me = me

@@ -6,7 +6,7 @@ public import DMModel
 public final class History {
   private enum Plan {
     /// Those that come first stand last.
-    case ranges([SeqRange], conversation: Int64)
+    case ranges([SeqRange], conversation: ConversationKey)
     case timeline(Store.TimelineFilter, from: Store.Moment)
   }
 
@@ -37,7 +37,7 @@ public final class History {
       if query.conversations.count == 1 {
         return try rows.first.map {
           .ranges(try Self.ranges(query, $0, messenger, store, viewer).reversed(), conversation: $0.key)
-        } ?? .ranges([], conversation: 0)
+        } ?? .ranges([], conversation: ConversationKey(number: 0))
       }
       return try Self.timeline(query, query.conversations.isEmpty ? nil : rows.map(\.key), messenger, store, viewer)
     }
@@ -127,7 +127,7 @@ public final class History {
   }
 
   private static func timeline(
-    _ query: HistoryQuery, _ conversations: [Int64]?, _ messenger: Messenger, _ store: Store, _ viewer: Viewer
+    _ query: HistoryQuery, _ conversations: [ConversationKey]?, _ messenger: Messenger, _ store: Store, _ viewer: Viewer
   ) throws -> Plan? {
     let me = viewer.user
     func time(_ bound: HistoryQuery.Bound) throws -> Timestamp {
@@ -154,7 +154,7 @@ public final class History {
 extension Messenger {
   /// The numbers that ranges mean to a user, unsorted.
   func resolved(
-    _ ranges: [RangeReference], in row: Store.ConversationRow, _ store: Store, _ me: Int64
+    _ ranges: [RangeReference], in row: Store.ConversationRow, _ store: Store, _ me: UserKey
   ) throws -> [SeqRange] {
     // One without extras: tombstones are printed, and not counted.
     let viewer = Viewer(store, me)

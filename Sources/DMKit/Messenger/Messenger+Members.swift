@@ -28,7 +28,7 @@ extension Messenger {
 
   /// Has a user take part from the message that announced them.
   private func admit(
-    _ user: Int64, to row: Store.ConversationRow, announcedIn seq: Int, withHistory: Bool, _ store: Store
+    _ user: UserKey, to row: Store.ConversationRow, announcedIn seq: Int, withHistory: Bool, _ store: Store
   ) throws {
     var missed = 1
     if let left = try store.membership(of: user, in: row.key)?.leftSeq {
@@ -45,7 +45,7 @@ extension Messenger {
   }
 
   /// What a user does to one who blocks them must not be shown to that one.
-  func putAside(_ conversation: Int64, of user: Int64, _ store: Store) throws {
+  func putAside(_ conversation: ConversationKey, of user: UserKey, _ store: Store) throws {
     try store.set(.archived(true), of: user, in: conversation)
     try store.set(.mutedUntil(.forever), of: user, in: conversation)
   }
@@ -72,7 +72,7 @@ extension Messenger {
     }
   }
 
-  private func end(_ user: Int64, by me: Int64, _ row: inout Store.ConversationRow, _ store: Store) throws {
+  private func end(_ user: UserKey, by me: UserKey, _ row: inout Store.ConversationRow, _ store: Store) throws {
     try store.announce(.userLeft, [store.handle(user).description], by: me, in: &row)
     try store.leave(row, user)
     if try !store.blockedUsers(by: user).isEmpty { try store.applyBlocks(of: user, in: row.key) }
@@ -118,7 +118,7 @@ extension Messenger {
   /// Does something to a conversation that all in it see.
   private func changeGroup(
     _ reference: ConversationReference, _ act: Act,
-    _ body: (inout Store.ConversationRow, Store, Int64) throws -> Bool
+    _ body: (inout Store.ConversationRow, Store, UserKey) throws -> Bool
   ) throws -> Conversation? {
     try expectStore(with: reference)
     return try writing { store, me in
@@ -136,8 +136,8 @@ extension Messenger {
   }
 
   /// The keys of users, each once.
-  func keys(_ handles: [String], _ store: Store, _ me: Int64) throws -> [Int64] {
-    var found: [Int64] = []
+  func keys(_ handles: [String], _ store: Store, _ me: UserKey) throws -> [UserKey] {
+    var found: [UserKey] = []
     for handle in handles {
       guard let user = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
       if !found.contains(user) { found.append(user) }

@@ -54,13 +54,13 @@ extension Messenger {
   }
 
   /// Lists a conversation again that the user had deleted: they have something to say in it.
-  func bringBack(_ row: Store.ConversationRow, _ store: Store, _ me: Int64) throws {
+  func bringBack(_ row: Store.ConversationRow, _ store: Store, _ me: UserKey) throws {
     guard try store.set(.deleted(false), of: me, in: row.key) else { return }
     try store.append(.ownState, conversation: row.key, user: me, at: .now)
   }
 
   /// - Returns: whether anything changed.
-  func apply(_ change: OwnChange, in row: Store.ConversationRow, _ store: Store, _ me: Int64) throws -> Bool {
+  func apply(_ change: OwnChange, in row: Store.ConversationRow, _ store: Store, _ me: UserKey) throws -> Bool {
     let before = try asSeen(row, store, me)
     switch change {
     case .pinned(let value):
@@ -97,7 +97,8 @@ extension Messenger {
     try store.append(.ownState, conversation: row.key, user: me, at: .now)
     return true
   }
-  private func nameTaken(_ name: String, _ row: Store.ConversationRow, _ store: Store, _ me: Int64) throws -> DMError {
+  private func nameTaken(_ name: String, _ row: Store.ConversationRow, _ store: Store, _ me: UserKey) throws -> DMError
+  {
     var other = try asSeen(row, store, me)
     other.ownName = nil
     let title = try store.name(of: other, as: Viewer(store, me))

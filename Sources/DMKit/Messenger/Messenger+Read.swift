@@ -80,8 +80,8 @@ extension Messenger {
     var errors: [Int: DMError] = [:]
     let marked = try mark(options) { store, me in
       errors = [:]
-      var order: [Int64] = []
-      var wanted: [Int64: [SeqRange]] = [:]
+      var order: [ConversationKey] = []
+      var wanted: [ConversationKey: [SeqRange]] = [:]
       var rows: [Identifier: Store.ConversationRow] = [:]
       for (index, message) in messages.enumerated() {
         do {
@@ -110,7 +110,7 @@ extension Messenger {
   public func markDelivered(upTo seqs: [Identifier: Int]) throws -> Bool {
     try attempt {
       let news = try reading([]) { store, me in
-        try seqs.compactMap { id, seq -> (Int64, Int)? in
+        try seqs.compactMap { id, seq -> (ConversationKey, Int)? in
           guard let row = try store.conversation(id), try store.isParticipant(me, of: row.key) else { return nil }
           let seq = min(seq, row.lastSeq)
           return try store.deliveredSeq(to: me, in: row.key) < seq ? (row.key, seq) : nil
@@ -125,10 +125,10 @@ extension Messenger {
 
   // MARK: How
 
-  private typealias Marks = [(conversation: Int64, ranges: [SeqRange])]
+  private typealias Marks = [(conversation: ConversationKey, ranges: [SeqRange])]
 
   private func ranges(
-    _ target: ReadTarget, in row: Store.ConversationRow, _ options: MarkOptions, _ store: Store, _ me: Int64
+    _ target: ReadTarget, in row: Store.ConversationRow, _ options: MarkOptions, _ store: Store, _ me: UserKey
   ) throws -> [SeqRange] {
     let all = try ranges(target, in: row, store, me)
     guard let sender = try sender(of: options, store, me) else { return all }
@@ -137,14 +137,14 @@ extension Messenger {
       wouldChange(all, options.act, store, viewer, row.key).flatMap { try store.messages(of: sender, $0, in: row.key) })
   }
 
-  private func sender(of options: MarkOptions, _ store: Store, _ me: Int64) throws -> Int64? {
+  private func sender(of options: MarkOptions, _ store: Store, _ me: UserKey) throws -> UserKey? {
     guard let handle = options.sender else { return nil }
     guard let key = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
     return key
   }
 
   private func ranges(
-    _ target: ReadTarget, in row: Store.ConversationRow, _ store: Store, _ me: Int64
+    _ target: ReadTarget, in row: Store.ConversationRow, _ store: Store, _ me: UserKey
   ) throws -> [SeqRange] {
     switch target {
     case .ranges(let references):
@@ -163,7 +163,7 @@ extension Messenger {
 
   /// The numbers of the messages that are not before a bound.
   private func numbers(
-    from bound: HistoryQuery.Bound, in row: Store.ConversationRow, _ store: Store, _ me: Int64
+    from bound: HistoryQuery.Bound, in row: Store.ConversationRow, _ store: Store, _ me: UserKey
   ) throws -> [SeqRange] {
     switch bound {
     case .message(let reference): seqs(from: try seq(of: reference, in: row, store, me), to: row.lastSeq)
@@ -173,7 +173,7 @@ extension Messenger {
 
   /// Looks first, so that marking what is marked already neither waits nor writes.
   private func mark(
-    _ options: MarkOptions, orElse missing: DMError? = nil, _ find: (Store, Int64) throws -> Marks
+    _ options: MarkOptions, orElse missing: DMError? = nil, _ find: (Store, UserKey) throws -> Marks
   ) throws -> [Marked] {
     let now = Timestamp.now
     let looked: (records: [Marked], hasChanges: Bool)? = try reading(nil) { store, me in
@@ -216,7 +216,7 @@ extension Messenger {
 
   /// The parts of ranges that an act would change.
   private func wouldChange(
-    _ ranges: [SeqRange], _ act: Marked.Action, _ store: Store, _ viewer: Viewer, _ key: Int64
+    _ ranges: [SeqRange], _ act: Marked.Action, _ store: Store, _ viewer: Viewer, _ key: ConversationKey
   ) throws -> [SeqRange] {
     switch act {
     case .read: return try ranges.flatMap { try store.wouldChange($0, toRead: true, as: viewer, in: key) }
@@ -230,7 +230,8 @@ extension Messenger {
 
   /// Does it, and returns the parts that it changed.
   func change(
-    _ ranges: [SeqRange], _ options: MarkOptions, _ store: Store, _ viewer: Viewer, _ key: Int64, at now: Timestamp
+    _ ranges: [SeqRange], _ options: MarkOptions, _ store: Store, _ viewer: Viewer, _ key: ConversationKey,
+    at now: Timestamp
   ) throws -> [SeqRange] {
     let (me, act) = (viewer.user, options.act)
     let changed: [SeqRange]
@@ -261,7 +262,7 @@ extension Messenger {
 
   /// - Parameter changed: what changed; of a delivery, which is a line under everything, also what the user does not see.
   private func marked(
-    _ changed: [SeqRange], _ options: MarkOptions, in key: Int64, at time: Timestamp, _ viewer: Viewer,
+    _ changed: [SeqRange], _ options: MarkOptions, in key: ConversationKey, at time: Timestamp, _ viewer: Viewer,
     unread: (_ count: Int) throws -> Int
   ) throws -> Marked? {
     let store = viewer.store

@@ -23,7 +23,7 @@ extension Messenger {
     try reading([]) { store, me in
       let viewer = Viewer(store, me)
       var order: [Store.ConversationRow] = []
-      var wanted: [Int64: [SeqRange]] = [:]
+      var wanted: [ConversationKey: [SeqRange]] = [:]
       for selection in selections {
         let (row, ranges) = try numbers(of: selection, store, as: viewer)
         if wanted[row.key] == nil { order.append(row) }
@@ -53,7 +53,7 @@ extension Messenger {
 /// The receipts of some messages of one conversation, as a user sees them.
 private struct ReceiptList {
   private struct Act: Hashable {
-    let user: Int64
+    let user: UserKey
     let at: Timestamp?
   }
 
@@ -61,7 +61,7 @@ private struct ReceiptList {
   private let viewer: Viewer
   private let ranges: [SeqRange]
   /// Those that the user sees, ascending.
-  private let messages: [(seq: Int, sender: Int64)]
+  private let messages: [(seq: Int, sender: UserKey)]
 
   init(_ ranges: [SeqRange], in row: Store.ConversationRow, as viewer: Viewer) throws {
     (self.ranges, self.row, self.viewer) = (ranges, row, viewer)
@@ -110,7 +110,7 @@ private struct ReceiptList {
   }
 
   /// The messages of a range for which a receipt of a user counts.
-  private func seqs(of user: Int64, in range: SeqRange, besides hidden: [SeqRange] = []) throws -> [SeqRange] {
+  private func seqs(of user: UserKey, in range: SeqRange, besides hidden: [SeqRange] = []) throws -> [SeqRange] {
     if try viewer.hasBlocked(user) { return [] }
     var found: [SeqRange] = []
     // Those before the range are skipped by halves: there may be a receipt for each message.

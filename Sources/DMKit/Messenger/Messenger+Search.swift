@@ -13,7 +13,7 @@ public final class SearchResults {
 
   private let messenger: Messenger
   private let query: SearchQuery?
-  private var keys: ArraySlice<Int64> = []
+  private var keys: ArraySlice<MessageKey> = []
   private var viewer: Viewer?
 
   private static let batch = 100
@@ -26,8 +26,8 @@ public final class SearchResults {
       self.viewer = viewer
       let filter = try Self.filter(request, messenger, store, me)
       if request.limit == 0 { return }
-      var found: [Int64] = []
-      func take(_ key: Int64) -> Bool {
+      var found: [MessageKey] = []
+      func take(_ key: MessageKey) -> Bool {
         found.append(key)
         return found.count < request.limit ?? .max
       }
@@ -54,8 +54,8 @@ public final class SearchResults {
         let snippets = try query.map { try store.snippets(of: texts, for: $0) } ?? KeyTable()
         return found.map { key, message in
           var message = message
-          message.snippet = snippets[key]?.marked
-          return Found(message: message, snippet: snippets[key])
+          message.snippet = snippets[key.number]?.marked
+          return Found(message: message, snippet: snippets[key.number])
         }
       }
       if !found.isEmpty { return found }
@@ -64,7 +64,7 @@ public final class SearchResults {
   }
 
   private static func filter(
-    _ request: SearchRequest, _ messenger: Messenger, _ store: Store, _ me: Int64
+    _ request: SearchRequest, _ messenger: Messenger, _ store: Store, _ me: UserKey
   ) throws -> Store.SearchFilter {
     let rows = try request.conversations.map { try messenger.find($0, store, me) }
     // Within a conversation the order is that of the numbers; among several, times are all there is.

@@ -28,7 +28,7 @@ extension Messenger {
   ) throws -> [(conversation: ConversationReference, message: Message)] {
     let (session, sent) = try writing(isBulk: batch.count > 1) { store, me in
       let session = SendSession(self, store, me, allowsOtherText: once)
-      var reached: Set<Int64> = []
+      var reached: Set<ConversationKey> = []
       let sent = try batch.compactMap { outgoing in
         // A conversation that is named twice, by a handle and a UUID for example, gets the message once.
         try reached.insert(session.conversationKey(of: outgoing)).inserted

@@ -93,7 +93,7 @@ extension Messenger {
   }
 
   /// Whether the user is told that another is typing: both are in the conversation, and it is one of those that were asked for.
-  func sees(_ other: Handle, typingIn conversation: Identifier, among keys: [Int64]?) throws -> Bool {
+  func sees(_ other: Handle, typingIn conversation: Identifier, among keys: [ConversationKey]?) throws -> Bool {
     guard other != identity.handle else { return false }
     return try reading(false) { store, me in
       guard let row = try store.conversation(conversation), keys?.contains(row.key) != false,
@@ -105,7 +105,7 @@ extension Messenger {
   }
 
   /// Whether the user is told that another is there.
-  func seesPresence(of other: Handle, among keys: [Int64]?) throws -> Bool {
+  func seesPresence(of other: Handle, among keys: [ConversationKey]?) throws -> Bool {
     guard other != identity.handle else { return false }
     return try reading(false) { store, me in
       try store.user(other.description)?.showsPresence == true

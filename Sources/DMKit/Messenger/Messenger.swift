@@ -21,7 +21,7 @@ public final class Messenger {
   public let identity: Identity
   private var opened: Store?
   /// The user's key once it is committed; it never changes.
-  private var me: Int64?
+  private var me: UserKey?
   /// How often a mistake is still worth a search for what was meant: a file full of them is not.
   var suggestionsLeft = 10
 
@@ -86,7 +86,7 @@ public final class Messenger {
   }
 
   /// Runs `body` on one state of the store, or returns `empty` when it is absent or the user may yet be added.
-  func reading<T>(_ empty: T, _ body: (Store, Int64) throws -> T) throws -> T {
+  func reading<T>(_ empty: T, _ body: (Store, UserKey) throws -> T) throws -> T {
     guard let store = try existingStore() else { return empty }
     return try store.read {
       me = try me ?? store.userKey(identity.handle.description)
@@ -102,7 +102,7 @@ public final class Messenger {
   }
 
   /// Looks, before a write is prepared, whether it may be done; where there is no store, in an empty one.
-  func lookAhead(_ body: (Store, Int64) throws -> Void) throws {
+  func lookAhead(_ body: (Store, UserKey) throws -> Void) throws {
     if let store = try opened ?? Store.open(location) {
       opened = store
       if try store.read(store.hasUsers) { return try reading((), body) }
@@ -112,14 +112,14 @@ public final class Messenger {
 
   /// Runs `body` in one durable transaction, as a user who is added when they may be.
   func writing<T>(
-    isBulk: Bool = false, patience: Int? = nil, _ body: (Store, Int64) throws -> T
+    isBulk: Bool = false, patience: Int? = nil, _ body: (Store, UserKey) throws -> T
   ) throws -> T {
     let store = try createdStore { _ = try body($0, try actor($0)) }
     return try store.write(isBulk: isBulk, patience: patience) { try body(store, try actor(store)) }
   }
 
   /// The first user to write in a new store is created, whatever their handle, and so is the login name.
-  private func actor(_ store: Store) throws -> Int64 {
+  private func actor(_ store: Store) throws -> UserKey {
     if let me = try me ?? store.userKey(identity.handle.description) { return me }
     guard try identity.isLoginName || !store.hasUsers() else {
       throw try unknownUser(identity.handle.description, store)
