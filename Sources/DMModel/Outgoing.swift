@@ -1,9 +1,12 @@
 /// A message to send.
 public struct Outgoing: Equatable, Sendable {
+  /// The conversation; a direct one is created if it does not exist.
   public let conversation: ConversationReference
   /// Empty only if there are attachments.
   public let text: String
+  /// At most 128 bytes; a message with a nonce that the sender has used in the conversation before is not sent again.
   public let nonce: String?
+  /// The message to answer, which is in the same conversation.
   public let replyTo: MessageReference?
   /// The time after which the message expires; nil for the conversation's `expireAfter`.
   public let lifetime: Duration?
@@ -15,7 +18,7 @@ public struct Outgoing: Equatable, Sendable {
   /// The maximum number of bytes of a text.
   public static let textLimit = 64 * 1024
   /// The maximum number of bytes of a nonce.
-  public static let nonceLimit = 128
+  package static let nonceLimit = 128
 
   /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce, the lifetime or too many attachments.
   public init(
@@ -41,7 +44,7 @@ public struct Outgoing: Equatable, Sendable {
   }
 
   /// - Throws: `empty_text`, `text_too_long`, `bad_field` for a NUL.
-  public static func check(text: String) throws {
+  package static func check(text: String) throws {
     guard !text.isEmpty else { throw DMError(.emptyText, "the text is empty; say something") }
     guard text.utf8.count <= textLimit else {
       throw DMError(.textTooLong, "the text is over \(textLimit / 1024) KiB; split it")

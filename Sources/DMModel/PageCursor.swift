@@ -12,6 +12,7 @@ public struct PageCursor: Hashable, Sendable, CustomStringConvertible {
     self.conversation = conversation
   }
 
+  /// The text of the cursor, which `ListQuery.after` takes.
   public var description: String {
     let words = [
       store.low, isPinned ? 1 : 0, UInt64(bitPattern: lastActivity.microseconds),

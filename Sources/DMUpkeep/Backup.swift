@@ -7,23 +7,30 @@ internal import Glibc
 
 /// A copy of a store in one file.
 public struct Backup: Equatable, Sendable {
+  /// The path of the file.
   public let path: String
-  /// Its own id, so that no cursor of the store is taken for one of its.
+  /// The id of the copy; another than that of the store, so that cursors of one are refused by the other.
   public let storeID: Identifier
+  /// The size of the file in bytes.
   public let sizeBytes: Int
+  /// The number of its messages.
   public let messageCount: Int
+  /// The time of the state that was copied.
   public let createdAt: Timestamp
+  /// The time when this was done before; nil if it never was.
   public let lastUsedAt: Timestamp?
 }
 
 extension Upkeep {
-  /// Copies the store as it is at one moment, while others write, into a file that is whole and on the disk before
-  /// it takes its name.
+  /// Copies one state of the store, while others write, to a file that is complete and on the disk when it gets its name.
+  ///
+  /// Linear in the size of the store.
   ///
   /// - Parameters:
-  ///   - replacesAny: whether a file may be replaced that is not a backup, or one that knows more.
-  ///   - takesDamaged: whether messages are taken along that are not as they were written, and contents left out.
-  /// - Throws: `cannot_create`, `store_damaged` when the copy is not sound; then there is none.
+  ///   - path: the path of the file.
+  ///   - replacesAny: whether to replace a file that is not a backup, or that has more messages.
+  ///   - takesDamaged: whether to copy damaged messages, and to leave out contents that are damaged or missing.
+  /// - Throws: `no_store`, `cannot_create`, or `store_damaged` if the copy has faults; then there is no file.
   public func backUp(to path: String, replacesAny: Bool = false, takesDamaged: Bool = false) throws -> Backup {
     let store = try store()
     try refuse(path, replacesAny: replacesAny)

@@ -6,16 +6,19 @@ internal import DMSystem
 internal import Glibc
 
 extension Upkeep {
-  /// What a check found.
+  /// The result of a check.
   public struct CheckResult: Equatable, Sendable {
+    /// The faults; empty if there are none.
     public let findings: [Finding]
+    /// The time when this was done before; nil if it never was.
     public let lastUsedAt: Timestamp?
   }
 
-  /// Looks for faults, in one state of the store, while others write.
+  /// Looks for faults in one state of the store, while others write.
   ///
-  /// - Parameter deep: whether all that can be computed is computed again, instead of a quick look at the pages.
-  /// - Throws: `no_store`, `store_foreign`, `store_too_new`, or what ends the work; damage is a finding.
+  /// - Parameter deep: whether to compute everything again, which is linear in the size of the store, or to check only the
+  ///   structure of the database.
+  /// - Throws: `no_store`, `store_foreign`, `store_too_new`, or an error that ends the check; damage is a finding.
   public func check(deep: Bool) throws -> CheckResult {
     let findings = Findings()
     let tool = deep ? Tool.deepCheck : .check

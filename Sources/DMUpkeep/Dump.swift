@@ -10,10 +10,10 @@ internal import Glibc
 /// that none is missing.
 ///
 /// Not dumped are the store's id, the search index, which is made of the texts, and when tools were used.
-public final class Dump {
-  public let rowCount: Int
+package final class Dump {
+  package let rowCount: Int
   /// The folder in which the lines wait, when that of the store cannot be written to.
-  public var spareFolder: String? { spool.spareFolder }
+  package var spareFolder: String? { spool.spareFolder }
   private let spool: Spool
   private let folder: ContentFolder
   private let contents: [NamedContent]
@@ -34,7 +34,7 @@ public final class Dump {
   /// Hands on whole lines, to the end.
   ///
   /// - Throws: `store_damaged` after the last line, when a content was not what it was or not there.
-  public func forEach(_ body: ([UInt8]) throws -> Void) throws {
+  package func forEach(_ body: ([UInt8]) throws -> Void) throws {
     while let lines = try spool.next() { try body(lines) }
     var json = JSONWriter()
     var count = 0
@@ -73,7 +73,7 @@ extension Upkeep {
   /// Reads the whole store in one transaction, and hands it on when that is over.
   ///
   /// - Parameter spare: a folder in which the lines wait when that of the store cannot be written to.
-  public func dump(orElse spare: String? = nil) throws -> Dump {
+  package func dump(orElse spare: String? = nil) throws -> Dump {
     let store = try store(refusesForeignParts: false)
     let lastUsedAt = try lastUse(of: .dump)
     let spool = try Spool(in: location.directory, orElse: spare)

@@ -3,30 +3,34 @@ public import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// What a purge did.
+/// The result of a purge.
 public struct Purged: Equatable, Sendable {
-  /// Messages that had expired and of which only tombstones are left now.
+  /// The number of expired messages that became tombstones.
   public let expiredCount: Int
-  /// Changes that were old enough to be forgotten.
+  /// The number of old changes that were removed from the log.
   public let changesCount: Int
-  /// Attachments that were prepared long ago and never sent.
+  /// The number of attachments that were removed because they were not sent within a day.
   public let attachmentsCount: Int
-  /// Contents of attachments that nothing refers to any more.
+  /// The number of contents of attachments that were removed.
   public let contentsCount: Int
+  /// By how many bytes the store became smaller.
   public let freedBytes: Int
-  /// What was left because of somebody else, who reads it, and what to do; nil when all was done.
+  /// What was not done because another process reads the store, and what to do; nil if everything was done.
   public let hindrance: String?
+  /// Whether everything was done.
   public var isComplete: Bool { hindrance == nil }
+  /// The time when this was done before; nil if it never was.
   public let lastUsedAt: Timestamp?
 }
 
 extension Upkeep {
-  /// Removes what has expired and every trace of what was deleted, and forgets old changes.
+  /// Removes expired messages, all traces of deleted ones, and old changes.
   ///
-  /// Writers wait meanwhile. What was reported keeps its copy of the text.
+  /// Writers wait meanwhile. Reports keep their copies of texts. Linear in the size of the store.
   ///
-  /// - Parameter patience: milliseconds to wait for those who read from the log.
-  public func purge(patience: Int = 5000) throws -> Purged {
+  /// - Parameter timeout: the time to wait for processes that read from the log.
+  /// - Throws: `no_store`, `busy`, or an error of the store.
+  public func purge(timeout: Duration = .seconds(5)) throws -> Purged {
     let store = try store()
     let lastUsedAt = try lastUse(of: .purge)
     let before = location.databaseBytes + location.logBytes
@@ -49,7 +53,7 @@ extension Upkeep {
     let contents = try removeContents(of: store, before: limit)
     let expired = try due - store.dueMessages()
     let forgotten = try changes - store.pragma("SELECT count(*) FROM change")
-    let isCleared = try clear(store, patience)
+    let isCleared = try clear(store, timeout)
     let after = location.databaseBytes + location.logBytes
     return Purged(
       expiredCount: max(0, Int(expired)), changesCount: max(0, Int(forgotten)), attachmentsCount: unsent,
@@ -119,7 +123,7 @@ extension Upkeep {
 
   /// Writes the index, the pages and the log anew, all under one lock: between them a writer would bring old pages
   /// into the log again.
-  private func clear(_ store: Store, _ patience: Int) throws -> Bool {
+  private func clear(_ store: Store, _ timeout: Duration) throws -> Bool {
     let lock = try store.writeLock()
     try store.refuseNewer(store.version())
     try store.connection.watched(by: { [progress] in try progress("writing the store anew") }) {
@@ -128,7 +132,7 @@ extension Upkeep {
       try store.connection.execute("VACUUM")
     }
     try progress("clearing the log")
-    let isEmpty = try store.connection.emptyLog(within: Int32(clamping: patience))
+    let isEmpty = try store.connection.emptyLog(within: Int32(clamping: timeout.microseconds / 1000))
     _ = consume lock
     return isEmpty
   }

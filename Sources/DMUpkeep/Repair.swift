@@ -1,24 +1,29 @@
 public import DMModel
 internal import DMStore
 
-/// What a repair did.
+/// The result of a repair.
 public struct Repaired: Equatable, Sendable {
-  /// Messages whose words were indexed anew.
+  /// The number of messages in the new search index.
   public let indexedCount: Int
-  /// Conversations, participants and messages whose counts were wrong.
+  /// The number of conversations with wrong counts.
   public let conversationsCount: Int
+  /// The number of participants with wrong counts.
   public let participantsCount: Int
+  /// The number of messages with wrong counts.
   public let messagesCount: Int
-  /// Changes that the store had and that its log lost.
+  /// The number of changes that the log has lost.
   public let lostChangesCount: Int
+  /// The time when this was done before; nil if it never was.
   public let lastUsedAt: Timestamp?
 }
 
 extension Upkeep {
-  /// Makes the search index anew, corrects what can be computed from the messages (counts, what must count as read, what is
-  /// kept for former participants), and goes on without what the log lost.
+  /// Makes a new search index, corrects what can be computed from the messages (counts, messages that must count as read, what
+  /// is stored for former participants), and continues without the changes that the log has lost.
   ///
-  /// What people said, read and marked stays as it is, and so do the digests.
+  /// Messages, receipts, read ranges and digests stay as they are. Linear in the size of the store.
+  ///
+  /// - Throws: `no_store`, `busy`, `store_damaged`, or an error of the store.
   public func repair() throws -> Repaired {
     let store = try store()
     let lastUsedAt = try lastUse(of: .repair)

@@ -1,4 +1,4 @@
-public import DMModel
+package import DMModel
 internal import DMStore
 
 extension Upkeep {
@@ -6,7 +6,7 @@ extension Upkeep {
   ///
   /// - Parameter after: the last key of the page before.
   /// - Returns: a page, and its last key; nil at the end.
-  public func reports(after key: Int64 = 0, limit: Int = 500) throws -> (page: [Report], last: Int64)? {
+  package func reports(after key: Int64 = 0, limit: Int = 500) throws -> (page: [Report], last: Int64)? {
     let store = try store()
     if key == 0 { try note(.reports) }
     return try store.read {

@@ -5,12 +5,15 @@ internal import DMStore
 internal import DMSystem
 internal import Glibc
 
-/// A store that was made of a dump or of a backup.
+/// A store that was made from a dump or a backup.
 public struct Restored: Equatable, Sendable {
+  /// The id of the new store.
   public let storeID: Identifier
+  /// The number of its messages.
   public let messageCount: Int
-  /// What a check of it finds that does no harm: a repair could not correct it.
+  /// The number of faults in it that a repair cannot correct.
   public let faultCount: Int
+  /// The time of the restore.
   public let restoredAt: Timestamp
 }
 
@@ -19,7 +22,7 @@ extension Upkeep {
   ///
   /// - Throws: `cannot_create` when it is neither, `malformed_line` and the like, which name the line, and
   ///   `store_damaged`; then nothing is left behind.
-  public func restore(lines descriptor: Int32, takesDamaged: Bool = false) throws -> Restored {
+  package func restore(lines descriptor: Int32, takesDamaged: Bool = false) throws -> Restored {
     try restore(takesDamaged) { building in
       let store = try Store.create(building)
       var lines = DumpLines(descriptor: descriptor, progress)
@@ -28,7 +31,15 @@ extension Upkeep {
     }
   }
 
-  /// The same of a file, which is a dump or a backup.
+  /// Makes the store from a file, which is a dump or a backup; the store must be absent or empty.
+  ///
+  /// Linear in the size of the file.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the file.
+  ///   - takesDamaged: whether to accept damaged messages and missing contents.
+  /// - Throws: `cannot_create` if there is a store with data; `store_foreign`, `store_damaged`, `malformed_line` and other errors
+  ///   of the file. Then nothing is left.
   public func restore(file path: String, takesDamaged: Bool = false) throws -> Restored {
     let header = try header(of: path)
     guard header.isDatabase else {

@@ -1,40 +1,40 @@
 internal import DMMedia
-public import DMModel
+package import DMModel
 internal import DMStore
 
 /// How large a store is, what it holds, and who lags behind.
-public struct Statistics: Sendable {
+package struct Statistics: Sendable {
   /// A consumer and how many messages of others it has before it.
-  public struct Consumer: Sendable {
-    public let user: Handle
-    public let name: String
-    public let behindCount: Int
-    public let usedAt: Timestamp
+  package struct Consumer: Sendable {
+    package let user: Handle
+    package let name: String
+    package let behindCount: Int
+    package let usedAt: Timestamp
     /// What is wrong with where it stands; nil when nothing is.
-    public let warning: DMModel.Consumer.Warning?
+    package let warning: DMModel.Consumer.Warning?
   }
 
-  public let storeID: Identifier
-  public let schema: Int
-  public let sqliteVersion: String
+  package let storeID: Identifier
+  package let schema: Int
+  package let sqliteVersion: String
   /// Whether that version can lose what was committed when programs that do not know the write lock write too.
-  public let hasLogResetFault: Bool
-  public let databaseBytes: Int
-  public let logBytes: Int
+  package let hasLogResetFault: Bool
+  package let databaseBytes: Int
+  package let logBytes: Int
   /// Of the database's: what holds nothing, and a purge gives back.
-  public let freeBytes: Int
+  package let freeBytes: Int
   /// Files of attachments, sent or not.
-  public let contentsCount: Int
-  public let contentsBytes: Int
+  package let contentsCount: Int
+  package let contentsBytes: Int
   /// Rows by table.
-  public let rows: [(table: String, count: Int)]
-  public let oldestChangeAt: Timestamp?
-  public let consumers: [Consumer]
-  public let upkeep: [Upkeep.Use]
+  package let rows: [(table: String, count: Int)]
+  package let oldestChangeAt: Timestamp?
+  package let consumers: [Consumer]
+  package let upkeep: [Upkeep.Use]
 }
 
 extension Upkeep {
-  public func statistics() throws -> Statistics {
+  package func statistics() throws -> Statistics {
     let store = try store()
     let contents = try location.contents.all.compactMap(location.contents.size)
     let statistics = try store.read {

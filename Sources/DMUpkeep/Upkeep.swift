@@ -1,14 +1,14 @@
-public import DMModel
+package import DMModel
 public import DMStore
 internal import DMSystem
 
-/// A store as the one who runs it sees it: what keeps it whole, and what tells how it does.
+/// The maintenance of a store: checks, backups, purges and repairs.
 ///
-/// It acts on the files, as no user, and asks for no permission: a process that can open them may do all of it.
-/// Not Sendable: it holds a connection that stays on its thread.
+/// It acts on the files, not as a user, and has no permissions: a process that can open the files may do all of it.
+/// Not Sendable: it has a connection, which stays on its thread.
 public final class Upkeep {
   /// What can be done; the names stand in stores.
-  public enum Tool: String, CaseIterable, Sendable {
+  package enum Tool: String, CaseIterable, Sendable {
     case check
     case deepCheck = "check --deep"
     case stats
@@ -21,16 +21,22 @@ public final class Upkeep {
   }
 
   /// When a tool was used last.
-  public struct Use: Equatable, Sendable {
-    public let tool: String
-    public let usedAt: Timestamp
+  package struct Use: Equatable, Sendable {
+    package let tool: String
+    package let usedAt: Timestamp
   }
 
+  /// The location of the store.
   public let location: StoreLocation
   /// Told what is being done, often; what it throws ends the work, of which nothing is left behind.
   let progress: (String) throws -> Void
   private var opened: Store?
 
+  /// Makes it for a store, which its first function opens.
+  ///
+  /// - Parameters:
+  ///   - location: the location of the store.
+  ///   - progress: called often with the current step; an error that it throws ends the work, and nothing is left of it.
   public init(_ location: StoreLocation, progress: @escaping (String) throws -> Void = { _ in }) {
     self.location = location
     self.progress = progress

@@ -2,7 +2,7 @@ public import DMModel
 
 /// Messages in batches, oldest first.
 ///
-/// Between two batches nothing of the store is held.
+/// Between two batches it holds no transaction.
 public final class History {
   private enum Plan {
     /// Those that come first stand last.
@@ -16,7 +16,7 @@ public final class History {
   /// For all batches: what expires meanwhile was there when the reading began.
   private var viewer: Viewer?
 
-  /// Where the stream goes on after this history; nil when there is no store yet.
+  /// The position at which a stream continues after this history; nil if there is no store yet.
   public private(set) var cursor: Cursor?
 
   /// The most messages of a batch: enough to make the query's cost small, few enough to stay in memory.
@@ -46,7 +46,9 @@ public final class History {
     }
   }
 
-  /// The next messages; empty when there are no more.
+  /// The next messages, at most 500; empty at the end.
+  ///
+  /// - Throws: an error of the store.
   public func next() throws -> [Message] {
     // A stretch may hold nothing that the user sees.
     while plan != nil, left != 0 {
@@ -163,12 +165,18 @@ extension Messenger {
     }
   }
 
-  /// Messages of one conversation or of all, oldest first, in batches.
+  /// The messages that a query selects; marks nothing as read.
   ///
-  /// - Throws: `unknown_conversation`, `unknown_message` for a bound, `not_allowed`.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message` for a bound.
   public func history(_ query: HistoryQuery) throws -> History { try History(self, query) }
 
-  /// A page of a conversation: the newest `limit` messages before a number, oldest first.
+  /// The last messages of a conversation before a number, oldest first.
+  ///
+  /// - Parameters:
+  ///   - conversation: the conversation.
+  ///   - seq: the number; nil for the end.
+  ///   - limit: the maximum number of messages.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func messages(in conversation: ConversationReference, before seq: Int? = nil, limit: Int) throws -> [Message] {
     var query = HistoryQuery(conversation)
     query.before = seq.map { .message(.number($0, in: nil)) }

@@ -1,4 +1,4 @@
-public import DMModel
+package import DMModel
 
 extension Messenger {
   /// Adds history in one transaction, in order, and says what became of each line.
@@ -6,7 +6,7 @@ extension Messenger {
   /// Missing users and groups are created, and all of it counts as read. While a group has nothing but history, a
   /// sender joins it from its first message; later only its participants import, and that is announced. What is there
   /// already, by its id or else by sender and nonce, is returned as a duplicate.
-  public func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
+  package func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
     try perform(batch) { try ImportSession(self, $0, $1) }
   }
 }

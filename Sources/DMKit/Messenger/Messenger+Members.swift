@@ -3,10 +3,13 @@ internal import DMStore
 internal import DMSystem
 
 extension Messenger {
-  /// Adds users to a group and says so in it.
+  /// Adds users to a group, and announces it there.
   ///
-  /// - Parameter withHistory: whether they see what was said before, too.
-  /// - Returns: nil when all were in it.
+  /// - Parameters:
+  ///   - handles: the handles of the users.
+  ///   - reference: the group.
+  ///   - withHistory: whether they also see the messages from before.
+  /// - Returns: nil if all of them were participants already.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func add(_ handles: [String], to reference: ConversationReference, withHistory: Bool = false) throws
     -> Conversation?
@@ -50,9 +53,12 @@ extension Messenger {
     try store.set(.mutedUntil(.forever), of: user, in: conversation)
   }
 
-  /// Removes users from a group and says so in it; users remove themselves by leaving.
+  /// Removes users from a group, and announces it there.
   ///
-  /// - Returns: nil when none of them was in it.
+  /// For the user who acts there is `leave(_:)`.
+  ///
+  /// - Returns: nil if none of them was a participant.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func remove(_ handles: [String], from reference: ConversationReference) throws -> Conversation? {
     try changeGroup(reference, .remove) { row, store, me in
       var isChanged = false
@@ -64,7 +70,9 @@ extension Messenger {
     }
   }
 
-  /// Leaves a group; the last owner passes it on to the participant who has been in it longest.
+  /// Leaves a group; if the user was the last owner, the participant of the longest time becomes the owner.
+  ///
+  /// - Throws: `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func leave(_ reference: ConversationReference) throws -> Conversation? {
     try changeGroup(reference, .leave) { row, store, me in
       try end(me, by: me, &row, store)
@@ -80,9 +88,10 @@ extension Messenger {
     try store.append(.ownState, conversation: row.key, user: user, at: .now)
   }
 
-  /// Changes the title of a group and says so in it.
+  /// Changes the title of a group, and announces it there.
   ///
-  /// - Throws: `bad_field` besides.
+  /// - Returns: nil if it was the title already.
+  /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func setTitle(_ title: String, of reference: ConversationReference) throws -> Conversation? {
     try checkNewTitle(title)
     return try changeGroup(reference, .retitle) { row, store, me in
@@ -93,7 +102,10 @@ extension Messenger {
     }
   }
 
-  /// Sets where a picture of a group is; nil for none.
+  /// Sets the address of the picture of a group; nil for none.
+  ///
+  /// - Returns: nil if nothing changed.
+  /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func setAvatar(_ url: String?, of reference: ConversationReference) throws -> Conversation? {
     try ProfileChange(avatarURL: url).check()
     return try changeGroup(reference, .changeAvatar) { row, store, me in
@@ -103,9 +115,10 @@ extension Messenger {
     }
   }
 
-  /// Has what is said from now on live that long; nil for ever.
+  /// Sets the time after which new messages expire; nil if they do not.
   ///
-  /// - Throws: `bad_field` unless it is a second at least.
+  /// - Returns: nil if nothing changed.
+  /// - Throws: `bad_field` for less than a second, `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func setExpiry(_ lifetime: Duration?, of reference: ConversationReference) throws -> Conversation? {
     if let lifetime { try checkLifetime(lifetime) }
     return try changeGroup(reference, .expire) { row, store, me in

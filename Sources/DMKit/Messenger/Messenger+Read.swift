@@ -1,35 +1,42 @@
 public import DMModel
 internal import DMStore
 
-/// Which messages of a conversation to mark.
+/// The messages of a conversation to mark.
 public enum ReadTarget: Sendable {
+  /// The messages with these numbers.
   case ranges([RangeReference])
-  /// Everything to that message, itself included.
+  /// All messages up to this one, included.
   case upTo(MessageReference)
-  /// Everything that was said before a message or a moment.
+  /// All messages before a message or a time.
   case before(HistoryQuery.Bound)
-  /// Everything from a message or a moment on, to another if one is given.
+  /// All messages from a message or a time on, and before another if one is given.
   case since(HistoryQuery.Bound, before: HistoryQuery.Bound?)
+  /// All messages.
   case all
 }
 
 extension Messenger {
-  /// What to do to messages.
+  /// How to mark messages.
   public struct MarkOptions: Sendable {
+    /// How to mark: as read, as unread or as delivered.
     public var act = Marked.Action.read
-    /// Says what would change and changes nothing.
+    /// Returns what would change, and changes nothing.
     public var isDryRun = false
-    /// The handle of the only sender whose messages are marked.
+    /// The handle of the only sender whose messages are marked; nil for all.
     public var sender: String?
-    /// Marks as read without a receipt, so that nobody else learns of it.
+    /// Marks as read without a receipt, so that no other user is told.
     public var isPrivate = false
 
+    /// Makes the options to mark the messages of all senders as read.
     public init() {}
   }
 
   /// Marks messages of one conversation.
   ///
-  /// - Returns: nil when nothing changed.
+  /// Linear in the number of ranges that change. If nothing changes, it neither waits nor writes.
+  ///
+  /// - Returns: nil if nothing changed.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message`.
   public func markRead(
     _ target: ReadTarget, in reference: ConversationReference, _ options: MarkOptions = MarkOptions()
   ) throws -> Marked? {
@@ -39,11 +46,15 @@ extension Messenger {
     }.first
   }
 
-  /// Marks messages of all conversations; returns what changed in each that changed.
+  /// Marks messages of all conversations.
   ///
   /// - Parameters:
+  ///   - target: the messages to mark in each conversation.
+  ///   - options: how to mark them.
   ///   - except: conversations that are left out.
-  ///   - muted: only those that are muted, or only those that are not; nil for both.
+  ///   - muted: only muted conversations, or only those that are not; nil for both.
+  /// - Returns: one result for each conversation that changed.
+  /// - Throws: `unknown_user`; for `except`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func markReadEverywhere(
     _ target: ReadTarget, _ options: MarkOptions = MarkOptions(), except: [ConversationReference] = [],
     muted: Bool? = nil
@@ -62,11 +73,11 @@ extension Messenger {
   }
 
   /// A message as a line of dm-tail names it.
-  public struct Mentioned: Hashable, Sendable {
-    public let conversation: Identifier
-    public let seq: Int
+  package struct Mentioned: Hashable, Sendable {
+    package let conversation: Identifier
+    package let seq: Int
 
-    public init(conversation: Identifier, seq: Int) {
+    package init(conversation: Identifier, seq: Int) {
       self.conversation = conversation
       self.seq = seq
     }
@@ -74,7 +85,7 @@ extension Messenger {
 
   /// Marks exactly these messages; returns what changed in each conversation that changed, and what was wrong with each
   /// message that could not be marked, by its index.
-  public func markRead(
+  package func markRead(
     _ messages: [Mentioned], _ options: MarkOptions = MarkOptions()
   ) throws -> (marked: [Marked], errors: [Int: DMError]) {
     var errors: [Int: DMError] = [:]
@@ -101,11 +112,11 @@ extension Messenger {
     return (marked, errors)
   }
 
-  /// Notes that messages reached the user.
+  /// Records that messages reached the user: in each conversation all up to a number.
   ///
-  /// Not an act: it is left out when the store is busy or cannot be written to.
+  /// Changes nothing if the store is busy or cannot be written to, because a later call can do it.
   ///
-  /// - Returns: whether it was noted.
+  /// - Returns: whether it is recorded.
   @discardableResult
   public func markDelivered(upTo seqs: [Identifier: Int]) throws -> Bool {
     try attempt {

@@ -1,22 +1,25 @@
 public import DMModel
 
-/// Messages that are named: one, or those of a conversation with some numbers.
+/// Messages to list receipts of.
 public enum MessageSelection: Sendable {
+  /// One message.
   case message(MessageReference)
-  /// Numbers that the conversation does not have are passed over.
+  /// The messages of a conversation with some numbers; numbers that it does not have are ignored.
   case ranges([RangeReference], in: ConversationReference)
 }
 
 extension Messenger {
-  /// Who has read a message and when, oldest first.
-  public func receipts(for reference: MessageReference) throws -> [Receipt] {
+  /// The receipts of reading of one message, oldest first.
+  package func receipts(for reference: MessageReference) throws -> [Receipt] {
     try receipts(for: [.message(reference)], [.read])
   }
 
-  /// Who has got and who has read messages, and when: by conversation, oldest first, one for each act.
+  /// Which users got and read messages, and when: by conversation, oldest first.
   ///
-  /// Leaves out the sender of each message, and the users that the sender or the user blocks.
-  /// Linear in the change log where deliveries are asked for.
+  /// Leaves out the sender of each message, and users that the sender or the user blocks. Linear in the change log if
+  /// deliveries are asked for.
+  ///
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message`.
   public func receipts(
     for selections: [MessageSelection], _ kinds: Set<Receipt.Kind> = [.delivery, .read]
   ) throws -> [Receipt] {

@@ -154,10 +154,13 @@ extension Messenger {
       subject: reference.description)
   }
 
-  /// The messages that have these ids, in their order.
+  /// The messages with these ids, in their order.
   ///
-  /// - Returns: nil when there are no ids, or the first is that of a conversation of the user, or of nothing.
-  /// - Throws: `unknown_message` also of one that the user does not see.
+  /// - Parameters:
+  ///   - ids: the ids.
+  ///   - namesReaders: whether each message has `readBy`.
+  /// - Returns: nil if there are no ids, or if the first is not the id of a message.
+  /// - Throws: `unknown_message`, also for a message that the user does not see.
   public func messages(_ ids: [Identifier], namesReaders: Bool = false) throws -> [Message]? {
     try reading(nil) { store, me in
       guard let first = ids.first, try store.conversation(first) == nil, try store.place(of: first) != nil else {

@@ -1,13 +1,15 @@
 public import DMModel
 public import DMStore
 
-/// What a search found, in batches.
+/// The results of a search, in batches.
 ///
-/// Between two batches nothing of the store is held.
+/// Between two batches it holds no transaction.
 public final class SearchResults {
+  /// A message that a search found.
   public struct Found: Sendable {
-    /// With its snippet, where words were asked for.
+    /// The message.
     public let message: Message
+    /// The part of its text that matches; nil if the request has no words.
     public let snippet: Snippet?
   }
 
@@ -43,7 +45,9 @@ public final class SearchResults {
     }
   }
 
-  /// The next of them; empty when there are no more.
+  /// The next results, at most 100; empty at the end.
+  ///
+  /// - Throws: an error of the store.
   public func next() throws -> [Found] {
     while let viewer, !keys.isEmpty {
       let batch = keys.prefix(Self.batch)
@@ -99,8 +103,7 @@ private func seqs(since: Int?, before: Int?) -> Range<Int> {
 extension Messenger {
   /// Searches the messages that the user sees.
   ///
-  /// No words are an error; what has no word in it finds nothing.
-  ///
-  /// - Throws: `unknown_user`, `unknown_conversation`, `unknown_message` for a bound, `not_allowed`.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`,
+  ///   `not_allowed`, `unknown_message` for a bound.
   public func search(_ request: SearchRequest) throws -> SearchResults { try SearchResults(self, request) }
 }

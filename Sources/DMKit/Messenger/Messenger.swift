@@ -1,23 +1,29 @@
 public import DMModel
 public import DMStore
 
-/// A store as one user sees it: every rule about who may do what stands here, once.
+/// A store as one user sees it, with the permissions of that user.
 ///
-/// Not Sendable: it holds a connection that stays on its thread; another thread makes its own.
+/// Not Sendable: it has a connection, which stays on its thread. Another thread makes its own.
 public final class Messenger {
-  /// Who acts, and how that was decided.
+  /// The user who acts.
   public struct Identity: Sendable {
+    /// The handle of the user.
     public let handle: Handle
-    /// The login name becomes a user by its first write; a name that was given must have been added.
+    /// Whether the handle is the login name, which the first write adds as a user.
+    ///
+    /// Else the user must have been added, unless the store has no users yet.
     public let isLoginName: Bool
 
+    /// Makes an identity; reads no store.
     public init(_ handle: Handle, isLoginName: Bool) {
       self.handle = handle
       self.isLoginName = isLoginName
     }
   }
 
+  /// The location of the store.
   public let location: StoreLocation
+  /// The user who acts.
   public let identity: Identity
   private var opened: Store?
   /// The user's key once it is committed; it never changes.
@@ -25,6 +31,7 @@ public final class Messenger {
   /// How often a mistake is still worth a search for what was meant: a file full of them is not.
   var suggestionsLeft = 10
 
+  /// Makes a messenger; the first call of another function opens the store.
   public init(_ location: StoreLocation, as identity: Identity) {
     self.location = location
     self.identity = identity
@@ -49,7 +56,7 @@ public final class Messenger {
   /// Whether there is a store.
   ///
   /// - Throws: `no_store` when one that was named is absent.
-  public func hasStore() throws -> Bool { try existingStore() != nil }
+  package func hasStore() throws -> Bool { try existingStore() != nil }
 
   /// The store, which is created where it is missing.
   ///

@@ -1,7 +1,7 @@
 /// The members of every record, once: what `--schema` prints, what dm-protocol(5) is compared with and
 /// what the tests hold each line against.
-public struct RecordSchema: Sendable {
-  public indirect enum Kind: Sendable {
+package struct RecordSchema: Sendable {
+  package indirect enum Kind: Sendable {
     case string
     case integer
     case number
@@ -24,10 +24,10 @@ public struct RecordSchema: Sendable {
     case named
   }
 
-  public struct Field: Sendable {
-    public let name: String
-    public let kind: Kind
-    public let isOptional: Bool
+  package struct Field: Sendable {
+    package let name: String
+    package let kind: Kind
+    package let isOptional: Bool
 
     init(_ name: String, _ kind: Kind, optional: Bool = false) {
       self.name = name
@@ -36,11 +36,11 @@ public struct RecordSchema: Sendable {
     }
   }
 
-  public let name: String
-  public let fields: [Field]
+  package let name: String
+  package let fields: [Field]
 
   /// A line that is read may have other members too; they are ignored.
-  public let isInput: Bool
+  package let isInput: Bool
 
   /// Members of which at least one must be there; empty where that is not so.
   let needsOneOf: [String]
@@ -52,16 +52,16 @@ public struct RecordSchema: Sendable {
     self.fields = isInput ? fields : [Field("type", .constant(name))] + fields
   }
 
-  public static let outputs =
+  package static let outputs =
     [
       user, conversation, message, attachment, messageDeleted, reaction, readReceipt, deliveryReceipt, marked,
       messageUpdated, messageStatus,
       conversationUpdated, typing, presence,
       caughtUp, heartbeat, gap, ack, consumer, error,
     ] + upkeep
-  public static let inputs = [sendLine, editLine, importLine, readLine]
+  package static let inputs = [sendLine, editLine, importLine, readLine]
 
-  public static func named(_ name: String) -> RecordSchema? { (outputs + inputs).first { $0.name == name } }
+  package static func named(_ name: String) -> RecordSchema? { (outputs + inputs).first { $0.name == name } }
 
   static let user = RecordSchema(
     "user",

@@ -1,23 +1,23 @@
-public import DMModel
-public import DMWire
+package import DMModel
+package import DMWire
 
 /// Something that has a line of its own.
 ///
 /// The members of each are in `RecordSchema`, in this order.
-public protocol Record {
+package protocol Record {
   func write(to json: inout JSONWriter)
 }
 
 extension JSONWriter {
   /// A record as one line.
-  public mutating func line(_ record: some Record) {
+  package mutating func line(_ record: some Record) {
     record.write(to: &self)
     endLine()
   }
 }
 
 extension User: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "user")
       json.member("handle", handle.description)
@@ -32,7 +32,7 @@ extension User: Record {
 }
 
 extension Message: Record {
-  public func write(to json: inout JSONWriter) { write(to: &json, as: "message") }
+  package func write(to json: inout JSONWriter) { write(to: &json, as: "message") }
 
   func write(to json: inout JSONWriter, as type: String, changed: [String] = [], cursor: Cursor? = nil) {
     json.object { json in
@@ -103,7 +103,7 @@ extension Message: Record {
 }
 
 extension Conversation: Record {
-  public func write(to json: inout JSONWriter) { write(to: &json, as: "conversation", cursor: nil) }
+  package func write(to json: inout JSONWriter) { write(to: &json, as: "conversation", cursor: nil) }
 
   /// - Parameter cursor: the place in the stream, in place of the one in the list.
   func write(to json: inout JSONWriter, as type: String, cursor: Cursor?) {
@@ -159,7 +159,7 @@ extension JSONWriter {
 }
 
 extension Receipt: Record {
-  public func write(to json: inout JSONWriter) { write(to: &json, cursor: nil) }
+  package func write(to json: inout JSONWriter) { write(to: &json, cursor: nil) }
 
   func write(to json: inout JSONWriter, cursor: Cursor?) {
     json.object { json in
@@ -181,7 +181,7 @@ extension Receipt: Record {
 }
 
 extension Marked: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "marked")
       json.member("action", action.rawValue)
@@ -197,16 +197,16 @@ extension Marked: Record {
 }
 
 /// What was wrong with a line of input, or with the whole call.
-public struct ErrorRecord: Record, Sendable {
-  public let line: Int?
-  public let error: DMError
+package struct ErrorRecord: Record, Sendable {
+  package let line: Int?
+  package let error: DMError
 
-  public init(line: Int?, _ error: DMError) {
+  package init(line: Int?, _ error: DMError) {
     self.line = line
     self.error = error
   }
 
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "error")
       json.member("line", line)
