@@ -7,7 +7,7 @@ SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq
 
-.PHONY: demo test torture build install lint bench generate setup
+.PHONY: demo test torture build install lint bench generate docs setup
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
@@ -62,6 +62,14 @@ generate: setup
 	  "$$b/$$p" --generate-completion bash >completions/bash/$$p && \
 	  "$$b/$$p" --generate-completion zsh >completions/zsh/_$$p && \
 	  "$$b/$$p" --generate-completion fish >completions/fish/$$p.fish || exit; done
+
+# The documentation of DMKit, in .build/docs; warnings are errors.
+docs: setup
+	swift build --target DMKit
+	rm -rf .build/docs && mkdir -p .build/docs/symbols
+	sh .ci/symbols "$$(swift build --show-bin-path)" DMKit .build/docs/symbols
+	docc convert Sources/DMKit/DMKit.docc --additional-symbol-graph-dir .build/docs/symbols --warnings-as-errors \
+	  --fallback-default-module-kind Library --output-path .build/docs/DMKit.doccarchive
 
 # Installs missing packages with apt; needs no rights if none is missing.
 setup:

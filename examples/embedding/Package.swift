@@ -2,9 +2,9 @@
 import PackageDescription
 
 let package = Package(
-  name: "watch",
+  name: "embedding",
   dependencies: [.package(name: "dm", path: "../..")],
-  targets: [
-    .executableTarget(name: "watch", dependencies: [.product(name: "DMKit", package: "dm")])
-  ]
+  targets: ["bot", "catchup", "echo", "watch"].map {
+    .executableTarget(name: $0, dependencies: [.product(name: "DMKit", package: "dm")])
+  }
 )
