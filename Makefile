@@ -55,10 +55,11 @@ bench: build
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/search
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/attach
 
-# Updates the generated files that are committed: the completions.
+# Updates the generated files that are committed: the completions, and the public API of the libraries.
 generate: setup
 	swift build
-	b="$$(swift build --show-bin-path)"; for p in $(PROGRAMS); do \
+	b="$$(swift build --show-bin-path)"; for m in DMKit DMUpkeep; do sh .ci/api "$$b" $$m >docs/api/$$m.txt || exit; done; \
+	for p in $(PROGRAMS); do \
 	  "$$b/$$p" --generate-completion bash >completions/bash/$$p && \
 	  "$$b/$$p" --generate-completion zsh >completions/zsh/_$$p && \
 	  "$$b/$$p" --generate-completion fish >completions/fish/$$p.fish || exit; done
