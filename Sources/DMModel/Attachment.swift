@@ -54,7 +54,7 @@ public struct Attachment: Equatable, Sendable {
     }
   }
 
-  /// The id, which `Outgoing.attachments` takes.
+  /// The id, by which `Outgoing` names it.
   public package(set) var id: Identifier
   /// The kind, which decides how it is shown.
   public let kind: Kind

@@ -20,7 +20,7 @@ public struct Consumer: Equatable, Sendable {
   }
 
   /// The reason why a consumer needs attention.
-  public enum Warning: String, CaseIterable, Sendable {
+  package enum Warning: String, CaseIterable, Sendable {
     /// Unacknowledged changes are older than 30 days: the log keeps them for this consumer only, until 90 days after
     /// its last use.
     case late

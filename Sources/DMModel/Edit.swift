@@ -13,9 +13,9 @@ public struct Edit: Sendable {
   }
 
   /// The message, which the user must be able to see.
-  public let message: MessageReference
+  package let message: MessageReference
   /// What to do to it.
-  public let act: Act
+  package let act: Act
 
   /// The maximum number of bytes of an emoji; a kiss of two people, each with a skin tone, has 35.
   static let emojiLimit = 64
@@ -23,6 +23,8 @@ public struct Edit: Sendable {
   /// The maximum number of bytes of a reason.
   package static let reasonLimit = 1024
 
+  /// Makes an action on a message that the user sees.
+  ///
   /// - Throws: `empty_text`, `text_too_long`, `bad_field`.
   public init(_ message: MessageReference, _ act: Act) throws {
     switch act {

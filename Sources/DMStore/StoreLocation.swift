@@ -8,14 +8,19 @@ internal import Glibc
 public struct StoreLocation: Hashable, Sendable {
   /// The path of the folder, absolute or relative to the working directory.
   public let directory: String
-  /// Whether a store that is absent is an error (`no_store`) for readers; else it counts as empty.
-  public let isNamed: Bool
+  /// Whether the user named it: a default store that is absent is empty, a named one that is absent is an error.
+  package let isNamed: Bool
   /// The time that a write waits for the lock of the store before it fails with `busy`.
-  public let busyTimeout: Duration
+  package let busyTimeout: Duration
 
   package static let standardBusyTimeout = Duration.seconds(5)
 
   /// Makes a location; touches no file.
+  ///
+  /// - Parameters:
+  ///   - directory: the path of the folder, absolute or relative to the working directory.
+  ///   - isNamed: whether a store that is absent is an error (`no_store`) for readers; else it counts as empty.
+  ///   - busyTimeout: the time that a write waits for the lock of the store before it fails with `busy`.
   public init(directory: String, isNamed: Bool, busyTimeout: Duration = .seconds(5)) {
     self.directory = directory
     self.isNamed = isNamed

@@ -5,7 +5,7 @@ internal import DMSystem
 extension Messenger {
   /// A file that is ready to be sent.
   public struct Prepared: Sendable {
-    /// The attachment, whose id `Outgoing.attachments` takes.
+    /// The attachment, by whose id `Outgoing` names it.
     public let attachment: Attachment
     /// Warnings for the user, one clause each: what was not done, and what to install.
     public let advice: [String]

@@ -5,23 +5,27 @@ internal import DMSystem
 /// A line of a consumer's program: a message, an acknowledgement of the event that it answers, or both.
 public struct ConsumerLine: Sendable {
   /// The message to send; nil for none, or an error if the line can never succeed.
-  public let outgoing: Result<Outgoing, DMError>?
+  package let outgoing: Result<Outgoing, DMError>?
   /// The cursor up to which all events were processed; nil to acknowledge nothing.
-  public let acknowledges: String?
+  package let acknowledges: String?
   /// What to do with an existing message; nil for nothing.
-  public let marks: Marks?
+  package let marks: Marks?
 
   /// Actions on an existing message.
   public struct Marks: Sendable {
     /// The message, which the user must be able to see.
-    public let message: MessageReference
+    package let message: MessageReference
     /// The user's reaction to it; nil to leave it as it is.
-    public let emoji: String?
+    package let emoji: String?
     /// Whether to mark it as read.
-    public let isRead: Bool
+    package let isRead: Bool
 
-    /// Makes the actions.
+    /// Makes actions on a message that the user sees.
     ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - emoji: the user's reaction to it; nil to leave it as it is.
+    ///   - isRead: whether to mark it as read.
     /// - Throws: `bad_field` unless the emoji is one emoji.
     public init(_ message: MessageReference, emoji: String? = nil, isRead: Bool = false) throws {
       if let emoji { try Edit.check(emoji: emoji) }
@@ -32,6 +36,11 @@ public struct ConsumerLine: Sendable {
   }
 
   /// Makes a line.
+  ///
+  /// - Parameters:
+  ///   - outgoing: the message to send; nil for none, or an error if the line can never succeed.
+  ///   - acknowledges: the cursor up to which all events were processed; nil to acknowledge nothing.
+  ///   - marks: what to do with an existing message; nil for nothing.
   public init(_ outgoing: Result<Outgoing, DMError>?, acknowledges: String?, marks: Marks? = nil) {
     self.outgoing = outgoing
     self.acknowledges = acknowledges

@@ -1,4 +1,4 @@
-public import DMModel
+package import DMModel
 internal import DMStore
 
 extension Messenger {
@@ -161,7 +161,7 @@ extension Messenger {
   ///   - namesReaders: whether each message has `readBy`.
   /// - Returns: nil if there are no ids, or if the first is not the id of a message.
   /// - Throws: `unknown_message`, also for a message that the user does not see.
-  public func messages(_ ids: [Identifier], namesReaders: Bool = false) throws -> [Message]? {
+  package func messages(_ ids: [Identifier], namesReaders: Bool = false) throws -> [Message]? {
     try reading(nil) { store, me in
       guard let first = ids.first, try store.conversation(first) == nil, try store.place(of: first) != nil else {
         return nil

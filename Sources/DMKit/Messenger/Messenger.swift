@@ -12,9 +12,14 @@ public final class Messenger {
     /// Whether the handle is the login name, which the first write adds as a user.
     ///
     /// Else the user must have been added, unless the store has no users yet.
-    public let isLoginName: Bool
+    package let isLoginName: Bool
 
     /// Makes an identity; reads no store.
+    ///
+    /// - Parameters:
+    ///   - handle: the handle of the user.
+    ///   - isLoginName: whether the handle is the login name, which the first write adds as a user. Else the user must have been
+    ///     added, unless the store has no users yet.
     public init(_ handle: Handle, isLoginName: Bool) {
       self.handle = handle
       self.isLoginName = isLoginName
