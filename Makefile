@@ -67,10 +67,7 @@ generate: setup
 # The documentation of DMKit, in .build/docs; warnings are errors.
 docs: setup
 	swift build --target DMKit
-	rm -rf .build/docs && mkdir -p .build/docs/symbols
-	sh .ci/symbols "$$(swift build --show-bin-path)" DMKit .build/docs/symbols
-	docc convert Sources/DMKit/DMKit.docc --additional-symbol-graph-dir .build/docs/symbols --warnings-as-errors \
-	  --fallback-default-module-kind Library --output-path .build/docs/DMKit.doccarchive
+	sh .ci/docs "$$(swift build --show-bin-path)" .build/docs
 
 # Installs missing packages with apt; needs no rights if none is missing.
 setup:

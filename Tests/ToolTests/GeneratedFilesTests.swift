@@ -34,6 +34,13 @@ import Testing
     #expect(outcome.stdout.split(separator: "\n").filter { $0.hasSuffix("// no comment") } == [])
   }
 
+  @Test(.enabled(if: ToolFixture.has("docc"), "needs docc")) func `docc has no warning about the documentation`() throws
+  {
+    let f = try ToolFixture()
+    let outcome = try f.run("sh", ["\(Self.root)/.ci/docs", ToolFixture.binaries, f.directory + "/docs"], seconds: 60)
+    #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
+  }
+
   /// The options of `--help`, as `--limit N` or `-n N`, without the common ones.
   private func options(ofHelp help: String) throws -> (own: Set<String>, common: Set<String>) {
     var own: Set<String> = []

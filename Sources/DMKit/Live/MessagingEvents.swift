@@ -4,10 +4,11 @@ internal import DMSystem
 internal import Glibc
 internal import Synchronization
 
-/// What happens, as an asynchronous sequence.
+/// The stream of events, as an asynchronous sequence.
 ///
-/// Each iteration has a connection and a thread of its own, which reads the next batch when it is asked for it: a
-/// slow reader slows only itself, and memory holds one batch. Cancelling the task ends the sequence.
+/// Each iteration has its own connection and thread, and reads a batch when the one before was taken: a slow reader slows
+/// only itself, and the memory has one batch. The messages of a batch count as delivered when the next one is read.
+/// Cancelling the task ends the sequence.
 public struct MessagingEvents: AsyncSequence, Sendable {
   /// An event.
   public typealias Element = MessagingEvent
