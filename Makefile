@@ -7,7 +7,7 @@ SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq
 
-.PHONY: demo test torture build install lint bench generate setup
+.PHONY: demo test torture build install lint bench generate docs setup
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
@@ -55,13 +55,19 @@ bench: build
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/search
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/attach
 
-# Updates the generated files that are committed: the completions.
+# Updates the generated files that are committed: the completions, and the public API of the libraries.
 generate: setup
 	swift build
-	b="$$(swift build --show-bin-path)"; for p in $(PROGRAMS); do \
+	b="$$(swift build --show-bin-path)"; for m in DMKit DMUpkeep; do sh .ci/api "$$b" $$m >docs/api/$$m.txt || exit; done; \
+	for p in $(PROGRAMS); do \
 	  "$$b/$$p" --generate-completion bash >completions/bash/$$p && \
 	  "$$b/$$p" --generate-completion zsh >completions/zsh/_$$p && \
 	  "$$b/$$p" --generate-completion fish >completions/fish/$$p.fish || exit; done
+
+# The documentation of DMKit, in .build/docs; warnings are errors.
+docs: setup
+	swift build --target DMKit
+	sh .ci/docs "$$(swift build --show-bin-path)" .build/docs
 
 # Installs missing packages with apt; needs no rights if none is missing.
 setup:

@@ -44,7 +44,7 @@ let package = Package(
     .target(
       name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore", "CSystem"]),
     /// Options, streams, text and exit statuses: what all programs share.
-    .target(name: "DMCLI", dependencies: ["DMKit", "DMSystem", "DMUpkeep", "CSystem"]),
+    .target(name: "DMCLI", dependencies: ["DMKit", "DMSystem", "DMWire", "DMUpkeep", "CSystem"]),
     .testTarget(
       name: "DMKitTests",
       dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore", "DMUpkeep"], exclude: ["Fixtures"]),

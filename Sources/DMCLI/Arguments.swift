@@ -1,13 +1,13 @@
-public import DMKit
+package import DMKit
 
 /// A command line, taken apart by the rules of GNU getopt_long: options and operands in any order,
 /// `--` ends the options, short flags may be joined.
 ///
 /// Long names are not abbreviated, and `-1` is an operand: the last message.
-public struct Arguments: Sendable {
+package struct Arguments: Sendable {
   /// The action of a program that has several, such as `dm-user add`.
   private(set) var action: Command.Subcommand?
-  public private(set) var operands: [String] = []
+  package private(set) var operands: [String] = []
   /// The options that were given, once each, with their texts; none for a flag.
   ///
   /// A list, because there are few, and the first dictionary of a kind costs a start 140,000 instructions.
@@ -99,22 +99,22 @@ public struct Arguments: Sendable {
   // MARK: Options
 
   /// Whether a flag was given.
-  public subscript(flag: Flag) -> Bool { isGiven(flag) }
+  package subscript(flag: Flag) -> Bool { isGiven(flag) }
 
   /// The value of an option; the last one counts.
   ///
   /// - Throws: what the option throws for a text that is not a value of it.
-  public subscript<Value>(option: Option<Value>) -> Value? {
+  package subscript<Value>(option: Option<Value>) -> Value? {
     get throws { try texts(option.declaration)?.last.map(option.parse) }
   }
 
   /// All values of an option that may be given several times, in order.
-  public func all<Value>(_ option: Option<Value>) throws -> [Value] {
+  package func all<Value>(_ option: Option<Value>) throws -> [Value] {
     try texts(option.declaration)?.map(option.parse) ?? []
   }
 
   /// Whether an option was given, flag or not.
-  public func isGiven(_ option: any Declared) -> Bool { texts(option.declaration) != nil }
+  package func isGiven(_ option: any Declared) -> Bool { texts(option.declaration) != nil }
 
   /// The texts of an option; nil if it was not given, also if the program uses the name for another kind of option.
   private func texts(_ option: Declaration) -> [String]? {
@@ -126,18 +126,18 @@ public struct Arguments: Sendable {
   // MARK: Operands
 
   /// - Throws: `usage` when there are more operands than a program takes.
-  public func atMost(_ count: Int) throws {
+  package func atMost(_ count: Int) throws {
     if operands.count > count { throw usage("unexpected '\(operands[count])'; see --help") }
   }
 
   /// The operand at an index.
   ///
   /// - Throws: `usage` when it is missing.
-  public func operand(_ index: Int, _ name: String) throws -> String {
+  package func operand(_ index: Int, _ name: String) throws -> String {
     guard operands.indices.contains(index) else { throw usage("\(name) is missing; see --help") }
     return operands[index]
   }
 }
 
 /// A fault of the command line.
-public func usage(_ message: String) -> DMError { DMError(.usage, message) }
+package func usage(_ message: String) -> DMError { DMError(.usage, message) }

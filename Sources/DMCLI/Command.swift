@@ -1,14 +1,14 @@
 /// The description of a program, for its help, its parser, its completions and its schema.
-public struct Command: Sendable {
+package struct Command: Sendable {
   /// `dm-user add` and the like.
-  public struct Subcommand: Sendable {
-    public let name: String
-    public let operands: String
-    public let summary: String
-    public let options: [any Declared]
+  package struct Subcommand: Sendable {
+    package let name: String
+    package let operands: String
+    package let summary: String
+    package let options: [any Declared]
     let run: @Sendable (Invocation) throws -> Void
 
-    public init(
+    package init(
       _ name: String, operands: String = "", _ summary: String, options: [any Declared] = [],
       run: @escaping @Sendable (Invocation) throws -> Void
     ) {
@@ -20,20 +20,20 @@ public struct Command: Sendable {
     }
   }
 
-  public let name: String
-  public let summary: String
+  package let name: String
+  package let summary: String
   /// The lines of the usage, each without the program's name.
-  public let synopsis: [String]
-  public let options: [any Declared]
+  package let synopsis: [String]
+  package let options: [any Declared]
   /// Which options do not go together; checked before the program runs.
-  public let rules: [Rule]
-  public let subcommands: [Subcommand]
-  public let examples: [(call: String, meaning: String)]
+  package let rules: [Rule]
+  package let subcommands: [Subcommand]
+  package let examples: [(call: String, meaning: String)]
   /// The names of the records that it reads and writes.
-  public let reads: String?
-  public let writes: [String]
+  package let reads: String?
+  package let writes: [String]
 
-  public init(
+  package init(
     _ name: String, _ summary: String, synopsis: [String], options: [any Declared] = [], rules: [Rule] = [],
     subcommands: [Subcommand] = [], examples: [(call: String, meaning: String)], reads: String? = nil, writes: [String]
   ) {

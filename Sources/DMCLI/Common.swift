@@ -1,32 +1,32 @@
 internal import DMKit
 
 /// The options that every program has; dm(7) explains them.
-public enum Common {
-  public static let store = Option(
+package enum Common {
+  package static let store = Option(
     "store", value: "DIR", values: .folders, "the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]")
-  public static let user = Option("as", user: "USER", "who acts [$DM_USER, else the login name]")
-  public static let busyTimeout = Option(
-    "busy-timeout", value: "TIME", "how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]", as: busyMilliseconds)
-  public static let json = Flag("json", "print JSON lines, also on a terminal")
-  public static let text = Flag("text", "print text, also into a pipe")
-  public static let quiet = Flag("quiet", short: "q", "print nothing on success")
-  public static let schema = Flag("schema", "print the JSON Schema of what it reads and writes")
-  public static let help = Flag("help", short: "h", "print this help")
-  public static let version = Flag("version", "print the version")
+  package static let user = Option("as", user: "USER", "who acts [$DM_USER, else the login name]")
+  package static let busyTimeout = Option(
+    "busy-timeout", value: "TIME", "how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]", as: timeout)
+  package static let json = Flag("json", "print JSON lines, also on a terminal")
+  package static let text = Flag("text", "print text, also into a pipe")
+  package static let quiet = Flag("quiet", short: "q", "print nothing on success")
+  package static let schema = Flag("schema", "print the JSON Schema of what it reads and writes")
+  package static let help = Flag("help", short: "h", "print this help")
+  package static let version = Flag("version", "print the version")
 
   static let all: [any Declared] = [store, user, busyTimeout, json, text, quiet, schema, help, version]
   static let rules: [Rule] = [.excludes(json, [text])]
 }
 
 /// An option of `dm-send`, declared here because it decides how the words of the command line are read.
-public let lossy = Flag("lossy", "put U+FFFD in the place of bytes that are not UTF-8, and of NUL")
+package let lossy = Flag("lossy", "put U+FFFD in the place of bytes that are not UTF-8, and of NUL")
 
-/// Milliseconds for which a write waits for the store.
+/// The time that a write waits for the store.
 ///
 /// - Throws: `usage`.
-func busyMilliseconds(_ text: String) throws -> Int {
+func timeout(_ text: String) throws -> Duration {
   guard let length = microseconds(of: text), length <= 366 * 86_400_000_000 else {
     throw usage("'\(text)' is not a time for --busy-timeout; write 0s, 30s or 5m")
   }
-  return Int(length / 1000)
+  return .microseconds(length)
 }

@@ -3,7 +3,7 @@ internal import DMSystem
 internal import Glibc
 
 /// A new folder for temporary files, which only its owner can read.
-public func temporaryFolder() throws -> String {
+package func temporaryFolder() throws -> String {
   try temporaryName(
     in: environment("XDG_RUNTIME_DIR") ?? environment("TMPDIR") ?? "/tmp", "dm-", isFolder: true)
 }
@@ -12,7 +12,7 @@ public func temporaryFolder() throws -> String {
 ///
 /// - Parameter path: the only file in a temporary folder; both are removed when there is no xdg-open.
 /// - Throws: `usage` when there is no xdg-open, `io_error` when it fails.
-public func openByDesktop(_ path: String) throws {
+package func openByDesktop(_ path: String) throws {
   let status: Int32
   do {
     status = try Child(["xdg-open", path]).wait()

@@ -1,7 +1,7 @@
-public import DMKit
+package import DMKit
 
 /// The exit status of a program: the numbers of sysexits(3), and 1 when some of the lines failed.
-public enum ExitStatus: Int32, CaseIterable, Sendable {
+package enum ExitStatus: Int32, CaseIterable, Sendable {
   case done = 0
   case someLinesFailed = 1
   case usage = 64
@@ -17,7 +17,7 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
   case notAllowed = 77
   case badStore = 78
 
-  public init(_ code: DMError.Code) {
+  package init(_ code: DMError.Code) {
     self =
       switch code {
       case .usage: .usage

@@ -1,4 +1,4 @@
-public import DMKit
+package import DMKit
 internal import Glibc
 
 extension Invocation {
@@ -8,7 +8,7 @@ extension Invocation {
   /// has nothing to write.
   ///
   /// - Parameter handle: returns the timeout for the next batch, nil for none; after a timeout it gets an empty batch.
-  public func follow(_ query: EventQuery, _ handle: ([MessagingEvent]) throws -> Duration?) throws {
+  package func follow(_ query: EventQuery, _ handle: ([MessagingEvent]) throws -> Duration?) throws {
     // Reading does not create a store.
     if !query.follows, query.consumer == nil, try !messenger().hasStore() { return }
     let follower = try Follower(messenger(), query)
@@ -30,7 +30,7 @@ extension Invocation {
   /// The kinds of events in a comma-separated list.
   ///
   /// - Throws: `usage`.
-  public static func eventKinds(_ list: String) throws -> Set<MessagingEvent.Kind> {
+  package static func eventKinds(_ list: String) throws -> Set<MessagingEvent.Kind> {
     let all = MessagingEvent.Kind.allCases
     return try Set(
       list.split(separator: ",", omittingEmptySubsequences: false).flatMap { word in

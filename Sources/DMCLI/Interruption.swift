@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// Blocks the signals that end a program, until it has removed its unfinished files.
-public final class Interruption {
+package final class Interruption {
   /// Thrown when one of the signals has arrived.
-  public struct Ended: Error {
+  package struct Ended: Error {
     fileprivate let number: Int32
   }
 
@@ -13,7 +13,7 @@ public final class Interruption {
   private var before = sigset_t()
 
   /// Ignored and blocked signals stay so: a program that nohup(1) started goes on.
-  public init() {
+  package init() {
     sigprocmask(SIG_BLOCK, nil, &before)
     // A blocked signal becomes pending even when it is ignored.
     held = Self.numbers.filter { !isIgnored($0) && sigismember(&before, $0) == 0 }
@@ -24,17 +24,17 @@ public final class Interruption {
   }
 
   /// - Throws: `Ended` when the program is to end.
-  public func check() throws {
+  package func check() throws {
     var pending = sigset_t()
     sigpending(&pending)
     for number in held where sigismember(&pending, number) == 1 { throw Ended(number: number) }
   }
 
   /// Unblocks the signals; the program dies of a pending one.
-  public func end() { sigprocmask(SIG_SETMASK, &before, nil) }
+  package func end() { sigprocmask(SIG_SETMASK, &before, nil) }
 
   /// Runs `body`; when a signal ended it, the program dies of that signal, because its work is not done.
-  public func heeded<T>(_ progress: Progress, _ body: () throws -> T) throws -> T {
+  package func heeded<T>(_ progress: Progress, _ body: () throws -> T) throws -> T {
     do {
       return try body()
     } catch let ended as Ended {

@@ -1,13 +1,13 @@
-public import DMKit
+package import DMKit
 internal import Glibc
 
 /// One run of a program: its command line, its streams, and the store as the user sees it.
-public final class Invocation {
-  public let command: Command
-  public let arguments: Arguments
-  public let output = Output()
+package final class Invocation {
+  package let command: Command
+  package let arguments: Arguments
+  package let output = Output()
   /// Whether some of the lines failed.
-  public private(set) var hasFailures = false
+  package private(set) var hasFailures = false
   private var made: Messenger?
 
   init(_ command: Command, _ arguments: Arguments) {
@@ -16,13 +16,13 @@ public final class Invocation {
   }
 
   /// Whether records are printed as JSON lines: as --json or --text says, else unless standard output is a terminal.
-  public private(set) lazy var isJSON =
+  package private(set) lazy var isJSON =
     arguments[Common.json] || (!arguments[Common.text] && isatty(STDOUT_FILENO) == 0)
 
-  public private(set) lazy var isQuiet = arguments[Common.quiet]
+  package private(set) lazy var isQuiet = arguments[Common.quiet]
 
   /// The store as the user sees it, opened when it is first needed.
-  public func messenger() throws -> Messenger {
+  package func messenger() throws -> Messenger {
     if let made { return made }
     let login = Self.loginName
     let name = try arguments[Common.user] ?? environment("DM_USER")?.without("@") ?? login
@@ -34,9 +34,9 @@ public final class Invocation {
   }
 
   /// The location of the store: from --store, the environment, or the default.
-  public func location() throws -> StoreLocation {
+  package func location() throws -> StoreLocation {
     let busyTimeout =
-      try arguments[Common.busyTimeout] ?? environment("DM_BUSY_TIMEOUT").map(busyMilliseconds)
+      try arguments[Common.busyTimeout] ?? environment("DM_BUSY_TIMEOUT").map(timeout)
       ?? StoreLocation.standardBusyTimeout
     if let path = try arguments[Common.store] ?? environment("DM_STORE") {
       // Usually a shell variable that is not set.
@@ -62,7 +62,7 @@ public final class Invocation {
   // MARK: Answers
 
   /// Prints a record, or its text form; nothing when quiet.
-  public func print<Printed: Record>(_ record: Printed, text: (Printed) throws -> String?) throws {
+  package func print<Printed: Record>(_ record: Printed, text: (Printed) throws -> String?) throws {
     if isQuiet { return }
     if isJSON {
       try output.write(record)
@@ -72,14 +72,14 @@ public final class Invocation {
   }
 
   /// Reports the error of a line on both streams; the other lines go on.
-  public func fail(line: Int, _ error: DMError) throws {
+  package func fail(line: Int, _ error: DMError) throws {
     hasFailures = true
     printError(command.name, "line \(line): \(error.message)")
     if isJSON { try output.write(ErrorRecord(line: line, error)) }
   }
 
   /// Prints a message that answers a line.
-  public func print(_ message: Message, line: Int, text: (Message) throws -> String?) throws {
+  package func print(_ message: Message, line: Int, text: (Message) throws -> String?) throws {
     var answer = message
     answer.line = line
     try print(answer, text: text)
@@ -107,7 +107,7 @@ public final class Invocation {
   ///   - replacing: makes an item for a line that cannot be read, when `act` must see it.
   ///   - nonce: the nonce of an item, for the error that answers its line.
   ///   - stopsAtFault: stops after the first failure; `act` then leaves out the items after it.
-  public func answerLines<Item, Answer>(
+  package func answerLines<Item, Answer>(
     _ parse: (ArraySlice<UInt8>, _ line: Int) throws -> Item, replacing: ((DMError) -> Item)? = nil,
     nonce: (Item) -> String? = { _ in nil }, stopsAtFault: Bool = false,
     act: ([Item]) throws -> [Result<Answer, DMError>], print: (Answer, _ line: Int) throws -> Void,
@@ -170,7 +170,7 @@ extension Result where Failure == DMError {
 /// A variable of the environment; an empty one counts as absent.
 ///
 /// - Throws: `invalid_utf8`, because a repaired path would be another path.
-public func environment(_ name: String) throws -> String? {
+package func environment(_ name: String) throws -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
   guard let text = String(validatingCString: value) else {
     throw DMError(.invalidUTF8, "the variable '\(name)' is not UTF-8; set it again", subject: name)

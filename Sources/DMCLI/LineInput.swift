@@ -1,10 +1,11 @@
-public import DMKit
+package import DMKit
+internal import DMWire
 internal import Glibc
 
 /// Standard input, as lines in batches or as one text.
-public struct LineInput: ~Copyable {
+package struct LineInput: ~Copyable {
   /// A line with its number, and its content or its error.
-  public typealias Numbered<Item> = (line: Int, content: Result<Item, DMError>)
+  package typealias Numbered<Item> = (line: Int, content: Result<Item, DMError>)
 
   /// The most lines and bytes of one transaction.
   static let batchLines = 1000
@@ -16,14 +17,14 @@ public struct LineInput: ~Copyable {
   private var isAtEnd = false
   private var chunk = [UInt8](repeating: 0, count: 64 * 1024)
 
-  public init(descriptor: Int32 = Stream.input.rawValue) { self.descriptor = descriptor }
+  package init(descriptor: Int32 = Stream.input.rawValue) { self.descriptor = descriptor }
 
   /// The lines that can be read without waiting: at least one, at most 1,000 or 1 MiB; nil at the end.
   ///
   /// Waits only for the first line. A last line without LF is an error, because it may be half a line.
   ///
   /// - Parameter parse: makes an item of a line and its number.
-  public mutating func batch<Item>(
+  package mutating func batch<Item>(
     _ parse: (ArraySlice<UInt8>, Int) throws -> Item
   ) throws -> [Numbered<Item>]? {
     var batch: [Numbered<Item>] = []
@@ -90,12 +91,12 @@ public struct LineInput: ~Copyable {
   /// Reads only a few bytes over `limit`: the caller refuses longer texts.
   ///
   /// - Throws: `invalid_utf8`, `text_too_long`, `io_error`.
-  public mutating func text(limit: Int) throws -> String { try plainText(bytes(limit: limit)[...]) }
+  package mutating func text(limit: Int) throws -> String { try plainText(bytes(limit: limit)[...]) }
 
   /// Reads to the end as `text` does, without decoding.
   ///
   /// - Parameter cuts: reads to the end and drops the bytes far over the limit, instead of failing.
-  public mutating func bytes(limit: Int, cuts: Bool = false) throws -> [UInt8] {
+  package mutating func bytes(limit: Int, cuts: Bool = false) throws -> [UInt8] {
     var bytes: [UInt8] = []
     // So that the text is still over the limit after an incomplete character is removed.
     let most = limit + 8
@@ -120,7 +121,7 @@ public struct LineInput: ~Copyable {
 ///
 /// - Parameter isLossy: replaces invalid bytes and NUL with U+FFFD.
 /// - Throws: `invalid_utf8`.
-public func plainText(_ bytes: ArraySlice<UInt8>, isLossy: Bool = false) throws -> String {
+package func plainText(_ bytes: ArraySlice<UInt8>, isLossy: Bool = false) throws -> String {
   if isLossy { return repaired(String(decoding: bytes, as: UTF8.self)) }
   guard let text = String(validating: bytes, as: UTF8.self) else {
     throw DMError(.invalidUTF8, "the text is not UTF-8; convert it with iconv")

@@ -1,4 +1,4 @@
-public import DMKit
+package import DMKit
 
 /// The operands of `dm-tail` and `dm-read`: conversations and ranges of messages of one, `bob 40..57 60`,
 /// `bob:40..57` or `bob +ops`.
@@ -7,7 +7,7 @@ public import DMKit
 ///
 /// - Parameter several: allows more than one conversation when there are no ranges.
 /// - Throws: `usage`, `bad_reference`.
-public func conversationsAndRanges(
+package func conversationsAndRanges(
   _ operands: [String], several: Bool = true
 ) throws -> ([ConversationReference], [RangeReference]?) {
   var conversations: [ConversationReference] = []
@@ -36,7 +36,7 @@ public func conversationsAndRanges(
 /// A number, a UUID or `bob:57` is a message; `14:30` is a time, even if there is a user `14`.
 ///
 /// - Throws: `bad_time`.
-public func messageOrTime(_ text: String) throws -> HistoryQuery.Bound {
+package func messageOrTime(_ text: String) throws -> HistoryQuery.Bound {
   if Int(text) != nil || Identifier(text) != nil { return .message(try MessageReference(text)) }
   do {
     return .time(try moment(text))

@@ -1,7 +1,7 @@
-public import DMKit
+package import DMKit
 
 /// Messages as text for people: grouped by day, with a line above the first unread message.
-public struct MessagePage {
+package struct MessagePage {
   private let messenger: Messenger
   /// Nil when there are several; then each message is printed with its conversation.
   private let conversation: ConversationReference?
@@ -9,12 +9,12 @@ public struct MessagePage {
   private var day = ""
   private var names: [Identifier: String] = [:]
 
-  public init(_ messenger: Messenger, _ conversations: [ConversationReference]) {
+  package init(_ messenger: Messenger, _ conversations: [ConversationReference]) {
     self.messenger = messenger
     conversation = conversations.count == 1 ? conversations[0] : nil
   }
 
-  public mutating func text(of message: Message) throws -> String {
+  package mutating func text(of message: Message) throws -> String {
     var text = ""
     let today = TextFormat.day(message.createdAt)
     if today != day { text += "-- \(today) --\n" }
@@ -32,7 +32,7 @@ public struct MessagePage {
   /// `bob:` when there are several conversations.
   private mutating func place(_ id: Identifier) throws -> String { conversation == nil ? "\(try name(id)):" : "" }
 
-  public mutating func name(_ id: Identifier) throws -> String {
+  package mutating func name(_ id: Identifier) throws -> String {
     if let known = names[id] { return known }
     let name = TextFormat.name(try messenger.conversation(.id(id)), for: messenger.identity.handle)
     names[id] = name
@@ -40,7 +40,7 @@ public struct MessagePage {
   }
 
   /// An event as text for people; nil for an event that only programs need.
-  public mutating func text(of event: MessagingEvent) throws -> String? {
+  package mutating func text(of event: MessagingEvent) throws -> String? {
     switch event {
     case .message(let message, _):
       return try text(of: message)

@@ -1,20 +1,20 @@
 internal import DMKit
 
 /// How an option is written, explained and completed.
-public struct Declaration: Sendable {
+package struct Declaration: Sendable {
   /// The possible values of the option, for completion.
-  public enum Values: Sendable {
+  package enum Values: Sendable {
     case any
     case folders
     case words([String])
   }
 
-  public let long: String?
-  public let short: Character?
+  package let long: String?
+  package let short: Character?
   /// The placeholder of its value; nil for a flag.
-  public let value: String?
-  public let help: String
-  public let values: Values
+  package let value: String?
+  package let help: String
+  package let values: Values
 
   init(long: String?, short: Character?, value: String?, values: Values = .any, help: String) {
     self.long = long
@@ -28,7 +28,7 @@ public struct Declaration: Sendable {
   var name: String { long ?? short.map(String.init) ?? "" }
 
   /// As the user types it: `--limit`, or `-n` where there is no long form.
-  public var spelling: String { long.map { "--\($0)" } ?? "-\(name)" }
+  package var spelling: String { long.map { "--\($0)" } ?? "-\(name)" }
 
   /// The same with the placeholder of its value: `--limit N`.
   var call: String { value.map { "\(spelling) \($0)" } ?? spelling }
@@ -36,28 +36,28 @@ public struct Declaration: Sendable {
 
 /// A `Flag` or an `Option`: declared once as a constant, listed in the program's `Command`, and read with that
 /// constant.
-public protocol Declared: Sendable {
+package protocol Declared: Sendable {
   var declaration: Declaration { get }
 }
 
 /// An option without a value; `arguments[flag]` says whether it was given.
-public struct Flag: Declared {
-  public let declaration: Declaration
+package struct Flag: Declared {
+  package let declaration: Declaration
 
-  public init(_ long: String?, short: Character? = nil, _ help: String) {
+  package init(_ long: String?, short: Character? = nil, _ help: String) {
     declaration = Declaration(long: long, short: short, value: nil, help: help)
   }
 }
 
 /// An option with a value; `arguments[option]` is the value of the last one given, or nil.
-public struct Option<Value>: Declared {
-  public let declaration: Declaration
+package struct Option<Value>: Declared {
+  package let declaration: Declaration
   let parse: @Sendable (String) throws -> Value
 
   /// - Parameters:
   ///   - value: the placeholder in the help.
   ///   - parse: makes the value from the word that was typed.
-  public init(
+  package init(
     _ long: String?, short: Character? = nil, value: String, values: Declaration.Values = .any, _ help: String,
     as parse: @escaping @Sendable (String) throws -> Value
   ) {
@@ -68,21 +68,21 @@ public struct Option<Value>: Declared {
 
 extension Option<String> {
   /// A text that is taken as it was typed.
-  public init(
+  package init(
     _ long: String?, short: Character? = nil, value: String, values: Declaration.Values = .any, _ help: String
   ) {
     self.init(long, short: short, value: value, values: values, help, as: { $0 })
   }
 
   /// A user, with or without the `@`.
-  public init(_ long: String, user value: String, _ help: String) {
+  package init(_ long: String, user value: String, _ help: String) {
     self.init(long, value: value, help, as: { $0.without("@") })
   }
 }
 
 extension Option<Int?> {
   /// A number, or nil for `all`.
-  public init(_ long: String?, short: Character? = nil, count value: String, _ help: String) {
+  package init(_ long: String?, short: Character? = nil, count value: String, _ help: String) {
     let spelling = Declaration(long: long, short: short, value: value, help: help).spelling
     self.init(long, short: short, value: value, help) { text in
       if text == "all" { return nil }
@@ -96,7 +96,7 @@ extension Option<Int?> {
 
 extension Option where Value: RawRepresentable<String> & CaseIterable & Sendable {
   /// One of the words of an enumeration.
-  public init(_ long: String, value: String, oneOf all: Value.Type, _ help: String) {
+  package init(_ long: String, value: String, oneOf all: Value.Type, _ help: String) {
     let words = Value.allCases.map(\.rawValue)
     self.init(long, value: value, values: .words(words), help) { text in
       if let value = Value(rawValue: text) { return value }

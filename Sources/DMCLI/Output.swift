@@ -1,10 +1,11 @@
-public import DMKit
+package import DMKit
+internal import DMWire
 internal import Glibc
 
 /// Standard output: whole lines, every write checked.
 ///
 /// A finite list is written in large pieces; a program that follows, or that reads lines, flushes after each batch.
-public final class Output {
+package final class Output {
   private let descriptor: Int32
   private var json = JSONWriter()
   private let isPipe: Bool
@@ -12,32 +13,32 @@ public final class Output {
   /// The most bytes that are buffered before a write.
   private static let capacity = 64 * 1024
 
-  public init(descriptor: Int32 = Stream.output.rawValue) {
+  package init(descriptor: Int32 = Stream.output.rawValue) {
     self.descriptor = descriptor
     var status = stat()
     isPipe = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
   }
 
   /// - Throws: `io_error` when the buffer cannot be written.
-  public func write(_ record: some Record) throws {
+  package func write(_ record: some Record) throws {
     json.line(record)
     if json.bytes.count >= Self.capacity { try flush() }
   }
 
   /// Text that is written as it is.
-  public func write(_ text: String) throws {
+  package func write(_ text: String) throws {
     json.append(raw: text)
     if json.bytes.count >= Self.capacity { try flush() }
   }
 
   /// Lines that are complete, each with its LF.
-  public func write(lines: [UInt8]) throws {
+  package func write(lines: [UInt8]) throws {
     json.append(lines: lines)
     if json.bytes.count >= Self.capacity { try flush() }
   }
 
   /// Bytes of an attachment, which are not buffered.
-  public func write(content bytes: UnsafeRawBufferPointer) throws {
+  package func write(content bytes: UnsafeRawBufferPointer) throws {
     try flush()
     try write(bytes[...])
   }
@@ -52,7 +53,7 @@ public final class Output {
   ///
   /// A pipe gets pieces of whole lines that fit into PIPE_BUF, which POSIX writes whole or not at all (write(2)): a
   /// program that dies of a signal leaves no half line.
-  public func flush() throws {
+  package func flush() throws {
     try json.bytes.withUnsafeBytes { bytes in
       var rest = bytes[...]
       while !rest.isEmpty {
@@ -101,7 +102,7 @@ func dieOf(_ number: Int32) -> Never {
 }
 
 /// Prints one line on standard error, safe for a terminal.
-public func printError(_ program: String, _ message: String) {
+package func printError(_ program: String, _ message: String) {
   let line = "\(program): \(visible(message))\n"
   // There is nowhere to report a failure of this.
   _ = line.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }

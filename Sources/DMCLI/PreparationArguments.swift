@@ -1,7 +1,7 @@
-public import DMKit
+package import DMKit
 
 /// The options of dm-attach and dm-send that say how files are prepared.
-public struct PreparationArguments {
+package struct PreparationArguments {
   static let asFile = Flag("as-file", "change nothing at all")
   static let keepMetadata = Flag(
     "keep-metadata", "keep what cameras and programs have written into the file, a place for example")
@@ -11,8 +11,8 @@ public struct PreparationArguments {
   static let maxSize = Option(
     "max-size", value: "SIZE", "refuse a file that is larger: 500M, 20G [4G]", as: byteCount)
 
-  public static let options: [any Declared] = [asFile, keepMetadata, transcode, voice, maxSize]
-  public static let rules: [Rule] = [
+  package static let options: [any Declared] = [asFile, keepMetadata, transcode, voice, maxSize]
+  package static let rules: [Rule] = [
     .excludes(asFile, [keepMetadata, transcode, voice]), .atMostOne([voice, transcode, keepMetadata]),
   ]
 
@@ -20,7 +20,7 @@ public struct PreparationArguments {
   private let call: Invocation
 
   /// - Throws: `usage`.
-  public init(_ call: Invocation) throws {
+  package init(_ call: Invocation) throws {
     let arguments = call.arguments
     var options = PreparationOptions()
     options.asFile = arguments[Self.asFile]
@@ -39,7 +39,7 @@ public struct PreparationArguments {
   /// - Parameters:
   ///   - name: the new name of a file; nil keeps its name.
   ///   - body: gets the result of each file, in order.
-  public func prepareAll(
+  package func prepareAll(
     _ files: [String], name: String? = nil, _ messenger: Messenger, _ body: (Result<Attachment, DMError>) throws -> Void
   ) throws {
     if files.filter({ $0 == "-" }).count > 1 { throw usage("'-' was given more than once; standard input is one file") }
@@ -76,7 +76,7 @@ public struct PreparationArguments {
   }
 
   /// - Throws: `usage` for more files than one message carries; call it before any of them is prepared.
-  public static func checkCount(_ files: [String]) throws {
+  package static func checkCount(_ files: [String]) throws {
     if files.count > Attachment.limit {
       throw usage("a message carries at most \(Attachment.limit) files; send several messages")
     }

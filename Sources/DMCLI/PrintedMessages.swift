@@ -1,17 +1,17 @@
-public import DMKit
+package import DMKit
 
 /// The messages that `dm-tail` has printed, to mark them.
-public struct PrintedMessages {
+package struct PrintedMessages {
   private var ranges: [Identifier: [SeqRange]] = [:]
   /// The last message of another user in each conversation.
-  public private(set) var lastOfOthers: [Identifier: Int] = [:]
+  package private(set) var lastOfOthers: [Identifier: Int] = [:]
 
   private let isToBeRead: Bool
 
   /// - Parameter isToBeRead: keeps the numbers of all messages, for `markRead`.
-  public init(isToBeRead: Bool) { self.isToBeRead = isToBeRead }
+  package init(isToBeRead: Bool) { self.isToBeRead = isToBeRead }
 
-  public mutating func add(_ message: borrowing Message) {
+  package mutating func add(_ message: borrowing Message) {
     let (id, seq) = (message.conversationID, message.number)
     if !message.isMine { lastOfOthers[id] = max(lastOfOthers[id] ?? 0, seq) }
     guard isToBeRead else { return }
@@ -23,7 +23,7 @@ public struct PrintedMessages {
     }
   }
 
-  public func markRead(_ messenger: Messenger) throws {
+  package func markRead(_ messenger: Messenger) throws {
     for (id, ranges) in ranges {
       let target = ReadTarget.ranges(ranges.map { RangeReference(from: $0.lowerBound, to: $0.upperBound) })
       _ = try messenger.markRead(target, in: .id(id))

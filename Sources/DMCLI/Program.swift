@@ -2,17 +2,17 @@ internal import DMKit
 internal import Glibc
 
 /// A program of the suite: its description, and what it does after its command line is parsed.
-public protocol Program {
+package protocol Program {
   static var command: Command { get }
   static func run(_ call: Invocation) throws
 }
 
 extension Program {
   /// Runs the action of a program that has several.
-  public static func run(_ call: Invocation) throws { try call.arguments.action?.run(call) }
+  package static func run(_ call: Invocation) throws { try call.arguments.action?.run(call) }
 
   /// Parses, runs, flushes, and ends with the exit status.
-  public static func main() {
+  package static func main() {
     // A service manager may ignore SIGPIPE, and a closed pipe would go unnoticed (systemd.exec(5)).
     signal(SIGPIPE, SIG_DFL)
     // Then write(2) fails, and unfinished files are removed.

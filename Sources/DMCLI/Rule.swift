@@ -1,5 +1,5 @@
 /// Which options go together; a program lists its rules in its `Command`.
-public enum Rule: Sendable {
+package enum Rule: Sendable {
   /// The option goes with none of the others.
   case excludes(any Declared, [any Declared])
   case atMostOne([any Declared])
@@ -11,7 +11,7 @@ public enum Rule: Sendable {
 
 extension Arguments {
   /// - Throws: `usage` for the first rule that the command line breaks.
-  public func check(_ rules: [Rule]) throws {
+  package func check(_ rules: [Rule]) throws {
     for rule in rules {
       switch rule {
       case .excludes(let option, let others):
@@ -32,12 +32,12 @@ extension Arguments {
 
   /// - Parameter reason: given the option as the user types it.
   /// - Throws: `usage` when one of the options was given.
-  public func refuse(_ options: [any Declared], _ reason: (String) -> String) throws {
+  package func refuse(_ options: [any Declared], _ reason: (String) -> String) throws {
     if let option = options.first(where: isGiven) { throw usage(reason(option.declaration.spelling)) }
   }
 
   /// - Throws: `usage` when one of the program's own options was given, except these.
-  public func refuseOwn(except allowed: [any Declared], _ reason: (String) -> String) throws {
+  package func refuseOwn(except allowed: [any Declared], _ reason: (String) -> String) throws {
     try refuse(
       command.options.filter { own in !allowed.contains { $0.declaration.name == own.declaration.name } }, reason)
   }

@@ -2,7 +2,7 @@ internal import DMKit
 
 /// Escapes a name from a store, or a line with such names, for a terminal: as a text, and invisible characters too, as
 /// `\u{200B}`, so that two names never look the same.
-public func visible(_ name: String) -> String {
+package func visible(_ name: String) -> String {
   let scalars = Array(name.unicodeScalars)
   return visible(name, indent: nil) { isInvisible(at: $0, of: scalars) }
 }
@@ -11,7 +11,7 @@ public func visible(_ name: String) -> String {
 /// most eight combining marks.
 ///
 /// The lines after the first are indented, so that none of them looks like a line of ours.
-public func visible(_ text: String, indent: String?) -> String { visible(text, indent: indent) { _ in false } }
+package func visible(_ text: String, indent: String?) -> String { visible(text, indent: indent) { _ in false } }
 
 private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) -> String {
   var result = String.UnicodeScalarView()

@@ -2,43 +2,43 @@ internal import DMKit
 internal import Glibc
 
 /// A standard stream.
-public enum Stream: Int32, Sendable {
+package enum Stream: Int32, Sendable {
   case input = 0
   case output = 1
   case error = 2
 }
 
-public func isTerminal(_ stream: Stream) -> Bool { isatty(stream.rawValue) == 1 }
+package func isTerminal(_ stream: Stream) -> Bool { isatty(stream.rawValue) == 1 }
 
 /// A progress line for work of over a second, when standard error is a terminal.
-public final class Progress {
+package final class Progress {
   private let name: String
   private let isShown: Bool
   private var next = Timestamp.now.microseconds + 1_000_000
   private var hasShown = false
 
-  public init(_ call: Invocation) {
+  package init(_ call: Invocation) {
     name = call.command.name
     isShown = isTerminal(.error) && !call.isQuiet
   }
 
   /// May be called often; the text is shown at most five times a second.
-  public func show(_ text: @autoclosure () -> String) {
+  package func show(_ text: @autoclosure () -> String) {
     guard isShown, case let now = Timestamp.now.microseconds, now >= next else { return }
     next = now + 200_000
     hasShown = true
     put("\r\(name): \(visible(text()))")
   }
 
-  public func clear() { if hasShown { put("\r\u{1B}[K") } }
+  package func clear() { if hasShown { put("\r\u{1B}[K") } }
 
   private func put(_ text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
 }
 
 /// A text that the user writes in `$VISUAL` or `$EDITOR`; its file stays when the text could not be sent.
-public struct EditedText {
-  public let path: String
-  public let text: String
+package struct EditedText {
+  package let path: String
+  package let text: String
 
   /// Opens a text in the editor, and waits for the editor to end.
   ///
@@ -46,7 +46,7 @@ public struct EditedText {
   /// whose shell splits the editor's arguments.
   ///
   /// - Throws: `cannot_create`, `io_error`, `bad_field` when the editor fails, `invalid_utf8`.
-  public init(_ text: String) throws {
+  package init(_ text: String) throws {
     var template = Array(
       "\(try environment("TMPDIR") ?? "/tmp")/dm-send-\(String(repeating: "X", count: 6))".utf8CString)
     let descriptor = mkstemp(&template)
@@ -79,7 +79,7 @@ public struct EditedText {
   }
 
   /// Runs `body`, and removes the file unless it fails.
-  public func keeping<T>(_ body: (String) throws -> T) throws -> T {
+  package func keeping<T>(_ body: (String) throws -> T) throws -> T {
     do {
       let result = try body(text)
       unlink(path)

@@ -1,19 +1,19 @@
-public import DMKit
+package import DMKit
 
 extension TextFormat {
   /// An attachment: kind, name, size and the like, and the id for `dm-attach --get`.
-  public static func line(_ attachment: Attachment) -> String {
+  package static func line(_ attachment: Attachment) -> String {
     "\(left(attachment.kind.rawValue, 5))  \(details(attachment))  \(attachment.id)"
   }
 
   /// The same with the time, the message and its sender.
-  public static func line(_ sent: SentAttachment, in place: String) -> String {
+  package static func line(_ sent: SentAttachment, in place: String) -> String {
     let message = sent.message
     return
       "\(left(sent.attachment.kind.rawValue, 5))  \(day(message.createdAt)) \(clock(message.createdAt))  \(visible(place)):\(message.number) \(visible(message.sender.description))  \(details(sent.attachment))  \(sent.attachment.id)"
   }
 
-  public static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }
+  package static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }
 
   /// As it is printed after the text of a message: `[image photo.jpg 1.2 MB]`.
   static func brief(_ attachment: Attachment) -> String {

@@ -1,13 +1,13 @@
-public import DMKit
+package import DMKit
 
 extension TextFormat {
   /// The marks before and after a hit: reverse video on a terminal, else asterisks.
-  public struct HitMarks {
+  package struct HitMarks {
     let before: String
     let after: String
 
     /// NO_COLOR asks programs to print no colour (no-color.org).
-    public init(isTerminal: Bool) throws {
+    package init(isTerminal: Bool) throws {
       let isReversed = try isTerminal && environment("NO_COLOR") == nil
       before = isReversed ? "\u{1B}[7m" : "**"
       after = isReversed ? "\u{1B}[27m" : "**"
@@ -15,7 +15,7 @@ extension TextFormat {
   }
 
   /// A message that was found: time, conversation, number, sender, and the text around the hits.
-  public static func line(_ message: Message, _ snippet: Snippet?, in place: String, _ marks: HitMarks) -> String {
+  package static func line(_ message: Message, _ snippet: Snippet?, in place: String, _ marks: HitMarks) -> String {
     let head =
       "\(day(message.createdAt)) \(clock(message.createdAt))  \(place):\(message.number) \(visible(message.sender.description)): "
     guard let snippet else {

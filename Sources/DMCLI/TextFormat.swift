@@ -1,21 +1,21 @@
-public import DMKit
+package import DMKit
 internal import Glibc
 
 /// Records as text for people.
 ///
 /// Everything that comes from a store is escaped with `visible`.
-public enum TextFormat {
+package enum TextFormat {
   /// `14:30`, or the date when it was not today.
-  public static func short(_ time: Timestamp, now: Timestamp = .now) -> String {
+  package static func short(_ time: Timestamp, now: Timestamp = .now) -> String {
     day(time) == day(now) ? clock(time) : day(time)
   }
 
-  public static func clock(_ time: Timestamp) -> String {
+  package static func clock(_ time: Timestamp) -> String {
     let parts = calendar(time)
     return "\(padded(parts.tm_hour)):\(padded(parts.tm_min))"
   }
 
-  public static func day(_ time: Timestamp) -> String {
+  package static func day(_ time: Timestamp) -> String {
     let parts = calendar(time)
     return "\(parts.tm_year + 1900)-\(padded(parts.tm_mon + 1))-\(padded(parts.tm_mday))"
   }
@@ -23,7 +23,7 @@ public enum TextFormat {
   static func padded(_ number: some BinaryInteger) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   /// A reference to a conversation: the user's own name for it or its title after `+`, a handle, or a UUID.
-  public static func name(_ conversation: Conversation, for me: Handle) -> String {
+  package static func name(_ conversation: Conversation, for me: Handle) -> String {
     if let name = conversation.ownName ?? conversation.title { return visible("+\(name)") }
     if conversation.isGroup { return conversation.id.description }
     return visible((conversation.participants.first { $0 != me } ?? me).description)
@@ -44,7 +44,7 @@ public enum TextFormat {
   }
 
   /// A line of the list: flag, unread messages, name, time, and the last message.
-  public static func line(_ conversation: Conversation, for me: Handle) -> String {
+  package static func line(_ conversation: Conversation, for me: Handle) -> String {
     let unread = conversation.unreadCount > 0 ? String(conversation.unreadCount) : ""
     let flag = conversation.isPinned ? "*" : conversation.isArchived ? "a" : conversation.mutedUntil != nil ? "m" : " "
     var line = "\(flag)\(right(unread, 5))  \(left(label(conversation, for: me, width: 24), 24))  "
@@ -59,7 +59,7 @@ public enum TextFormat {
   }
 
   /// A message: time, number, sender, the message that it answers, text, and its status when it is the user's own.
-  public static func line(
+  package static func line(
     _ message: Message, for me: Handle, in place: String? = nil, replyTo reply: Int? = nil
   ) -> String {
     if let announcement = announcement(message) {
@@ -92,23 +92,23 @@ public enum TextFormat {
     }
   }
 
-  public static func line(_ deletion: Deletion, in place: String = "") -> String {
+  package static func line(_ deletion: Deletion, in place: String = "") -> String {
     "-- \(place)\(deletion.seq) deleted\(deletion.forEveryone ? "" : " for you") --"
   }
 
-  public static func line(_ reaction: Reaction, in place: String = "") -> String {
+  package static func line(_ reaction: Reaction, in place: String = "") -> String {
     let user = visible(reaction.user.description)
     guard let emoji = reaction.emoji else { return "-- \(user) took back a reaction to \(place)\(reaction.seq) --" }
     return "-- \(user) reacted to \(place)\(reaction.seq): \(visible(emoji)) --"
   }
 
-  public static func line(_ report: Report) -> String {
+  package static func line(_ report: Report) -> String {
     let reason = report.reason.map { ": \(visible($0, indent: " "))" } ?? ""
     return
       "\(day(report.reportedAt)) \(clock(report.reportedAt))  \(visible(report.user.description)) reported \(report.seq) of \(visible(report.sender.description))\(reason)"
   }
 
-  public static func line(_ receipt: Receipt, in place: String? = nil) -> String {
+  package static func line(_ receipt: Receipt, in place: String? = nil) -> String {
     let time = receipt.at.map { "\(day($0)) \(clock($0))" } ?? "some time ago"
     return
       "\(visible(receipt.user.description))  \(place.map { "\($0):" } ?? "")\(ranges(receipt.ranges))  \(time)"
@@ -116,13 +116,13 @@ public enum TextFormat {
   }
 
   /// The messages that were marked, or would be: `marked 5 of bob as read: 5..8, 12; 3 unread`.
-  public static func line(_ marked: Marked, in place: String) -> String {
+  package static func line(_ marked: Marked, in place: String) -> String {
     "\(marked.isDryRun ? "would mark" : "marked") \(marked.count) of \(place) as \(marked.action.rawValue): "
       + "\(ranges(marked.ranges)); \(marked.unreadCount) unread"
   }
 
   /// `-- bob read alice:2..60 --`, from the first message to the last.
-  public static func line(_ status: MessageStatus, in place: String = "") -> String {
+  package static func line(_ status: MessageStatus, in place: String = "") -> String {
     let (first, last) = (status.ranges.first?.lowerBound ?? 0, status.ranges.last?.upperBound ?? 0)
     let verb = status.status == .read ? "read" : "got"
     return "-- \(visible(status.user.description)) \(verb) \(place)\(ranges([first...last])) --"
@@ -137,26 +137,26 @@ public enum TextFormat {
   }
 
   /// The users who are typing: `Alice, Bob, +2 are typing`.
-  public static func typing(_ names: [String]) -> String {
+  package static func typing(_ names: [String]) -> String {
     let shown = names.prefix(2).map { visible($0, indent: " ") } + (names.count > 2 ? ["+\(names.count - 2)"] : [])
     return "\(names.isEmpty ? "nobody" : shown.joined(separator: ", ")) \(names.count > 1 ? "are" : "is") typing"
   }
 
   /// - Parameter displayName: nil when it is not known.
-  public static func line(_ presence: Presence, displayName: String? = nil) -> String {
+  package static func line(_ presence: Presence, displayName: String? = nil) -> String {
     let handle = visible(presence.user.description)
     let name = person(displayName.map(visible) ?? handle, handle, width: 24)
     let seen = presence.lastSeenAt.map { "last seen \(day($0)) \(clock($0))" } ?? "never seen"
     return "\(left(name, 24))  \(presence.isOnline ? "online" : seen)"
   }
 
-  public static func line(_ consumer: Consumer) -> String {
+  package static func line(_ consumer: Consumer) -> String {
     let skipped = consumer.skippedCount > 0 ? ", \(consumer.skippedCount) skipped" : ""
     return
       "\(left(visible(consumer.name), 24))  \(consumer.behindCount) behind\(skipped), used \(day(consumer.usedAt)) \(clock(consumer.usedAt))  \(consumer.cursor)"
   }
 
-  public static func line(_ user: User) -> String {
+  package static func line(_ user: User) -> String {
     var line = visible(user.handle.description)
     if user.displayName != nil || user.bio != nil || user.avatarURL != nil { line = left(line, 24) }
     for part in [user.displayName, user.bio, user.avatarURL] {
@@ -169,7 +169,7 @@ public enum TextFormat {
   /// A conversation with all its details, for `dm-conversation`.
   ///
   /// - Parameter displayName: makes the display name of a user, or the handle.
-  public static func details(
+  package static func details(
     _ conversation: Conversation, for me: Handle, displayName: (Handle) throws -> String = { $0.description }
   ) throws -> String {
     let participants = try conversation.participants.map { user in

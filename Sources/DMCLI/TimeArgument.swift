@@ -1,4 +1,4 @@
-public import DMKit
+package import DMKit
 internal import Glibc
 
 /// A time as the user types it: RFC 3339, `2026-11-21`, `2026-11-21T14:30`, `14:30`, `2h` or
@@ -7,7 +7,7 @@ internal import Glibc
 /// A time without an offset is in the local time zone.
 ///
 /// - Throws: `bad_time`.
-public func moment(_ text: String, now: Timestamp = .now) throws -> Timestamp {
+package func moment(_ text: String, now: Timestamp = .now) throws -> Timestamp {
   if let time = Timestamp(rfc3339: text) ?? named(text, now) ?? ago(text, now) ?? clock(text, now) ?? date(text, now) {
     return time
   }

@@ -1,24 +1,24 @@
-public import DMKit
-public import DMUpkeep
+package import DMKit
+package import DMUpkeep
 
 /// The records of `dm-doctor` as text for people.
-public enum UpkeepText {
-  public static func line(_ finding: Finding) -> String {
+package enum UpkeepText {
+  package static func line(_ finding: Finding) -> String {
     let subject = finding.subject.map { "\(visible($0)): " } ?? ""
     return "\(finding.check.rawValue): \(subject)\(visible(finding.message, indent: "  "))"
   }
 
-  public static func line(_ backup: Backup) -> String {
+  package static func line(_ backup: Backup) -> String {
     "\(visible(backup.path)): \(backup.messageCount) messages, \(TextFormat.size(backup.sizeBytes))\(before(backup.lastUsedAt))"
   }
 
-  public static func line(_ restored: Restored) -> String {
+  package static func line(_ restored: Restored) -> String {
     let faults = restored.faultCount
     return "restored \(restored.messageCount) messages"
       + (faults > 0 ? ", with \(faults) faults that do no harm; see dm-doctor check --deep" : "")
   }
 
-  public static func line(_ purged: Purged) -> String {
+  package static func line(_ purged: Purged) -> String {
     """
     removed \(purged.expiredCount) expired messages, \(purged.changesCount) old changes, \(purged.attachmentsCount) \
     attachments that were not sent and \(purged.contentsCount) contents, freed \
@@ -26,7 +26,7 @@ public enum UpkeepText {
     """
   }
 
-  public static func line(_ repaired: Repaired) -> String {
+  package static func line(_ repaired: Repaired) -> String {
     let loss = repaired.lostChangesCount
     return """
       indexed \(repaired.indexedCount) messages; corrected \(repaired.conversationsCount) conversations, \
@@ -35,7 +35,7 @@ public enum UpkeepText {
       """
   }
 
-  public static func line(_ report: Report) -> String {
+  package static func line(_ report: Report) -> String {
     let reason = report.reason.map { " (\(visible($0, indent: "  ")))" } ?? ""
     let text = visible(report.text ?? "", indent: "  ")
     return """
@@ -44,7 +44,7 @@ public enum UpkeepText {
       """
   }
 
-  public static func lines(_ statistics: Statistics) -> String {
+  package static func lines(_ statistics: Statistics) -> String {
     let fault =
       statistics.hasLogResetFault ? ", which has the WAL-reset bug: let nothing but dm write to the store" : ""
     var lines = [
@@ -66,7 +66,7 @@ public enum UpkeepText {
   }
 
   /// A warning about a consumer, with what the user must do; nil if there is none.
-  public static func warning(_ consumer: Statistics.Consumer) -> String? {
+  package static func warning(_ consumer: Statistics.Consumer) -> String? {
     let name = "the consumer '\(consumer.name)' of '\(consumer.user)'"
     let forget = "forget it with 'dm-tail --as \(consumer.user) --forget \(consumer.name)'"
     switch consumer.warning {
@@ -79,7 +79,7 @@ public enum UpkeepText {
   }
 
   /// The time when a tool was last used, to append to its result.
-  public static func before(_ time: Timestamp?) -> String { time.map { "; used last \(moment($0))" } ?? "" }
+  package static func before(_ time: Timestamp?) -> String { time.map { "; used last \(moment($0))" } ?? "" }
 
   private static func moment(_ time: Timestamp) -> String { "\(TextFormat.day(time)) \(TextFormat.clock(time))" }
 }

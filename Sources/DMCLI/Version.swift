@@ -1,2 +1,2 @@
 /// The version of the suite; CHANGELOG.md begins with the same.
-public let version = "0.2.0"
+package let version = "0.2.0"

@@ -2,4 +2,3 @@
 @_exported public import DMMedia
 @_exported public import DMModel
 @_exported public import DMStore
-@_exported public import DMWire

@@ -28,6 +28,7 @@ package struct PreparedFile: Sendable {
 public struct PreparationOptions: Sendable {
   /// Changes nothing, and determines only the format of the content.
   public var asFile = false
+  /// Keeps the metadata of a photo or video, which may contain the position where it was taken.
   public var keepsMetadata = false
   /// Makes a voice message of the audio.
   public var isVoice = false
@@ -36,6 +37,7 @@ public struct PreparationOptions: Sendable {
   /// The maximum size of a source in bytes; a larger one is refused.
   public var maximumSize = 4 << 30
 
+  /// Makes the default options: metadata is removed, large images are made smaller, and videos keep their encoding.
   public init() {}
 }
 

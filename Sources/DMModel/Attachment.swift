@@ -4,9 +4,15 @@ public struct Attachment: Equatable, Sendable {
   ///
   /// Expect more cases in later versions.
   public enum Kind: String, Sendable, CaseIterable {
-    case image, video, audio
+    /// A still or animated image.
+    case image
+    /// Moving pictures, with or without sound.
+    case video
+    /// Sound that is not a voice message.
+    case audio
     /// Speech that was recorded as a message.
     case voice
+    /// Any other content.
     case file
 
     /// The number that stores contain for the kind.
@@ -28,11 +34,15 @@ public struct Attachment: Equatable, Sendable {
 
   /// A small image of the attachment.
   public struct Thumbnail: Equatable, Sendable {
+    /// The hash of its content.
     public let sha256: ContentHash
+    /// Its media type, such as `image/jpeg`.
     public let mimeType: String
+    /// The size of its content in bytes.
     public let sizeBytes: Int
-    /// In pixels, like the height.
+    /// The width in pixels.
     public let width: Int
+    /// The height in pixels.
     public let height: Int
 
     package init(sha256: ContentHash, mimeType: String, sizeBytes: Int, width: Int, height: Int) {
@@ -44,17 +54,25 @@ public struct Attachment: Equatable, Sendable {
     }
   }
 
+  /// The id, by which `Outgoing` names it.
   public package(set) var id: Identifier
+  /// The kind, which decides how it is shown.
   public let kind: Kind
   /// At most 255 bytes, never a path, and safe to use as a file name.
   public let name: String
+  /// The media type, such as `image/jpeg`.
   public let mimeType: String
+  /// The size of the content in bytes.
   public let sizeBytes: Int
+  /// The hash of the content.
   public let sha256: ContentHash
-  /// In pixels, as displayed, like the height.
+  /// The width in pixels, as displayed; nil if there is none or it is unknown.
   public var width: Int?
+  /// The height in pixels, as displayed; nil if there is none or it is unknown.
   public var height: Int?
+  /// The playing time; nil for an attachment that is not played, or if it is unknown.
   public var duration: Duration?
+  /// A small image of it; nil if there is none.
   public var thumbnail: Thumbnail?
   /// The loudness of each of 64 equal parts of a voice message, from 0 to 255.
   public var waveform: [UInt8]?
@@ -82,7 +100,7 @@ public struct Attachment: Equatable, Sendable {
   }
 
   /// The number of parts of a waveform.
-  public static let waveformCount = 64
+  package static let waveformCount = 64
   /// The maximum number of attachments of a message.
   public static let limit = 32
 }

@@ -1,6 +1,8 @@
 /// A named position in the stream, which a user's program moves forward by acknowledging events.
 public struct Consumer: Equatable, Sendable {
+  /// The name, unique among the consumers of a user.
   public let name: String
+  /// The position: everything up to it is acknowledged.
   public let cursor: Cursor
   /// The number of messages of others in its conversations that are not acknowledged and still visible.
   public let behindCount: Int
@@ -18,7 +20,7 @@ public struct Consumer: Equatable, Sendable {
   }
 
   /// The reason why a consumer needs attention.
-  public enum Warning: String, CaseIterable, Sendable {
+  package enum Warning: String, CaseIterable, Sendable {
     /// Unacknowledged changes are older than 30 days: the log keeps them for this consumer only, until 90 days after
     /// its last use.
     case late
@@ -27,7 +29,7 @@ public struct Consumer: Equatable, Sendable {
   }
 
   /// The maximum number of bytes of a name.
-  public static let nameLimit = 128
+  package static let nameLimit = 128
 
   /// - Throws: `bad_field` unless the name has 1 to 128 bytes without control or direction characters.
   package static func check(name: String) throws {
@@ -52,7 +54,9 @@ public struct Consumer: Equatable, Sendable {
 
 /// The position of a consumer after an acknowledgement.
 public struct Acknowledgement: Equatable, Sendable {
+  /// The name of the consumer.
   public let consumer: String
+  /// Its position now.
   public let cursor: Cursor
 
   package init(consumer: String, cursor: Cursor) {

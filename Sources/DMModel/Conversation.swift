@@ -4,18 +4,25 @@ public struct Conversation: Equatable, Sendable {
   ///
   /// Expect more cases in later versions.
   public enum Role: String, CaseIterable, Sendable {
-    case member, owner
+    /// A participant of a direct conversation, or of a group without further rights.
+    case member
+    /// A participant who may change a group and its members.
+    case owner
     /// A user who has left a group or was removed.
     case former
   }
 
+  /// The id, which never changes.
   public let id: Identifier
   /// The name to show: the user's own name for it, its title, or the display names of the other participants.
   public var name = ""
+  /// Whether it is a group, not a direct conversation.
   public let isGroup: Bool
+  /// The title of a group; nil in a direct conversation, and for a group without one.
   public let title: String?
   /// The user's own name for it, which others do not see.
   public var ownName: String?
+  /// The user who created it; nil if that is unknown.
   public let creator: Handle?
   /// The owners of a group, in the order of the participants; empty for a former member and in a direct conversation.
   public var owners: [Handle] = []
@@ -27,6 +34,7 @@ public struct Conversation: Equatable, Sendable {
   public let lastMessage: Message?
   /// The time of the last message of a user who is not blocked, or of the creation.
   public let lastActivityAt: Timestamp
+  /// The number of unread messages.
   public let unreadCount: Int
   /// How many of the unread messages mention the user.
   public var unreadMentionsCount = 0
@@ -34,11 +42,15 @@ public struct Conversation: Equatable, Sendable {
   public let lastReadSeq: Int?
   /// The lowest number of an unread message.
   public var firstUnreadSeq: Int?
+  /// Whether the user has pinned it, so that it is listed first.
   public let isPinned: Bool
+  /// Whether the user has archived it, so that it is not listed by default.
   public let isArchived: Bool
   /// Set while the conversation is muted; `Timestamp.forever` if it is muted without an end.
   public var mutedUntil: Timestamp?
+  /// The user's draft; nil if there is none.
   public var draftText: String?
+  /// The address of the picture of a group; nil if there is none.
   public var avatarURL: String?
   /// The time after which new messages expire; nil if they do not.
   public var expireAfter: Duration?
@@ -82,7 +94,7 @@ public struct Conversation: Equatable, Sendable {
 }
 
 /// The maximum number of bytes of a group's title.
-public let titleLimit = 256
+package let titleLimit = 256
 
 /// - Throws: `bad_field` unless the title has 1 to 256 bytes without control or direction characters.
 func checkTitle(_ title: String, as field: String = "title") throws {

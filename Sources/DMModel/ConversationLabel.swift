@@ -4,6 +4,7 @@ public struct ConversationLabel: Equatable, Sendable {
   ///
   /// Nil for a group that has neither.
   public let title: String?
+  /// Whether it is a group, not a direct conversation.
   public let isGroup: Bool
   /// A reference to this conversation that the user can write: `bob`, `+ops`, or its UUID if the title is missing or
   /// not unique.

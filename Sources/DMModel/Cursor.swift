@@ -28,6 +28,7 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// Compares positions only: both cursors must be of the same store.
   public static func < (a: Cursor, b: Cursor) -> Bool { a.position < b.position }
 
+  /// The text of the cursor, at most 52 bytes, which `EventQuery.Start.cursor` takes.
   public var description: String {
     var text = ""
     withText { text = String(decoding: $0, as: UTF8.self) }

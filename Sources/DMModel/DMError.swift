@@ -8,46 +8,85 @@ public struct DMError: Error, Equatable, Sendable {
   /// Expect more cases in later versions.
   public enum Code: String, CaseIterable, Sendable {
     // A line or a value that is invalid.
+    /// The line is not a JSON object of the expected form.
     case malformedLine = "malformed_line"
+    /// The input is not valid UTF-8.
     case invalidUTF8 = "invalid_utf8"
+    /// The line is over 1 MiB.
     case lineTooLong = "line_too_long"
+    /// The input ended within the line.
     case unfinishedLine = "unfinished_line"
+    /// A member that is required is missing.
     case missingField = "missing_field"
+    /// A value is not valid for its member or parameter.
     case badField = "bad_field"
+    /// The text is not a valid reference to a conversation or a message.
     case badReference = "bad_reference"
+    /// The text is not a valid handle.
     case badHandle = "bad_handle"
+    /// The text is not a valid time or length of time.
     case badTime = "bad_time"
+    /// The text is not a valid cursor, or the cursor is of another store.
     case badCursor = "bad_cursor"
+    /// The text is empty, and there are no attachments.
     case emptyText = "empty_text"
+    /// The text is over 64 KiB.
     case textTooLong = "text_too_long"
+    /// The source cannot be attached: it is a folder, too large, or not readable as what it claims to be.
     case badAttachment = "bad_attachment"
     // A valid value that conflicts with the data of the store.
+    /// The nonce was used for a message with another text.
     case nonceConflict = "nonce_conflict"
+    /// The message to import is older than the last one.
     case outOfOrder = "out_of_order"
+    /// Another user has the handle.
     case handleTaken = "handle_taken"
+    /// The user has given the name to another conversation.
     case nameTaken = "name_taken"
+    /// The conversation does not exist.
     case unknownConversation = "unknown_conversation"
+    /// Several groups have the title.
     case ambiguousTitle = "ambiguous_title"
+    /// The message does not exist, or the user does not see it.
     case unknownMessage = "unknown_message"
+    /// The attachment does not exist, or the user does not see it.
     case unknownAttachment = "unknown_attachment"
+    /// The user does not exist.
     case unknownUser = "unknown_user"
+    /// The conversation has no draft.
     case noDraft = "no_draft"
+    /// The user has no consumer of that name.
     case unknownConsumer = "unknown_consumer"
+    /// The file to attach does not exist.
     case unknownFile = "unknown_file"
+    /// The user may not do this.
     case notAllowed = "not_allowed"
     // The call, the store or the machine.
+    /// The call is wrong, for example because a required option is missing.
     case usage
+    /// There is no store in the folder.
     case noStore = "no_store"
+    /// A file or folder cannot be created.
     case cannotCreate = "cannot_create"
+    /// The system reported an error of reading or writing.
     case inputOutput = "io_error"
+    /// The store cannot be written to.
     case readOnlyStore = "read_only_store"
+    /// Another process has held a lock for too long.
     case busy
+    /// A newer version of dm has changed the schema of the store.
     case storeTooNew = "store_too_new"
+    /// The database is another program's.
     case storeForeign = "store_foreign"
+    /// The store is damaged, or has lost commits.
     case storeDamaged = "store_damaged"
+    /// Another store is in the folder now.
     case storeReplaced = "store_replaced"
+    /// Changes that a consumer needs are no longer in the log.
     case gap
+    /// The folder is on a network file system.
     case networkFileSystem = "network_file_system"
+    /// An error in dm.
     case `internal`
 
     /// Whether the same line may succeed when it is tried again unchanged.
@@ -69,22 +108,23 @@ public struct DMError: Error, Equatable, Sendable {
     }
   }
 
+  /// The code, for programs.
   public let code: Code
   /// The thing that is wrong: a reference, a handle, a path or the name of a field; cut after 256 bytes.
   public let subject: String?
   /// The clause for the user; cut after 1,024 bytes.
   public let message: String
   /// The nonce of the line of input that the error answers.
-  public private(set) var nonce: String?
+  package private(set) var nonce: String?
 
-  public init(_ code: Code, _ message: String, subject: String? = nil) {
+  package init(_ code: Code, _ message: String, subject: String? = nil) {
     self.code = code
     self.subject = subject.map { cut($0, 256) }
     self.message = cut(message, 1024)
   }
 
   /// The error as the answer to a line with this nonce; a text that is too long for a nonce is left out.
-  public func answering(nonce: String?) -> DMError {
+  package func answering(nonce: String?) -> DMError {
     guard let nonce, nonce.utf8.count <= Outgoing.nonceLimit else { return self }
     var error = self
     error.nonce = nonce

@@ -1,23 +1,30 @@
 /// An action on a message.
 public struct Edit: Sendable {
+  /// What to do to the message.
   public enum Act: Equatable, Sendable {
     /// Replaces the text.
     case text(String)
+    /// Deletes the message for all, or for the user only.
     case delete(forEveryone: Bool)
     /// Sets the user's only reaction to the message; nil removes it.
     case react(String?)
+    /// Reports the message to the operators of the store, with a reason of at most 1,024 bytes.
     case report(reason: String?)
   }
 
-  public let message: MessageReference
-  public let act: Act
+  /// The message, which the user must be able to see.
+  package let message: MessageReference
+  /// What to do to it.
+  package let act: Act
 
   /// The maximum number of bytes of an emoji; a kiss of two people, each with a skin tone, has 35.
   static let emojiLimit = 64
 
   /// The maximum number of bytes of a reason.
-  public static let reasonLimit = 1024
+  package static let reasonLimit = 1024
 
+  /// Makes an action on a message that the user sees.
+  ///
   /// - Throws: `empty_text`, `text_too_long`, `bad_field`.
   public init(_ message: MessageReference, _ act: Act) throws {
     switch act {
@@ -35,13 +42,17 @@ public struct Edit: Sendable {
   }
 
   /// Whether the action is possible on messages of users only, not on announcements.
-  public static func needsUserMessage(_ act: Act) -> Bool { act != .delete(forEveryone: false) }
+  package static func needsUserMessage(_ act: Act) -> Bool { act != .delete(forEveryone: false) }
 
   /// The result of an action on a message.
   public enum Outcome: Equatable, Sendable {
+    /// The edited message.
     case message(Message)
+    /// The message was deleted.
     case deleted(Deletion)
+    /// The reaction was set or removed.
     case reaction(Reaction)
+    /// The message was reported.
     case report(Report)
   }
 
@@ -76,9 +87,13 @@ public struct Edit: Sendable {
 
 /// The deletion or the expiry of a message, for the user only or for all.
 public struct Deletion: Equatable, Sendable {
+  /// The id of the message.
   public let messageID: Identifier
+  /// The id of its conversation.
   public let conversationID: Identifier
+  /// Its number in the conversation.
   public let seq: Int
+  /// Whether it was deleted for all, not for the user only.
   public let forEveryone: Bool
 
   package init(messageID: Identifier, conversationID: Identifier, seq: Int, forEveryone: Bool) {
@@ -91,12 +106,17 @@ public struct Deletion: Equatable, Sendable {
 
 /// A reaction that a user added to a message or removed.
 public struct Reaction: Equatable, Sendable {
+  /// The id of the message.
   public let messageID: Identifier
+  /// The id of its conversation.
   public let conversationID: Identifier
+  /// Its number in the conversation.
   public let seq: Int
+  /// The user who reacted.
   public let user: Handle
   /// Nil if the reaction was removed.
   public let emoji: String?
+  /// The time when the reaction was added or removed.
   public let reactedAt: Timestamp
 
   package init(
@@ -113,14 +133,21 @@ public struct Reaction: Equatable, Sendable {
 
 /// A report of a message to the operators of the store, with a copy of the message at that time.
 public struct Report: Equatable, Sendable {
+  /// The id of the message.
   public let messageID: Identifier
+  /// The id of its conversation.
   public let conversationID: Identifier
+  /// Its number in the conversation.
   public let seq: Int
+  /// The sender of the message.
   public let sender: Handle
   /// The user who reported the message.
   public let user: Handle
+  /// The reason; nil if none was given.
   public let reason: String?
+  /// The text at the time of the report; nil if it had none.
   public let text: String?
+  /// The time of the report.
   public let reportedAt: Timestamp
 
   package init(

@@ -1,8 +1,10 @@
 /// Which events to stream, and from which position.
 public struct EventQuery: Sendable {
+  /// A position at which a stream begins.
   public enum Start: Equatable, Sendable {
     /// The oldest change in the log.
     case start
+    /// Events that happen from now on.
     case now
     /// After the event with this cursor.
     case cursor(String)
@@ -10,6 +12,7 @@ public struct EventQuery: Sendable {
 
   /// Empty for all conversations of the user, including those that are created later.
   public var conversations: [ConversationReference] = []
+  /// The kinds of events; others are left out.
   public var kinds = MessagingEvent.Kind.standard
   /// Whether the events before the start were delivered already, for example as a history: then `caughtUp` comes first.
   public var isCaughtUp = false
@@ -35,6 +38,7 @@ public struct EventQuery: Sendable {
   /// Whether each message has `readBy`, the users who have read it.
   public var includesReaders = false
 
+  /// Makes a query for the kinds of `MessagingEvent.Kind.standard`, which follows.
   public init(_ conversations: [ConversationReference] = [], from start: Start? = nil) {
     self.conversations = conversations
     self.start = start

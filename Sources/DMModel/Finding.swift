@@ -6,24 +6,35 @@ public struct Finding: Equatable, Sendable {
   ///
   /// Expect more cases in later versions.
   public enum Check: String, CaseIterable, Sendable {
+    /// The id and the version of the store.
     case identity
+    /// Files, folders and their modes.
     case files
     /// Tables, indexes and triggers.
     case schema
+    /// The database's pages, by SQLite.
     case integrity
+    /// References between rows.
     case foreignKeys = "foreign_keys"
+    /// Values that a column must not have.
     case values
+    /// The search index.
     case search
+    /// Stored counts, such as that of unread messages.
     case counts
+    /// Read ranges, hidden ranges and receipts.
     case ranges
+    /// Digests of messages and of tables.
     case digests
     /// The contents of attachments.
     case attachments
   }
 
+  /// The check that found it.
   public let check: Check
   /// A path, a table, a conversation's id, an attachment's, or a message as `ID:SEQ`.
   public let subject: String?
+  /// One clause: what is wrong, and what to do.
   public let message: String
 
   package init(check: Check, subject: String?, message: String) {

@@ -2,7 +2,9 @@
 public struct HistoryQuery: Sendable {
   /// A message or a time.
   public enum Bound: Sendable {
+    /// A message of the conversation.
     case message(MessageReference)
+    /// A time, compared with `Message.createdAt`.
     case time(Timestamp)
   }
 
@@ -16,6 +18,7 @@ public struct HistoryQuery: Sendable {
   public var since: Bound?
   /// The upper bound, exclusive.
   public var before: Bound?
+  /// Leaves out messages that the user has read.
   public var unreadOnly = false
   /// Leaves out conversations that are muted now.
   public var unmutedOnly = false
@@ -26,5 +29,6 @@ public struct HistoryQuery: Sendable {
   /// At most so many of the matching messages, the newest; nil for all.
   public var limit: Int? = 30
 
+  /// Makes a query for the newest 30 messages of the conversations, or of all conversations if there are none.
   public init(_ conversations: ConversationReference...) { self.conversations = conversations }
 }

@@ -11,10 +11,11 @@ public struct Identifier: Hashable, Comparable, Sendable {
     self.low = low
   }
 
+  /// Compares the 128 bits, and so the times of UUIDs of version 7.
   public static func < (a: Identifier, b: Identifier) -> Bool { (a.high, a.low) < (b.high, b.low) }
 
   /// A new UUID for a time, with 62 random bits.
-  public init(at time: Timestamp) {
+  package init(at time: Timestamp) {
     self.init(at: time, random: .random(in: 0...UInt64.max))
   }
 
@@ -72,6 +73,7 @@ public struct Identifier: Hashable, Comparable, Sendable {
 }
 
 extension Identifier: CustomStringConvertible {
+  /// 36 characters: 8-4-4-4-12 lower-case hexadecimal digits.
   public var description: String {
     String(unsafeUninitializedCapacity: 36) { text in
       write(to: text)

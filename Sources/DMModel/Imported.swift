@@ -1,12 +1,12 @@
 /// A message to import, with its own time and sender.
-public struct ImportedMessage: Equatable, Sendable {
-  public enum Group: Hashable, Sendable {
+package struct ImportedMessage: Equatable, Sendable {
+  package enum Group: Hashable, Sendable {
     /// The group with this title that an earlier import made or that the user is in; created if there is none.
     case title(String)
     case id(Identifier)
 
-    public static func == (a: Group, b: Group) -> Bool { a.exact == b.exact }
-    public func hash(into hasher: inout Hasher) { hasher.combine(exact) }
+    package static func == (a: Group, b: Group) -> Bool { a.exact == b.exact }
+    package func hash(into hasher: inout Hasher) { hasher.combine(exact) }
     private var exact: ExactString {
       switch self {
       case .title(let title): ExactString("+" + title)
@@ -15,29 +15,29 @@ public struct ImportedMessage: Equatable, Sendable {
     }
   }
 
-  public enum Reply: Equatable, Sendable {
+  package enum Reply: Equatable, Sendable {
     case id(Identifier)
     case nonce(String)
   }
 
-  public let group: Group
-  public let id: Identifier?
-  public let sender: Handle
+  package let group: Group
+  package let id: Identifier?
+  package let sender: Handle
   /// Nil for an announcement.
-  public let text: String?
-  public let createdAt: Timestamp
-  public let nonce: String?
-  public let replyTo: Reply?
-  public let systemKind: Message.SystemKind?
-  public let subject: String?
-  public let expiresAt: Timestamp?
+  package let text: String?
+  package let createdAt: Timestamp
+  package let nonce: String?
+  package let replyTo: Reply?
+  package let systemKind: Message.SystemKind?
+  package let subject: String?
+  package let expiresAt: Timestamp?
 
   /// The time from creation to expiry in microseconds; nil if the message does not expire.
   package var lifetime: Int64? { expiresAt.map { max(0, $0.microseconds - createdAt.microseconds) } }
 
   /// - Throws: `empty_text`, `text_too_long`, `bad_time` for a future time, or `bad_field` for the nonce, the title or
   ///   the subject.
-  public init(
+  package init(
     group: Group, id: Identifier? = nil, sender: Handle, text: String?, createdAt: Timestamp, nonce: String? = nil,
     replyTo: Reply? = nil, systemKind: Message.SystemKind? = nil, subject: String? = nil,
     expiresAt: Timestamp? = nil
@@ -61,18 +61,18 @@ public struct ImportedMessage: Equatable, Sendable {
 }
 
 /// A conversation to import, as `dm-list` prints it.
-public struct ImportedConversation: Equatable, Sendable {
-  public let id: Identifier
-  public let isGroup: Bool
-  public let title: String?
-  public let creator: Handle?
-  public let participants: [Handle]
+package struct ImportedConversation: Equatable, Sendable {
+  package let id: Identifier
+  package let isGroup: Bool
+  package let title: String?
+  package let creator: Handle?
+  package let participants: [Handle]
   /// The time by which lists sort it while it has no messages; nil for now.
-  public let lastActivity: Timestamp?
+  package let lastActivity: Timestamp?
 
   /// - Throws: `bad_field` for the title, or for a direct conversation without one or two participants; `bad_time` for
   ///   a future time.
-  public init(
+  package init(
     id: Identifier, isGroup: Bool, title: String?, creator: Handle?, participants: [Handle],
     lastActivity: Timestamp? = nil
   ) throws {
@@ -91,12 +91,12 @@ public struct ImportedConversation: Equatable, Sendable {
 }
 
 /// A line of input to import.
-public enum Imported: Equatable, Sendable {
+package enum Imported: Equatable, Sendable {
   case conversation(ImportedConversation)
   case message(ImportedMessage)
 
   /// The result of the import of a line.
-  public enum Outcome: Equatable, Sendable {
+  package enum Outcome: Equatable, Sendable {
     case conversation(Conversation)
     case message(Message)
   }

@@ -10,7 +10,7 @@ func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
 ///
 /// Allowed are U+FE0F after an emoji, U+200D between emoji (UTS #51, section 1.4.9), and U+200C and U+200D between
 /// letters of Arabic and after a virama, which choose the shape of a letter (RFC 5892, appendix A).
-public func isInvisible(at place: Int, of name: [Unicode.Scalar]) -> Bool {
+package func isInvisible(at place: Int, of name: [Unicode.Scalar]) -> Bool {
   let scalar = name[place]
   guard isInvisible(scalar) else { return false }
   guard place > 0 else { return true }

@@ -1,13 +1,13 @@
 /// Reads a length of time: `10s`, `5m`, `1h`, `7d` or `2w`.
 ///
 /// - Throws: `bad_time`, also for 0 and for more than a year of 366 days.
-public func duration(_ text: String) throws -> Duration {
+package func duration(_ text: String) throws -> Duration {
   if let length = microseconds(of: text), (1...366 * 86_400_000_000).contains(length) { return .microseconds(length) }
   throw DMError(.badTime, "'\(text)' is not a length of time up to a year; give 10s, 5m or 1h", subject: text)
 }
 
 /// Reads a number and a unit (`s`, `m`, `h`, `d` or `w`) as microseconds; nil if the text is anything else.
-public func microseconds(of text: String) -> Int64? {
+package func microseconds(of text: String) -> Int64? {
   let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
   guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count >= 0,
     text.first != "+"

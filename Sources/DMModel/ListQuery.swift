@@ -1,8 +1,18 @@
 /// Which conversations to list, and from where.
 public struct ListQuery: Sendable {
-  public enum Archived: Sendable { case excluded, only, included }
+  /// Whether archived conversations are listed.
+  public enum Archived: Sendable {
+    /// Leaves them out.
+    case excluded
+    /// Lists no others.
+    case only
+    /// Lists them among the others.
+    case included
+  }
 
+  /// Whether archived conversations are listed.
   public var archived = Archived.excluded
+  /// Leaves out conversations without unread messages.
   public var unreadOnly = false
   /// Leaves out conversations that are muted now.
   public var unmutedOnly = false
@@ -18,7 +28,8 @@ public struct ListQuery: Sendable {
   /// Only this conversation, if the list contains it, without pages.
   package var only: Identifier?
   /// The keys of `conversations`.
-  package var keys: [Int64]?
+  package var keys: [ConversationKey]?
 
+  /// Makes a query for the first 50 listed conversations.
   public init() {}
 }

@@ -20,10 +20,15 @@ public struct Message: Equatable, Sendable {
   ///
   /// Expect more cases in later versions. Stores contain the numbers.
   public enum SystemKind: String, Sendable, CaseIterable {
+    /// The first message of a group; the subject is its title.
     case conversationCreated = "conversation_created"
+    /// A user was added; the subject is the handle.
     case userJoined = "user_joined"
+    /// A user left or was removed; the subject is the handle.
     case userLeft = "user_left"
+    /// The title was changed; the subject is the new one.
     case titleChanged = "title_changed"
+    /// Messages were imported after this one.
     case historyImported = "history_imported"
 
     package var number: Int64 {
@@ -44,7 +49,9 @@ public struct Message: Equatable, Sendable {
 
   /// The users who reacted with one emoji, in the order of their reactions.
   public struct Reactions: Equatable, Sendable {
+    /// One emoji, as users see it.
     public let emoji: String
+    /// These users.
     public var users: [Handle]
 
     package init(emoji: String, users: [Handle]) {
@@ -56,11 +63,13 @@ public struct Message: Equatable, Sendable {
   /// The message that another one answers.
   public struct Reply: Equatable, Sendable {
     /// The maximum number of characters of `text`.
-    public static let textLimit = 100
+    package static let textLimit = 100
 
+    /// The id of that message.
     public let id: Identifier
     /// Nil, like `sender` and `text`, if the user does not see that message.
     public var seq: Int?
+    /// Its sender.
     public var sender: Handle?
     /// The beginning of its text.
     public var text: String?
@@ -73,29 +82,39 @@ public struct Message: Equatable, Sendable {
     }
   }
 
+  /// The id, which never changes.
   public let id: Identifier
+  /// The id of the conversation.
   public let conversationID: Identifier
+  /// The conversation, as it is named for the user.
   public let conversation: ConversationLabel
   /// Its number in the conversation: 1, 2, 3 … without gaps; nil until the authority has given it one.
   public let seq: Int?
+  /// The user who sent it, or who caused the announcement.
   public let sender: Handle
+  /// The sender's display name; nil if they have none.
   public var senderName: String?
   /// Whether the user who sees it is the sender.
   public var isMine = false
+  /// Whether it counts as unread for the user.
   public var isUnread = false
   /// How many other participants have read it and sent a receipt, without those that the sender or the user blocks.
   public var readByCount = 0
   /// These participants, if the query asked for them.
   public var readBy: [Handle]?
+  /// At most 64 KiB; nil for an announcement or a tombstone, and if there are only attachments.
   public var text: String?
   /// The time when it was sent.
   ///
   /// Order messages by `seq`: times go back after a clock that was more than a minute ahead was corrected.
   public let createdAt: Timestamp
+  /// How far the delivery has come.
   public var status: Status
+  /// The message that it answers; nil if there is none.
   public var replyTo: Reply?
   /// The original sender of a forwarded message.
   public var forwardedFrom: Handle?
+  /// The nonce with which it was sent; nil if there was none.
   public let nonce: String?
   /// Attachments, in their order, besides a text or instead of one.
   public var attachments: [Attachment] = []
@@ -103,7 +122,9 @@ public struct Message: Equatable, Sendable {
   public var mentions: [Handle] = []
   /// The reactions, without those of users that the reader blocks.
   public var reactions: [Reactions] = []
+  /// The time of the last edit; nil if the text is the original one.
   public var editedAt: Timestamp?
+  /// The time when it expires; nil if it does not.
   public var expiresAt: Timestamp?
   /// The time when it was deleted for all or expired; set only on a tombstone, which has no text.
   public var deletedAt: Timestamp?
@@ -114,9 +135,9 @@ public struct Message: Equatable, Sendable {
   /// Set on the result of a send if a message with the nonce existed before.
   public var isDuplicate = false
   /// The number of the line of input, from 1; set only on an answer to a line.
-  public var line: Int?
+  package var line: Int?
   /// The part of the text that matches a search, with each hit between `**`.
-  public var snippet: String?
+  package var snippet: String?
   /// Set on the last message of a conversation if `text` is only the beginning of the text.
   public var isTruncated = false
 

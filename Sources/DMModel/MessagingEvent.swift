@@ -4,36 +4,57 @@
 ///
 /// Indirect, because an event is copied more often than its message: a copy is one reference.
 public indirect enum MessagingEvent: Equatable, Sendable {
+  /// A new message.
   case message(Message, Cursor)
   /// An edited message in its current state.
   case messageUpdated(Message, Cursor)
+  /// Messages of one sender were delivered or read.
   case messageStatus(MessageStatus, Cursor)
+  /// A message that the user had been able to see was deleted, or has expired.
   case messageDeleted(Deletion, Cursor)
+  /// A reaction was added or removed.
   case reaction(Reaction, Cursor)
+  /// A participant has read messages.
   case readReceipt(Receipt, Cursor)
+  /// Messages have reached a participant.
   case deliveryReceipt(Receipt, Cursor)
   /// A conversation that is new or has changed, in its current state.
   case conversationUpdated(Conversation, Cursor)
+  /// The users who are typing in a conversation have changed.
   case typing(Typing)
+  /// A user came online or went offline.
   case presence(Presence)
   /// All events up to the start of the reading were delivered.
   case caughtUp(Cursor)
+  /// Nothing happened for the time of `EventQuery.heartbeat`.
   case heartbeat(Cursor)
   /// The changes between the two positions are no longer in the log.
   case gap(from: Cursor, to: Cursor)
 
   /// The kinds of events that a query can ask for: the types of the records.
   public enum Kind: String, CaseIterable, Sendable {
+    /// New messages.
     case message
+    /// Edited messages.
     case messageUpdated = "message_updated"
+    /// Deleted and expired messages.
     case messageDeleted = "message_deleted"
+    /// New statuses of messages.
     case messageStatus = "message_status"
+    /// Reactions.
     case reaction
+    /// Receipts of reading.
     case readReceipt = "read_receipt"
+    /// Receipts of delivery.
     case deliveryReceipt = "delivery_receipt"
-    case typing, presence
+    /// Users who are typing.
+    case typing
+    /// Users who come online or go offline.
+    case presence
+    /// New and changed conversations.
     case conversationUpdated = "conversation_updated"
 
+    /// Messages, their edits, deletions and statuses.
     public static let standard: Set<Kind> = [.message, .messageUpdated, .messageDeleted, .messageStatus]
   }
 
@@ -67,9 +88,11 @@ public indirect enum MessagingEvent: Equatable, Sendable {
 
 /// A new status of messages of one sender.
 public struct MessageStatus: Equatable, Sendable {
+  /// The id of the conversation.
   public let conversationID: Identifier
   /// The name of the conversation for the user, as in `ConversationLabel`.
   public let conversationTitle: String?
+  /// The sender of the messages.
   public let sender: Handle
   /// `delivered` or `read`.
   public let status: Message.Status
@@ -93,6 +116,7 @@ public struct MessageStatus: Equatable, Sendable {
 
 /// The users who are typing in a conversation; replaces the previous event of that conversation.
 public struct Typing: Equatable, Sendable {
+  /// The id of the conversation.
   public let conversationID: Identifier
   /// In the order of their handles' bytes, without the user.
   public let users: [Handle]
@@ -105,7 +129,9 @@ public struct Typing: Equatable, Sendable {
 
 /// Whether a user who shows their presence is online.
 public struct Presence: Equatable, Sendable {
+  /// The user.
   public let user: Handle
+  /// Whether they followed, or showed themselves otherwise, a moment ago.
   public let isOnline: Bool
   /// The time of the user's last presence signal.
   public let lastSeenAt: Timestamp?

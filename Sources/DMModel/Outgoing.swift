@@ -1,22 +1,35 @@
 /// A message to send.
 public struct Outgoing: Equatable, Sendable {
-  public let conversation: ConversationReference
+  /// The conversation; a direct one is created if it does not exist.
+  package let conversation: ConversationReference
   /// Empty only if there are attachments.
-  public let text: String
-  public let nonce: String?
-  public let replyTo: MessageReference?
+  package let text: String
+  /// At most 128 bytes; a message with a nonce that the sender has used in the conversation before is not sent again.
+  package let nonce: String?
+  /// The message to answer, which is in the same conversation.
+  package let replyTo: MessageReference?
   /// The time after which the message expires; nil for the conversation's `expireAfter`.
-  public let lifetime: Duration?
+  package let lifetime: Duration?
   /// The ids of attachments that the user prepared, or that are in a message that they see.
-  public let attachments: [Identifier]
+  package let attachments: [Identifier]
   /// The message to forward, which the user must be able to see.
-  public let forwards: Identifier?
+  package let forwards: Identifier?
 
   /// The maximum number of bytes of a text.
   public static let textLimit = 64 * 1024
   /// The maximum number of bytes of a nonce.
-  public static let nonceLimit = 128
+  package static let nonceLimit = 128
 
+  /// Makes a message.
+  ///
+  /// - Parameters:
+  ///   - conversation: the conversation; a direct one is created if it does not exist.
+  ///   - text: at most 64 KiB; empty only if there are attachments.
+  ///   - nonce: at most 128 bytes; a message with a nonce that the sender has used in the conversation before is not sent again.
+  ///   - replyTo: the message to answer, which is in the same conversation.
+  ///   - lifetime: the time after which the message expires, at least 1 s; nil for the conversation's `expireAfter`.
+  ///   - attachments: the ids of at most 32 attachments that the user prepared, or that are in a message that they see.
+  ///   - forwards: the message to forward, which the user must be able to see.
   /// - Throws: `empty_text`, `text_too_long`, or `bad_field` for the nonce, the lifetime or too many attachments.
   public init(
     to conversation: ConversationReference, text: String, nonce: String? = nil,
@@ -41,7 +54,7 @@ public struct Outgoing: Equatable, Sendable {
   }
 
   /// - Throws: `empty_text`, `text_too_long`, `bad_field` for a NUL.
-  public static func check(text: String) throws {
+  package static func check(text: String) throws {
     guard !text.isEmpty else { throw DMError(.emptyText, "the text is empty; say something") }
     guard text.utf8.count <= textLimit else {
       throw DMError(.textTooLong, "the text is over \(textLimit / 1024) KiB; split it")

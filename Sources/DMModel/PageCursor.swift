@@ -3,19 +3,20 @@ public struct PageCursor: Hashable, Sendable, CustomStringConvertible {
   package let store: Identifier
   package let isPinned: Bool
   package let lastActivity: Timestamp
-  package let conversation: Int64
+  package let conversation: ConversationKey
 
-  package init(store: Identifier, isPinned: Bool, lastActivity: Timestamp, conversation: Int64) {
+  package init(store: Identifier, isPinned: Bool, lastActivity: Timestamp, conversation: ConversationKey) {
     self.store = store
     self.isPinned = isPinned
     self.lastActivity = lastActivity
     self.conversation = conversation
   }
 
+  /// The text of the cursor, which `ListQuery.after` takes.
   public var description: String {
     let words = [
       store.low, isPinned ? 1 : 0, UInt64(bitPattern: lastActivity.microseconds),
-      UInt64(bitPattern: conversation),
+      UInt64(bitPattern: conversation.number),
     ]
     return "p" + words.map { String($0, radix: 16) }.joined(separator: "-")
   }
@@ -35,6 +36,6 @@ public struct PageCursor: Hashable, Sendable, CustomStringConvertible {
     self.init(
       store: store, isPinned: pinned == 1,
       lastActivity: Timestamp(microseconds: Int64(bitPattern: activity)),
-      conversation: Int64(bitPattern: conversation))
+      conversation: ConversationKey(number: Int64(bitPattern: conversation)))
   }
 }

@@ -1,9 +1,9 @@
 /// A range of messages that one user has read, or several users (`reader` is nil).
 package struct ReadMark: Equatable {
   package var range: SeqRange
-  package var reader: Int64?
+  package var reader: UserKey?
 
-  package init(range: SeqRange, reader: Int64? = nil) {
+  package init(range: SeqRange, reader: UserKey? = nil) {
     self.range = range
     self.reader = reader
   }
@@ -11,7 +11,7 @@ package struct ReadMark: Equatable {
   /// Adds a reader's range to ascending, disjoint marks, all of which touch or overlap it.
   ///
   /// - Returns: ascending, disjoint marks.
-  package static func overlay(_ marks: [ReadMark], with range: SeqRange, by reader: Int64) -> [ReadMark] {
+  package static func overlay(_ marks: [ReadMark], with range: SeqRange, by reader: UserKey) -> [ReadMark] {
     var pieces: [ReadMark] = []
     for mark in marks {
       let (lower, upper) = (mark.range.lowerBound, mark.range.upperBound)
@@ -48,10 +48,10 @@ package struct ReadMark: Equatable {
 /// that one user sent.
 package struct StatusChange: Equatable {
   package enum Senders: Equatable {
-    case allBut(Int64)
-    case only(Int64)
+    case allBut(UserKey)
+    case only(UserKey)
 
-    package var only: Int64? { if case .only(let user) = self { user } else { nil } }
+    package var only: UserKey? { if case .only(let user) = self { user } else { nil } }
   }
 
   package let range: SeqRange
@@ -67,7 +67,7 @@ package struct StatusChange: Equatable {
   /// A message does not change if a user other than its sender had marked it before.
   ///
   /// - Parameter layers: the marks of earlier receipts for at least this status; each layer is ascending and disjoint.
-  package static func changes(_ range: SeqRange, by user: Int64, over layers: [[ReadMark]]) -> [StatusChange] {
+  package static func changes(_ range: SeqRange, by user: UserKey, over layers: [[ReadMark]]) -> [StatusChange] {
     layers.reduce([StatusChange(range: range, senders: .allBut(user))]) { changes, marks in
       changes.flatMap { change in
         let uncovered = gaps(in: change.range, left: marks.map(\.range)).map {

@@ -1,11 +1,20 @@
 /// Messages of a conversation that were delivered to a user or read by them, and the time.
 public struct Receipt: Equatable, Sendable {
-  public enum Kind: Sendable { case delivery, read }
+  /// What the user did.
+  public enum Kind: Sendable {
+    /// The messages reached the user.
+    case delivery
+    /// The user read the messages.
+    case read
+  }
 
+  /// What the user did.
   public let kind: Kind
+  /// The id of the conversation.
   public let conversationID: Identifier
   /// The name of the conversation for the user who sees the receipt, as in `ConversationLabel`.
   public let conversationTitle: String?
+  /// The user who got or read the messages.
   public let user: Handle
   /// The numbers of the messages, ascending.
   public let ranges: [SeqRange]
@@ -26,7 +35,9 @@ public struct Receipt: Equatable, Sendable {
 
 /// The messages of a conversation that were marked, or would be marked.
 public struct Marked: Equatable, Sendable {
+  /// How messages are marked.
   public enum Action: String, Sendable, CaseIterable {
+    /// Read by the user.
     case read
     /// For the user only; their receipts stay.
     case unread
@@ -34,8 +45,11 @@ public struct Marked: Equatable, Sendable {
     case delivered
   }
 
+  /// How the messages were marked.
   public let action: Action
+  /// Whether nothing was changed, because the options asked for that.
   public let isDryRun: Bool
+  /// The id of the conversation.
   public let conversationID: Identifier
   /// The name of the conversation for the user, as in `ConversationLabel`.
   public let conversationTitle: String?
@@ -43,6 +57,7 @@ public struct Marked: Equatable, Sendable {
   public let ranges: [SeqRange]
   /// The number of unread messages of the conversation after the marking.
   public let unreadCount: Int
+  /// The time of the marking.
   public let at: Timestamp
 
   package init(

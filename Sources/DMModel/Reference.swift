@@ -29,13 +29,16 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Compares handles and titles byte for byte.
   public static func == (a: ConversationReference, b: ConversationReference) -> Bool { a.exact == b.exact }
+  /// Hashes handles and titles byte for byte.
   public func hash(into hasher: inout Hasher) { hasher.combine(exact) }
   private var exact: ExactString {
     if case .direct(let handle) = self { return ExactString("@" + handle) }
     return ExactString(description)
   }
 
+  /// `bob`, `+ops` or a UUID.
   public var description: String {
     switch self {
     case .direct(let handle): handle
@@ -47,6 +50,7 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
 
 /// A reference to a message, as users and lines of input write it.
 public enum MessageReference: Hashable, Sendable, CustomStringConvertible {
+  /// The message with this id.
   case id(Identifier)
   /// The number of a message in a conversation, which is nil if it is given elsewhere. Negative numbers count from the
   /// end of the messages that the user sees.
@@ -74,6 +78,7 @@ public enum MessageReference: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension MessageReference {
+  /// A UUID, `bob:57` or `57`.
   public var description: String {
     switch self {
     case .id(let id): id.description
@@ -90,7 +95,7 @@ private func identifier(in text: String) -> Identifier? {
 /// Splits `bob:40..57` at its last colon; nil if the text after the colon is not a range.
 ///
 /// - Throws: `bad_reference`, also for the number 0.
-public func splitReference(
+package func splitReference(
   _ text: String
 ) throws -> (conversation: ConversationReference, range: RangeReference)? {
   guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }

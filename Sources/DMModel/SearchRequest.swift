@@ -2,23 +2,33 @@
 public struct SearchRequest: Sendable {
   /// A kind of content that a message may have besides words.
   public enum Content: String, Sendable, CaseIterable {
-    case link, attachment, image, mention
+    /// A web address in the text.
+    case link
+    /// An attachment of any kind.
+    case attachment
+    /// An attachment that is an image.
+    case image
+    /// A mention of the user.
+    case mention
   }
 
   /// Words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses; nil for all messages that meet the other conditions.
   public var words: String?
   /// Empty for all conversations that the user is or was in.
   public var conversations: [ConversationReference] = []
+  /// The handle of the only sender; nil for all.
   public var sender: String?
   /// The lower bound, inclusive.
   public var since: HistoryQuery.Bound?
   /// The upper bound, exclusive.
   public var before: HistoryQuery.Bound?
+  /// The message must have each of these.
   public var contents: Set<Content> = []
   /// Orders the messages by time instead of by relevance.
   public var newestFirst = false
   /// Nil for all.
   public var limit: Int? = 20
 
+  /// Makes a request for the 20 most relevant messages.
   public init(_ words: String? = nil) { self.words = words }
 }

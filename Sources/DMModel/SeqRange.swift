@@ -5,9 +5,12 @@ public typealias SeqRange = ClosedRange<Int>
 ///
 /// Negative numbers count from the end of the messages that the user sees: `-1` is the last of them.
 public struct RangeReference: Equatable, Sendable {
+  /// The first number; nil for the first message.
   public let from: Int?
+  /// The last number; nil for the last message.
   public let to: Int?
 
+  /// Makes a range of numbers, both included; neither is 0.
   public init(from: Int?, to: Int?) {
     self.from = from
     self.to = to
@@ -31,7 +34,7 @@ public struct RangeReference: Equatable, Sendable {
   /// Refuses a number or a range that is written with the number 0.
   ///
   /// - Throws: `bad_reference`.
-  public static func refuseZero(_ text: some StringProtocol) throws {
+  package static func refuseZero(_ text: some StringProtocol) throws {
     let bytes = Array(text.utf8)
     let dots = bytes.indices.first { bytes[$0...].starts(with: "..".utf8) }
     let ends = dots.map { [bytes[..<$0], bytes[($0 + 2)...]] } ?? [bytes[...]]
@@ -51,7 +54,7 @@ public struct RangeReference: Equatable, Sendable {
   }
 
   /// Whether the range is empty in every conversation, like `57..40`.
-  public var isBackwards: Bool {
+  package var isBackwards: Bool {
     guard let from, let to, (from < 0) == (to < 0) else { return false }
     return from > to
   }

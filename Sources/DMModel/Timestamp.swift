@@ -2,10 +2,13 @@ internal import Glibc
 
 /// A time in microseconds since 1970-01-01T00:00:00Z, written as RFC 3339 in UTC.
 public struct Timestamp: Hashable, Comparable, Sendable {
+  /// Microseconds since 1970-01-01T00:00:00Z, without leap seconds.
   public let microseconds: Int64
 
+  /// Makes a time of microseconds since 1970-01-01T00:00:00Z.
   public init(microseconds: Int64) { self.microseconds = microseconds }
 
+  /// Compares the microseconds.
   public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
 
   /// The current time of the system's clock.
@@ -135,6 +138,7 @@ private struct TimeReader {
 }
 
 extension Timestamp: CustomStringConvertible {
+  /// 27 characters: `2026-11-21T14:30:00.123456Z`; times before year 1 or after 9999 are written as the first or the last time.
   public var description: String {
     String(unsafeUninitializedCapacity: 27) { text in
       write(to: text)

@@ -2,12 +2,19 @@
 ///
 /// The handle is the identity and never changes; the rest is a profile.
 public struct User: Equatable, Sendable {
+  /// The handle, unique in the store.
   public let handle: Handle
+  /// The name that others are shown; nil if there is none.
   public var displayName: String?
+  /// A text of at most 4,096 bytes about the user; nil if there is none.
   public var bio: String?
+  /// The address of a picture; nil if there is none.
   public var avatarURL: String?
+  /// Whether others are shown when the user is online.
   public var showsPresence: Bool
+  /// Whether senders are told when the user reads their messages.
   public var sendsReadReceipts: Bool
+  /// The time when the user was added.
   public let createdAt: Timestamp
 
   package init(
@@ -26,12 +33,18 @@ public struct User: Equatable, Sendable {
 
 /// A change of a profile: nil leaves a field as it is, an empty string removes it.
 public struct ProfileChange: Equatable, Sendable {
+  /// The name that others are shown; nil if there is none.
   public var displayName: String?
+  /// A text of at most 4,096 bytes about the user; nil if there is none.
   public var bio: String?
+  /// The address of a picture; nil if there is none.
   public var avatarURL: String?
+  /// Whether others are shown when the user is online.
   public var showsPresence: Bool?
+  /// Whether senders are told when the user reads their messages.
   public var sendsReadReceipts: Bool?
 
+  /// Makes a change; a field that is not given stays as it is.
   public init(
     displayName: String? = nil, bio: String? = nil, avatarURL: String? = nil,
     showsPresence: Bool? = nil, sendsReadReceipts: Bool? = nil
@@ -72,9 +85,10 @@ public struct ProfileChange: Equatable, Sendable {
 /// Handles are ordered by their bytes.
 public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The maximum number of bytes of a handle.
-  public static let limit = 64
+  package static let limit = 64
 
   private let exact: ExactString
+  /// The handle as it was given.
   public var description: String { exact.text }
 
   /// - Throws: `bad_handle`, with the reason.
@@ -85,6 +99,7 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
     exact = ExactString(text)
   }
 
+  /// Compares the bytes.
   public static func < (a: Handle, b: Handle) -> Bool {
     a.description.utf8.lexicographicallyPrecedes(b.description.utf8)
   }
@@ -120,7 +135,7 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
 
 /// Whether a character could act on a terminal, split a line or reorder what is shown: the C0 and C1
 /// controls, DEL, the line and paragraph separators, the bidi controls and the byte order mark.
-public func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+package func isHidden(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {
   case 0...0x1F, 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
   default: false

@@ -1,3 +1,5 @@
+internal import DMModel
+
 /// A number that changes with each bit of what is put into it: FNV-1a with 64 bits
 /// (draft-eastlake-fnv), whose every step can be undone, so that no single change is lost.
 package struct Digest {
@@ -64,7 +66,8 @@ extension Store {
       columns: """
         conversation, seq, sender, created_at, edited_at, expires_at, deleted_at, system_kind, uuid, text, nonce, reply_to,
         subject, mentions, forwarded_from
-        """, numberCount: 8, textCount: 6, laterCount: 1, longest: "text", reference: { try $1.reference(to: $0) })
+        """, numberCount: 8, textCount: 6, laterCount: 1, longest: "text",
+      reference: { try $1.reference(to: MessageKey(number: $0)) })
     package static let attachment = SealedTable(
       name: "attachment",
       columns: """

@@ -1,9 +1,11 @@
+internal import DMModel
+
 /// What a search found, of which the best come out first: a heap, because few of many are wanted.
 struct SearchHits {
   struct Hit {
     /// Less is better.
     let rank: Double
-    let key: Int64
+    let key: MessageKey
 
     func precedes(_ other: Hit) -> Bool {
       rank != other.rank ? rank < other.rank : key > other.key
@@ -21,10 +23,10 @@ struct SearchHits {
   /// The keys of all the best that are equally good, in any order.
   ///
   /// Up to `few` are taken out one by one, of which each puts the heap in order; if there are more, they are sifted out.
-  mutating func popEquals(few: Int) -> [Int64] {
+  mutating func popEquals(few: Int) -> [MessageKey] {
     if !isHeap { makeHeap() }
     guard let rank = heap.first?.rank else { return [] }
-    var keys: [Int64] = []
+    var keys: [MessageKey] = []
     while let hit = heap.first, hit.rank == rank {
       if keys.count < few {
         keys.append(hit.key)
@@ -73,27 +75,27 @@ package struct KeySet {
   var isEmpty: Bool { count == 0 }
 
   /// - Parameter last: what is larger is never in it.
-  init(upTo last: Int64) {
-    words = Array(repeating: 0, count: Int(max(last, 0) >> 6) + 1)
+  init(upTo last: MessageKey) {
+    words = Array(repeating: 0, count: Int(max(last.number, 0) >> 6) + 1)
   }
 
-  func contains(_ key: Int64) -> Bool {
-    key >= 0 && key >> 6 < words.count && words[Int(key >> 6)] & Self.bit(key) != 0
-  }
+  func contains(_ key: MessageKey) -> Bool { hasRoom(for: key) && words[Self.word(key)] & Self.bit(key) != 0 }
 
-  mutating func insert(_ key: Int64) {
-    guard key >= 0, key >> 6 < words.count, !contains(key) else { return }
-    words[Int(key >> 6)] |= Self.bit(key)
+  mutating func insert(_ key: MessageKey) {
+    guard hasRoom(for: key), !contains(key) else { return }
+    words[Self.word(key)] |= Self.bit(key)
     count += 1
   }
 
   /// Whether it was in it.
-  mutating func remove(_ key: Int64) -> Bool {
+  mutating func remove(_ key: MessageKey) -> Bool {
     guard contains(key) else { return false }
-    words[Int(key >> 6)] &= ~Self.bit(key)
+    words[Self.word(key)] &= ~Self.bit(key)
     count -= 1
     return true
   }
 
-  private static func bit(_ key: Int64) -> UInt64 { 1 << UInt64(key & 63) }
+  private func hasRoom(for key: MessageKey) -> Bool { key.number >= 0 && key.number >> 6 < words.count }
+  private static func word(_ key: MessageKey) -> Int { Int(key.number >> 6) }
+  private static func bit(_ key: MessageKey) -> UInt64 { 1 << UInt64(key.number & 63) }
 }

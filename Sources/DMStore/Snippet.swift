@@ -1,10 +1,14 @@
 /// The part of a message in which a search found something, on one line.
 public struct Snippet: Equatable, Sendable {
+  /// A part of the snippet that is a hit as a whole, or not at all.
   public struct Part: Equatable, Sendable {
+    /// Not empty.
     public let text: String
+    /// Whether the search asked for this part.
     public let isHit: Bool
   }
 
+  /// The parts in the order of the text.
   public let parts: [Part]
 
   /// With what was found between asterisks.

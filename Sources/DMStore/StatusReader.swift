@@ -1,4 +1,4 @@
-internal import DMModel
+package import DMModel
 
 /// How far messages have come, as one user sees it, for one pass over them.
 ///
@@ -7,41 +7,41 @@ internal import DMModel
 package final class StatusReader {
   private final class Known {
     /// The two participants who received most: the sender may be one of them.
-    let delivered: [(user: Int64, seq: Int)]
+    let delivered: [(user: UserKey, seq: Int)]
     var range: SeqRange?
     var isRead = false
-    var reader: Int64?
+    var reader: UserKey?
 
-    init(delivered: [(user: Int64, seq: Int)]) { self.delivered = delivered }
+    init(delivered: [(user: UserKey, seq: Int)]) { self.delivered = delivered }
   }
 
   private struct Route: Hashable {
-    let conversation: Int64
-    let sender: Int64
+    let conversation: ConversationKey
+    let sender: UserKey
   }
 
   private let store: Store
-  private let viewer: Int64
+  private let viewer: UserKey
   private var conversations = KeyTable<Known>()
-  private var windows: [Int64: ReceiptWindow] = [:]
+  private var windows: [ConversationKey: ReceiptWindow] = [:]
   /// For senders who block somebody: how far their messages were delivered.
   private var deliveredFrom: [Route: Int] = [:]
   private var hasBlocks: Bool?
-  private var blocks: [Int64: Set<Int64>] = [:]
+  private var blocks: [UserKey: Set<UserKey>] = [:]
 
-  init(_ store: Store, viewer: Int64) {
+  init(_ store: Store, viewer: UserKey) {
     self.store = store
     self.viewer = viewer
   }
 
-  func status(of seq: Int, in conversation: Int64, from sender: Int64) throws -> Message.Status {
+  func status(of seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> Message.Status {
     let known = try known(seq, conversation)
     let ignored = try blockedUsers(by: sender)
     if ignored.isEmpty {
       if known.isRead, known.reader != sender { return .read }
       return known.delivered.contains { $0.user != sender && $0.seq >= seq } ? .delivered : .sent
     }
-    let counts = { (user: Int64) in user != sender && (user == self.viewer || !ignored.contains(user)) }
+    let counts = { (user: UserKey) in user != sender && (user == self.viewer || !ignored.contains(user)) }
     if known.isRead {
       if let reader = known.reader, counts(reader) { return .read }
       if known.reader == nil, try everyReader(of: seq, in: conversation).contains(where: counts) { return .read }
@@ -57,7 +57,7 @@ package final class StatusReader {
   /// The other users who have sent a receipt for a message, in the order in which they became users of the store.
   ///
   /// Leaves out users that the sender blocks, as `status` does, and users that the viewer blocks.
-  func readers(of seq: Int, in conversation: Int64, from sender: Int64) throws -> [Int64] {
+  func readers(of seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> [UserKey] {
     let known = try known(seq, conversation)
     if !known.isRead || known.reader == sender { return [] }
     let (ignored, hidden) = (try blockedUsers(by: sender), try blockedUsers(by: viewer))
@@ -67,7 +67,7 @@ package final class StatusReader {
   }
 
   /// How many `readers(of:in:from:)` are.
-  func readerCount(of seq: Int, in conversation: Int64, from sender: Int64) throws -> Int {
+  func readerCount(of seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> Int {
     let known = try known(seq, conversation)
     if !known.isRead || known.reader == sender { return 0 }
     if try !blockedUsers(by: sender).isEmpty || !blockedUsers(by: viewer).isEmpty {
@@ -78,7 +78,7 @@ package final class StatusReader {
   }
 
   /// The users that a user blocks; costs nothing where nobody blocks anybody.
-  package func blockedUsers(by user: Int64) throws -> Set<Int64> {
+  package func blockedUsers(by user: UserKey) throws -> Set<UserKey> {
     let any = try hasBlocks ?? store.hasBlocks()
     hasBlocks = any
     if !any { return [] }
@@ -89,7 +89,7 @@ package final class StatusReader {
   }
 
   /// Everybody who has a receipt for a message, the sender and those who are blocked too.
-  private func everyReader(of seq: Int, in conversation: Int64) throws -> [Int64] {
+  private func everyReader(of seq: Int, in conversation: ConversationKey) throws -> [UserKey] {
     let known = try known(seq, conversation)
     guard known.isRead else { return [] }
     if let reader = known.reader { return [reader] }
@@ -99,8 +99,8 @@ package final class StatusReader {
   }
 
   /// Finds the mark that covers a message, or how far there is none.
-  private func known(_ seq: Int, _ conversation: Int64) throws -> Known {
-    let known = try conversations[conversation] ?? Known(delivered: store.furthestDelivered(in: conversation))
+  private func known(_ seq: Int, _ conversation: ConversationKey) throws -> Known {
+    let known = try conversations[conversation.number] ?? Known(delivered: store.furthestDelivered(in: conversation))
     if known.range?.contains(seq) == true { return known }
     var statement = try store.connection.prepare(
       "SELECT from_seq, to_seq, reader FROM read_mark WHERE conversation = ? AND to_seq >= ? ORDER BY to_seq LIMIT 1")
@@ -108,9 +108,9 @@ package final class StatusReader {
     statement.bind(seq)
     let found = try statement.step()
     known.isRead = found && statement.int(0) <= seq
-    known.reader = known.isRead ? statement.optionalInt64(2) : nil
+    known.reader = known.isRead ? statement.optionalUserKey(2) : nil
     known.range = known.isRead ? try statement.seqs(0, 1) : seq...(found ? statement.int(0) - 1 : .max)
-    conversations[conversation] = known
+    conversations[conversation.number] = known
     return known
   }
 }
@@ -119,17 +119,17 @@ package final class StatusReader {
 /// around it.
 private struct ReceiptWindow {
   private var window: SeqRange?
-  private var receipts: [(user: Int64, range: SeqRange, at: Timestamp)] = []
+  private var receipts: [(user: UserKey, range: SeqRange, at: Timestamp)] = []
   private var run: SeqRange?
-  private var runReaders: [Int64] = []
+  private var runReaders: [UserKey] = []
 
   /// So many messages are looked at together.
   private static let size = 512
 
   /// - Parameter read: returns the receipts that overlap a range, in the order of users.
   mutating func readers(
-    of seq: Int, _ read: (SeqRange) throws -> [(user: Int64, range: SeqRange, at: Timestamp)]
-  ) throws -> [Int64] {
+    of seq: Int, _ read: (SeqRange) throws -> [(user: UserKey, range: SeqRange, at: Timestamp)]
+  ) throws -> [UserKey] {
     if run?.contains(seq) == true { return runReaders }
     if window?.contains(seq) != true {
       let start = (seq - 1) / Self.size * Self.size + 1

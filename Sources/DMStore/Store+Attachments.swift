@@ -6,9 +6,9 @@ extension Store {
   package struct StoredAttachment {
     package let key: Int64
     /// Who prepared it.
-    package let user: Int64
+    package let user: UserKey
     /// The message that carries it; nil as long as it was not sent.
-    package let message: Int64?
+    package let message: MessageKey?
     package let attachment: Attachment
   }
 
@@ -34,7 +34,7 @@ extension Store {
         sha256: $0, mimeType: row.text(14), sizeBytes: row.int(15), width: row.int(16), height: row.int(17))
     }
     return StoredAttachment(
-      key: row.int64(0), user: row.int64(1), message: row.optionalInt64(2), attachment: attachment)
+      key: row.int64(0), user: row.userKey(1), message: row.optionalMessageKey(2), attachment: attachment)
   }
 
   package func storedAttachment(_ id: Identifier) throws -> StoredAttachment? {
@@ -45,7 +45,7 @@ extension Store {
   }
 
   /// Those of a message, in their order.
-  package func attachments(of message: Int64) throws -> [Attachment] {
+  package func attachments(of message: MessageKey) throws -> [Attachment] {
     var statement = try connection.prepare(
       as: "attachments", "SELECT \(Self.attachmentColumns) FROM attachment a WHERE a.message = ? ORDER BY a.place")
     statement.bind(message)
@@ -55,14 +55,14 @@ extension Store {
   }
 
   /// The conversation and number of a message by its key.
-  package func place(ofMessage key: Int64) throws -> Place? {
+  package func place(ofMessage key: MessageKey) throws -> Place? {
     var statement = try connection.prepare("SELECT conversation, seq FROM message WHERE id = ?")
     statement.bind(key)
-    return try statement.step() ? Place(conversation: statement.int64(0), seq: statement.int(1)) : nil
+    return try statement.step() ? Place(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
   }
 
   /// The numbers of the messages of a conversation that carry something, the newest first.
-  package func placesOfAttachments(in conversation: Int64) throws -> [Int] {
+  package func placesOfAttachments(in conversation: ConversationKey) throws -> [Int] {
     var statement = try connection.prepare(
       "SELECT seq FROM message WHERE conversation = ? AND attachment_count > 0 ORDER BY seq DESC")
     statement.bind(conversation)
@@ -74,7 +74,7 @@ extension Store {
   // MARK: Writing
 
   /// Adds one that was prepared and is in no message yet.
-  package func insert(_ attachment: Attachment, by user: Int64, at time: Timestamp) throws {
+  package func insert(_ attachment: Attachment, by user: UserKey, at time: Timestamp) throws {
     do {
       var insert = try connection.prepare(
         """
@@ -108,7 +108,8 @@ extension Store {
   /// Puts attachments into a message that was just added: those that were in none, and copies of the others.
   ///
   /// - Returns: them as the message carries them.
-  package func attach(_ attachments: [StoredAttachment], to message: Int64, by user: Int64, at time: Timestamp) throws
+  package func attach(_ attachments: [StoredAttachment], to message: MessageKey, by user: UserKey, at time: Timestamp)
+    throws
     -> [Attachment]
   {
     for (index, stored) in attachments.enumerated() {
@@ -125,7 +126,7 @@ extension Store {
     return try self.attachments(of: message)
   }
 
-  private func copy(_ stored: StoredAttachment, by user: Int64, at time: Timestamp) throws -> Int64 {
+  private func copy(_ stored: StoredAttachment, by user: UserKey, at time: Timestamp) throws -> Int64 {
     var copy = stored.attachment
     copy.id = Identifier(at: time)
     try insert(copy, by: user, at: time)
@@ -133,7 +134,7 @@ extension Store {
   }
 
   /// Forgets those of a message, whose contents go with the next purge.
-  func removeAttachments(of message: Int64) throws {
+  func removeAttachments(of message: MessageKey) throws {
     var delete = try connection.prepare("DELETE FROM attachment WHERE message = ?")
     delete.bind(message)
     try delete.run()

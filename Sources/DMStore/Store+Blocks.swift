@@ -1,24 +1,24 @@
 package import DMModel
 
 extension Store {
-  package func blockedUsers(by user: Int64) throws -> [Int64] {
+  package func blockedUsers(by user: UserKey) throws -> [UserKey] {
     var statement = try connection.prepare("SELECT blocked FROM block WHERE user = ? ORDER BY at, blocked")
     statement.bind(user)
-    return try keys(&statement)
+    return try userKeys(&statement)
   }
 
-  package func blockers(of user: Int64) throws -> [Int64] {
+  package func blockers(of user: UserKey) throws -> [UserKey] {
     var statement = try connection.prepare("SELECT user FROM block WHERE blocked = ?")
     statement.bind(user)
-    return try keys(&statement)
+    return try userKeys(&statement)
   }
 
   /// Those in a conversation who block anybody: an imported announcement may be by somebody who never was in it.
-  package func blockers(in conversation: Int64) throws -> [Int64] {
+  package func blockers(in conversation: ConversationKey) throws -> [UserKey] {
     var statement = try connection.prepare(
       "SELECT DISTINCT b.user FROM block b JOIN participant p ON p.conversation = ?1 AND p.user = b.user")
     statement.bind(conversation)
-    return try keys(&statement)
+    return try userKeys(&statement)
   }
 
   /// Whether anybody blocks anybody.
@@ -30,7 +30,7 @@ extension Store {
   /// The participants who block other participants, and the blocked ones.
   ///
   /// Linear in the participants where anybody blocks anybody.
-  package func blocks(among conversation: Int64) throws -> [Int64: Set<Int64>] {
+  package func blocks(among conversation: ConversationKey) throws -> [UserKey: Set<UserKey>] {
     guard try hasBlocks() else { return [:] }
     var statement = try connection.prepare(
       """
@@ -38,28 +38,34 @@ extension Store {
       CROSS JOIN participant o ON o.conversation = p.conversation AND o.user = b.blocked WHERE p.conversation = ?
       """)
     statement.bind(conversation)
-    var blocks: [Int64: Set<Int64>] = [:]
-    while try statement.step() { blocks[statement.int64(0), default: []].insert(statement.int64(1)) }
+    var blocks: [UserKey: Set<UserKey>] = [:]
+    while try statement.step() { blocks[statement.userKey(0), default: []].insert(statement.userKey(1)) }
     return blocks
   }
 
-  package func hasBlocked(_ other: Int64, by user: Int64) throws -> Bool {
+  package func hasBlocked(_ other: UserKey, by user: UserKey) throws -> Bool {
     var statement = try connection.prepare("SELECT 1 FROM block WHERE user = ? AND blocked = ?")
     statement.bind(user)
     statement.bind(other)
     return try statement.step()
   }
 
-  package func keys(_ statement: inout Statement) throws -> [Int64] {
-    var keys: [Int64] = []
-    while try statement.step() { keys.append(statement.int64(0)) }
+  package func userKeys(_ statement: inout Statement) throws -> [UserKey] {
+    var keys: [UserKey] = []
+    while try statement.step() { keys.append(statement.userKey(0)) }
+    return keys
+  }
+
+  package func conversationKeys(_ statement: inout Statement) throws -> [ConversationKey] {
+    var keys: [ConversationKey] = []
+    while try statement.step() { keys.append(statement.conversationKey(0)) }
     return keys
   }
 
   /// Notes that a user blocks another, or does so no more.
   ///
   /// - Returns: whether that is new.
-  package func setBlock(_ isBlocked: Bool, of other: Int64, by user: Int64, at time: Timestamp) throws -> Bool {
+  package func setBlock(_ isBlocked: Bool, of other: UserKey, by user: UserKey, at time: Timestamp) throws -> Bool {
     var statement =
       isBlocked
       ? try connection.prepare("INSERT INTO block (user, blocked, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
@@ -72,7 +78,7 @@ extension Store {
   }
 
   /// The conversations that two users are, or were, both in.
-  package func sharedConversations(_ one: Int64, _ other: Int64) throws -> [Int64] {
+  package func sharedConversations(_ one: UserKey, _ other: UserKey) throws -> [ConversationKey] {
     var statement = try connection.prepare(
       """
       SELECT p.conversation FROM participant p JOIN participant o ON o.conversation = p.conversation AND o.user = ?2
@@ -80,13 +86,13 @@ extension Store {
       """)
     statement.bind(one)
     statement.bind(other)
-    return try keys(&statement)
+    return try conversationKeys(&statement)
   }
 
   /// Counts again what the user's blocks hide of a conversation, and when something reached the user there last.
   ///
   /// Linear in the messages that the user has not read.
-  package func applyBlocks(of user: Int64, in conversation: Int64) throws {
+  package func applyBlocks(of user: UserKey, in conversation: ConversationKey) throws {
     guard let row = try self.conversation(key: conversation), let place = try membership(of: user, in: conversation)
     else { return }
     let all = 1...max(1, place.leftSeq ?? row.lastSeq)
@@ -114,7 +120,7 @@ extension Store {
   }
 
   /// Hides from each of those who have joined, and from those who block them, what the users that they block say.
-  package func applyBlocks(toThoseWhoJoined users: [Int64], _ conversation: Int64) throws {
+  package func applyBlocks(toThoseWhoJoined users: [UserKey], _ conversation: ConversationKey) throws {
     guard try hasBlocks() else { return }
     for user in users {
       if try !blockedUsers(by: user).isEmpty { try applyBlocks(of: user, in: conversation) }
@@ -123,7 +129,7 @@ extension Store {
   }
 
   /// The messages of a range that were sent by users that a user blocks.
-  func blockedMessages(by user: Int64, in conversation: Int64, _ range: SeqRange) throws -> [SeqRange] {
+  func blockedMessages(by user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws -> [SeqRange] {
     var statement = try connection.prepare(
       """
       SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
@@ -133,7 +139,7 @@ extension Store {
   }
 
   /// When the newest message was said that was not by a user that this user blocks; nil where their row need not repeat it.
-  private func lastActivity(of user: Int64, in row: ConversationRow, upTo end: Int) throws -> Timestamp? {
+  private func lastActivity(of user: UserKey, in row: ConversationRow, upTo end: Int) throws -> Timestamp? {
     var statement = try connection.prepare(
       """
       SELECT coalesce((SELECT created_at FROM message WHERE conversation = ?1 AND seq <= ?3

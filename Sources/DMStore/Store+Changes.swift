@@ -23,7 +23,8 @@ extension Store {
   }
 
   package func append(
-    _ change: Change, conversation: Int64? = nil, user: Int64? = nil, seqs: SeqRange? = nil, sender: Int64? = nil,
+    _ change: Change, conversation: ConversationKey? = nil, user: UserKey? = nil, seqs: SeqRange? = nil,
+    sender: UserKey? = nil,
     at time: Timestamp
   ) throws {
     var statement = try connection.prepare(
@@ -31,8 +32,8 @@ extension Store {
     )
     var digest = Digest()
     let values = [
-      time.microseconds, change.rawValue, conversation, user, seqs.map { Int64($0.lowerBound) },
-      seqs.map { Int64($0.upperBound) }, sender,
+      time.microseconds, change.rawValue, conversation?.number, user?.number, seqs.map { Int64($0.lowerBound) },
+      seqs.map { Int64($0.upperBound) }, sender?.number,
     ]
     for value in values {
       statement.bind(value)
@@ -44,7 +45,9 @@ extension Store {
     logged = (logged?.lowerBound ?? rev)...rev
   }
 
-  package func append(_ changes: [StatusChange], by user: Int64, conversation: Int64, at time: Timestamp) throws {
+  package func append(_ changes: [StatusChange], by user: UserKey, conversation: ConversationKey, at time: Timestamp)
+    throws
+  {
     for change in changes {
       try append(
         .status, conversation: conversation, user: user, seqs: change.range, sender: change.senders.only, at: time)
@@ -66,33 +69,33 @@ extension Store {
   package struct ChangeRow {
     package let rev: Int64
     package let kind: Change
-    package let conversation: Int64
-    package let user: Int64?
+    package let conversation: ConversationKey
+    package let user: UserKey?
     package let seqs: SeqRange?
-    package let sender: Int64?
+    package let sender: UserKey?
     /// Of a change of status: the receipt that it belongs to; nil where the log no longer has that.
     package let receipt: Change?
     package let at: Timestamp
     /// The message that it is about, as the user sees it now; nil when they do not.
     package let message: Message?
     /// The same as it stands in the store.
-    package let stored: (key: Int64, id: Identifier, sender: Int64)?
+    package let stored: (key: MessageKey, id: Identifier, sender: UserKey)?
   }
 
   /// Which changes a user is told of.
   package struct ChangeFilter {
-    package let user: Int64
+    package let user: UserKey
     package let kinds: Set<Change>
 
     /// A bit for each kind: SQLite would make a table of a list, for each batch anew.
     var kindMask: Int64 { kinds.reduce(0) { $0 | 1 << $1.rawValue } }
 
     /// Nil for all that the user is in.
-    package let conversations: [Int64]?
+    package let conversations: [ConversationKey]?
     /// Leaves out conversations that are muted at this moment; nil for none.
     package var unmutedAt: Timestamp?
 
-    package init(user: Int64, kinds: Set<Change>, conversations: [Int64]?, unmutedAt: Timestamp? = nil) {
+    package init(user: UserKey, kinds: Set<Change>, conversations: [ConversationKey]?, unmutedAt: Timestamp? = nil) {
       self.user = user
       self.kinds = kinds
       self.conversations = conversations
@@ -137,12 +140,13 @@ extension Store {
       count += 1
       guard let kind = Change(rawValue: statement.int64(1)) else { continue }
       let row = ChangeRow(
-        rev: Int64(statement.int(0)), kind: kind, conversation: statement.int64(2), user: statement.optionalInt64(3),
+        rev: Int64(statement.int(0)), kind: kind, conversation: statement.conversationKey(2),
+        user: statement.optionalUserKey(3),
         seqs: statement.isNull(4) && statement.isNull(5) ? nil : try statement.seqs(4, 5),
-        sender: statement.optionalInt64(6), receipt: statement.optionalInt64(8).flatMap(Change.init(rawValue:)),
+        sender: statement.optionalUserKey(6), receipt: statement.optionalInt64(8).flatMap(Change.init(rawValue:)),
         at: statement.timestamp(7),
         message: statement.isNull(9) ? nil : try message(statement, from: 9, as: viewer),
-        stored: statement.isNull(9) ? nil : (statement.int64(17), statement.identifier(9), statement.int64(12)))
+        stored: statement.isNull(9) ? nil : (statement.messageKey(17), statement.identifier(9), statement.userKey(12)))
       if try !body(row) { break }
     }
     return count
@@ -191,4 +195,4 @@ extension Store {
   }
 }
 
-func jsonArray(_ keys: [Int64]) -> String { "[" + keys.map(String.init).joined(separator: ",") + "]" }
+func jsonArray(_ keys: [some RowKey]) -> String { "[" + keys.map(\.description).joined(separator: ",") + "]" }

@@ -12,7 +12,7 @@ extension Store {
     package let marksDelivered: Bool
   }
 
-  package func consumers(of user: Int64, named name: String? = nil) throws -> [ConsumerRow] {
+  package func consumers(of user: UserKey, named name: String? = nil) throws -> [ConsumerRow] {
     var statement = try connection.prepare(
       """
       SELECT id, name, rev, seq, used_at, skipped_count, conversations, marks_delivered FROM consumer
@@ -32,7 +32,7 @@ extension Store {
     return rows
   }
 
-  package func insertConsumer(_ name: String, of user: Int64, at position: Cursor.Position, now: Timestamp) throws {
+  package func insertConsumer(_ name: String, of user: UserKey, at position: Cursor.Position, now: Timestamp) throws {
     var statement = try connection.prepare(
       "INSERT INTO consumer (user, name, rev, seq, used_at, marks_delivered) VALUES (?, ?, ?, ?, ?, 0)")
     statement.bind(user)
@@ -46,7 +46,7 @@ extension Store {
 
   /// Notes what a consumer's stream is about, now that it begins.
   package func describeConsumer(
-    _ key: Int64, conversations: [Int64]?, marksDelivered: Bool, now: Timestamp
+    _ key: Int64, conversations: [ConversationKey]?, marksDelivered: Bool, now: Timestamp
   ) throws {
     var statement = try connection.prepare(
       "UPDATE consumer SET conversations = ?, marks_delivered = ?, used_at = ? WHERE id = ?")
@@ -83,7 +83,7 @@ extension Store {
   /// - Parameter viewer: decides who sees what; with tombstones, messages count that are gone by now.
   package func messagesOfOthers(
     after rev: Int64, upTo last: Int64 = .max, conversations: String?, as viewer: Viewer
-  ) throws -> [(conversation: Int64, count: Int, last: Int)] {
+  ) throws -> [(conversation: ConversationKey, count: Int, last: Int)] {
     var statement = try connection.prepare(
       """
       SELECT ch.conversation, m.seq, m.sender, m.deleted_at IS NOT NULL, m.expires_at FROM change ch
@@ -96,12 +96,12 @@ extension Store {
     statement.bind(rev)
     statement.bind(last)
     statement.bind(conversations)
-    var found: [Int64: (count: Int, last: Int)] = [:]
+    var found: [ConversationKey: (count: Int, last: Int)] = [:]
     while try statement.step() {
-      let (conversation, seq) = (statement.int64(0), statement.int(1))
+      let (conversation, seq) = (statement.conversationKey(0), statement.int(1))
       guard
         try viewer.sees(
-          seq, in: conversation, from: statement.int64(2), isGone: statement.bool(3),
+          seq, in: conversation, from: statement.userKey(2), isGone: statement.bool(3),
           expiresAt: statement.optionalTimestamp(4))
       else { continue }
       let before = found[conversation] ?? (0, 0)

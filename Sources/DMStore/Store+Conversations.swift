@@ -3,7 +3,7 @@ package import DMModel
 extension Store {
   /// What all participants see alike.
   package struct ConversationRow {
-    package let key: Int64
+    package let key: ConversationKey
     package let id: Identifier
     package let isGroup: Bool
     package let isImported: Bool
@@ -18,7 +18,7 @@ extension Store {
     package var isMember = true
     package var isOwner = false
     /// The key of a message that was added to this row, so far in this transaction.
-    var newMessage: Int64? = nil
+    var newMessage: MessageKey? = nil
     package var lastActivity: Timestamp
   }
 
@@ -34,7 +34,7 @@ extension Store {
     return try row(&statement)
   }
 
-  package func conversation(key: Int64) throws -> ConversationRow? {
+  package func conversation(key: ConversationKey) throws -> ConversationRow? {
     var statement = try connection.prepare(
       "SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity, expire_after FROM conversation WHERE id = ?"
     )
@@ -43,7 +43,7 @@ extension Store {
   }
 
   /// The conversation of two users, or of one user with themselves.
-  package func directConversation(_ one: Int64, _ other: Int64) throws -> ConversationRow? {
+  package func directConversation(_ one: UserKey, _ other: UserKey) throws -> ConversationRow? {
     var statement = try connection.prepare(
       """
       SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity, expire_after FROM conversation
@@ -67,7 +67,7 @@ extension Store {
     """
 
   /// The groups of that title that a user is in, or, without a user, that an import made.
-  package func groups(titled title: String, of user: Int64?) throws -> [ConversationRow] {
+  package func groups(titled title: String, of user: UserKey?) throws -> [ConversationRow] {
     var statement =
       user == nil
       ? try connection.prepare(
@@ -86,25 +86,25 @@ extension Store {
   private func row(_ statement: inout Statement) throws -> ConversationRow? {
     guard try statement.step() else { return nil }
     let row = ConversationRow(
-      key: statement.int64(0), id: statement.identifier(1), isGroup: statement.bool(2),
+      key: statement.conversationKey(0), id: statement.identifier(1), isGroup: statement.bool(2),
       isImported: statement.bool(3), lastSeq: try statement.lastSeq(4),
       expireAfter: statement.optionalInt(6).map(Int64.init),
       lastActivity: statement.timestamp(5))
-    conversationIDs[row.key] = row.id
+    conversationIDs[row.key.number] = row.id
     return row
   }
 
-  package func conversationID(_ key: Int64) throws -> Identifier {
-    if let known = conversationIDs[key] { return known }
+  package func conversationID(_ key: ConversationKey) throws -> Identifier {
+    if let known = conversationIDs[key.number] { return known }
     var statement = try connection.prepare("SELECT uuid FROM conversation WHERE id = ?")
     statement.bind(key)
     let id = try statement.step() ? statement.identifier(0) : Identifier(high: 0, low: 0)
-    conversationIDs[key] = id
+    conversationIDs[key.number] = id
     return id
   }
 
   /// The keys of a user's conversations that have unread messages, or of all.
-  package func conversationKeys(of user: Int64, unreadOnly: Bool) throws -> [Int64] {
+  package func conversationKeys(of user: UserKey, unreadOnly: Bool) throws -> [ConversationKey] {
     var statement = try connection.prepare(
       """
       SELECT p.conversation FROM participant p JOIN conversation c ON c.id = p.conversation
@@ -112,11 +112,11 @@ extension Store {
       """)
     statement.bind(user)
     statement.bind(unreadOnly)
-    return try keys(&statement)
+    return try conversationKeys(&statement)
   }
 
   /// Whether a user wants no notice of a conversation at a moment.
-  package func isMuted(_ conversation: Int64, for user: Int64, at time: Timestamp) throws -> Bool {
+  package func isMuted(_ conversation: ConversationKey, for user: UserKey, at time: Timestamp) throws -> Bool {
     var statement = try connection.prepare(
       "SELECT 1 FROM participant WHERE conversation = ? AND user = ? AND muted_until > ?")
     statement.bind(conversation)
@@ -128,16 +128,17 @@ extension Store {
   // MARK: Writing
 
   package enum NewConversation {
-    case direct(Int64, Int64)
+    case direct(UserKey, UserKey)
     case group(title: String?)
   }
 
   package func insertConversation(
-    _ kind: NewConversation, id: Identifier? = nil, isImported: Bool = false, creator: Int64?, participants: [Int64],
+    _ kind: NewConversation, id: Identifier? = nil, isImported: Bool = false, creator: UserKey?,
+    participants: [UserKey],
     at time: Timestamp
   ) throws -> ConversationRow {
     let id = id ?? Identifier(at: time)
-    let pair: (low: Int64, high: Int64)?
+    let pair: (low: UserKey, high: UserKey)?
     let title: String?
     switch kind {
     case .direct(let one, let other): (pair, title) = ((min(one, other), max(one, other)), nil)
@@ -157,7 +158,7 @@ extension Store {
     statement.bind(time)
     statement.bind(time)
     try statement.run()
-    let key = connection.lastInsertedRow
+    let key = ConversationKey(number: connection.lastInsertedRow)
     for user in participants { try join(key, user) }
     // Somebody has to be able to look after a group.
     if pair == nil, let owner = participants.first(where: { $0 == creator }) ?? participants.first {
@@ -171,7 +172,7 @@ extension Store {
   }
 
   /// Has a conversation found by another id too.
-  package func insertAlias(_ id: Identifier, of conversation: Int64) throws {
+  package func insertAlias(_ id: Identifier, of conversation: ConversationKey) throws {
     var statement = try connection.prepare(
       "INSERT INTO conversation_alias (uuid, conversation) VALUES (?, ?) ON CONFLICT DO NOTHING")
     statement.bind(id)
@@ -183,6 +184,6 @@ extension Store {
   package func conversation(alias id: Identifier) throws -> ConversationRow? {
     var statement = try connection.prepare("SELECT conversation FROM conversation_alias WHERE uuid = ?")
     statement.bind(id)
-    return try statement.step() ? try conversation(key: statement.int64(0)) : nil
+    return try statement.step() ? try conversation(key: statement.conversationKey(0)) : nil
   }
 }

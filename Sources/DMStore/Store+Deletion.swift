@@ -4,9 +4,9 @@ internal import DMSystem
 extension Store {
   /// A message as its row says, without a check of who may see it.
   package struct StoredMessage {
-    let key: Int64
+    let key: MessageKey
     let place: Place
-    let sender: Int64
+    let sender: UserKey
     let text: String?
     let mentions: [String]
   }
@@ -18,7 +18,7 @@ extension Store {
     statement.bind(place.seq)
     guard try statement.step() else { return nil }
     return StoredMessage(
-      key: statement.int64(0), place: place, sender: statement.int64(1), text: statement.optionalText(2),
+      key: statement.messageKey(0), place: place, sender: statement.userKey(1), text: statement.optionalText(2),
       mentions: statement.text(3).utf8.split(separator: 0x20).map { String(Substring($0)) })
   }
 
@@ -46,7 +46,7 @@ extension Store {
       update.bind(message.key)
       try update.run()
     }
-    try seal(message.key, of: .message)
+    try seal(message.key.number, of: .message)
     var last = try connection.prepare(
       """
       UPDATE conversation SET last_message = (SELECT id FROM message WHERE conversation = ?1 AND deleted_at IS NULL
@@ -60,7 +60,7 @@ extension Store {
 
   /// Messages that have expired and that nobody has buried yet, oldest first.
   package func expiredMessages(now: Timestamp, limit: Int = -1) throws -> [(
-    conversation: Int64, seq: Int, sender: Int64, at: Timestamp
+    conversation: ConversationKey, seq: Int, sender: UserKey, at: Timestamp
   )] {
     var statement = try connection.prepare(
       """
@@ -69,9 +69,9 @@ extension Store {
       """)
     statement.bind(now)
     statement.bind(limit)
-    var found: [(conversation: Int64, seq: Int, sender: Int64, at: Timestamp)] = []
+    var found: [(conversation: ConversationKey, seq: Int, sender: UserKey, at: Timestamp)] = []
     while try statement.step() {
-      found.append((statement.int64(0), statement.int(1), statement.int64(2), statement.timestamp(3)))
+      found.append((statement.conversationKey(0), statement.int(1), statement.userKey(2), statement.timestamp(3)))
     }
     return found
   }
@@ -107,7 +107,9 @@ extension Store {
   ///
   /// - Returns: the parts that were not hidden yet.
   @discardableResult
-  package func hide(_ range: SeqRange, from user: Int64, in conversation: Int64, isDeleted: Bool) throws -> [SeqRange] {
+  package func hide(_ range: SeqRange, from user: UserKey, in conversation: ConversationKey, isDeleted: Bool) throws
+    -> [SeqRange]
+  {
     var before = try connection.prepare(
       """
       SELECT from_seq, to_seq FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND to_seq >= ?3 AND from_seq <= ?4
@@ -146,7 +148,8 @@ extension Store {
 
   /// A range together with those that it touches, which are taken away: a user who deletes message after message leaves
   /// one.
-  private func takeNeighbors(of range: SeqRange, _ user: Int64, _ conversation: Int64, isDeleted: Bool) throws
+  private func takeNeighbors(of range: SeqRange, _ user: UserKey, _ conversation: ConversationKey, isDeleted: Bool)
+    throws
     -> SeqRange
   {
     var take = try connection.prepare(
@@ -169,7 +172,7 @@ extension Store {
   }
 
   /// Shows a user again what was said before they joined or while they were away.
-  package func showHistory(to user: Int64, in conversation: Int64) throws {
+  package func showHistory(to user: UserKey, in conversation: ConversationKey) throws {
     var delete = try connection.prepare(
       "DELETE FROM hidden_range WHERE conversation = ? AND user = ? AND NOT is_deleted")
     delete.bind(conversation)

@@ -1,3 +1,5 @@
+internal import DMModel
+
 extension Store {
   /// What a group is now, for each former participant.
   private static let present = """
@@ -9,7 +11,7 @@ extension Store {
   private static let into = "INSERT INTO former (user, conversation, title, avatar_url, expire_after, participants)"
 
   /// Keeps what a user who has just left a conversation goes on seeing of it.
-  func insertFormer(_ user: Int64, of conversation: Int64) throws {
+  func insertFormer(_ user: UserKey, of conversation: ConversationKey) throws {
     var insert = try connection.prepare(
       as: "former", "\(Self.into) \(Self.present) AND p.conversation = ? AND p.user = ?")
     insert.bind(conversation)
@@ -17,7 +19,7 @@ extension Store {
     try insert.run()
   }
 
-  func deleteFormer(_ user: Int64, of conversation: Int64) throws {
+  func deleteFormer(_ user: UserKey, of conversation: ConversationKey) throws {
     var delete = try connection.prepare("DELETE FROM former WHERE user = ? AND conversation = ?")
     delete.bind(user)
     delete.bind(conversation)

@@ -4,8 +4,8 @@ extension Store {
   /// What a search is about besides words.
   package struct SearchFilter {
     /// Nil for all that the user is or was in.
-    package let conversations: [Int64]?
-    package let sender: Int64?
+    package let conversations: [ConversationKey]?
+    package let sender: UserKey?
     package let since: Timestamp
     /// Not included.
     package let before: Timestamp
@@ -14,7 +14,7 @@ extension Store {
     package let contents: Set<SearchRequest.Content>
 
     package init(
-      conversations: [Int64]?, sender: Int64?, since: Timestamp, before: Timestamp, seqs: Range<Int>,
+      conversations: [ConversationKey]?, sender: UserKey?, since: Timestamp, before: Timestamp, seqs: Range<Int>,
       contents: Set<SearchRequest.Content>
     ) {
       self.conversations = conversations
@@ -38,7 +38,7 @@ extension Store {
     """
 
   /// Whether a message passes a filter, and the user sees it.
-  package func passes(_ key: Int64, _ filter: SearchFilter, as viewer: Viewer) throws -> Bool {
+  package func passes(_ key: MessageKey, _ filter: SearchFilter, as viewer: Viewer) throws -> Bool {
     var statement = try connection.prepare(as: "passes", "\(Self.filtered) WHERE m.id = ?10 AND \(Self.passes)")
     Self.bind(filter, to: &statement)
     statement.bind(key)
@@ -46,7 +46,7 @@ extension Store {
   }
 
   /// Hands on the keys of all messages that pass a filter and that the user sees, the newest first, until `body` has enough.
-  package func newest(_ filter: SearchFilter, as viewer: Viewer, _ body: (Int64) throws -> Bool) throws {
+  package func newest(_ filter: SearchFilter, as viewer: Viewer, _ body: (MessageKey) throws -> Bool) throws {
     let isOne = filter.conversations?.count == 1
     var statement =
       isOne
@@ -58,7 +58,7 @@ extension Store {
     Self.bind(filter, to: &statement)
     if isOne { statement.bind(filter.conversations?.first) }
     while try statement.step() {
-      if try sees(statement, filter, as: viewer), try !body(statement.int64(5)) { return }
+      if try sees(statement, filter, as: viewer), try !body(statement.messageKey(5)) { return }
     }
   }
 
@@ -74,26 +74,28 @@ extension Store {
   }
 
   private func sees(_ row: borrowing Statement, _ filter: SearchFilter, as viewer: Viewer) throws -> Bool {
-    let conversation = row.int64(0)
+    let conversation = row.conversationKey(0)
     if let conversations = filter.conversations, !conversations.contains(conversation) { return false }
     return try viewer.sees(
-      row.int(1), in: conversation, from: row.int64(2), isGone: row.bool(3), expiresAt: row.optionalTimestamp(4))
+      row.int(1), in: conversation, from: row.userKey(2), isGone: row.bool(3), expiresAt: row.optionalTimestamp(4))
   }
 
   /// The keys of all messages of some conversations.
-  package func messageKeys(of conversations: [Int64]) throws -> KeySet {
+  package func messageKeys(of conversations: [ConversationKey]) throws -> KeySet {
     var keys = KeySet(upTo: try lastMessageKey())
     for conversation in conversations {
       var statement = try connection.prepare("SELECT id FROM message WHERE conversation = ?")
       statement.bind(conversation)
-      while try statement.step() { keys.insert(statement.int64(0)) }
+      while try statement.step() { keys.insert(statement.messageKey(0)) }
     }
     return keys
   }
 
   /// The messages with these keys that a user sees, in the same order.
-  package func messages(_ keys: ArraySlice<Int64>, as viewer: Viewer) throws -> [(key: Int64, message: Message)] {
-    var found: [(Int64, Message)] = []
+  package func messages(_ keys: ArraySlice<MessageKey>, as viewer: Viewer) throws -> [(
+    key: MessageKey, message: Message
+  )] {
+    var found: [(MessageKey, Message)] = []
     for key in keys {
       var statement = try connection.prepare(
         as: "by key", "SELECT \(Self.messageColumns) FROM message m WHERE m.id = ?")

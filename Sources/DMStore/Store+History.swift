@@ -1,3 +1,5 @@
+package import DMModel
+
 extension Store {
   /// The messages of a conversation that imports added.
   package struct History {
@@ -11,13 +13,13 @@ extension Store {
     }
   }
 
-  package func history(of conversation: Int64) throws -> History {
+  package func history(of conversation: ConversationKey) throws -> History {
     var statement = try connection.prepare("SELECT message_count, last_seq FROM history WHERE conversation = ?")
     statement.bind(conversation)
     return try statement.step() ? History(count: statement.int(0), lastSeq: statement.int(1)) : History()
   }
 
-  package func set(_ history: History, of conversation: Int64) throws {
+  package func set(_ history: History, of conversation: ConversationKey) throws {
     var statement = try connection.prepare(
       "INSERT OR REPLACE INTO history (conversation, message_count, last_seq) VALUES (?, ?, ?)")
     statement.bind(conversation)

@@ -3,25 +3,26 @@ package import DMModel
 extension Store {
   package struct NewMessage {
     package var id: Identifier? = nil
-    package let sender: Int64
+    package let sender: UserKey
     package var text: String? = nil
     package var nonce: String? = nil
     package var replyTo: Identifier? = nil
     /// Who said it first.
-    package var forwardedFrom: Int64? = nil
+    package var forwardedFrom: UserKey? = nil
     /// Nil for the present.
     package var at: Timestamp? = nil
     /// Microseconds that it lives; nil for what the conversation says.
     package var lifetime: Int64? = nil
     package var systemKind: Message.SystemKind? = nil
     package var subject: String? = nil
-    package var mentions: [Int64] = []
+    package var mentions: [UserKey] = []
     package var attachments: [StoredAttachment] = []
 
     package init(
-      id: Identifier? = nil, sender: Int64, text: String? = nil, nonce: String? = nil, replyTo: Identifier? = nil,
-      forwardedFrom: Int64? = nil, at: Timestamp? = nil, lifetime: Int64? = nil, systemKind: Message.SystemKind? = nil,
-      subject: String? = nil, mentions: [Int64] = [], attachments: [StoredAttachment] = []
+      id: Identifier? = nil, sender: UserKey, text: String? = nil, nonce: String? = nil, replyTo: Identifier? = nil,
+      forwardedFrom: UserKey? = nil, at: Timestamp? = nil, lifetime: Int64? = nil,
+      systemKind: Message.SystemKind? = nil,
+      subject: String? = nil, mentions: [UserKey] = [], attachments: [StoredAttachment] = []
     ) {
       self.id = id
       self.sender = sender
@@ -58,7 +59,7 @@ extension Store {
     let names = mentions?.joined(separator: " ")
     var digest = Digest()
     for number in [
-      row.key, Int64(seq), message.sender, time.microseconds, nil, expiresAt?.microseconds, nil,
+      row.key.number, Int64(seq), message.sender.number, time.microseconds, nil, expiresAt?.microseconds, nil,
       message.systemKind?.number,
     ] {
       digest.add(number)
@@ -69,7 +70,7 @@ extension Store {
     digest.add(text: message.replyTo?.bytes)
     digest.add(text: message.subject?.utf8)
     digest.add(text: names?.utf8)
-    if let user = message.forwardedFrom { digest.add(user) }
+    if let user = message.forwardedFrom { digest.add(user.number) }
     do {
       var insert = try connection.prepare(
         """
@@ -93,7 +94,7 @@ extension Store {
       insert.bind(message.forwardedFrom)
       try insert.run()
     }
-    let key = connection.lastInsertedRow
+    let key = MessageKey(number: connection.lastInsertedRow)
     row.lastSeq = seq
     row.newMessage = key
     row.lastActivity = time
@@ -126,7 +127,8 @@ extension Store {
   /// - Parameters:
   ///   - sender: the user who said it; those who block them are told nothing.
   ///   - isSaid: whether it brings back what was archived or deleted.
-  package func update(_ row: ConversationRow, added: Int, readBy user: Int64?, sender: Int64?, isSaid: Bool) throws {
+  package func update(_ row: ConversationRow, added: Int, readBy user: UserKey?, sender: UserKey?, isSaid: Bool) throws
+  {
     do {
       var end = try connection.prepare(
         "UPDATE conversation SET last_seq = ?, last_message = ?, last_activity = ? WHERE id = ?")
@@ -170,7 +172,7 @@ extension Store {
   }
 
   /// Adds new messages to what a user has read; the count of them is `update`'s.
-  package func extendReadRanges(by range: SeqRange, of user: Int64, in conversation: Int64) throws {
+  package func extendReadRanges(by range: SeqRange, of user: UserKey, in conversation: ConversationKey) throws {
     do {
       var extend = try connection.prepare(
         """
@@ -191,7 +193,7 @@ extension Store {
   ///
   /// Linear in the participants.
   package func announce(
-    _ kind: Message.SystemKind, _ subjects: [String?], by user: Int64, in row: inout ConversationRow
+    _ kind: Message.SystemKind, _ subjects: [String?], by user: UserKey, in row: inout ConversationRow
   ) throws {
     let seqs = (row.lastSeq + 1)...(row.lastSeq + subjects.count)
     for subject in subjects {

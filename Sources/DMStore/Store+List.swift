@@ -26,7 +26,7 @@ extension Store {
   }
 
   /// One conversation as a participant sees it, or as one who has left does.
-  package func conversation(_ key: Int64, as viewer: Viewer) throws -> Conversation? {
+  package func conversation(_ key: ConversationKey, as viewer: Viewer) throws -> Conversation? {
     var statement = try connection.prepare(
       text: "SELECT \(Self.listColumns) FROM participant p \(Self.listJoins) WHERE p.conversation = ?2 AND p.user = ?1")
     statement.bind(viewer.user)
@@ -87,7 +87,7 @@ extension Store {
   }
 
   private static func filter(_ query: ListQuery) -> String {
-    let named = query.keys.map { "AND p.conversation IN (\($0.map(String.init).joined(separator: ", ")))" }
+    let named = query.keys.map { "AND p.conversation IN (\($0.map(\.description).joined(separator: ", ")))" }
     var sql = named ?? "AND NOT p.is_deleted AND NOT p.is_blocked"
     switch query.archived {
     case .excluded: if named == nil { sql += " AND NOT p.is_archived" }
@@ -143,10 +143,10 @@ extension Store {
     let store = try uuid()
     var result: [Conversation] = []
     while try row.step() {
-      let key = row.int64(0)
+      let key = row.conversationKey(0)
       let pending = try viewer.pending(in: key)
       let isPinned = row.bool(6)
-      conversationIDs[key] = row.identifier(1)
+      conversationIDs[key.number] = row.identifier(1)
       var last = row.isNull(23) ? nil : try message(row, from: 23, as: viewer)
       // The newest of all is not for this user, or has just expired.
       if last == nil, !row.isNull(23) { last = try newestMessage(in: key, upTo: row.int(18), as: viewer) }
@@ -156,7 +156,7 @@ extension Store {
       let participants = words.map { Handle(stored: String(Substring(isFormer ? $0 : $0.dropFirst()))) }
       var conversation = Conversation(
         id: row.identifier(1), isGroup: row.bool(2), title: row.optionalText(3), ownName: row.optionalText(20),
-        creator: try row.optionalInt64(4).map(handle), myRole: isFormer ? .former : row.bool(22) ? .owner : .member,
+        creator: try row.optionalUserKey(4).map(handle), myRole: isFormer ? .former : row.bool(22) ? .owner : .member,
         participants: participants, lastMessage: last?.preview, lastActivityAt: row.timestamp(5),
         unreadCount: max(0, try row.count(8) - pending.unread),
         lastReadSeq: row.optionalInt(9), isPinned: isPinned, isArchived: row.bool(7),
@@ -193,7 +193,7 @@ extension Store {
   /// The first message that a user sees and has not read.
   ///
   /// Linear in the unread ones before it that the user does not see.
-  private func firstUnread(in conversation: Int64, as viewer: Viewer) throws -> Int? {
+  private func firstUnread(in conversation: ConversationKey, as viewer: Viewer) throws -> Int? {
     var statement = try connection.prepare(
       """
       SELECT m.seq, m.sender, m.deleted_at IS NOT NULL, m.expires_at FROM message m WHERE m.conversation = ?1
@@ -204,7 +204,7 @@ extension Store {
     statement.bind(viewer.user)
     while try statement.step() {
       if try viewer.sees(
-        statement.int(0), in: conversation, from: statement.int64(1), isGone: statement.bool(2),
+        statement.int(0), in: conversation, from: statement.userKey(1), isGone: statement.bool(2),
         expiresAt: statement.optionalTimestamp(3))
       {
         return statement.int(0)

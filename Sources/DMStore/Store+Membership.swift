@@ -9,7 +9,7 @@ extension Store {
   }
 
   /// Nil for one who never was in it.
-  package func membership(of user: Int64, in conversation: Int64) throws -> Membership? {
+  package func membership(of user: UserKey, in conversation: ConversationKey) throws -> Membership? {
     var statement = try connection.prepare(
       "SELECT is_owner, left_seq FROM participant WHERE conversation = ? AND user = ?")
     statement.bind(conversation)
@@ -18,23 +18,23 @@ extension Store {
   }
 
   /// Whether a user is, or was, in a conversation.
-  package func participates(_ user: Int64, in conversation: Int64) throws -> Bool {
+  package func participates(_ user: UserKey, in conversation: ConversationKey) throws -> Bool {
     try membership(of: user, in: conversation) != nil
   }
 
   /// Whether a user is in a conversation now.
-  package func isParticipant(_ user: Int64, of conversation: Int64) throws -> Bool {
+  package func isParticipant(_ user: UserKey, of conversation: ConversationKey) throws -> Bool {
     try membership(of: user, in: conversation).map { $0.leftSeq == nil } ?? false
   }
 
-  package func participantKeys(of conversation: Int64) throws -> [Int64] {
+  package func participantKeys(of conversation: ConversationKey) throws -> [UserKey] {
     var statement = try connection.prepare("SELECT user FROM participant WHERE conversation = ? AND left_seq IS NULL")
     statement.bind(conversation)
-    return try keys(&statement)
+    return try userKeys(&statement)
   }
 
   /// The users in a conversation, or who left it later, for which a message does not count as read.
-  func unreadBy(_ seq: Int, in conversation: Int64) throws -> [Int64] {
+  func unreadBy(_ seq: Int, in conversation: ConversationKey) throws -> [UserKey] {
     var statement = try connection.prepare(
       """
       SELECT user FROM participant p WHERE conversation = ?1 AND (left_seq IS NULL OR left_seq >= ?2)
@@ -43,7 +43,7 @@ extension Store {
       """)
     statement.bind(conversation)
     statement.bind(seq)
-    return try keys(&statement)
+    return try userKeys(&statement)
   }
 
   /// Makes a user a participant from the first message on; nothing happens when they are one.
@@ -51,7 +51,7 @@ extension Store {
   /// Looks at no more than a small group's rows, however large it is.
   ///
   /// - Parameter time: when the user joined; nil for when it was created.
-  package func join(_ conversation: Int64, _ user: Int64, at time: Timestamp? = nil) throws {
+  package func join(_ conversation: ConversationKey, _ user: UserKey, at time: Timestamp? = nil) throws {
     do {
       // NB: SQLite 3.40.1 answers 0 to `RETURNING last_activity IS NULL` of a row where it is NULL.
       var statement = try connection.prepare(
@@ -80,7 +80,7 @@ extension Store {
   }
 
   /// Has one who had left take part again.
-  package func rejoin(_ row: ConversationRow, _ user: Int64, at time: Timestamp) throws {
+  package func rejoin(_ row: ConversationRow, _ user: UserKey, at time: Timestamp) throws {
     do {
       var statement = try connection.prepare(
         """
@@ -98,7 +98,7 @@ extension Store {
   }
 
   /// Ends a user's part in a conversation with its last message, and passes the group on if they were its last owner.
-  package func leave(_ row: ConversationRow, _ user: Int64) throws {
+  package func leave(_ row: ConversationRow, _ user: UserKey) throws {
     do {
       var statement = try connection.prepare(
         """
@@ -122,7 +122,7 @@ extension Store {
     try pass.run()
   }
 
-  package func setOwner(_ user: Int64, of conversation: Int64) throws {
+  package func setOwner(_ user: UserKey, of conversation: ConversationKey) throws {
     var statement = try connection.prepare("UPDATE participant SET is_owner = 1 WHERE conversation = ? AND user = ?")
     statement.bind(conversation)
     statement.bind(user)
@@ -136,7 +136,7 @@ extension Store {
     case expireAfter(Int64?)
   }
 
-  package func set(_ attribute: Attribute, of conversation: Int64) throws {
+  package func set(_ attribute: Attribute, of conversation: ConversationKey) throws {
     var statement =
       switch attribute {
       case .title: try connection.prepare("UPDATE conversation SET title = ? WHERE id = ?")

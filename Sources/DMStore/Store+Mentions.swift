@@ -1,7 +1,7 @@
 package import DMModel
 
 extension Store {
-  func insertMention(of user: Int64, in conversation: Int64, _ seq: Int) throws {
+  func insertMention(of user: UserKey, in conversation: ConversationKey, _ seq: Int) throws {
     var insert = try connection.prepare(
       "INSERT INTO mention (conversation, user, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
     insert.bind(conversation)
@@ -11,7 +11,7 @@ extension Store {
   }
 
   /// Counts a mention that is new to a user: not their own, and not by a user that they block.
-  func countMention(of user: Int64, by sender: Int64, in conversation: Int64) throws {
+  func countMention(of user: UserKey, by sender: UserKey, in conversation: ConversationKey) throws {
     if user == sender { return }
     var update = try connection.prepare(
       """
@@ -25,7 +25,7 @@ extension Store {
   }
 
   /// How often a user is mentioned in a range by users that they do not block.
-  package func mentions(_ user: Int64, in conversation: Int64, _ range: SeqRange) throws -> Int {
+  package func mentions(_ user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws -> Int {
     var statement = try connection.prepare(
       """
       SELECT count(*) FROM mention n JOIN message m ON m.conversation = n.conversation AND m.seq = n.seq
@@ -40,7 +40,7 @@ extension Store {
   }
 
   /// Replaces the users that a message mentions, and counts again those who have not read it.
-  func setMentions(_ users: [Int64], of message: StoredMessage) throws {
+  func setMentions(_ users: [UserKey], of message: StoredMessage) throws {
     let seqs = message.place.seq...message.place.seq
     let conversation = message.place.conversation
     let before = try message.mentions.compactMap(userKey)

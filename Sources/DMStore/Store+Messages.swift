@@ -10,9 +10,9 @@ extension Store {
 
   /// A message as a user sees it; nil for one that they do not see.
   package func message(_ row: borrowing Statement, from first: Int32, as viewer: Viewer) throws -> Message? {
-    let conversation = row.int64(first + 1)
+    let conversation = row.conversationKey(first + 1)
     let seq = row.int(first + 2)
-    let sender = row.int64(first + 3)
+    let sender = row.userKey(first + 3)
     let expiresAt = row.optionalTimestamp(first + 10)
     guard try viewer.sees(seq, in: conversation, from: sender, isGone: !row.isNull(first + 11), expiresAt: expiresAt)
     else { return nil }
@@ -49,18 +49,18 @@ extension Store {
     message.systemKind = row.optionalInt64(first + 12).flatMap(Message.SystemKind.init(number:))
     message.subject = row.optionalText(first + 13)
     message.mentions = row.text(first + 14).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) }
-    message.forwardedFrom = try row.optionalInt64(first + 17).map(handle)
-    if row.int64(first + 16) > 0 { message.attachments = try attachments(of: row.int64(first + 8)) }
-    if row.int64(first + 15) > 0 { message.reactions = try reactions(to: row.int64(first + 8), as: viewer) }
+    message.forwardedFrom = try row.optionalUserKey(first + 17).map(handle)
+    if row.int64(first + 16) > 0 { message.attachments = try attachments(of: row.messageKey(first + 8)) }
+    if row.int64(first + 15) > 0 { message.reactions = try reactions(to: row.messageKey(first + 8), as: viewer) }
     return message
   }
 
   /// Where a message stands: its conversation and number.
   package struct Place: Equatable {
-    package let conversation: Int64
+    package let conversation: ConversationKey
     package let seq: Int
 
-    package init(conversation: Int64, seq: Int) {
+    package init(conversation: ConversationKey, seq: Int) {
       self.conversation = conversation
       self.seq = seq
     }
@@ -69,7 +69,7 @@ extension Store {
   package func place(of id: Identifier) throws -> Place? {
     var statement = try connection.prepare("SELECT conversation, seq FROM message WHERE uuid = ?")
     statement.bind(id)
-    return try statement.step() ? Place(conversation: statement.int64(0), seq: statement.int(1)) : nil
+    return try statement.step() ? Place(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
   }
 
   package func identifier(of place: Place) throws -> Identifier? {
@@ -101,7 +101,7 @@ extension Store {
     """
 
   /// The message that bears a nonce: a sender's, or the newest of anybody's.
-  package func place(of nonce: String, from sender: Int64?, in conversation: Int64) throws -> Place? {
+  package func place(of nonce: String, from sender: UserKey?, in conversation: ConversationKey) throws -> Place? {
     var statement = try connection.prepare(Self.placeOfNonce)
     statement.bind(conversation)
     statement.bind(nonce)
@@ -110,7 +110,7 @@ extension Store {
   }
 
   /// Those of a range that a user sees.
-  package func messages(in conversation: Int64, _ seqs: SeqRange, as viewer: Viewer) throws -> [Message] {
+  package func messages(in conversation: ConversationKey, _ seqs: SeqRange, as viewer: Viewer) throws -> [Message] {
     var statement = try connection.prepare(
       as: "messages",
       """
@@ -131,7 +131,7 @@ extension Store {
   /// The newest message up to a number that a user sees.
   ///
   /// Linear in the later messages that the user does not see, except those hidden in ranges.
-  func newestMessage(in conversation: Int64, upTo seq: Int, as viewer: Viewer) throws -> Message? {
+  func newestMessage(in conversation: ConversationKey, upTo seq: Int, as viewer: Viewer) throws -> Message? {
     var place: Int? = seq
     while let end = place {
       if let stretch = try viewer.stretch(of: end, in: conversation) {
@@ -183,7 +183,7 @@ extension Store {
     while try statement.step() {
       left -= 1
       if left < 0 { return nil }
-      if statement.int64(0) == row.key, statement.int(1) <= row.lastSeq { seqs.append(statement.int(1)) }
+      if statement.conversationKey(0) == row.key, statement.int(1) <= row.lastSeq { seqs.append(statement.int(1)) }
     }
     return seqs.sorted()
   }

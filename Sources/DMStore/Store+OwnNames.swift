@@ -1,14 +1,16 @@
+package import DMModel
+
 extension Store {
   /// The conversation that a user calls by a name of their own.
-  package func conversation(ownName name: String, of user: Int64) throws -> ConversationRow? {
+  package func conversation(ownName name: String, of user: UserKey) throws -> ConversationRow? {
     var statement = try connection.prepare("SELECT conversation FROM own_name WHERE user = ? AND name = ?")
     statement.bind(user)
     statement.bind(name)
-    return try statement.step() ? try conversation(key: statement.int64(0)) : nil
+    return try statement.step() ? try conversation(key: statement.conversationKey(0)) : nil
   }
 
   /// Gives a conversation a name that only the user sees and that is unique for them; nil for none.
-  package func setOwnName(_ name: String?, of user: Int64, in conversation: Int64) throws {
+  package func setOwnName(_ name: String?, of user: UserKey, in conversation: ConversationKey) throws {
     do {
       var delete = try connection.prepare("DELETE FROM own_name WHERE user = ? AND conversation = ?")
       delete.bind(user)
@@ -26,7 +28,7 @@ extension Store {
   /// The groups without a title that have exactly these users, the first of them included.
   ///
   /// Linear in the conversations of that user.
-  package func untitledGroups(of users: [Int64]) throws -> [ConversationRow] {
+  package func untitledGroups(of users: [UserKey]) throws -> [ConversationRow] {
     var statement = try connection.prepare(
       """
       SELECT p.conversation FROM participant p CROSS JOIN conversation c ON c.id = p.conversation
@@ -39,6 +41,6 @@ extension Store {
       """)
     statement.bind(users.first)
     statement.bind(jsonArray(users))
-    return try keys(&statement).compactMap { try conversation(key: $0) }
+    return try conversationKeys(&statement).compactMap { try conversation(key: $0) }
   }
 }

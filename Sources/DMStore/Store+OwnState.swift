@@ -13,7 +13,7 @@ extension Store {
 
   /// - Returns: whether a conversation is newly gone; otherwise true.
   @discardableResult
-  package func set(_ state: OwnState, of user: Int64, in conversation: Int64) throws -> Bool {
+  package func set(_ state: OwnState, of user: UserKey, in conversation: ConversationKey) throws -> Bool {
     var statement =
       switch state {
       case .pinned: try connection.prepare("UPDATE participant SET is_pinned = ? WHERE conversation = ? AND user = ?")
@@ -37,7 +37,7 @@ extension Store {
     return connection.changes > 0
   }
 
-  package func draft(of user: Int64, in conversation: Int64) throws -> String? {
+  package func draft(of user: UserKey, in conversation: ConversationKey) throws -> String? {
     var statement = try connection.prepare("SELECT draft_text FROM participant WHERE conversation = ? AND user = ?")
     statement.bind(conversation)
     statement.bind(user)
@@ -47,7 +47,9 @@ extension Store {
 
 extension Store {
   /// Whether a user is in one conversation with another that they do not block, of all or of some.
-  package func sharesConversation(_ user: Int64, _ other: String, among conversations: [Int64]?) throws -> Bool {
+  package func sharesConversation(_ user: UserKey, _ other: String, among conversations: [ConversationKey]?) throws
+    -> Bool
+  {
     var statement = try connection.prepare(
       """
       SELECT 1 FROM user u CROSS JOIN participant o ON o.user = u.id AND o.left_seq IS NULL
@@ -61,7 +63,7 @@ extension Store {
   }
 
   /// The users who show their presence, are in a conversation with a user and not blocked by them, by handle.
-  package func contacts(of user: Int64) throws -> [Handle] {
+  package func contacts(of user: UserKey) throws -> [Handle] {
     var statement = try connection.prepare(
       """
       SELECT handle FROM user WHERE shows_presence AND id <> ?1 AND id IN (SELECT o.user FROM participant p

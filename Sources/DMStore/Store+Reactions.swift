@@ -2,14 +2,14 @@ package import DMModel
 
 extension Store {
   /// The reactions to a message, without those by users that a user blocks: each emoji when it came first, its users in order.
-  package func reactions(to message: Int64, as viewer: Viewer) throws -> [Message.Reactions] {
+  package func reactions(to message: MessageKey, as viewer: Viewer) throws -> [Message.Reactions] {
     var statement = try connection.prepare("SELECT user, emoji FROM reaction WHERE message = ? ORDER BY at, user")
     statement.bind(message)
     var found: [Message.Reactions] = []
     while try statement.step() {
-      if try viewer.hasBlocked(statement.int64(0)) { continue }
+      if try viewer.hasBlocked(statement.userKey(0)) { continue }
       let emoji = statement.text(1)
-      let user = try handle(statement.int64(0))
+      let user = try handle(statement.userKey(0))
       if let index = found.firstIndex(where: { ExactString($0.emoji) == ExactString(emoji) }) {
         found[index].users.append(user)
       } else {
@@ -20,7 +20,7 @@ extension Store {
   }
 
   /// The reaction of a user as it is now.
-  package func reaction(of user: Int64, to message: Int64) throws -> String? {
+  package func reaction(of user: UserKey, to message: MessageKey) throws -> String? {
     var statement = try connection.prepare("SELECT emoji FROM reaction WHERE message = ? AND user = ?")
     statement.bind(message)
     statement.bind(user)
@@ -30,7 +30,7 @@ extension Store {
   /// Sets a user's only reaction to a message, or takes it back.
   ///
   /// - Returns: whether that changed anything.
-  package func react(_ emoji: String?, to message: StoredMessage, by user: Int64, at time: Timestamp) throws -> Bool {
+  package func react(_ emoji: String?, to message: StoredMessage, by user: UserKey, at time: Timestamp) throws -> Bool {
     if try reaction(of: user, to: message.key).map(ExactString.init) == emoji.map(ExactString.init) { return false }
     do {
       var delete = try connection.prepare("DELETE FROM reaction WHERE message = ? AND user = ?")
@@ -56,7 +56,7 @@ extension Store {
   }
 
   /// Replaces the text of a message.
-  package func edit(_ message: StoredMessage, to text: String, mentioning users: [Int64], at time: Timestamp) throws {
+  package func edit(_ message: StoredMessage, to text: String, mentioning users: [UserKey], at time: Timestamp) throws {
     if let old = message.text { try unindex(old, of: message.key) }
     try index(text, of: message.key)
     do {
@@ -67,13 +67,13 @@ extension Store {
       try update.run()
     }
     try setMentions(users, of: message)
-    try seal(message.key, of: .message)
+    try seal(message.key.number, of: .message)
     let seqs = message.place.seq...message.place.seq
     try append(.edited, conversation: message.place.conversation, user: message.sender, seqs: seqs, at: time)
   }
 
   /// Keeps a copy of a message for the people who run the store; another report by the same user replaces the reason.
-  package func report(_ message: StoredMessage, by user: Int64, reason: String?, at time: Timestamp) throws {
+  package func report(_ message: StoredMessage, by user: UserKey, reason: String?, at time: Timestamp) throws {
     var insert = try connection.prepare(
       """
       INSERT INTO report (message, reporter, at, reason, text) VALUES (?, ?, ?, ?, ?)

@@ -2,7 +2,9 @@ package import DMModel
 
 extension Store {
   /// A user's read ranges that overlap a range, ascending.
-  package func readRanges(of user: Int64, in conversation: Int64, overlapping range: SeqRange) throws -> [SeqRange] {
+  package func readRanges(of user: UserKey, in conversation: ConversationKey, overlapping range: SeqRange) throws
+    -> [SeqRange]
+  {
     var statement = try connection.prepare(
       """
       SELECT from_seq, to_seq FROM read_range WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?4
@@ -14,7 +16,7 @@ extension Store {
   }
 
   /// The parts of a range that marking it would change.
-  package func wouldChange(_ range: SeqRange, toRead: Bool, as viewer: Viewer, in conversation: Int64) throws
+  package func wouldChange(_ range: SeqRange, toRead: Bool, as viewer: Viewer, in conversation: ConversationKey) throws
     -> [SeqRange]
   {
     let near = try readRanges(of: viewer.user, in: conversation, overlapping: range)
@@ -26,7 +28,8 @@ extension Store {
   }
 
   /// The messages of a range that never reach a user, or have expired, so that the user cannot read them.
-  package func unreachable(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
+  package func unreachable(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws -> [SeqRange]
+  {
     let hidden = try viewer.hidden(in: range, of: conversation)
     let expired = try expiredMessages(now: viewer.now).filter { $0.conversation == conversation && range ~= $0.seq }
     if try expired.isEmpty && viewer.blockedUsers().isEmpty { return hidden }
@@ -37,7 +40,7 @@ extension Store {
   /// Has a range counted as read for the user alone.
   ///
   /// - Returns: the parts that were unread.
-  package func cover(_ range: SeqRange, by user: Int64, in conversation: Int64) throws -> [SeqRange] {
+  package func cover(_ range: SeqRange, by user: UserKey, in conversation: ConversationKey) throws -> [SeqRange] {
     // Ranges that only touch are joined too.
     let near = try readRanges(of: user, in: conversation, overlapping: (range.lowerBound - 1)...(range.upperBound + 1))
     let added = gaps(in: range, left: near)
@@ -52,7 +55,7 @@ extension Store {
   /// Marks a range as unread, for the user alone; what they said stays read, and what they do not see.
   ///
   /// - Returns: the parts that were read.
-  package func uncover(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
+  package func uncover(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws -> [SeqRange] {
     let user = viewer.user
     let near = try readRanges(of: user, in: conversation, overlapping: range)
     guard let first = near.first, let last = near.last else { return [] }
@@ -69,7 +72,9 @@ extension Store {
 
   /// The messages of a range that are no news to a user whatever they do: their own, announcements, tombstones, and
   /// what never reaches them.
-  private func settledMessages(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
+  private func settledMessages(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws
+    -> [SeqRange]
+  {
     var statement = try connection.prepare(
       """
       SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
@@ -81,14 +86,16 @@ extension Store {
   }
 
   /// The messages of a range that a user sent.
-  package func messages(of sender: Int64, _ range: SeqRange, in conversation: Int64) throws -> [SeqRange] {
+  package func messages(of sender: UserKey, _ range: SeqRange, in conversation: ConversationKey) throws -> [SeqRange] {
     var statement = try connection.prepare(
       "SELECT seq, seq FROM message WHERE conversation = ?1 AND sender = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq")
     return try ranges(&statement, sender, conversation, range)
   }
 
   /// The messages of a range that others sent and a user sees.
-  package func messagesOfOthers(_ range: SeqRange, as viewer: Viewer, in conversation: Int64) throws -> [SeqRange] {
+  package func messagesOfOthers(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws
+    -> [SeqRange]
+  {
     var statement = try connection.prepare(
       """
       SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
@@ -99,7 +106,7 @@ extension Store {
   }
 
   /// What a statement says of ranges; its parameters are the conversation, the user, and the ends.
-  package func ranges(_ statement: inout Statement, _ user: Int64, _ conversation: Int64, _ range: SeqRange)
+  package func ranges(_ statement: inout Statement, _ user: UserKey, _ conversation: ConversationKey, _ range: SeqRange)
     throws -> [SeqRange]
   {
     statement.bind(conversation)
@@ -112,7 +119,7 @@ extension Store {
   }
 
   private func replaceReadRanges(
-    _ old: [SeqRange], with new: [SeqRange], of user: Int64, in conversation: Int64
+    _ old: [SeqRange], with new: [SeqRange], of user: UserKey, in conversation: ConversationKey
   ) throws {
     if let first = old.first, let last = old.last {
       var delete = try connection.prepare(
@@ -127,7 +134,7 @@ extension Store {
   }
 
   /// Replaces all that a user has read of a conversation; the count of it stays as it is.
-  package func setReadRanges(_ ranges: [SeqRange], of user: Int64, in conversation: Int64) throws {
+  package func setReadRanges(_ ranges: [SeqRange], of user: UserKey, in conversation: ConversationKey) throws {
     var delete = try connection.prepare("DELETE FROM read_range WHERE conversation = ? AND user = ?")
     delete.bind(conversation)
     delete.bind(user)
@@ -135,7 +142,7 @@ extension Store {
     for range in ranges { try insertReadRange(range, of: user, in: conversation) }
   }
 
-  func insertReadRange(_ range: SeqRange, of user: Int64, in conversation: Int64) throws {
+  func insertReadRange(_ range: SeqRange, of user: UserKey, in conversation: ConversationKey) throws {
     var insert = try connection.prepare(
       "INSERT INTO read_range (conversation, user, from_seq, to_seq) VALUES (?, ?, ?, ?)")
     insert.bind(conversation)
@@ -146,7 +153,9 @@ extension Store {
   }
 
   /// Counts ranges that have become read, or with the sign -1 unread, and what of them was counted besides.
-  private func addToReadCount(_ ranges: [SeqRange], _ sign: Int, of user: Int64, in conversation: Int64) throws {
+  private func addToReadCount(_ ranges: [SeqRange], _ sign: Int, of user: UserKey, in conversation: ConversationKey)
+    throws
+  {
     var counts = try connection.prepare(
       """
       SELECT blocked_count, mention_count, EXISTS (SELECT 1 FROM mention WHERE conversation = ?1 AND user = ?2)
@@ -176,7 +185,7 @@ extension Store {
   }
 
   /// How many messages are unread for a user, without what has expired meanwhile.
-  package func unreadCount(in conversation: Int64, as viewer: Viewer) throws -> Int {
+  package func unreadCount(in conversation: ConversationKey, as viewer: Viewer) throws -> Int {
     var statement = try connection.prepare(
       """
       SELECT coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count FROM participant p
@@ -190,7 +199,8 @@ extension Store {
   /// Notes how far messages were delivered to a user; it never goes back.
   ///
   /// - Returns: what is newly delivered; nil when nothing is.
-  package func markDelivered(_ seq: Int, to user: Int64, in conversation: Int64, at time: Timestamp) throws -> SeqRange?
+  package func markDelivered(_ seq: Int, to user: UserKey, in conversation: ConversationKey, at time: Timestamp) throws
+    -> SeqRange?
   {
     let before = try deliveredSeq(to: user, in: conversation)
     guard before < seq else { return nil }
@@ -215,7 +225,7 @@ extension Store {
   }
 
   /// How far messages have come to others than a user, as marks: to several, and beyond that to one.
-  private func deliveryMarks(in conversation: Int64, besides user: Int64) throws -> [ReadMark] {
+  private func deliveryMarks(in conversation: ConversationKey, besides user: UserKey) throws -> [ReadMark] {
     let furthest = try furthestDelivered(in: conversation, besides: user)
     guard let first = furthest.first else { return [] }
     let several = furthest.count > 1 ? furthest[1].seq : 0
@@ -226,13 +236,15 @@ extension Store {
   /// The two participants who received most, of all or of all but one.
   ///
   /// Linear in the participants; SQLite's own sorting costs more than all else that a follower does.
-  func furthestDelivered(in conversation: Int64, besides user: Int64? = nil) throws -> [(user: Int64, seq: Int)] {
+  func furthestDelivered(in conversation: ConversationKey, besides user: UserKey? = nil) throws -> [(
+    user: UserKey, seq: Int
+  )] {
     var statement = try connection.prepare(
       "SELECT user, delivered_seq FROM participant WHERE conversation = ? AND delivered_seq > 0")
     statement.bind(conversation)
-    var furthest: [(user: Int64, seq: Int)] = []
+    var furthest: [(user: UserKey, seq: Int)] = []
     while try statement.step() {
-      let next = (user: statement.int64(0), seq: statement.int(1))
+      let next = (user: statement.userKey(0), seq: statement.int(1))
       if next.user == user || furthest.count == 2 && furthest[1].seq >= next.seq { continue }
       furthest.insert(next, at: furthest.first.map { $0.seq >= next.seq } ?? false ? 1 : 0)
       if furthest.count > 2 { furthest.removeLast() }
@@ -241,16 +253,16 @@ extension Store {
   }
 
   /// The participants who received anything, and how far.
-  package func delivered(in conversation: Int64) throws -> [(user: Int64, seq: Int)] {
+  package func delivered(in conversation: ConversationKey) throws -> [(user: UserKey, seq: Int)] {
     var statement = try connection.prepare(
       "SELECT user, delivered_seq FROM participant WHERE conversation = ? AND delivered_seq > 0")
     statement.bind(conversation)
-    var found: [(user: Int64, seq: Int)] = []
-    while try statement.step() { found.append((statement.int64(0), statement.int(1))) }
+    var found: [(user: UserKey, seq: Int)] = []
+    while try statement.step() { found.append((statement.userKey(0), statement.int(1))) }
     return found
   }
 
-  package func deliveredSeq(to user: Int64, in conversation: Int64) throws -> Int {
+  package func deliveredSeq(to user: UserKey, in conversation: ConversationKey) throws -> Int {
     var statement = try connection.prepare(
       "SELECT delivered_seq FROM participant WHERE conversation = ? AND user = ?")
     statement.bind(conversation)

@@ -2,7 +2,9 @@ package import DMModel
 
 extension Store {
   /// Adds a receipt for what of a range a user has none for yet, and lays it over those of the others.
-  package func addReceipts(_ range: SeqRange, of user: Int64, in conversation: Int64, at time: Timestamp) throws {
+  package func addReceipts(_ range: SeqRange, of user: UserKey, in conversation: ConversationKey, at time: Timestamp)
+    throws
+  {
     for gap in gaps(in: range, left: try receiptRanges(of: user, in: conversation, overlapping: range)) {
       let marks = try readMarks(in: conversation, near: gap)
       let changes = try statusChanges(gap, by: user, over: [marks], in: conversation) { _ in [] }
@@ -26,8 +28,8 @@ extension Store {
   ///
   /// - Parameter delivered: what counts as having come as far besides reading, when some participants do not count.
   func statusChanges(
-    _ range: SeqRange, by user: Int64, over layers: [[ReadMark]], in conversation: Int64,
-    delivered: (_ ignored: Set<Int64>) throws -> [SeqRange]
+    _ range: SeqRange, by user: UserKey, over layers: [[ReadMark]], in conversation: ConversationKey,
+    delivered: (_ ignored: Set<UserKey>) throws -> [SeqRange]
   ) throws -> [StatusChange] {
     let changes = StatusChange.changes(range, by: user, over: layers)
     var added: [StatusChange] = []
@@ -43,8 +45,8 @@ extension Store {
   }
 
   /// The receipts of a conversation that overlap a range, in the order of users and numbers.
-  package func receipts(in conversation: Int64, overlapping range: SeqRange) throws
-    -> [(user: Int64, range: SeqRange, at: Timestamp)]
+  package func receipts(in conversation: ConversationKey, overlapping range: SeqRange) throws
+    -> [(user: UserKey, range: SeqRange, at: Timestamp)]
   {
     var statement = try connection.prepare(
       """
@@ -57,9 +59,9 @@ extension Store {
     statement.bind(conversation)
     statement.bind(range.lowerBound)
     statement.bind(range.upperBound)
-    var found: [(user: Int64, range: SeqRange, at: Timestamp)] = []
+    var found: [(user: UserKey, range: SeqRange, at: Timestamp)] = []
     while try statement.step() {
-      found.append((statement.int64(0), try statement.seqs(1, 2), statement.timestamp(3)))
+      found.append((statement.userKey(0), try statement.seqs(1, 2), statement.timestamp(3)))
     }
     return found
   }
@@ -70,8 +72,9 @@ extension Store {
   ///   - only: nil for all senders.
   ///   - other: a sender who is left out; nil for none.
   package func senders(
-    of seqs: SeqRange, in conversation: Int64, only: Int64? = nil, besides other: Int64? = nil, as viewer: Viewer
-  ) throws -> [(sender: Int64, first: Int, seqs: [SeqRange])] {
+    of seqs: SeqRange, in conversation: ConversationKey, only: UserKey? = nil, besides other: UserKey? = nil,
+    as viewer: Viewer
+  ) throws -> [(sender: UserKey, first: Int, seqs: [SeqRange])] {
     var statement = try connection.prepare(
       """
       SELECT seq, sender, deleted_at IS NOT NULL, expires_at FROM message
@@ -80,10 +83,10 @@ extension Store {
     statement.bind(conversation)
     statement.bind(seqs.lowerBound)
     statement.bind(seqs.upperBound)
-    var places: [Int64: Int] = [:]
-    var found: [(sender: Int64, first: Int, seqs: [SeqRange])] = []
+    var places: [UserKey: Int] = [:]
+    var found: [(sender: UserKey, first: Int, seqs: [SeqRange])] = []
     while try statement.step() {
-      let (seq, sender) = (statement.int(0), statement.int64(1))
+      let (seq, sender) = (statement.int(0), statement.userKey(1))
       if sender == other || only.map({ $0 != sender }) == true { continue }
       let place = places[sender] ?? found.count
       if place == found.count {
@@ -103,7 +106,9 @@ extension Store {
     return found
   }
 
-  private func receiptRanges(of user: Int64, in conversation: Int64, overlapping range: SeqRange) throws -> [SeqRange] {
+  private func receiptRanges(of user: UserKey, in conversation: ConversationKey, overlapping range: SeqRange) throws
+    -> [SeqRange]
+  {
     var statement = try connection.prepare(
       """
       SELECT from_seq, to_seq FROM receipt WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?4
@@ -115,19 +120,21 @@ extension Store {
   }
 
   /// The marks that overlap a range or touch it, ascending.
-  func readMarks(in conversation: Int64, near range: SeqRange) throws -> [ReadMark] {
+  func readMarks(in conversation: ConversationKey, near range: SeqRange) throws -> [ReadMark] {
     var statement = try connection.prepare(
       "SELECT from_seq, to_seq, reader FROM read_mark WHERE conversation = ? AND to_seq >= ? ORDER BY to_seq")
     statement.bind(conversation)
     statement.bind(range.lowerBound - 1)
     var near: [ReadMark] = []
     while try statement.step(), statement.int(0) <= range.upperBound + 1 {
-      near.append(ReadMark(range: try statement.seqs(0, 1), reader: statement.optionalInt64(2)))
+      near.append(ReadMark(range: try statement.seqs(0, 1), reader: statement.optionalUserKey(2)))
     }
     return near
   }
 
-  private func overlay(_ range: SeqRange, by user: Int64, on near: [ReadMark], in conversation: Int64) throws {
+  private func overlay(_ range: SeqRange, by user: UserKey, on near: [ReadMark], in conversation: ConversationKey)
+    throws
+  {
     if let first = near.first, let last = near.last {
       var delete = try connection.prepare(
         "DELETE FROM read_mark WHERE conversation = ? AND to_seq BETWEEN ? AND ?")
@@ -150,7 +157,7 @@ extension Store {
 
 extension Store {
   /// Whether a user's reading adds receipts, which others see.
-  package func sendsReadReceipts(_ user: Int64) throws -> Bool {
+  package func sendsReadReceipts(_ user: UserKey) throws -> Bool {
     var statement = try connection.prepare("SELECT sends_read_receipts FROM user WHERE id = ?")
     statement.bind(user)
     return try !statement.step() || statement.bool(0)
@@ -160,7 +167,7 @@ extension Store {
   ///
   /// - Parameter read: what the user has read of the range, ascending.
   package func privatelyRead(
-    _ range: SeqRange, of user: Int64, in conversation: Int64, among read: [SeqRange]
+    _ range: SeqRange, of user: UserKey, in conversation: ConversationKey, among read: [SeqRange]
   ) throws -> [SeqRange] {
     let read = read.filter(range.overlaps).map { $0.clamped(to: range) }
     if read.isEmpty { return [] }
@@ -176,8 +183,8 @@ extension Store {
 
   /// When messages of a range were delivered, by user, as far as the change log has it.
   package func deliveries(
-    in conversation: Int64, overlapping range: SeqRange
-  ) throws -> [Int64: [(range: SeqRange, at: Timestamp)]] {
+    in conversation: ConversationKey, overlapping range: SeqRange
+  ) throws -> [UserKey: [(range: SeqRange, at: Timestamp)]] {
     var statement = try connection.prepare(
       """
       SELECT user, from_seq, to_seq, at FROM change
@@ -187,15 +194,15 @@ extension Store {
     statement.bind(conversation)
     statement.bind(range.upperBound)
     statement.bind(range.lowerBound)
-    var found: [Int64: [(range: SeqRange, at: Timestamp)]] = [:]
+    var found: [UserKey: [(range: SeqRange, at: Timestamp)]] = [:]
     while try statement.step() {
-      found[statement.int64(0), default: []].append((try statement.seqs(1, 2), statement.timestamp(3)))
+      found[statement.userKey(0), default: []].append((try statement.seqs(1, 2), statement.timestamp(3)))
     }
     return found
   }
 
   /// What was said of a conversation while a user was not in it.
-  package func neverSeen(by user: Int64, in conversation: Int64) throws -> [SeqRange] {
+  package func neverSeen(by user: UserKey, in conversation: ConversationKey) throws -> [SeqRange] {
     var statement = try connection.prepare(
       """
       SELECT from_seq, to_seq FROM hidden_range

@@ -1,8 +1,8 @@
-internal import DMModel
+package import DMModel
 
 extension Store {
   /// A message as one can name it: its conversation's id and its number.
-  package func reference(to message: Int64) throws -> String {
+  package func reference(to message: MessageKey) throws -> String {
     var statement = try connection.prepare(
       "SELECT c.uuid, m.seq FROM message m JOIN conversation c ON c.id = m.conversation WHERE m.id = ?")
     statement.bind(message)

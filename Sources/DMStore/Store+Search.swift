@@ -1,6 +1,8 @@
+package import DMModel
+
 extension Store {
   /// Adds the words of a message to the search index.
-  package func index(_ text: String, of message: Int64) throws {
+  package func index(_ text: String, of message: MessageKey) throws {
     var insert = try connection.prepare("INSERT INTO search (rowid, text) VALUES (?, ?)")
     insert.bind(message)
     insert.bind(SearchText.indexed(text))
@@ -8,7 +10,7 @@ extension Store {
   }
 
   /// Takes the words of a message out of the index again: the same text as was put in (sqlite.org/fts5.html, section 6.3).
-  func unindex(_ text: String, of message: Int64) throws {
+  func unindex(_ text: String, of message: MessageKey) throws {
     var delete = try connection.prepare("INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)")
     delete.bind(message)
     delete.bind(SearchText.indexed(text))
@@ -19,7 +21,7 @@ extension Store {
   package func reindex() throws {
     try connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
     var texts = try connection.prepare("SELECT id, text FROM message WHERE text IS NOT NULL ORDER BY id")
-    while try texts.step() { try index(texts.text(1), of: texts.int64(0)) }
+    while try texts.step() { try index(texts.text(1), of: texts.messageKey(0)) }
   }
 }
 
@@ -37,7 +39,7 @@ extension Store {
   ///
   /// - Parameter keys: if given, no others are handed on.
   package func search(
-    _ query: SearchQuery, _ order: SearchOrder, among keys: KeySet? = nil, _ body: (Int64) throws -> Bool
+    _ query: SearchQuery, _ order: SearchOrder, among keys: KeySet? = nil, _ body: (MessageKey) throws -> Bool
   ) throws {
     guard let expression = query.expression else { return }
     switch order {
@@ -47,17 +49,17 @@ extension Store {
   }
 
   /// The index is in the order of keys, which is that of arrival, and no more of it is read than is needed.
-  private func searchByTime(_ expression: String, among chosen: KeySet?, _ body: (Int64) throws -> Bool) throws {
+  private func searchByTime(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
     var statement = try connection.prepare("SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC")
     statement.bind(expression)
-    func next() throws -> Int64? {
+    func next() throws -> MessageKey? {
       while try statement.step() {
-        let key = statement.int64(0)
+        let key = statement.messageKey(0)
         if chosen?.contains(key) ?? true { return key }
       }
       return nil
     }
-    var keys: [Int64] = []
+    var keys: [MessageKey] = []
     while keys.count <= Self.few {
       guard let key = try next() else {
         _ = try handOnByTime(keys, body)
@@ -69,14 +71,14 @@ extension Store {
   }
 
   /// Takes all ranks, as FTS5 does to sort them; but a few from the top need no sorting of the others.
-  private func searchByRank(_ expression: String, among chosen: KeySet?, _ body: (Int64) throws -> Bool) throws {
+  private func searchByRank(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
     var hits = SearchHits()
     try connection.addRanking()
     do {
       var statement = try connection.prepare("SELECT rowid, frequency(search) FROM search WHERE search MATCH ?")
       statement.bind(expression)
       while try statement.step() {
-        let key = statement.int64(0)
+        let key = statement.messageKey(0)
         if chosen?.contains(key) ?? true { hits.append(SearchHits.Hit(rank: statement.double(1), key: key)) }
       }
     }
@@ -91,10 +93,10 @@ extension Store {
   /// Hands on the newest first; false when `body` had enough.
   ///
   /// Keys do not tell which that is: history that is imported arrives later than it was said, and clocks go wrong.
-  private func handOnByTime(_ keys: [Int64], _ body: (Int64) throws -> Bool) throws -> Bool {
+  private func handOnByTime(_ keys: [MessageKey], _ body: (MessageKey) throws -> Bool) throws -> Bool {
     if keys.count == 1 { return try body(keys[0]) }
     if keys.count > Self.few { return try handOnFromTimeline(keys, more: nil, body) }
-    var moments: [(time: Int64, key: Int64)] = []
+    var moments: [(time: Int64, key: MessageKey)] = []
     moments.reserveCapacity(keys.count)
     for key in keys {
       var statement = try connection.prepare("SELECT created_at FROM message WHERE id = ?")
@@ -110,7 +112,7 @@ extension Store {
 
   /// The same by going through all messages from the newest on; `more` keys, in falling order, are taken as far as needed.
   private func handOnFromTimeline(
-    _ first: [Int64], more: (() throws -> Int64?)?, _ body: (Int64) throws -> Bool
+    _ first: [MessageKey], more: (() throws -> MessageKey?)?, _ body: (MessageKey) throws -> Bool
   ) throws -> Bool {
     var keys = KeySet(upTo: try lastMessageKey())
     for key in first { keys.insert(key) }
@@ -118,7 +120,7 @@ extension Store {
     var statement = try connection.prepare(
       "SELECT id FROM message INDEXED BY message_created ORDER BY created_at DESC, id DESC")
     while try statement.step() {
-      let key = statement.int64(0)
+      let key = statement.messageKey(0)
       while let known = lowest, known > key {
         lowest = try more?()
         if let lowest { keys.insert(lowest) }

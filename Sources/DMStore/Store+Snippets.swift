@@ -1,9 +1,12 @@
+package import DMModel
+
 extension Store {
   /// What stands around the words that a query found in each of a few texts, by their keys.
   ///
   /// The index has words and no texts, so these are put into a small one in memory, with the same tokenizer, in which the
   /// same query finds the same. Neither the disk nor the lock of writers is touched.
-  package func snippets(of texts: [(key: Int64, text: String)], for query: SearchQuery) throws -> KeyTable<Snippet> {
+  package func snippets(of texts: [(key: MessageKey, text: String)], for query: SearchQuery) throws -> KeyTable<Snippet>
+  {
     var snippets = KeyTable<Snippet>()
     guard let expression = query.expression, !texts.isEmpty else { return snippets }
     try connection.execute(
@@ -18,7 +21,7 @@ extension Store {
     var lines = KeyTable<String>()
     for (key, text) in texts {
       let line = Self.onOneLine(text)
-      lines[key] = line
+      lines[key.number] = line
       var insert = try connection.prepare("INSERT INTO temp.snippet_text (id, text) VALUES (?, ?)")
       insert.bind(key)
       insert.bind(SearchText.indexed(line))

@@ -4,27 +4,28 @@ extension Store {
   /// A place in the order of all messages: by time, then by arrival.
   package struct Moment {
     package var createdAt: Timestamp
-    package var key: Int64
+    package var key: MessageKey
 
-    package static func start(of time: Timestamp) -> Moment { Moment(createdAt: time, key: 0) }
-    package var next: Moment { Moment(createdAt: createdAt, key: key + 1) }
+    package static func start(of time: Timestamp) -> Moment { Moment(createdAt: time, key: MessageKey(number: 0)) }
+    package var next: Moment { Moment(createdAt: createdAt, key: MessageKey(number: key.number + 1)) }
   }
 
   /// Which of the messages that a user sees.
   package struct TimelineFilter {
-    package let user: Int64
+    package let user: UserKey
     /// Nil for all that they are in.
-    package let conversations: [Int64]?
+    package let conversations: [ConversationKey]?
     /// Not included.
     package let before: Timestamp
     /// What came later is told by the stream.
-    package let lastKey: Int64
+    package let lastKey: MessageKey
     package let unreadOnly: Bool
     /// Leaves out conversations that are muted at this moment; nil for none.
     package let unmutedAt: Timestamp?
 
     package init(
-      user: Int64, conversations: [Int64]?, before: Timestamp, lastKey: Int64, unreadOnly: Bool, unmutedAt: Timestamp?
+      user: UserKey, conversations: [ConversationKey]?, before: Timestamp, lastKey: MessageKey, unreadOnly: Bool,
+      unmutedAt: Timestamp?
     ) {
       self.user = user
       self.conversations = conversations
@@ -55,7 +56,7 @@ extension Store {
     var next: Moment?
     while try statement.step() {
       if let message = try message(statement, from: 0, as: viewer) { messages.append(message) }
-      next = Moment(createdAt: statement.timestamp(5), key: statement.int64(8)).next
+      next = Moment(createdAt: statement.timestamp(5), key: statement.messageKey(8)).next
     }
     return next.map { (messages, $0) }
   }
@@ -77,11 +78,11 @@ extension Store {
     while try statement.step() {
       guard
         try viewer.sees(
-          statement.int(2), in: statement.int64(3), from: statement.int64(4), isGone: statement.bool(5),
+          statement.int(2), in: statement.conversationKey(3), from: statement.userKey(4), isGone: statement.bool(5),
           expiresAt: statement.optionalTimestamp(6))
       else { continue }
       left -= 1
-      if left == 0 { return Moment(createdAt: statement.timestamp(0), key: statement.int64(1)) }
+      if left == 0 { return Moment(createdAt: statement.timestamp(0), key: statement.messageKey(1)) }
     }
     return .start(of: since)
   }
@@ -108,7 +109,8 @@ extension Store {
   }
 
   /// The number from which on there are the newest `count` messages of a range that a user sees, and how many there are.
-  package func start(ofNewest count: Int, in range: SeqRange, of conversation: Int64, as viewer: Viewer) throws
+  package func start(ofNewest count: Int, in range: SeqRange, of conversation: ConversationKey, as viewer: Viewer)
+    throws
     -> (seq: Int, count: Int)
   {
     var statement = try connection.prepare(
@@ -123,7 +125,7 @@ extension Store {
     while found < count, try statement.step() {
       guard
         try viewer.sees(
-          statement.int(0), in: conversation, from: statement.int64(1), isGone: statement.bool(2),
+          statement.int(0), in: conversation, from: statement.userKey(1), isGone: statement.bool(2),
           expiresAt: statement.optionalTimestamp(3))
       else { continue }
       found += 1
@@ -143,15 +145,15 @@ extension Store {
   }
 
   /// The key of the message that was stored last; keys grow, and none is used again.
-  package func lastMessageKey() throws -> Int64 {
+  package func lastMessageKey() throws -> MessageKey {
     var statement = try connection.prepare("SELECT max(id) FROM message")
-    return try statement.step() ? statement.int64(0) : 0
+    return MessageKey(number: try statement.step() ? statement.int64(0) : 0)
   }
 
   /// A time before which a user has read everything: the earliest from the first unread message of each conversation on.
   ///
   /// Linear in the messages after those, because times need not ascend.
-  package func oldestUnread(of user: Int64) throws -> Timestamp? {
+  package func oldestUnread(of user: UserKey) throws -> Timestamp? {
     var statement = try connection.prepare(
       """
       SELECT min((SELECT min(m.created_at) FROM message m WHERE m.conversation = c.id AND m.seq >= coalesce(

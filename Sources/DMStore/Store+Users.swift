@@ -2,18 +2,18 @@ package import DMModel
 
 extension Store {
   /// The key of a user; nil when nobody added that handle.
-  package func userKey(_ handle: String) throws -> Int64? {
+  package func userKey(_ handle: String) throws -> UserKey? {
     var statement = try connection.prepare("SELECT id FROM user WHERE handle = ?")
     statement.bind(handle)
-    return try statement.step() ? statement.int64(0) : nil
+    return try statement.step() ? statement.userKey(0) : nil
   }
 
-  package func handle(_ key: Int64) throws -> Handle {
-    if let known = handles[key] { return known }
+  package func handle(_ key: UserKey) throws -> Handle {
+    if let known = handles[key.number] { return known }
     var statement = try connection.prepare("SELECT handle FROM user WHERE id = ?")
     statement.bind(key)
     let handle = Handle(stored: try statement.step() ? statement.text(0) : "")
-    handles[key] = handle
+    handles[key.number] = handle
     return handle
   }
 
@@ -59,19 +59,19 @@ extension Store {
   }
 
   /// - Throws: `bad_handle` for one that new users cannot have.
-  package func insertUser(_ handle: Handle, at time: Timestamp) throws -> Int64 {
+  package func insertUser(_ handle: Handle, at time: Timestamp) throws -> UserKey {
     try handle.checkNew()
     var statement = try connection.prepare("INSERT INTO user (handle, created_at) VALUES (?, ?)")
     statement.bind(handle.description)
     statement.bind(time)
     try statement.run()
-    let key = connection.lastInsertedRow
+    let key = UserKey(number: connection.lastInsertedRow)
     try append(.user, user: key, at: time)
     return key
   }
 
   /// Writes the fields that are given; an empty string clears one.
-  package func updateUser(_ key: Int64, _ change: ProfileChange, at time: Timestamp) throws {
+  package func updateUser(_ key: UserKey, _ change: ProfileChange, at time: Timestamp) throws {
     var statement = try connection.prepare(
       """
       UPDATE user SET display_name = nullif(coalesce(?, display_name), ''), bio = nullif(coalesce(?, bio), ''),
@@ -94,7 +94,7 @@ extension Store {
   /// have meant.
   ///
   /// At most 20,000, so that a mistake costs milliseconds.
-  package func names(knownTo user: Int64?) throws -> [String] {
+  package func names(knownTo user: UserKey?) throws -> [String] {
     var statement = try connection.prepare(
       """
       SELECT * FROM (SELECT '+' || title FROM participant p JOIN conversation c ON c.id = p.conversation

@@ -135,7 +135,7 @@ package final class Store {
   }
 
   package func writeLock(patience: Int? = nil) throws -> FileLock {
-    let patience = patience ?? location.busyTimeout
+    let patience = patience ?? Int(location.busyTimeout.microseconds / 1000)
     return try FileLock(
       path: location.lock, milliseconds: patience,
       busy: "another process has been writing for \(patience / 1000) s; try again, or wait longer by --busy-timeout")

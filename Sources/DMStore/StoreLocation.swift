@@ -4,17 +4,24 @@ internal import DMModel
 internal import DMSystem
 internal import Glibc
 
-/// The folder of a store, and whether somebody named it.
+/// The folder of a store, and whether the user named it.
 public struct StoreLocation: Hashable, Sendable {
+  /// The path of the folder, absolute or relative to the working directory.
   public let directory: String
-  /// A default store that is absent is empty; a named one that is absent is a mistake.
-  public let isNamed: Bool
-  /// Milliseconds that a write waits for its turn.
-  public let busyTimeout: Int
+  /// Whether the user named it: a default store that is absent is empty, a named one that is absent is an error.
+  package let isNamed: Bool
+  /// The time that a write waits for the lock of the store before it fails with `busy`.
+  package let busyTimeout: Duration
 
-  public static let standardBusyTimeout = 5000
+  package static let standardBusyTimeout = Duration.seconds(5)
 
-  public init(directory: String, isNamed: Bool, busyTimeout: Int = standardBusyTimeout) {
+  /// Makes a location; touches no file.
+  ///
+  /// - Parameters:
+  ///   - directory: the path of the folder, absolute or relative to the working directory.
+  ///   - isNamed: whether a store that is absent is an error (`no_store`) for readers; else it counts as empty.
+  ///   - busyTimeout: the time that a write waits for the lock of the store before it fails with `busy`.
+  public init(directory: String, isNamed: Bool, busyTimeout: Duration = .seconds(5)) {
     self.directory = directory
     self.isNamed = isNamed
     self.busyTimeout = busyTimeout

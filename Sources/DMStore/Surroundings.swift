@@ -15,7 +15,7 @@ package final class Surroundings {
   }
 
   private let store: Store
-  private let user: Int64
+  private let user: UserKey
   private var conversations = KeyTable<Known>()
   private var names = KeyTable<String?>()
   private var replies: [Identifier: Message.Reply] = [:]
@@ -23,24 +23,24 @@ package final class Surroundings {
   /// How many answered messages are remembered.
   private static let capacity = 1000
 
-  init(_ store: Store, _ user: Int64) {
+  init(_ store: Store, _ user: UserKey) {
     self.store = store
     self.user = user
   }
 
-  package func label(of conversation: Int64) throws -> ConversationLabel { try known(conversation).label }
+  package func label(of conversation: ConversationKey) throws -> ConversationLabel { try known(conversation).label }
 
   /// The display name of a user; nil for one without.
-  package func displayName(of user: Int64) throws -> String? {
-    if let known = names[user] { return known }
+  package func displayName(of user: UserKey) throws -> String? {
+    if let known = names[user.number] { return known }
     var statement = try store.connection.prepare("SELECT display_name FROM user WHERE id = ?")
     statement.bind(user)
     let name = try statement.step() ? statement.optionalText(0) : nil
-    names[user] = .some(name)
+    names[user.number] = .some(name)
     return name
   }
 
-  func isRead(_ seq: Int, in conversation: Int64) throws -> Bool {
+  func isRead(_ seq: Int, in conversation: ConversationKey) throws -> Bool {
     let known = try known(conversation)
     if known.range?.contains(seq) == true { return known.isRead }
     var statement = try store.connection.prepare(
@@ -75,10 +75,10 @@ package final class Surroundings {
     var reply = Message.Reply(id: id)
     // Also to a user who is shown tombstones, or whatever became of what they sent.
     if try statement.step(), !statement.bool(4), statement.optionalTimestamp(5).map({ $0 > viewer.now }) ?? true,
-      try viewer.reaches(statement.int(1), in: statement.int64(0), from: statement.int64(2))
+      try viewer.reaches(statement.int(1), in: statement.conversationKey(0), from: statement.userKey(2))
     {
       reply.seq = statement.int(1)
-      reply.sender = try store.handle(statement.int64(2))
+      reply.sender = try store.handle(statement.userKey(2))
       reply.text = statement.optionalText(3).map { String($0.prefix(Message.Reply.textLimit)) }
     }
     if replies.count >= Self.capacity { replies = [:] }
@@ -89,17 +89,17 @@ package final class Surroundings {
   /// The user hides a message: what was remembered about answered messages may be wrong.
   func forgetReplies() { replies = [:] }
 
-  private func known(_ conversation: Int64) throws -> Known {
-    if let known = conversations[conversation] { return known }
+  private func known(_ conversation: ConversationKey) throws -> Known {
+    if let known = conversations[conversation.number] { return known }
     let known = Known(try store.label(of: conversation, for: user))
-    conversations[conversation] = known
+    conversations[conversation.number] = known
     return known
   }
 }
 
 extension Store {
   /// What a user calls a conversation.
-  package func label(of conversation: Int64, for user: Int64) throws -> ConversationLabel {
+  package func label(of conversation: ConversationKey, for user: UserKey) throws -> ConversationLabel {
     var statement = try connection.prepare(
       """
       SELECT c.direct_low IS NULL, c.uuid, n.name, iif(f.user IS NULL, c.title, f.title), u.handle,
@@ -135,11 +135,11 @@ extension Store {
 
 extension Store {
   /// What a user calls a conversation; nil for a group without a title.
-  package func title(of conversation: Int64, as user: Int64) throws -> String? {
+  package func title(of conversation: ConversationKey, as user: UserKey) throws -> String? {
     try label(of: conversation, for: user).title
   }
 
-  private func isGroup(_ conversation: Int64) throws -> Bool {
+  private func isGroup(_ conversation: ConversationKey) throws -> Bool {
     var statement = try connection.prepare("SELECT direct_low IS NULL FROM conversation WHERE id = ?")
     statement.bind(conversation)
     return try statement.step() && statement.bool(0)

@@ -24,7 +24,7 @@ package final class Viewer {
   }
 
   package let store: Store
-  package let user: Int64
+  package let user: UserKey
   package let now: Timestamp
   package let statuses: StatusReader
   package let surroundings: Surroundings
@@ -42,11 +42,11 @@ package final class Viewer {
   package let includesReaders: Bool
 
   private var sights = KeyTable<Sight>()
-  private var blocks: Set<Int64>?
-  private var pending: [Int64: Pending]?
+  private var blocks: Set<UserKey>?
+  private var pending: [ConversationKey: Pending]?
 
   package init(
-    _ store: Store, _ user: Int64, extras: Extras = .nothing, includesReaders: Bool = false, now: Timestamp = .now
+    _ store: Store, _ user: UserKey, extras: Extras = .nothing, includesReaders: Bool = false, now: Timestamp = .now
   ) {
     self.extras = extras
     self.includesReaders = includesReaders
@@ -58,12 +58,14 @@ package final class Viewer {
   }
 
   /// Whether the user is in a conversation; false when they left it, nil when they never were in it.
-  package func isMember(of conversation: Int64) throws -> Bool? { try sight(of: conversation).isMember }
+  package func isMember(of conversation: ConversationKey) throws -> Bool? { try sight(of: conversation).isMember }
 
   /// Whether the user sees a message.
   ///
   /// - Parameter isGone: whether it is a tombstone.
-  package func sees(_ seq: Int, in conversation: Int64, from sender: Int64, isGone: Bool, expiresAt: Timestamp?) throws
+  package func sees(
+    _ seq: Int, in conversation: ConversationKey, from sender: UserKey, isGone: Bool, expiresAt: Timestamp?
+  ) throws
     -> Bool
   {
     if extras == .everything { return true }
@@ -72,12 +74,12 @@ package final class Viewer {
   }
 
   /// Whether a message reached the user, be it gone by now.
-  package func reaches(_ seq: Int, in conversation: Int64, from sender: Int64) throws -> Bool {
+  package func reaches(_ seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> Bool {
     try !hasBlocked(sender) && stretch(of: seq, in: conversation) == nil
   }
 
   /// The stretch of messages around one that are all hidden from the user; nil when it is not.
-  package func stretch(of seq: Int, in conversation: Int64) throws -> SeqRange? {
+  package func stretch(of seq: Int, in conversation: ConversationKey) throws -> SeqRange? {
     let sight = try sight(of: conversation)
     if let end = sight.end, seq > end { return (end + 1)...Int.max }
     let place = place(of: seq, in: sight.hidden)
@@ -97,23 +99,23 @@ package final class Viewer {
   }
 
   /// Notes that a message which was seen is hidden from now on.
-  package func hides(_ seq: Int, in conversation: Int64) {
+  package func hides(_ seq: Int, in conversation: ConversationKey) {
     surroundings.forgetReplies()
-    guard let sight = sights[conversation] else { return }
+    guard let sight = sights[conversation.number] else { return }
     sight.hidden.insert(seq...seq, at: place(of: seq, in: sight.hidden))
   }
 
   /// The messages of a range that are hidden from the user, of any sender.
-  package func hidden(in range: SeqRange, of conversation: Int64) throws -> [SeqRange] {
+  package func hidden(in range: SeqRange, of conversation: ConversationKey) throws -> [SeqRange] {
     try sight(of: conversation).hidden.filter { $0.overlaps(range) }
   }
 
-  package func hasBlocked(_ other: Int64) throws -> Bool {
+  package func hasBlocked(_ other: UserKey) throws -> Bool {
     let blocks = try blockedUsers()
     return !blocks.isEmpty && blocks.contains(other)
   }
 
-  package func blockedUsers() throws -> Set<Int64> {
+  package func blockedUsers() throws -> Set<UserKey> {
     if let blocks { return blocks }
     let found = Set(try store.blockedUsers(by: user))
     blocks = found
@@ -121,13 +123,13 @@ package final class Viewer {
   }
 
   /// What of the kept counts of a conversation is true no more.
-  func pending(in conversation: Int64) throws -> Pending { try allPending()[conversation] ?? Pending() }
+  func pending(in conversation: ConversationKey) throws -> Pending { try allPending()[conversation] ?? Pending() }
 
   var hasPending: Bool { get throws { try !allPending().isEmpty } }
 
-  private func allPending() throws -> [Int64: Pending] {
+  private func allPending() throws -> [ConversationKey: Pending] {
     if let pending { return pending }
-    var found: [Int64: Pending] = [:]
+    var found: [ConversationKey: Pending] = [:]
     for message in try store.expiredMessages(now: now)
     where try reaches(message.seq, in: message.conversation, from: message.sender)
       && store.readRanges(of: user, in: message.conversation, overlapping: message.seq...message.seq).isEmpty
@@ -142,14 +144,14 @@ package final class Viewer {
     return found
   }
 
-  private func sight(of conversation: Int64) throws -> Sight {
-    if let known = sights[conversation] { return known }
+  private func sight(of conversation: ConversationKey) throws -> Sight {
+    if let known = sights[conversation.number] { return known }
     let sight = try readSight(of: conversation)
-    sights[conversation] = sight
+    sights[conversation.number] = sight
     return sight
   }
 
-  private func readSight(of conversation: Int64) throws -> Sight {
+  private func readSight(of conversation: ConversationKey) throws -> Sight {
     var statement = try store.connection.prepare(
       """
       SELECT p.left_seq, h.from_seq, h.to_seq FROM participant p

@@ -7,12 +7,17 @@ internal import Glibc
 
 /// A copy of a store in one file.
 public struct Backup: Equatable, Sendable {
+  /// The path of the file.
   public let path: String
   /// The id of the backup; it differs from the store's, so that a cursor of one is refused by the other.
   public let storeID: Identifier
+  /// The size of the file in bytes.
   public let sizeBytes: Int
+  /// The number of its messages.
   public let messageCount: Int
+  /// The time of the state that was copied.
   public let createdAt: Timestamp
+  /// The time when this was done before; nil if it never was.
   public let lastUsedAt: Timestamp?
 }
 

@@ -8,7 +8,9 @@ internal import Glibc
 extension Upkeep {
   /// The findings of a check.
   public struct CheckResult: Equatable, Sendable {
+    /// The faults; empty if there are none.
     public let findings: [Finding]
+    /// The time when this was done before; nil if it never was.
     public let lastUsedAt: Timestamp?
   }
 
@@ -132,7 +134,7 @@ extension Upkeep {
     )
     while try statement.step() {
       findings.add(
-        .counts, try store.reference(to: statement.int64(0)),
+        .counts, try store.reference(to: statement.messageKey(0)),
         "its count of \(rows)s is \(statement.int(1)) instead of \(statement.int(2)); dm-doctor repair corrects it")
     }
   }

@@ -6,7 +6,7 @@ internal import DMStore
 /// The check compares the rows with these values, and the repair writes them.
 final class ConversationAudit {
   let store: Store
-  let key: Int64
+  let key: ConversationKey
   let id: Identifier
   let createdAt: Timestamp
   let stored: End
@@ -14,15 +14,15 @@ final class ConversationAudit {
   /// The columns of a conversation that describe its end.
   struct End: Equatable {
     var lastSeq = 0
-    /// The newest message that is not a tombstone.
-    var lastMessage: Int64?
+    /// The newest row that is not a tombstone.
+    var lastMessage: MessageKey?
     var lastActivity: Timestamp
   }
 
   private(set) var end: End
-  /// The numbers of each sender's messages, ascending and disjoint.
-  private(set) var said: [Int64: [SeqRange]] = [:]
-  /// The numbers of system messages and tombstones, which nobody has to read.
+  /// Who has said what; ascending.
+  private(set) var said: [UserKey: [SeqRange]] = [:]
+  /// What the system says, and tombstones: no news to anybody.
   private(set) var quiet: [SeqRange] = []
   private var mentions: Set<Mention> = []
 
@@ -33,10 +33,10 @@ final class ConversationAudit {
 
   private init(_ store: Store, _ row: borrowing Statement) {
     self.store = store
-    key = row.int64(0)
+    key = row.conversationKey(0)
     id = row.identifier(1)
     createdAt = row.timestamp(2)
-    stored = End(lastSeq: row.int(3), lastMessage: row.optionalInt64(4), lastActivity: row.timestamp(5))
+    stored = End(lastSeq: row.int(3), lastMessage: row.optionalMessageKey(4), lastActivity: row.timestamp(5))
     end = End(lastActivity: row.timestamp(5))
   }
 
@@ -90,11 +90,11 @@ final class ConversationAudit {
       end.lastSeq = seq
       end.lastActivity = time
       let isTombstone = !messages.isNull(5)
-      if !isTombstone { end.lastMessage = messages.int64(0) }
+      if !isTombstone { end.lastMessage = messages.messageKey(0) }
       if isTombstone, messages.bool(7) || !messages.isNull(6) || messages.bool(8) {
         findings?.add(.counts, subject, "it is deleted, and not all of it is gone")
       }
-      extend(&said[messages.int64(2), default: []], by: seq)
+      extend(&said[messages.userKey(2), default: []], by: seq)
       if isTombstone || !messages.isNull(4) { extend(&quiet, by: seq) }
       for handle in messages.text(6).utf8.split(separator: 0x20) {
         mentions.insert(Mention(user: ExactString(String(Substring(handle))), seq: seq))

@@ -9,12 +9,11 @@ internal import Glibc
 /// A store as lines: a header, one line for each row, the chunks of attachments, and a last line with the counts of
 /// both.
 ///
-/// The dump does not have the store's id, the search index, which is computed from the texts, and the times at which
-/// tools were used.
-public final class Dump {
-  public let rowCount: Int
-  /// The folder of the temporary file, if the store's folder could not be written to.
-  public var spareFolder: String? { spool.spareFolder }
+/// Not dumped are the store's id, the search index, which is made of the texts, and when tools were used.
+package final class Dump {
+  package let rowCount: Int
+  /// The folder in which the lines wait, when that of the store cannot be written to.
+  package var spareFolder: String? { spool.spareFolder }
   private let spool: Spool
   private let folder: ContentFolder
   private let contents: [NamedContent]
@@ -36,8 +35,8 @@ public final class Dump {
 
   /// Calls `body` with whole lines, in order.
   ///
-  /// - Throws: `store_damaged` after the last line if a content is missing or does not have its hash.
-  public func forEach(_ body: ([UInt8]) throws -> Void) throws {
+  /// - Throws: `store_damaged` after the last line, when a content was not what it was or not there.
+  package func forEach(_ body: ([UInt8]) throws -> Void) throws {
     while let lines = try spool.next() { try body(lines) }
     var json = JSONWriter()
     var count = 0
@@ -75,8 +74,8 @@ struct DumpedTable {
 extension Upkeep {
   /// Reads the store in one transaction; the lines are available after it.
   ///
-  /// - Parameter spare: a folder for the temporary file, if the store's folder cannot be written to.
-  public func dump(orElse spare: String? = nil) throws -> Dump {
+  /// - Parameter spare: a folder in which the lines wait when that of the store cannot be written to.
+  package func dump(orElse spare: String? = nil) throws -> Dump {
     let store = try store(refusesForeignParts: false)
     let lastUsedAt = try lastUse(of: .dump)
     let spool = try Spool(in: location.directory, orElse: spare)

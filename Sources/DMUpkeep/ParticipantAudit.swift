@@ -12,7 +12,7 @@ struct ParticipantCounts: Equatable {
 
 /// The columns of a participant's row that are checked.
 struct ParticipantRow {
-  let user: Int64
+  let user: UserKey
   let handle: String
   let counts: ParticipantCounts
   let deliveredSeq: Int
@@ -35,7 +35,7 @@ extension ConversationAudit {
         lastActivity: rows.isNull(5) ? nil : rows.timestamp(5))
       result.append(
         ParticipantRow(
-          user: rows.int64(0), handle: rows.text(1), counts: counts, deliveredSeq: rows.int(6),
+          user: rows.userKey(0), handle: rows.text(1), counts: counts, deliveredSeq: rows.int(6),
           leftSeq: rows.optionalInt(7)))
     }
     return result
@@ -60,8 +60,8 @@ extension ConversationAudit {
       lastActivity: activity)
   }
 
-  private func lastActivity(of user: Int64, upTo seq: Int) throws -> Timestamp {
-    // An imported conversation may have a last activity before its first message.
+  private func lastActivity(of user: UserKey, upTo seq: Int) throws -> Timestamp {
+    // One that was imported may have had an activity before its first message.
     if end.lastSeq == 0 { return end.lastActivity }
     var newest = try store.connection.prepare(
       """
@@ -74,7 +74,7 @@ extension ConversationAudit {
     return try newest.step() ? newest.timestamp(0) : createdAt
   }
 
-  private func mentionCount(of user: Int64) throws -> Int {
+  private func mentionCount(of user: UserKey) throws -> Int {
     var count = try store.connection.prepare(
       """
       SELECT count(*) FROM mention x JOIN message m ON m.conversation = x.conversation AND m.seq = x.seq
@@ -91,14 +91,14 @@ extension ConversationAudit {
 
   /// The ranges that a table has for each user, without those that are out of bounds or overlap.
   ///
-  /// - Parameter findings: gets a finding for each range that is left out; nil if none are wanted.
-  func ranges(in table: String, _ findings: Findings?, touching: Bool) throws -> [Int64: [SeqRange]] {
+  /// - Parameter findings: told of that; nil when it is no matter.
+  func ranges(in table: String, _ findings: Findings?, touching: Bool) throws -> [UserKey: [SeqRange]] {
     var rows = try store.connection.prepare(
       text: "SELECT user, from_seq, to_seq FROM \(table) WHERE conversation = ? ORDER BY user, from_seq")
     rows.bind(key)
-    var result: [Int64: [SeqRange]] = [:]
+    var result: [UserKey: [SeqRange]] = [:]
     while try rows.step() {
-      let (user, from, to) = (rows.int64(0), rows.int(1), rows.int(2))
+      let (user, from, to) = (rows.userKey(0), rows.int(1), rows.int(2))
       let before = result[user]?.last?.upperBound ?? -1
       guard from >= 1, from <= to, to <= end.lastSeq else {
         findings?.add(.ranges, id.description, "'\(table)' has \(from)..\(to), where there are no messages")

@@ -13,10 +13,13 @@ public struct Purged: Equatable, Sendable {
   public let attachmentsCount: Int
   /// The number of content files removed because no row refers to them.
   public let contentsCount: Int
+  /// By how many bytes the store became smaller.
   public let freedBytes: Int
   /// Why something was left, and what to do; nil if nothing was left.
   public let hindrance: String?
+  /// Whether everything was done.
   public var isComplete: Bool { hindrance == nil }
+  /// The time when this was done before; nil if it never was.
   public let lastUsedAt: Timestamp?
 }
 
@@ -25,8 +28,9 @@ extension Upkeep {
   ///
   /// Other processes cannot write meanwhile. Reports keep their copies of the text.
   ///
-  /// - Parameter patience: milliseconds to wait for readers of the WAL.
-  public func purge(patience: Int = 5000) throws -> Purged {
+  /// - Parameter timeout: the time to wait for processes that read from the log.
+  /// - Throws: `no_store`, `busy`, or an error of the store.
+  public func purge(timeout: Duration = .seconds(5)) throws -> Purged {
     let store = try store()
     let lastUsedAt = try lastUse(of: .purge)
     let before = location.databaseBytes + location.logBytes
@@ -49,7 +53,7 @@ extension Upkeep {
     let contents = try removeContents(of: store, before: limit)
     let expired = try due - store.dueMessages()
     let forgotten = try changes - store.pragma("SELECT count(*) FROM change")
-    let isCleared = try clear(store, patience)
+    let isCleared = try clear(store, timeout)
     let after = location.databaseBytes + location.logBytes
     return Purged(
       expiredCount: max(0, Int(expired)), changesCount: max(0, Int(forgotten)), attachmentsCount: unsent,
@@ -118,9 +122,9 @@ extension Upkeep {
     }
   }
 
-  /// Rewrites the index and the database, and empties the WAL; under one lock, because a writer in between would write
-  /// old pages to the WAL again.
-  private func clear(_ store: Store, _ patience: Int) throws -> Bool {
+  /// Writes the index, the pages and the log anew, all under one lock: between them a writer would bring old pages
+  /// into the log again.
+  private func clear(_ store: Store, _ timeout: Duration) throws -> Bool {
     let lock = try store.writeLock()
     try store.refuseNewer(store.version())
     try store.connection.watched(by: { [progress] in try progress("writing the store anew") }) {
@@ -129,7 +133,7 @@ extension Upkeep {
       try store.connection.execute("VACUUM")
     }
     try progress("clearing the log")
-    let isEmpty = try store.connection.emptyLog(within: Int32(clamping: patience))
+    let isEmpty = try store.connection.emptyLog(within: Int32(clamping: timeout.microseconds / 1000))
     _ = consume lock
     return isEmpty
   }

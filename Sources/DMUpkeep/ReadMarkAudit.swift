@@ -2,8 +2,8 @@ internal import DMModel
 internal import DMStore
 
 extension ConversationAudit {
-  /// Compares the stored read marks with those computed from all users' receipts.
-  func checkMarks(_ receipts: [Int64: [SeqRange]], _ findings: Findings) throws {
+  /// Holds the marks against the receipts of all users laid over each other.
+  func checkMarks(_ receipts: [UserKey: [SeqRange]], _ findings: Findings) throws {
     let expected = Self.overlaid(receipts)
     let stored = try marks(findings)
     if stored != expected {
@@ -25,7 +25,7 @@ extension ConversationAudit {
         findings.add(.ranges, id.description, "'read_mark' has \(from)..\(to), where there is another or no message")
         continue
       }
-      Self.append(ReadMark(range: from...to, reader: rows.optionalInt64(2)), to: &result)
+      Self.append(ReadMark(range: from...to, reader: rows.optionalUserKey(2)), to: &result)
     }
     return result
   }
@@ -39,9 +39,9 @@ extension ConversationAudit {
     }
   }
 
-  /// Computes read marks from the receipts of each user, in one pass over the ends of all ranges.
-  static func overlaid(_ receipts: [Int64: [SeqRange]]) -> [ReadMark] {
-    var ends: [(place: Int, user: Int64, isBegin: Bool)] = []
+  /// In one pass over the ends of all ranges.
+  static func overlaid(_ receipts: [UserKey: [SeqRange]]) -> [ReadMark] {
+    var ends: [(place: Int, user: UserKey, isBegin: Bool)] = []
     for (user, ranges) in receipts {
       for range in ranges {
         ends.append((range.lowerBound, user, true))
@@ -49,7 +49,7 @@ extension ConversationAudit {
       }
     }
     ends.sort { $0.place < $1.place }
-    var readers: [Int64: Int] = [:]
+    var readers: [UserKey: Int] = [:]
     var marks: [ReadMark] = []
     var place = 1
     for end in ends {
@@ -75,7 +75,7 @@ extension ConversationAudit {
       while try strays.step() {
         findings.add(
           .ranges, strays.identifier(0).description,
-          "'\(table)' has the user \(strays.int64(1)), who is not a participant"
+          "'\(table)' has the user \(strays.userKey(1)), who is not a participant"
         )
       }
     }

@@ -1,10 +1,10 @@
-public import DMKit
-public import DMModel
+internal import DMKit
+package import DMModel
 internal import DMStore
-public import DMWire
+package import DMWire
 
 extension Finding: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "finding")
       json.member("check", check.rawValue)
@@ -15,7 +15,7 @@ extension Finding: Record {
 }
 
 extension Backup: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "backup")
       json.member("path", path)
@@ -92,7 +92,7 @@ struct DumpEnd: Record {
 }
 
 extension Restored: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "restore")
       json.member("store_id", storeID)
@@ -104,7 +104,7 @@ extension Restored: Record {
 }
 
 extension Purged: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "purge")
       json.member("expired_count", expiredCount)
@@ -119,7 +119,7 @@ extension Purged: Record {
 }
 
 extension Repaired: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "repair")
       json.member("indexed_count", indexedCount)
@@ -133,7 +133,7 @@ extension Repaired: Record {
 }
 
 extension Statistics: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "statistics")
       json.member("store_id", storeID)

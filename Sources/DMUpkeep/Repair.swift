@@ -7,10 +7,13 @@ public struct Repaired: Equatable, Sendable {
   public let indexedCount: Int
   /// The numbers of conversations, participants and messages whose counts were wrong.
   public let conversationsCount: Int
+  /// The number of participants with wrong counts.
   public let participantsCount: Int
+  /// The number of messages with wrong counts.
   public let messagesCount: Int
   /// The number of changes that were committed and are missing from the change log.
   public let lostChangesCount: Int
+  /// The time when this was done before; nil if it never was.
   public let lastUsedAt: Timestamp?
 }
 
@@ -61,7 +64,7 @@ extension Upkeep {
   ///
   /// - Returns: the number of rows that were wrong.
   private func conversations(in store: Store) throws -> Int {
-    var wrong: [(key: Int64, end: ConversationAudit.End)] = []
+    var wrong: [(key: ConversationKey, end: ConversationAudit.End)] = []
     try ConversationAudit.forEach(in: store) { audit in
       try progress("counting")
       try audit.readMessages(nil)
@@ -82,7 +85,7 @@ extension Upkeep {
 
   /// Corrects the read ranges and counts of participants; needs correct ends of their conversations.
   private func participants(in store: Store) throws -> Int {
-    var wrong: [(conversation: Int64, user: Int64, counts: ParticipantCounts)] = []
+    var wrong: [(conversation: ConversationKey, user: UserKey, counts: ParticipantCounts)] = []
     try ConversationAudit.forEach(in: store) { audit in
       try progress("counting")
       try audit.readMessages(nil)

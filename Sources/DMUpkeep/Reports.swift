@@ -1,12 +1,12 @@
-public import DMModel
+package import DMModel
 internal import DMStore
 
 extension Upkeep {
   /// A page of reports, oldest first.
   ///
   /// - Parameter after: the last key of the page before.
-  /// - Returns: the page and its last key; nil after the last report.
-  public func reports(after key: Int64 = 0, limit: Int = 500) throws -> (page: [Report], last: Int64)? {
+  /// - Returns: a page, and its last key; nil at the end.
+  package func reports(after key: Int64 = 0, limit: Int = 500) throws -> (page: [Report], last: Int64)? {
     let store = try store()
     if key == 0 { try note(.reports) }
     return try store.read {
@@ -25,7 +25,7 @@ extension Upkeep {
         page.append(
           Report(
             messageID: rows.identifier(1), conversationID: rows.identifier(2), seq: rows.int(3),
-            sender: try store.handle(rows.int64(4)), user: try store.handle(rows.int64(5)),
+            sender: try store.handle(rows.userKey(4)), user: try store.handle(rows.userKey(5)),
             reason: rows.optionalText(6), text: rows.optionalText(7), reportedAt: rows.timestamp(8)))
       }
       return page.isEmpty ? nil : (page, last)

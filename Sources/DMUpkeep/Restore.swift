@@ -7,19 +7,22 @@ internal import Glibc
 
 /// The result of a restore.
 public struct Restored: Equatable, Sendable {
+  /// The id of the new store.
   public let storeID: Identifier
+  /// The number of its messages.
   public let messageCount: Int
   /// The number of harmless faults that a check still finds, and that a repair cannot correct.
   public let faultCount: Int
+  /// The time of the restore.
   public let restoredAt: Timestamp
 }
 
 extension Upkeep {
   /// Restores a store from the lines of a dump; the store must be absent or empty.
   ///
-  /// - Throws: `cannot_create` if it is neither; `malformed_line` and similar errors, which name the line;
-  ///   `store_damaged`. Nothing is created then.
-  public func restore(lines descriptor: Int32, takesDamaged: Bool = false) throws -> Restored {
+  /// - Throws: `cannot_create` when it is neither, `malformed_line` and the like, which name the line, and
+  ///   `store_damaged`; then nothing is left behind.
+  package func restore(lines descriptor: Int32, takesDamaged: Bool = false) throws -> Restored {
     try restore(takesDamaged) { building in
       let store = try Store.create(building)
       var lines = DumpLines(descriptor: descriptor, progress)

@@ -6,8 +6,8 @@ internal import DMStore
 final class SearchAudit {
   private let store: Store
   private let progress: (String) throws -> Void
-  /// For each indexed message, the sum of the digests of its words, which does not depend on their order.
-  private var sums: [Int64: UInt64] = [:]
+  /// Of each message that is indexed, the sum of its words' digests, which no order changes.
+  private var sums: [MessageKey: UInt64] = [:]
 
   private static let stretch = 1000
 
@@ -22,7 +22,7 @@ final class SearchAudit {
       "CREATE VIRTUAL TABLE temp.stored_words USING fts5vocab('main', 'search', 'instance')")
     try add(words: "SELECT doc, term, offset FROM temp.stored_words", sign: 1)
     try makeIndex()
-    var after: Int64 = .min
+    var after = MessageKey(number: .min)
     var count = 0
     while let last = try fill(after: after) {
       try add(words: "SELECT doc, term, offset FROM temp.fresh_words", sign: .max)
@@ -52,17 +52,17 @@ final class SearchAudit {
 
   /// Indexes the next batch of messages.
   ///
-  /// - Returns: the key of the last one; nil if there was none.
-  private func fill(after key: Int64) throws -> Int64? {
+  /// - Returns: the last of them; nil when there was none.
+  private func fill(after key: MessageKey) throws -> MessageKey? {
     var texts = try store.connection.prepare(
       "SELECT id, text FROM message WHERE id > ? AND text IS NOT NULL ORDER BY id LIMIT ?")
     texts.bind(key)
     texts.bind(Self.stretch)
-    var last: Int64?
+    var last: MessageKey?
     while try texts.step() {
-      last = texts.int64(0)
+      last = texts.messageKey(0)
       var insert = try store.connection.prepare("INSERT INTO temp.fresh (rowid, text) VALUES (?, ?)")
-      insert.bind(texts.int64(0))
+      insert.bind(texts.messageKey(0))
       insert.bind(SearchText.indexed(texts.text(1)))
       try insert.run()
     }
@@ -78,11 +78,11 @@ final class SearchAudit {
       var digest = Digest()
       words.withBytes(1) { digest.add($0 ?? UnsafeRawBufferPointer(start: nil, count: 0)) }
       digest.add(words.int64(2))
-      add(digest.value &* sign, to: words.int64(0))
+      add(digest.value &* sign, to: words.messageKey(0))
     }
   }
 
-  private func add(_ value: UInt64, to message: Int64) {
+  private func add(_ value: UInt64, to message: MessageKey) {
     let sum = sums[message, default: 0] &+ value
     sums[message] = sum == 0 ? nil : sum
   }

@@ -1,40 +1,40 @@
 internal import DMMedia
-public import DMModel
+package import DMModel
 internal import DMStore
 
-/// The size of a store, the number of its rows, and the backlogs of its consumers.
-public struct Statistics: Sendable {
-  /// A consumer and the number of messages of other users that it has not acknowledged.
-  public struct Consumer: Sendable {
-    public let user: Handle
-    public let name: String
-    public let behindCount: Int
-    public let usedAt: Timestamp
-    /// Whether its position is too old; nil if it is not.
-    public let warning: DMModel.Consumer.Warning?
+/// How large a store is, what it holds, and who lags behind.
+package struct Statistics: Sendable {
+  /// A consumer and how many messages of others it has before it.
+  package struct Consumer: Sendable {
+    package let user: Handle
+    package let name: String
+    package let behindCount: Int
+    package let usedAt: Timestamp
+    /// What is wrong with where it stands; nil when nothing is.
+    package let warning: DMModel.Consumer.Warning?
   }
 
-  public let storeID: Identifier
-  public let schema: Int
-  public let sqliteVersion: String
-  /// Whether this version of SQLite can lose commits when other programs write without our write lock.
-  public let hasLogResetFault: Bool
-  public let databaseBytes: Int
-  public let logBytes: Int
-  /// The part of `databaseBytes` that is unused; a purge returns it to the file system.
-  public let freeBytes: Int
-  /// The number of content files, whether their attachments were sent or not.
-  public let contentsCount: Int
-  public let contentsBytes: Int
-  /// The number of rows of each table.
-  public let rows: [(table: String, count: Int)]
-  public let oldestChangeAt: Timestamp?
-  public let consumers: [Consumer]
-  public let upkeep: [Upkeep.Use]
+  package let storeID: Identifier
+  package let schema: Int
+  package let sqliteVersion: String
+  /// Whether that version can lose what was committed when programs that do not know the write lock write too.
+  package let hasLogResetFault: Bool
+  package let databaseBytes: Int
+  package let logBytes: Int
+  /// Of the database's: what holds nothing, and a purge gives back.
+  package let freeBytes: Int
+  /// Files of attachments, sent or not.
+  package let contentsCount: Int
+  package let contentsBytes: Int
+  /// Rows by table.
+  package let rows: [(table: String, count: Int)]
+  package let oldestChangeAt: Timestamp?
+  package let consumers: [Consumer]
+  package let upkeep: [Upkeep.Use]
 }
 
 extension Upkeep {
-  public func statistics() throws -> Statistics {
+  package func statistics() throws -> Statistics {
     let store = try store()
     let contents = try location.contents.all.compactMap(location.contents.size)
     let statistics = try store.read {
@@ -64,10 +64,10 @@ extension Store {
   }
 
   fileprivate func consumerStatistics() throws -> [Statistics.Consumer] {
-    var users: [Int64] = []
+    var users: [UserKey] = []
     do {
       var rows = try connection.prepare("SELECT DISTINCT user FROM consumer ORDER BY user")
-      while try rows.step() { users.append(rows.int64(0)) }
+      while try rows.step() { users.append(rows.userKey(0)) }
     }
     return try users.flatMap { user in
       let viewer = Viewer(self, user)

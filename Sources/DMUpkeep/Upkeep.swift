@@ -1,4 +1,4 @@
-public import DMModel
+package import DMModel
 public import DMStore
 internal import DMSystem
 
@@ -7,8 +7,8 @@ internal import DMSystem
 /// It works on the files and not for a user: every process that can open them may do all of it.
 /// Not Sendable, because its connection stays on one thread.
 public final class Upkeep {
-  /// The kinds of maintenance; stores contain the raw values.
-  public enum Tool: String, CaseIterable, Sendable {
+  /// What can be done; the names stand in stores.
+  package enum Tool: String, CaseIterable, Sendable {
     case check
     case deepCheck = "check --deep"
     case stats
@@ -20,18 +20,24 @@ public final class Upkeep {
     case reports
   }
 
-  /// The time at which a tool was last used.
-  public struct Use: Equatable, Sendable {
-    public let tool: String
-    public let usedAt: Timestamp
+  /// When a tool was used last.
+  package struct Use: Equatable, Sendable {
+    package let tool: String
+    package let usedAt: Timestamp
   }
 
+  /// The location of the store.
   public let location: StoreLocation
   /// Is called often with a description of the current step; an error that it throws ends the work, and nothing partial
   /// is left.
   let progress: (String) throws -> Void
   private var opened: Store?
 
+  /// Makes it for a store, which its first function opens.
+  ///
+  /// - Parameters:
+  ///   - location: the location of the store.
+  ///   - progress: called often with the current step; an error that it throws ends the work, and nothing is left of it.
   public init(_ location: StoreLocation, progress: @escaping (String) throws -> Void = { _ in }) {
     self.location = location
     self.progress = progress

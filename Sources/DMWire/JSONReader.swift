@@ -1,9 +1,9 @@
-public import DMModel
+package import DMModel
 
 /// A JSON value.
 ///
 /// A number without a fraction and an exponent is an exact `Int` if it fits; other numbers are a `Double`.
-public enum JSONValue: Equatable, Sendable {
+package enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)
   case integer(Int)
@@ -26,20 +26,20 @@ public enum JSONValue: Equatable, Sendable {
 }
 
 /// The members of an object, in order, with unique names.
-public struct JSONObject: Equatable, Sendable {
-  public struct Member: Equatable, Sendable {
-    public let name: String
-    public let value: JSONValue
+package struct JSONObject: Equatable, Sendable {
+  package struct Member: Equatable, Sendable {
+    package let name: String
+    package let value: JSONValue
 
     fileprivate func isNamed(_ text: String) -> Bool { ExactString(name) == ExactString(text) }
   }
 
-  public fileprivate(set) var members: [Member] = []
+  package fileprivate(set) var members: [Member] = []
 
   /// The value of a member; nil if there is none.
   ///
   /// Linear in the number of members, which is small in the input of this suite.
-  public subscript(_ name: String) -> JSONValue? {
+  package subscript(_ name: String) -> JSONValue? {
     // By index, so that no member is copied for the comparison.
     let place = members.indices.first { members[$0].name.utf8.count == name.utf8.count && members[$0].isNamed(name) }
     return place.map { members[$0].value }
@@ -50,7 +50,7 @@ public struct JSONObject: Equatable, Sendable {
 /// byte order mark, numbers within the range of a Double, at most 64 levels of nesting.
 ///
 /// The decoder of FoundationEssentials accepts duplicate names and a byte order mark.
-public struct JSONReader: ~Copyable {
+package struct JSONReader: ~Copyable {
   package let bytes: UnsafeBufferPointer<UInt8>
   package var place = 0
   private var depth = 0
@@ -60,7 +60,7 @@ public struct JSONReader: ~Copyable {
   /// Reads a line that is one object.
   ///
   /// - Throws: `invalid_utf8` or `malformed_line`, with the number of the byte, counted from 1.
-  public static func object(_ line: ArraySlice<UInt8>) throws(DMError) -> JSONObject {
+  package static func object(_ line: ArraySlice<UInt8>) throws(DMError) -> JSONObject {
     let result: Result<JSONObject, DMError>? = line.withContiguousStorageIfAvailable { bytes in
       var reader = JSONReader(bytes)
       do throws(DMError) { return .success(try reader.line()) } catch { return .failure(error) }

@@ -1,10 +1,10 @@
-public import DMModel
+package import DMModel
 
 // A member whose value is nil is left out. That test is inlined, because the records are in other targets.
 
 extension JSONWriter {
   @inlinable
-  public mutating func member(_ name: StaticString, _ text: String?) { if let text { add(name, text) } }
+  package mutating func member(_ name: StaticString, _ text: String?) { if let text { add(name, text) } }
 
   @usableFromInline
   mutating func add(_ name: StaticString, _ text: String) {
@@ -13,7 +13,7 @@ extension JSONWriter {
   }
 
   @inlinable
-  public mutating func member(_ name: StaticString, _ number: Int?) { if let number { add(name, number) } }
+  package mutating func member(_ name: StaticString, _ number: Int?) { if let number { add(name, number) } }
 
   @usableFromInline
   mutating func add(_ name: StaticString, _ number: Int) {
@@ -22,7 +22,7 @@ extension JSONWriter {
   }
 
   @inlinable
-  public mutating func member(_ name: StaticString, _ time: Timestamp?) { if let time { add(name, time) } }
+  package mutating func member(_ name: StaticString, _ time: Timestamp?) { if let time { add(name, time) } }
 
   @usableFromInline
   mutating func add(_ name: StaticString, _ time: Timestamp) {
@@ -31,7 +31,7 @@ extension JSONWriter {
   }
 
   @inlinable
-  public mutating func member(_ name: StaticString, _ id: Identifier?) { if let id { add(name, id) } }
+  package mutating func member(_ name: StaticString, _ id: Identifier?) { if let id { add(name, id) } }
 
   @usableFromInline
   mutating func add(_ name: StaticString, _ id: Identifier) {
@@ -39,7 +39,7 @@ extension JSONWriter {
     value(id)
   }
 
-  public mutating func member(_ name: StaticString, _ flag: Bool) {
+  package mutating func member(_ name: StaticString, _ flag: Bool) {
     key(name)
     value(flag)
   }

@@ -1,20 +1,20 @@
-public import DMModel
+package import DMModel
 
 /// JSON text in a buffer: compact, in the order in which it is written.
 ///
 /// Strings are exact and safe: characters that could act on a terminal, split a line or reorder it (`isHidden`) are
 /// escaped, most of them as `\u` and four digits, which RFC 8259, section 7, allows for any character.
-public struct JSONWriter: Sendable {
-  public private(set) var bytes: [UInt8] = []
+package struct JSONWriter: Sendable {
+  package private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
-  public init() {}
+  package init() {}
 
   /// Empties the buffer and keeps its memory.
-  public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+  package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
   /// Ends a record with one line feed.
-  public mutating func endLine() {
+  package mutating func endLine() {
     bytes.append(UInt8(ascii: "\n"))
     needsComma = false
   }
@@ -26,14 +26,14 @@ public struct JSONWriter: Sendable {
   package mutating func append(lines: [UInt8]) { bytes.append(contentsOf: lines) }
 
   @inlinable
-  public mutating func object(_ members: (inout JSONWriter) throws -> Void) rethrows {
+  package mutating func object(_ members: (inout JSONWriter) throws -> Void) rethrows {
     open(UInt8(ascii: "{"))
     try members(&self)
     close(UInt8(ascii: "}"))
   }
 
   @inlinable
-  public mutating func array(_ elements: (inout JSONWriter) throws -> Void) rethrows {
+  package mutating func array(_ elements: (inout JSONWriter) throws -> Void) rethrows {
     open(UInt8(ascii: "["))
     try elements(&self)
     close(UInt8(ascii: "]"))
@@ -68,7 +68,7 @@ public struct JSONWriter: Sendable {
   /// Writes the name of a member; the value must follow.
   ///
   /// Names are literals of plain ASCII.
-  public mutating func key(_ name: StaticString) {
+  package mutating func key(_ name: StaticString) {
     append(atMost: name.utf8CodeUnitCount + 4) { span in
       span.append(UInt8(ascii: "\""))
       span.append(literal: name)
@@ -85,7 +85,7 @@ public struct JSONWriter: Sendable {
     needsComma = false
   }
 
-  public mutating func value(_ number: Int) { append(atMost: 21) { $0.append(decimal: number) } }
+  package mutating func value(_ number: Int) { append(atMost: 21) { $0.append(decimal: number) } }
 
   /// Writes seconds with up to three decimals.
   package mutating func value(seconds duration: Duration) {
@@ -99,11 +99,11 @@ public struct JSONWriter: Sendable {
     for digit in digits { bytes.append(UInt8(48 + digit)) }
   }
 
-  public mutating func value(_ flag: Bool) { append(atMost: 6) { $0.append(literal: flag ? "true" : "false") } }
+  package mutating func value(_ flag: Bool) { append(atMost: 6) { $0.append(literal: flag ? "true" : "false") } }
 
-  public mutating func value(_ time: Timestamp) { append(atMost: 30) { $0.append(quoted: 27, time.write) } }
+  package mutating func value(_ time: Timestamp) { append(atMost: 30) { $0.append(quoted: 27, time.write) } }
 
-  public mutating func value(_ id: Identifier) { append(atMost: 39) { $0.append(quoted: 36, id.write) } }
+  package mutating func value(_ id: Identifier) { append(atMost: 39) { $0.append(quoted: 36, id.write) } }
 
   mutating func quoted(_ plain: UnsafeBufferPointer<UInt8>) {
     append(atMost: plain.count + 3) { span in
@@ -113,7 +113,7 @@ public struct JSONWriter: Sendable {
     }
   }
 
-  public mutating func value(_ text: String) {
+  package mutating func value(_ text: String) {
     var text = text
     text.withUTF8 { text in
       let plain = plainCount(text, from: 0)

@@ -3,15 +3,15 @@ internal import Glibc
 /// Splits bytes, as they arrive, into lines at LF only.
 ///
 /// A line over the limit is dropped as it arrives, so that it costs no memory.
-public struct LineSplitter: Sendable {
-  public enum Line: Sendable {
+package struct LineSplitter: Sendable {
+  package enum Line: Sendable {
     /// Without its LF.
     case whole(ArraySlice<UInt8>)
     case tooLong
   }
 
   /// The most bytes of a line.
-  public static let limit = 1024 * 1024
+  package static let limit = 1024 * 1024
 
   private var buffer: [UInt8] = []
   private var start = 0
@@ -19,12 +19,12 @@ public struct LineSplitter: Sendable {
   private var searched = 0
   private var isSkipping = false
 
-  public init() {}
+  package init() {}
 
   /// The number of bytes that were appended and not returned yet.
-  public var pending: Int { buffer.count - start }
+  package var pending: Int { buffer.count - start }
 
-  public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     if start > 0 {
       buffer.removeFirst(start)
       searched -= start
@@ -34,7 +34,7 @@ public struct LineSplitter: Sendable {
   }
 
   /// The next whole line; nil when more bytes are needed.
-  public mutating func next() -> Line? {
+  package mutating func next() -> Line? {
     let found = buffer.withUnsafeBytes { bytes -> Int? in
       guard searched < bytes.count, let start = bytes.baseAddress,
         let lineFeed = memchr(start + searched, 0x0A, bytes.count - searched)
@@ -60,5 +60,5 @@ public struct LineSplitter: Sendable {
   }
 
   /// Whether the input ended within a line, which may then be half of one.
-  public var isUnfinished: Bool { pending > 0 || isSkipping }
+  package var isUnfinished: Bool { pending > 0 || isSkipping }
 }

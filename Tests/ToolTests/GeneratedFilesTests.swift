@@ -26,6 +26,21 @@ import Testing
     #expect(read.stderr.isEmpty)
   }
 
+  @Test(.enabled(if: ToolFixture.has("jq"), "needs jq"), arguments: ["DMKit", "DMUpkeep"])
+  func `the list of the public API is that of the sources, and each declaration has a comment`(library: String) throws {
+    let outcome = try ToolFixture().run("sh", ["\(Self.root)/.ci/api", ToolFixture.binaries, library], seconds: 60)
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    #expect(try text("docs/api/\(library).txt") == outcome.stdout, "stale; run 'make generate'")
+    #expect(outcome.stdout.split(separator: "\n").filter { $0.hasSuffix("// no comment") } == [])
+  }
+
+  @Test(.enabled(if: ToolFixture.has("docc"), "needs docc")) func `docc has no warning about the documentation`() throws
+  {
+    let f = try ToolFixture()
+    let outcome = try f.run("sh", ["\(Self.root)/.ci/docs", ToolFixture.binaries, f.directory + "/docs"], seconds: 60)
+    #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
+  }
+
   /// The options of `--help`, as `--limit N` or `-n N`, without the common ones.
   private func options(ofHelp help: String) throws -> (own: Set<String>, common: Set<String>) {
     var own: Set<String> = []

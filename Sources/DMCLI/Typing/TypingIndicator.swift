@@ -1,10 +1,10 @@
 internal import CSystem
-public import DMKit
+package import DMKit
 internal import DMSystem
 internal import Glibc
 
 /// Shows other users that the user is typing, and hides it at the end, also after a signal.
-public struct TypingIndicator: ~Copyable {
+package struct TypingIndicator: ~Copyable {
   private let signal: TypingSignal?
   private let interrupts: Interrupts
   /// Restored before the program ends.
@@ -14,7 +14,7 @@ public struct TypingIndicator: ~Copyable {
   private var refresh: Int64 = 0
 
   /// - Parameter signal: nil if no other user could see it.
-  public init(_ signal: TypingSignal?) throws {
+  package init(_ signal: TypingSignal?) throws {
     self.signal = signal
     interrupts = try Interrupts()
   }
@@ -74,7 +74,7 @@ public struct TypingIndicator: ~Copyable {
   // MARK: How long typing shows
 
   /// Shows typing for a time.
-  public mutating func last(_ length: Duration) {
+  package mutating func last(_ length: Duration) {
     let end = monotonicMicroseconds() + length.microseconds
     var nothing: [pollfd] = []
     while monotonicMicroseconds() < end {
@@ -87,7 +87,7 @@ public struct TypingIndicator: ~Copyable {
   /// Shows typing until the end of standard input, which is copied to standard output unchanged and at once.
   ///
   /// - Throws: `io_error`.
-  public mutating func passThrough() throws {
+  package mutating func passThrough() throws {
     var chunk = [UInt8](repeating: 0, count: 64 * 1024)
     var waiting: ArraySlice<UInt8> = []
     while true {
@@ -124,7 +124,7 @@ public struct TypingIndicator: ~Copyable {
   /// Shows typing while a command runs, and ends with its status.
   ///
   /// - Throws: `usage` when it cannot be run.
-  public mutating func run(_ words: [String]) throws -> Never {
+  package mutating func run(_ words: [String]) throws -> Never {
     let child = try Child(words)
     var nothing: [pollfd] = []
     while true {
@@ -139,7 +139,7 @@ public struct TypingIndicator: ~Copyable {
   }
 
   /// Shows typing while the user types on a terminal; each line goes to standard output, unless that is a terminal too.
-  public mutating func keystrokes() throws {
+  package mutating func keystrokes() throws {
     let terminal = try KeyTerminal()
     self.terminal = terminal
     var keys = KeystrokeClock()

@@ -8,7 +8,7 @@ final class ChangeFeed {
   /// Conversations that were named and are not there yet.
   private var missing: [ConversationReference]
   /// The keys of those that were named; nil for all that the user is in.
-  private(set) var conversations: [Int64]?
+  private(set) var conversations: [ConversationKey]?
 
   private var kept: (viewer: Viewer, data: Int64, writes: Int)?
 
@@ -47,7 +47,7 @@ final class ChangeFeed {
     }
   }
 
-  private func resolve(_ store: Store, _ me: Int64) throws {
+  private func resolve(_ store: Store, _ me: UserKey) throws {
     missing = try missing.filter { reference in
       guard let row = try messenger.findIfPresent(reference, store, me) else { return true }
       conversations?.append(row.key)
@@ -120,7 +120,7 @@ final class ChangeFeed {
   }
 
   /// What a viewer knows holds for one state of the store, through all batches that are read of it.
-  private func currentViewer(_ me: Int64) throws -> Viewer {
+  private func currentViewer(_ me: UserKey) throws -> Viewer {
     guard let kept, kept.data == (try store.dataVersion()), kept.writes == store.writeCount else {
       return Viewer(store, me, includesReaders: query.includesReaders)
     }
@@ -223,7 +223,7 @@ final class ChangeFeed {
   /// Whether what a user got or read changed the status of a sender's messages, as the viewer sees it.
   ///
   /// - Parameter isOnly: whether it changed that of this sender's messages alone.
-  private func counts(_ user: Int64, for sender: Int64, isOnly: Bool, _ viewer: Viewer) throws -> Bool {
+  private func counts(_ user: UserKey, for sender: UserKey, isOnly: Bool, _ viewer: Viewer) throws -> Bool {
     let blocked = try viewer.statuses.blockedUsers(by: sender)
     // A user who is blocked must not see that the receipts of others count and theirs does not.
     if isOnly, blocked.contains(viewer.user) { return false }

@@ -8,10 +8,10 @@ final class ConsumerLease {
   private let messenger: Messenger
   private let marksDelivered: Bool
   private let lock: FileLock
-  private var described: [Int64]?
+  private var described: [ConversationKey]?
 
   /// Finds the consumer, or makes it where the query says to begin.
-  init(_ name: String, _ messenger: Messenger, _ query: EventQuery, conversations: [Int64]?) throws {
+  init(_ name: String, _ messenger: Messenger, _ query: EventQuery, conversations: [ConversationKey]?) throws {
     try Consumer.check(name: name)
     let found = try messenger.writing { store, me in
       if let row = try store.consumers(of: me, named: name).first { return row }
@@ -34,9 +34,11 @@ final class ConsumerLease {
   }
 
   /// Notes what the stream is about, and so what an acknowledgement delivers; conversations may come into being.
-  func describe(_ conversations: [Int64]?) throws { if conversations != described { try write(conversations) } }
+  func describe(_ conversations: [ConversationKey]?) throws {
+    if conversations != described { try write(conversations) }
+  }
 
-  private func write(_ conversations: [Int64]?) throws {
+  private func write(_ conversations: [ConversationKey]?) throws {
     try messenger.writing { store, me in
       try store.describeConsumer(
         messenger.consumer(name, store, me).key, conversations: conversations, marksDelivered: marksDelivered, now: .now

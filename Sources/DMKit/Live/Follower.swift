@@ -2,10 +2,10 @@ public import DMModel
 internal import DMSystem
 internal import Glibc
 
-/// The stream of what happens, for a program that has a thread for it; others take `Messenger.events`.
+/// The stream of events, for a program that has a thread for it; other programs use `Messenger.events`.
 ///
-/// It holds nothing of the store between two calls, so that a slow reader slows only itself. Events that it returned count
-/// as delivered once they are passed to `markDelivered`.
+/// Between two calls it holds no transaction, so a slow reader slows only itself. Events that it returned count as
+/// delivered after they are passed to `markDelivered(_:)`.
 public final class Follower {
   private let messenger: Messenger
   private let query: EventQuery
@@ -32,13 +32,15 @@ public final class Follower {
   private static let seldom: Int64 = 1_000_000
 
   /// Ends the stream when the other end of this descriptor is closed: the reader has gone, or had enough.
-  public var endsWith: Int32?
+  package var endsWith: Int32?
 
   /// Why the follower is not woken, said once; it looks ten times a second then.
-  public private(set) var warning: String?
+  package private(set) var warning: String?
 
-  /// - Throws: `no_store`, `bad_cursor`, `usage` for a new consumer that has nowhere to begin, `busy` when another
-  ///   streams it, and what is wrong with a conversation.
+  /// Opens the store, and takes the lease of a consumer.
+  ///
+  /// - Throws: `no_store`, `bad_cursor`, `gap`, `busy` for a consumer that another process streams, `usage` for a new consumer
+  ///   without a start, or what a conversation of the query throws.
   public init(_ messenger: Messenger, _ query: EventQuery) throws {
     self.messenger = messenger
     self.query = query
@@ -65,14 +67,14 @@ public final class Follower {
     look = RepeatingTimer(bell.descriptor == nil ? Self.often : Self.seldom)
   }
 
-  /// Where the stream stands: everything before it has been returned.
+  /// The position of the stream: everything before it was returned.
   public var cursor: Cursor { feed.cursor }
 
   /// The next events, in order; waits until there are any.
   ///
-  /// - Parameter limit: how long to wait at the most; empty when that is over.
-  /// - Returns: nil at the end: of what has happened when it does not follow, or when `endsWith` says so.
-  /// - Throws: `store_replaced`, `no_store` when it was removed, `store_too_new`, or a fault of the store.
+  /// - Parameter limit: the maximum time to wait; the result is empty after that. Nil for no limit.
+  /// - Returns: nil at the end of a query that does not follow.
+  /// - Throws: `store_replaced`, `no_store` if it was removed, `store_too_new`, `gap`, or an error of the store.
   public func next(within limit: Duration? = nil) throws -> [MessagingEvent]? {
     let deadline = limit.map { monotonicMicroseconds() + $0.microseconds }
     while true {
@@ -120,12 +122,12 @@ public final class Follower {
     }
   }
 
-  /// Marks the messages among events as delivered: they have reached their reader.
+  /// Marks the messages of events as delivered, because they have reached their reader.
   ///
-  /// Written once a second at the most, here or while `next` waits, and before `next` returns nil. Does nothing for a
-  /// consumer, whose acknowledgement does that, and where the query does not ask for it.
+  /// Written at most once a second: here, while `next(within:)` waits, or before it returns nil. Does nothing for a consumer,
+  /// whose acknowledgement does it, and if the query does not ask for it. If the store is busy, they are written later.
   ///
-  /// - Throws: a fault of the store. Of a store that is busy the marks are kept and written later.
+  /// - Throws: an error of the store.
   public func markDelivered(_ events: [MessagingEvent]) throws {
     delivery.add(events)
     try delivery.write(messenger)

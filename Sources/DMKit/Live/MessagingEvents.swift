@@ -4,11 +4,13 @@ internal import DMSystem
 internal import Glibc
 internal import Synchronization
 
-/// What happens, as an asynchronous sequence.
+/// The stream of events, as an asynchronous sequence.
 ///
-/// Each iteration has a connection and a thread of its own, which reads the next batch when it is asked for it: a
-/// slow reader slows only itself, and memory holds one batch. Cancelling the task ends the sequence.
+/// Each iteration has its own connection and thread, and reads a batch when the one before was taken: a slow reader slows
+/// only itself, and the memory has one batch. The messages of a batch count as delivered when the next one is read.
+/// Cancelling the task ends the sequence.
 public struct MessagingEvents: AsyncSequence, Sendable {
+  /// An event.
   public typealias Element = MessagingEvent
 
   private let location: StoreLocation
@@ -21,8 +23,10 @@ public struct MessagingEvents: AsyncSequence, Sendable {
     self.query = query
   }
 
+  /// Makes an iterator with a follower of its own.
   public func makeAsyncIterator() -> Iterator { Iterator(Reading(location, identity, query)) }
 
+  /// An iterator, which waits on a thread of its own.
   public struct Iterator: AsyncIteratorProtocol {
     private let reading: Reading
     private var batch: ArraySlice<MessagingEvent> = []
@@ -30,9 +34,10 @@ public struct MessagingEvents: AsyncSequence, Sendable {
 
     fileprivate init(_ reading: Reading) { self.reading = reading }
 
-    /// The next event; nil when the task was cancelled, or when all has been told and the query does not follow.
+    /// The next event; nil if the task was cancelled, or at the end of a query that does not follow.
     ///
-    /// - Throws: what `Follower` throws.
+    /// - Throws: `store_replaced`, `no_store`, `store_too_new`, `gap`, `busy` for a consumer that another process streams, or an
+    ///   error of the store.
     public mutating func next() async throws -> MessagingEvent? {
       while batch.isEmpty, !isOver {
         // Whatever ends it, it does not begin again.
@@ -45,7 +50,9 @@ public struct MessagingEvents: AsyncSequence, Sendable {
 }
 
 extension Messenger {
-  /// What happens from a place on.
+  /// The stream of events of a query.
+  ///
+  /// The query is checked when the stream is read.
   public func events(_ query: EventQuery = EventQuery()) -> MessagingEvents {
     MessagingEvents(location, identity, query)
   }

@@ -36,7 +36,7 @@ extension Messenger {
   /// An item that cannot be done stops none of the others, unless the session stops at it; a fault of the store
   /// undoes all.
   func perform<Session: BatchSession>(
-    _ items: [Session.Item], _ begin: (Store, Int64) throws -> Session
+    _ items: [Session.Item], _ begin: (Store, UserKey) throws -> Session
   ) throws -> [Result<Session.Answer, DMError>] {
     do {
       let (session, results) = try writing(isBulk: items.count > 1) { store, me in

@@ -5,19 +5,19 @@
 final class ImportRules {
   private let messenger: Messenger
   private let store: Store
-  private let me: Int64
+  private let me: UserKey
   /// Those who block the user.
-  private let blockers: Set<Int64>
-  private var histories: [Int64: Store.History] = [:]
+  private let blockers: Set<UserKey>
+  private var histories: [ConversationKey: Store.History] = [:]
 
-  init(_ messenger: Messenger, _ store: Store, _ me: Int64) throws {
+  init(_ messenger: Messenger, _ store: Store, _ me: UserKey) throws {
     self.messenger = messenger
     self.store = store
     self.me = me
     blockers = Set(try store.blockers(of: me))
   }
 
-  func history(of conversation: Int64) throws -> Store.History {
+  func history(of conversation: ConversationKey) throws -> Store.History {
     if let known = histories[conversation] { return known }
     let history = try store.history(of: conversation)
     histories[conversation] = history
@@ -56,7 +56,7 @@ final class ImportRules {
 
   /// - Parameter user: nil for a sender who is not a user yet.
   /// - Throws: `not_allowed` for a sender who is not one of the two, or who never was in a group that is in use.
-  func checkSender(_ user: Int64?, _ handle: Handle, of row: Store.ConversationRow) throws {
+  func checkSender(_ user: UserKey?, _ handle: Handle, of row: Store.ConversationRow) throws {
     if try row.isGroup && isOpen(row) { return }
     if let user, try store.participates(user, in: row.key) { return }
     throw DMError(
@@ -67,7 +67,7 @@ final class ImportRules {
   }
 
   /// - Throws: `not_allowed` where one of those who would see it blocks the user.
-  func checkUnblocked(_ readers: Set<Int64>) throws {
+  func checkUnblocked(_ readers: Set<UserKey>) throws {
     if blockers.isDisjoint(with: readers) { return }
     let handle = messenger.identity.handle
     throw DMError(

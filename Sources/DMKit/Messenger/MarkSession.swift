@@ -5,9 +5,9 @@ final class MarkSession {
 
   private let messenger: Messenger
   private let store: Store
-  private let me: Int64
+  private let me: UserKey
 
-  init(_ messenger: Messenger, _ store: Store, _ me: Int64) {
+  init(_ messenger: Messenger, _ store: Store, _ me: UserKey) {
     self.messenger = messenger
     self.store = store
     self.me = me

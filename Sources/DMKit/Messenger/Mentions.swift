@@ -3,14 +3,14 @@
 /// An `@` begins a mention where no letter or digit stands before it; of the handles that follow it the longest
 /// counts that no letter or digit follows. Letters of scripts without spaces divide words like spaces do.
 private struct MentionFinder {
-  private var users: [ExactString: Int64] = [:]
+  private var users: [ExactString: UserKey] = [:]
   /// The first characters of handles: most that follows an `@` need not be looked at.
   private var firsts: Set<Unicode.Scalar> = []
   /// The most characters of a handle.
   private var longest = 0
 
   /// Linear in the participants.
-  init(_ store: Store, _ conversation: Int64) throws {
+  init(_ store: Store, _ conversation: ConversationKey) throws {
     for user in try store.participantKeys(of: conversation) {
       let handle = try store.handle(user).description
       users[ExactString(handle)] = user
@@ -20,9 +20,9 @@ private struct MentionFinder {
   }
 
   /// The users that a text mentions, in its order.
-  func users(in text: String) -> [Int64] {
+  func users(in text: String) -> [UserKey] {
     let scalars = Array(text.unicodeScalars)
-    var found: [Int64] = []
+    var found: [UserKey] = []
     for place in scalars.indices.dropLast() where scalars[place] == "@" && firsts.contains(scalars[place + 1]) {
       if place > 0, isWordPart(scalars[place - 1]) { continue }
       if let user = user(at: place + 1, scalars), !found.contains(user) { found.append(user) }
@@ -30,8 +30,8 @@ private struct MentionFinder {
     return found
   }
 
-  private func user(at start: Int, _ scalars: [Unicode.Scalar]) -> Int64? {
-    var user: Int64?
+  private func user(at start: Int, _ scalars: [Unicode.Scalar]) -> UserKey? {
+    var user: UserKey?
     var name = ""
     for place in start..<min(scalars.count, start + longest) {
       name.unicodeScalars.append(scalars[place])
@@ -51,12 +51,12 @@ private struct MentionFinder {
 /// Finds mentions in texts of several conversations, whose participants it looks up once.
 final class Mentions {
   private let store: Store
-  private var finders: [Int64: MentionFinder] = [:]
+  private var finders: [ConversationKey: MentionFinder] = [:]
 
   init(_ store: Store) { self.store = store }
 
   /// The participants of a conversation that a text mentions, in the order of the text.
-  func users(in text: String, of conversation: Int64) throws -> [Int64] {
+  func users(in text: String, of conversation: ConversationKey) throws -> [UserKey] {
     guard text.contains(byte: UInt8(ascii: "@")) else { return [] }
     let finder = try finders[conversation] ?? MentionFinder(store, conversation)
     finders[conversation] = finder
@@ -64,5 +64,5 @@ final class Mentions {
   }
 
   /// Somebody has joined or left.
-  func forgetParticipants(of conversation: Int64) { finders[conversation] = nil }
+  func forgetParticipants(of conversation: ConversationKey) { finders[conversation] = nil }
 }

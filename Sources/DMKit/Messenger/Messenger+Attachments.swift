@@ -5,20 +5,23 @@ internal import DMSystem
 extension Messenger {
   /// A file that is ready to be sent.
   public struct Prepared: Sendable {
+    /// The attachment, by whose id `Outgoing` names it.
     public let attachment: Attachment
-    /// What a person should know, a clause each: what was left undone, and what to install.
+    /// Warnings for the user, one clause each: what was not done, and what to install.
     public let advice: [String]
   }
 
-  /// Prepares a file to be sent, and keeps it for the user; a message may carry it from now on.
+  /// Prepares a file to be sent, and stores it for the user, so that a message can have it.
   ///
-  /// It is durable on return. What no message carries is removed by a purge when it is a day old. Other programs are run,
-  /// but not while the store is locked.
+  /// It is on the disk on return. A purge removes attachments that no message has when they are a day old. Runs other
+  /// programs, but does not lock the store meanwhile.
   ///
   /// - Parameters:
-  ///   - name: what it is to be called, made safe; nil for what it is called now.
-  ///   - progress: told what is being done, often; what it throws ends the work, of which nothing is left.
-  /// - Throws: `unknown_file`, `bad_attachment`, `unknown_user`, `busy`, or a fault of the store or the disk.
+  ///   - source: the file, descriptor or bytes to attach.
+  ///   - name: the name, which is made safe; nil for that of the source.
+  ///   - options: what to change, and what to refuse.
+  ///   - progress: called often with the current step; an error that it throws ends the work, and nothing is left of it.
+  /// - Throws: `unknown_file`, `bad_attachment`, `unknown_user`, `busy`, or an error of the store or the disk.
   public func prepare(
     _ source: AttachmentSource, name: String? = nil, _ options: PreparationOptions = PreparationOptions(),
     progress: @escaping (String) throws -> Void = { _ in }
@@ -59,7 +62,7 @@ extension Messenger {
     return Prepared(attachment: attachment, advice: file.advice)
   }
 
-  /// An attachment that the user may have: of a message that they see, or one that they prepared.
+  /// The attachment with an id, if the user prepared it or sees a message that has it.
   ///
   /// - Throws: `unknown_attachment`.
   public func attachment(_ id: Identifier) throws -> Attachment {
@@ -70,9 +73,9 @@ extension Messenger {
     return found
   }
 
-  /// Those of a message that the user sees; not empty.
+  /// The attachments of a message that the user sees, in their order; never empty.
   ///
-  /// - Throws: what finding the message throws, and `unknown_attachment`.
+  /// - Throws: `unknown_message`, and `unknown_attachment` if the message has none.
   public func attachments(of reference: MessageReference) throws -> [Attachment] {
     let found = try reading([] as [Attachment]) { store, me in
       try visibleMessage(reference, store, as: Viewer(store, me)).message.attachments
@@ -85,7 +88,11 @@ extension Messenger {
     return found
   }
 
-  /// All that the messages of a conversation carry and the user sees: by kind, of each the newest first.
+  /// The attachments of a conversation that the user sees: by kind, and of each kind the newest first.
+  ///
+  /// Linear in the number of attachments.
+  ///
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func attachments(in reference: ConversationReference) throws -> [SentAttachment] {
     try expectStore(with: reference)
     return try reading([]) { store, me in
@@ -125,8 +132,10 @@ extension Messenger {
   }
 }
 
-/// An attachment and the message that carries it.
+/// An attachment and the message that has it.
 public struct SentAttachment: Equatable, Sendable {
+  /// The attachment.
   public let attachment: Attachment
+  /// The message.
   public let message: Message
 }

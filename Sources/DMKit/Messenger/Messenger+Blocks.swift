@@ -1,10 +1,10 @@
 public import DMModel
 
 extension Messenger {
-  /// Blocks users, or does so no more: nothing of a blocked user reaches the user, and the blocked user is not told.
+  /// Blocks or unblocks users; a blocked user is not told, and nothing of them reaches the user.
   ///
-  /// - Returns: those who were not blocked, or not unblocked, before.
-  /// - Throws: `unknown_user`, `not_allowed` for the user's own handle.
+  /// - Returns: the users who were not blocked, or not unblocked, before.
+  /// - Throws: `unknown_user`, and `not_allowed` for the user's own handle.
   public func setBlocked(_ isBlocked: Bool, _ handles: [String]) throws -> [User] {
     if try !hasStore(), let handle = handles.first { _ = try user(handle) }
     return try writing { store, me in

@@ -2,22 +2,31 @@ public import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// A line of a consumer's program: a message, an acknowledgement of what it answers, or both.
+/// A line of a consumer's program: a message, an acknowledgement of the event that it answers, or both.
 public struct ConsumerLine: Sendable {
-  /// Nil when it only acknowledges; a fault when it can never be sent.
-  public let outgoing: Result<Outgoing, DMError>?
-  /// The cursor up to which everything has been dealt with.
-  public let acknowledges: String?
-  /// What else is done, to a message that is there.
-  public let marks: Marks?
+  /// The message to send; nil for none, or an error if the line can never succeed.
+  package let outgoing: Result<Outgoing, DMError>?
+  /// The cursor up to which all events were processed; nil to acknowledge nothing.
+  package let acknowledges: String?
+  /// What to do with an existing message; nil for nothing.
+  package let marks: Marks?
 
+  /// Actions on an existing message.
   public struct Marks: Sendable {
-    public let message: MessageReference
-    /// The user's reaction.
-    public let emoji: String?
-    public let isRead: Bool
+    /// The message, which the user must be able to see.
+    package let message: MessageReference
+    /// The user's reaction to it; nil to leave it as it is.
+    package let emoji: String?
+    /// Whether to mark it as read.
+    package let isRead: Bool
 
-    /// - Throws: `bad_field` unless the emoji is one.
+    /// Makes actions on a message that the user sees.
+    ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - emoji: the user's reaction to it; nil to leave it as it is.
+    ///   - isRead: whether to mark it as read.
+    /// - Throws: `bad_field` unless the emoji is one emoji.
     public init(_ message: MessageReference, emoji: String? = nil, isRead: Bool = false) throws {
       if let emoji { try Edit.check(emoji: emoji) }
       self.message = message
@@ -26,6 +35,12 @@ public struct ConsumerLine: Sendable {
     }
   }
 
+  /// Makes a line.
+  ///
+  /// - Parameters:
+  ///   - outgoing: the message to send; nil for none, or an error if the line can never succeed.
+  ///   - acknowledges: the cursor up to which all events were processed; nil to acknowledge nothing.
+  ///   - marks: what to do with an existing message; nil for nothing.
   public init(_ outgoing: Result<Outgoing, DMError>?, acknowledges: String?, marks: Marks? = nil) {
     self.outgoing = outgoing
     self.acknowledges = acknowledges
@@ -34,19 +49,26 @@ public struct ConsumerLine: Sendable {
 }
 
 extension Messenger {
-  /// What became of a line of a consumer's program.
+  /// The result of a line of a consumer's program.
   public enum ConsumerAnswer: Sendable {
+    /// The message that was sent, now or before.
     case message(Message)
+    /// The line had no message; the new position.
     case acknowledged(Acknowledgement)
   }
 
   /// Sends the messages of lines and moves the consumer by their acknowledgements, in one transaction.
   ///
-  /// A line whose acknowledgement is not beyond the consumer's place writes nothing and returns what its nonce
-  /// names: it is of an older pipe. The first line that fails is the last result, and none after it is done.
+  /// A line whose acknowledgement is not after the position of the consumer is from an older process: it writes nothing, and
+  /// its result is the message that its nonce names. The first line that fails is the last result, and no line after it is
+  /// processed.
   ///
-  /// - Parameter skipsFailed: passes over lines that can never succeed, which counts and acknowledges them.
-  /// - Throws: `unknown_consumer`, or a fault of the store.
+  /// - Parameters:
+  ///   - lines: the lines, in their order.
+  ///   - consumer: the name of the consumer.
+  ///   - skipsFailed: whether to continue after lines that can never succeed; they are counted and acknowledged.
+  /// - Returns: the results of the lines, in their order.
+  /// - Throws: `unknown_consumer`, or an error of the store; then nothing was written.
   public func send(
     _ lines: [ConsumerLine], as consumer: String, skipsFailed: Bool = false
   ) throws -> [Result<ConsumerAnswer, DMError>] {
@@ -59,9 +81,9 @@ extension Messenger {
     }
   }
 
-  /// Moves a consumer forward; a cursor that is not beyond its place changes nothing.
+  /// Moves a consumer forward to a cursor; a cursor that is not after its position changes nothing.
   ///
-  /// - Returns: where it stands now.
+  /// - Returns: its position now.
   /// - Throws: `unknown_consumer`, `bad_cursor`.
   public func acknowledge(_ cursor: String, for consumer: String) throws -> Acknowledgement {
     try expectStore(with: consumer)
@@ -73,14 +95,14 @@ extension Messenger {
     }
   }
 
-  /// The user's consumers by name.
+  /// The user's consumers, by name; linear in the number of their unacknowledged changes.
   public func consumers() throws -> [Consumer] {
     try reading([]) { store, me in try store.consumers(of: me).map { try seen($0, store, me) } }
   }
 
-  /// Forgets a consumer and returns what it was.
+  /// Deletes a consumer, and returns it as it was.
   ///
-  /// - Throws: `unknown_consumer`, `busy` while it is being streamed.
+  /// - Throws: `unknown_consumer`, and `busy` while it is streamed.
   public func forgetConsumer(_ name: String) throws -> Consumer {
     try expectStore(with: name)
     return try writing { store, me in
@@ -93,7 +115,7 @@ extension Messenger {
     }
   }
 
-  func consumer(_ name: String, _ store: Store, _ me: Int64) throws -> Store.ConsumerRow {
+  func consumer(_ name: String, _ store: Store, _ me: UserKey) throws -> Store.ConsumerRow {
     if let row = try store.consumers(of: me, named: name).first { return row }
     throw unknownConsumer(name)
   }
@@ -116,7 +138,7 @@ extension Messenger {
       busy: "another dm-tail streams the consumer '\(row.name)'; end that one first")
   }
 
-  private func seen(_ row: Store.ConsumerRow, _ store: Store, _ me: Int64) throws -> Consumer {
+  private func seen(_ row: Store.ConsumerRow, _ store: Store, _ me: UserKey) throws -> Consumer {
     let behind = try store.messagesOfOthers(
       after: row.position.rev, conversations: row.conversations, as: Viewer(store, me))
     return Consumer(
@@ -132,10 +154,10 @@ private final class ConsumerPlace {
   private let before: Store.ConsumerRow
   private let messenger: Messenger
   private let store: Store
-  private let me: Int64
+  private let me: UserKey
   private let uuid: Identifier
 
-  init(_ name: String, _ messenger: Messenger, _ store: Store, _ me: Int64) throws {
+  init(_ name: String, _ messenger: Messenger, _ store: Store, _ me: UserKey) throws {
     row = try messenger.consumer(name, store, me)
     before = row
     uuid = try store.uuid()

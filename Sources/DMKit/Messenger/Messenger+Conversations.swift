@@ -1,9 +1,10 @@
 public import DMModel
 
 extension Messenger {
-  /// The user's conversations, pinned first, then newest activity.
+  /// The user's conversations: pinned ones first, then by their last activity, newest first.
   ///
-  /// - Throws: `bad_cursor`, for conversations that are named what finding them throws, or a fault of the store.
+  /// - Throws: `bad_cursor`; for conversations that the query names, `unknown_user`, `unknown_conversation`,
+  ///   `ambiguous_title`, `not_allowed`.
   public func conversations(_ query: ListQuery = ListQuery()) throws -> [Conversation] {
     try list(query, []) { query, store, me in
       let cursor = try query.after.map { try PageCursor($0, store: store.uuid()) }
@@ -11,13 +12,15 @@ extension Messenger {
     }
   }
 
-  /// How many messages are unread in the conversations that the query selects.
+  /// The number of unread messages of the conversations that the query selects.
+  ///
+  /// - Throws: like `conversations(_:)`.
   public func unreadCount(_ query: ListQuery = ListQuery()) throws -> Int {
     try list(query, 0) { query, store, me in try store.unreadCount(query, as: Viewer(store, me)) }
   }
 
   /// Runs `body` with the conversations that a query names found.
-  private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Store, Int64) throws -> T) throws -> T {
+  private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Store, UserKey) throws -> T) throws -> T {
     let found = try reading(nil as T?) { store, me in
       var query = query
       if !query.conversations.isEmpty { query.keys = try query.conversations.map { try find($0, store, me).key } }
@@ -27,7 +30,9 @@ extension Messenger {
     return found ?? empty
   }
 
-  /// One conversation as it is now.
+  /// One conversation in its current state.
+  ///
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func conversation(_ reference: ConversationReference) throws -> Conversation {
     let found = try reading(nil as Conversation?) { store, me in
       let row = try find(reference, store, me)
@@ -45,11 +50,13 @@ extension Messenger {
         subject: reference.description))
   }
 
-  /// The conversation of the user and others: the direct one, found or created, of one or two users, otherwise a new
-  /// group without a title.
+  /// The conversation of the user and others: the direct one, found or created, with one user; else a new group without a
+  /// title.
   ///
-  /// - Parameter ifAbsent: returns the group without a title of exactly these users where there is one.
-  /// - Throws: `unknown_user`, `not_allowed` for a blocked user, `ambiguous_title` of several such groups.
+  /// - Parameters:
+  ///   - handles: the handles of the others; empty for the conversation of the user with themselves.
+  ///   - ifAbsent: whether to return the group without a title of exactly these users if there is one.
+  /// - Throws: `unknown_user`, `not_allowed` for a blocked user, `ambiguous_title` if there are several such groups.
   public func createConversation(with handles: [String], ifAbsent: Bool = false) throws -> Conversation {
     try writing { store, me in
       let others = try keys(handles, store, me).filter { $0 != me }
@@ -65,19 +72,22 @@ extension Messenger {
   }
 
   /// The direct conversation with a user, found or created: never two for a pair.
-  public func directConversation(with handle: String) throws -> Conversation {
+  package func directConversation(with handle: String) throws -> Conversation {
     try createConversation(with: [handle])
   }
 
-  func startDirect(with other: Int64, _ store: Store, _ me: Int64) throws -> Store.ConversationRow {
+  func startDirect(with other: UserKey, _ store: Store, _ me: UserKey) throws -> Store.ConversationRow {
     try store.insertConversation(
       .direct(me, other), creator: me, participants: me == other ? [me] : [me, other], at: .now)
   }
 
-  /// A new group of the user and those participants.
+  /// Creates a group of the user, who owns it, and others.
   ///
-  /// - Parameter ifAbsent: returns what the user's references to that title mean, where there is such a conversation
-  ///   and they are in it; its participants stay as they are.
+  /// - Parameters:
+  ///   - title: the title, of 1 to 256 bytes.
+  ///   - handles: the handles of the others.
+  ///   - ifAbsent: whether to return the conversation that the title refers to if there is one; its participants stay as
+  ///     they are.
   /// - Throws: `bad_field` for the title, `unknown_user`, `ambiguous_title`.
   public func createGroup(titled title: String, with handles: [String], ifAbsent: Bool = false) throws -> Conversation {
     try checkNewTitle(title)
@@ -88,7 +98,7 @@ extension Messenger {
   }
 
   private func createGroup(
-    _ title: String?, of others: [Int64], ifAbsent: Bool, _ store: Store, _ me: Int64
+    _ title: String?, of others: [UserKey], ifAbsent: Bool, _ store: Store, _ me: UserKey
   ) throws -> Conversation {
     if ifAbsent, let row = try existingGroup(title, of: others, store, me) {
       try bringBack(row, store, me)
@@ -102,7 +112,7 @@ extension Messenger {
 
   /// The one group that a title means, or without one that of exactly these members.
   private func existingGroup(
-    _ title: String?, of others: [Int64], _ store: Store, _ me: Int64
+    _ title: String?, of others: [UserKey], _ store: Store, _ me: UserKey
   ) throws -> Store.ConversationRow? {
     if let title, let row = try store.conversation(ownName: title, of: me) { return row }
     let groups =
@@ -115,7 +125,7 @@ extension Messenger {
     return groups.first
   }
 
-  func asSeen(_ row: Store.ConversationRow, _ store: Store, _ me: Int64) throws -> Conversation {
+  func asSeen(_ row: Store.ConversationRow, _ store: Store, _ me: UserKey) throws -> Conversation {
     guard let seen = try store.conversation(row.key, as: Viewer(store, me)) else {
       throw DMError(.internal, "the conversation '\(row.id)' was not found again", subject: row.id.description)
     }
@@ -126,9 +136,12 @@ extension Messenger {
 extension Messenger {
   /// Adds a user.
   ///
-  /// Nobody acts: the first user of a store is added like this too.
+  /// The user who acts need not exist: the first user of a store is added like this too.
   ///
-  /// - Parameter ifAbsent: returns the user who has the handle, whose profile stays as it is.
+  /// - Parameters:
+  ///   - handle: the handle of the new user.
+  ///   - profile: their profile.
+  ///   - ifAbsent: whether to return the user who has the handle if there is one; their profile stays as it is.
   /// - Throws: `handle_taken`, `bad_handle`, `bad_field`.
   public func addUser(
     _ handle: Handle, _ profile: ProfileChange = ProfileChange(), ifAbsent: Bool = false
@@ -147,7 +160,9 @@ extension Messenger {
     }
   }
 
-  /// Changes one's own profile.
+  /// Changes the profile of the user.
+  ///
+  /// - Throws: `bad_field`.
   public func setProfile(_ change: ProfileChange) throws -> User {
     try change.check()
     let user = try writing { store, me in
@@ -159,7 +174,9 @@ extension Messenger {
     return user
   }
 
-  /// A user's profile; one's own when no handle is given.
+  /// A user; the user who acts if no handle is given.
+  ///
+  /// - Throws: `unknown_user`.
   public func user(_ handle: String? = nil) throws -> User {
     let handle = handle ?? identity.handle.description
     guard let store = try existingStore() else {
@@ -175,7 +192,7 @@ extension Messenger {
     return user
   }
 
-  /// Up to `limit` users in the order of their handles' bytes, after one.
+  /// Up to `limit` users whose handles come after a handle, in the order of the handles' bytes.
   public func users(after handle: String = "", limit: Int) throws -> [User] {
     guard let store = try existingStore() else { return [] }
     return try store.users(after: handle, limit: limit)

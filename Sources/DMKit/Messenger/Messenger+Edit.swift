@@ -1,7 +1,12 @@
 public import DMModel
 
 extension Messenger {
-  /// Does things to messages in one transaction, in order, and says what became of each.
+  /// Acts on messages, in order and in one transaction.
+  ///
+  /// An action that fails does not stop the others.
+  ///
+  /// - Returns: the results, in the order of the actions.
+  /// - Throws: an error of the store; then nothing was changed.
   public func edit(_ batch: [Edit]) throws -> [Result<Edit.Outcome, DMError>] {
     // So that a mistake makes no store.
     if try !hasStore() {
@@ -15,7 +20,9 @@ extension Messenger {
     return try perform(batch) { EditSession(self, $0, $1) }
   }
 
-  /// The messages that a conversation's numbers mean, of which the user sees the message.
+  /// The messages of a conversation with some numbers that the user sees, ascending.
+  ///
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func messages(in conversation: ConversationReference, _ ranges: [RangeReference]) throws -> [Message] {
     var query = HistoryQuery(conversation)
     (query.ranges, query.limit) = (ranges, nil)
@@ -27,12 +34,12 @@ extension Messenger {
 final class EditSession: BatchSession {
   private let messenger: Messenger
   private let store: Store
-  private let me: Int64
+  private let me: UserKey
   /// One for all: what is hidden from a user may be as much as what they edit.
   private let viewer: Viewer
   private let mentions: Mentions
 
-  init(_ messenger: Messenger, _ store: Store, _ me: Int64) {
+  init(_ messenger: Messenger, _ store: Store, _ me: UserKey) {
     self.messenger = messenger
     self.store = store
     self.me = me

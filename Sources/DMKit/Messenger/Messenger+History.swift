@@ -2,11 +2,11 @@ public import DMModel
 
 /// Messages in batches, oldest first.
 ///
-/// Between two batches nothing of the store is held.
+/// Between two batches it holds no transaction.
 public final class History {
   private enum Plan {
     /// Those that come first stand last.
-    case ranges([SeqRange], conversation: Int64)
+    case ranges([SeqRange], conversation: ConversationKey)
     case timeline(Store.TimelineFilter, from: Store.Moment)
   }
 
@@ -16,7 +16,7 @@ public final class History {
   /// For all batches: what expires meanwhile was there when the reading began.
   private var viewer: Viewer?
 
-  /// Where the stream goes on after this history; nil when there is no store yet.
+  /// The position at which a stream continues after this history; nil if there is no store yet.
   public private(set) var cursor: Cursor?
 
   /// The most messages of a batch: enough to make the query's cost small, few enough to stay in memory.
@@ -37,7 +37,7 @@ public final class History {
       if query.conversations.count == 1 {
         return try rows.first.map {
           .ranges(try Self.ranges(query, $0, messenger, store, viewer).reversed(), conversation: $0.key)
-        } ?? .ranges([], conversation: 0)
+        } ?? .ranges([], conversation: ConversationKey(number: 0))
       }
       return try Self.timeline(query, query.conversations.isEmpty ? nil : rows.map(\.key), messenger, store, viewer)
     }
@@ -46,7 +46,9 @@ public final class History {
     }
   }
 
-  /// The next messages; empty when there are no more.
+  /// The next messages, at most 500; empty at the end.
+  ///
+  /// - Throws: an error of the store.
   public func next() throws -> [Message] {
     // A stretch may hold nothing that the user sees.
     while plan != nil, left != 0 {
@@ -127,7 +129,7 @@ public final class History {
   }
 
   private static func timeline(
-    _ query: HistoryQuery, _ conversations: [Int64]?, _ messenger: Messenger, _ store: Store, _ viewer: Viewer
+    _ query: HistoryQuery, _ conversations: [ConversationKey]?, _ messenger: Messenger, _ store: Store, _ viewer: Viewer
   ) throws -> Plan? {
     let me = viewer.user
     func time(_ bound: HistoryQuery.Bound) throws -> Timestamp {
@@ -154,7 +156,7 @@ public final class History {
 extension Messenger {
   /// The numbers that ranges mean to a user, unsorted.
   func resolved(
-    _ ranges: [RangeReference], in row: Store.ConversationRow, _ store: Store, _ me: Int64
+    _ ranges: [RangeReference], in row: Store.ConversationRow, _ store: Store, _ me: UserKey
   ) throws -> [SeqRange] {
     // One without extras: tombstones are printed, and not counted.
     let viewer = Viewer(store, me)
@@ -163,12 +165,18 @@ extension Messenger {
     }
   }
 
-  /// Messages of one conversation or of all, oldest first, in batches.
+  /// The messages that a query selects; marks nothing as read.
   ///
-  /// - Throws: `unknown_conversation`, `unknown_message` for a bound, `not_allowed`.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message` for a bound.
   public func history(_ query: HistoryQuery) throws -> History { try History(self, query) }
 
-  /// A page of a conversation: the newest `limit` messages before a number, oldest first.
+  /// The last messages of a conversation before a number, oldest first.
+  ///
+  /// - Parameters:
+  ///   - conversation: the conversation.
+  ///   - seq: the number; nil for the end.
+  ///   - limit: the maximum number of messages.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func messages(in conversation: ConversationReference, before seq: Int? = nil, limit: Int) throws -> [Message] {
     var query = HistoryQuery(conversation)
     query.before = seq.map { .message(.number($0, in: nil)) }

@@ -1,4 +1,4 @@
-public import DMModel
+package import DMModel
 
 extension Messenger {
   /// Adds history in one transaction, in order, and says what became of each line.
@@ -6,7 +6,7 @@ extension Messenger {
   /// Missing users and groups are created, and all of it counts as read. While a group has nothing but history, a
   /// sender joins it from its first message; later only its participants import, and that is announced. What is there
   /// already, by its id or else by sender and nonce, is returned as a duplicate.
-  public func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
+  package func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
     try perform(batch) { try ImportSession(self, $0, $1) }
   }
 }
@@ -15,21 +15,21 @@ extension Messenger {
 final class ImportSession: BatchSession {
   let messenger: Messenger
   let store: Store
-  let me: Int64
+  let me: UserKey
   let rules: ImportRules
   /// For finding what is there already; what is answered is only what the user sees.
   let allSeeing: Viewer
-  private var users: [Handle: Int64] = [:]
-  private var keys: [ImportedMessage.Group: Int64] = [:]
-  private var rows: [Int64: Store.ConversationRow] = [:]
-  private var participants: [Int64: Set<Int64>] = [:]
+  private var users: [Handle: UserKey] = [:]
+  private var keys: [ImportedMessage.Group: ConversationKey] = [:]
+  private var rows: [ConversationKey: Store.ConversationRow] = [:]
+  private var participants: [ConversationKey: Set<UserKey>] = [:]
   private let mentions: Mentions
   /// The first number that each conversation got in this transaction.
-  private var firstAdded: [Int64: Int] = [:]
-  private var joined: [Int64: [Int64]] = [:]
-  private var created: Set<Int64> = []
+  private var firstAdded: [ConversationKey: Int] = [:]
+  private var joined: [ConversationKey: [UserKey]] = [:]
+  private var created: Set<ConversationKey> = []
 
-  init(_ messenger: Messenger, _ store: Store, _ me: Int64) throws {
+  init(_ messenger: Messenger, _ store: Store, _ me: UserKey) throws {
     self.messenger = messenger
     self.store = store
     self.me = me
@@ -174,7 +174,7 @@ final class ImportSession: BatchSession {
   }
 
   private func create(
-    _ kind: Store.NewConversation, id: Identifier? = nil, creator: Int64? = nil, participants: [Int64] = [],
+    _ kind: Store.NewConversation, id: Identifier? = nil, creator: UserKey? = nil, participants: [UserKey] = [],
     at time: Timestamp
   ) throws -> Store.ConversationRow {
     let row = try store.insertConversation(
@@ -183,13 +183,13 @@ final class ImportSession: BatchSession {
     return row
   }
 
-  func existingKey(of handle: Handle) throws -> Int64? {
+  func existingKey(of handle: Handle) throws -> UserKey? {
     if let known = users[handle] { return known }
     users[handle] = try store.userKey(handle.description)
     return users[handle]
   }
 
-  private func key(of handle: Handle) throws -> Int64 {
+  private func key(of handle: Handle) throws -> UserKey {
     if let known = try existingKey(of: handle) { return known }
     let key = try store.insertUser(handle, at: .now)
     users[handle] = key
@@ -204,14 +204,14 @@ final class ImportSession: BatchSession {
   }
 
   /// Those who are in a conversation.
-  private func members(of conversation: Int64) throws -> Set<Int64> {
+  private func members(of conversation: ConversationKey) throws -> Set<UserKey> {
     if let known = participants[conversation] { return known }
     let found = Set(try store.participantKeys(of: conversation))
     participants[conversation] = found
     return found
   }
 
-  private func admit(_ user: Int64, to row: Store.ConversationRow) throws {
+  private func admit(_ user: UserKey, to row: Store.ConversationRow) throws {
     guard try !members(of: row.key).contains(user) else { return }
     // Who has left stays away.
     if try store.participates(user, in: row.key) { return }

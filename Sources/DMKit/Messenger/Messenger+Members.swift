@@ -3,10 +3,13 @@ internal import DMStore
 internal import DMSystem
 
 extension Messenger {
-  /// Adds users to a group and says so in it.
+  /// Adds users to a group, and announces it there.
   ///
-  /// - Parameter withHistory: whether they see what was said before, too.
-  /// - Returns: nil when all were in it.
+  /// - Parameters:
+  ///   - handles: the handles of the users.
+  ///   - reference: the group.
+  ///   - withHistory: whether they also see the messages from before.
+  /// - Returns: nil if all of them were participants already.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func add(_ handles: [String], to reference: ConversationReference, withHistory: Bool = false) throws
     -> Conversation?
@@ -28,7 +31,7 @@ extension Messenger {
 
   /// Has a user take part from the message that announced them.
   private func admit(
-    _ user: Int64, to row: Store.ConversationRow, announcedIn seq: Int, withHistory: Bool, _ store: Store
+    _ user: UserKey, to row: Store.ConversationRow, announcedIn seq: Int, withHistory: Bool, _ store: Store
   ) throws {
     var missed = 1
     if let left = try store.membership(of: user, in: row.key)?.leftSeq {
@@ -45,14 +48,17 @@ extension Messenger {
   }
 
   /// What a user does to one who blocks them must not be shown to that one.
-  func putAside(_ conversation: Int64, of user: Int64, _ store: Store) throws {
+  func putAside(_ conversation: ConversationKey, of user: UserKey, _ store: Store) throws {
     try store.set(.archived(true), of: user, in: conversation)
     try store.set(.mutedUntil(.forever), of: user, in: conversation)
   }
 
-  /// Removes users from a group and says so in it; users remove themselves by leaving.
+  /// Removes users from a group, and announces it there.
   ///
-  /// - Returns: nil when none of them was in it.
+  /// For the user who acts there is `leave(_:)`.
+  ///
+  /// - Returns: nil if none of them was a participant.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func remove(_ handles: [String], from reference: ConversationReference) throws -> Conversation? {
     try changeGroup(reference, .remove) { row, store, me in
       var isChanged = false
@@ -64,7 +70,9 @@ extension Messenger {
     }
   }
 
-  /// Leaves a group; the last owner passes it on to the participant who has been in it longest.
+  /// Leaves a group; if the user was the last owner, the participant of the longest time becomes the owner.
+  ///
+  /// - Throws: `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func leave(_ reference: ConversationReference) throws -> Conversation? {
     try changeGroup(reference, .leave) { row, store, me in
       try end(me, by: me, &row, store)
@@ -72,7 +80,7 @@ extension Messenger {
     }
   }
 
-  private func end(_ user: Int64, by me: Int64, _ row: inout Store.ConversationRow, _ store: Store) throws {
+  private func end(_ user: UserKey, by me: UserKey, _ row: inout Store.ConversationRow, _ store: Store) throws {
     try store.announce(.userLeft, [store.handle(user).description], by: me, in: &row)
     try store.leave(row, user)
     if try !store.blockedUsers(by: user).isEmpty { try store.applyBlocks(of: user, in: row.key) }
@@ -80,9 +88,10 @@ extension Messenger {
     try store.append(.ownState, conversation: row.key, user: user, at: .now)
   }
 
-  /// Changes the title of a group and says so in it.
+  /// Changes the title of a group, and announces it there.
   ///
-  /// - Throws: `bad_field` besides.
+  /// - Returns: nil if it was the title already.
+  /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func setTitle(_ title: String, of reference: ConversationReference) throws -> Conversation? {
     try checkNewTitle(title)
     return try changeGroup(reference, .retitle) { row, store, me in
@@ -93,7 +102,10 @@ extension Messenger {
     }
   }
 
-  /// Sets where a picture of a group is; nil for none.
+  /// Sets the address of the picture of a group; nil for none.
+  ///
+  /// - Returns: nil if nothing changed.
+  /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func setAvatar(_ url: String?, of reference: ConversationReference) throws -> Conversation? {
     try ProfileChange(avatarURL: url).check()
     return try changeGroup(reference, .changeAvatar) { row, store, me in
@@ -103,9 +115,10 @@ extension Messenger {
     }
   }
 
-  /// Has what is said from now on live that long; nil for ever.
+  /// Sets the time after which new messages expire; nil if they do not.
   ///
-  /// - Throws: `bad_field` unless it is a second at least.
+  /// - Returns: nil if nothing changed.
+  /// - Throws: `bad_field` for less than a second, `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func setExpiry(_ lifetime: Duration?, of reference: ConversationReference) throws -> Conversation? {
     if let lifetime { try checkLifetime(lifetime) }
     return try changeGroup(reference, .expire) { row, store, me in
@@ -118,7 +131,7 @@ extension Messenger {
   /// Does something to a conversation that all in it see.
   private func changeGroup(
     _ reference: ConversationReference, _ act: Act,
-    _ body: (inout Store.ConversationRow, Store, Int64) throws -> Bool
+    _ body: (inout Store.ConversationRow, Store, UserKey) throws -> Bool
   ) throws -> Conversation? {
     try expectStore(with: reference)
     return try writing { store, me in
@@ -136,8 +149,8 @@ extension Messenger {
   }
 
   /// The keys of users, each once.
-  func keys(_ handles: [String], _ store: Store, _ me: Int64) throws -> [Int64] {
-    var found: [Int64] = []
+  func keys(_ handles: [String], _ store: Store, _ me: UserKey) throws -> [UserKey] {
+    var found: [UserKey] = []
     for handle in handles {
       guard let user = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
       if !found.contains(user) { found.append(user) }

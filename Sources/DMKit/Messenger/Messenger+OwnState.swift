@@ -1,27 +1,30 @@
 public import DMModel
 internal import DMSystem
 
-/// What of a conversation is one's own business.
+/// A change of a conversation that concerns the user only.
 public enum OwnChange: Equatable, Sendable {
+  /// Lists it first, or does so no longer.
   case pinned(Bool)
+  /// Leaves it out of lists, or does so no longer.
   case archived(Bool)
-  /// For that long, without an end where that is nil.
+  /// Mutes it for a time; nil for no end.
   case muted(for: Duration?)
+  /// Ends the muting.
   case unmuted
-  /// Gone from one's lists until something new is said, with all that was said.
+  /// Hides all its messages, and lists it again when a new one arrives.
   case deleted
-  /// Nil for none.
+  /// Sets the draft; nil removes it.
   case draft(String?)
-  /// The user's own name for it, which goes before titles; nil for none.
+  /// Sets the user's own name for it, which takes precedence over titles; nil removes it.
   case named(String?)
 }
 
 extension Messenger {
-  /// Changes what of conversations is the user's own; others are told nothing.
+  /// Changes conversations for the user only; others are not told.
   ///
-  /// - Returns: those that changed, as they are now.
-  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `bad_field` for a draft or a
-  ///   name, `name_taken` for a name that another conversation has.
+  /// - Returns: the conversations that changed.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `bad_field` for a draft or a name,
+  ///   `name_taken` for a name that another conversation has; then nothing was changed.
   public func change(_ change: OwnChange, in references: [ConversationReference]) throws -> [Conversation] {
     for reference in references { try expectStore(with: reference) }
     if case .draft(let text?) = change { try Outgoing.check(text: text) }
@@ -34,7 +37,9 @@ extension Messenger {
     }
   }
 
-  /// Keeps a text as the draft of a conversation, which begins by that if it has not begun yet.
+  /// Stores a text as the draft of a conversation; a direct one is created if it does not exist.
+  ///
+  /// - Throws: `empty_text`, `text_too_long`, `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func saveDraft(_ text: String, in reference: ConversationReference) throws -> Conversation {
     try Outgoing.check(text: text)
     return try writing { store, me in
@@ -54,13 +59,13 @@ extension Messenger {
   }
 
   /// Lists a conversation again that the user had deleted: they have something to say in it.
-  func bringBack(_ row: Store.ConversationRow, _ store: Store, _ me: Int64) throws {
+  func bringBack(_ row: Store.ConversationRow, _ store: Store, _ me: UserKey) throws {
     guard try store.set(.deleted(false), of: me, in: row.key) else { return }
     try store.append(.ownState, conversation: row.key, user: me, at: .now)
   }
 
   /// - Returns: whether anything changed.
-  func apply(_ change: OwnChange, in row: Store.ConversationRow, _ store: Store, _ me: Int64) throws -> Bool {
+  func apply(_ change: OwnChange, in row: Store.ConversationRow, _ store: Store, _ me: UserKey) throws -> Bool {
     let before = try asSeen(row, store, me)
     switch change {
     case .pinned(let value):
@@ -97,7 +102,8 @@ extension Messenger {
     try store.append(.ownState, conversation: row.key, user: me, at: .now)
     return true
   }
-  private func nameTaken(_ name: String, _ row: Store.ConversationRow, _ store: Store, _ me: Int64) throws -> DMError {
+  private func nameTaken(_ name: String, _ row: Store.ConversationRow, _ store: Store, _ me: UserKey) throws -> DMError
+  {
     var other = try asSeen(row, store, me)
     other.ownName = nil
     let title = try store.name(of: other, as: Viewer(store, me))

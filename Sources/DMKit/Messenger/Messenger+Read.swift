@@ -1,35 +1,42 @@
 public import DMModel
 internal import DMStore
 
-/// Which messages of a conversation to mark.
+/// The messages of a conversation to mark.
 public enum ReadTarget: Sendable {
+  /// The messages with these numbers.
   case ranges([RangeReference])
-  /// Everything to that message, itself included.
+  /// All messages up to this one, included.
   case upTo(MessageReference)
-  /// Everything that was said before a message or a moment.
+  /// All messages before a message or a time.
   case before(HistoryQuery.Bound)
-  /// Everything from a message or a moment on, to another if one is given.
+  /// All messages from a message or a time on, and before another if one is given.
   case since(HistoryQuery.Bound, before: HistoryQuery.Bound?)
+  /// All messages.
   case all
 }
 
 extension Messenger {
-  /// What to do to messages.
+  /// How to mark messages.
   public struct MarkOptions: Sendable {
+    /// How to mark: as read, as unread or as delivered.
     public var act = Marked.Action.read
-    /// Says what would change and changes nothing.
+    /// Returns what would change, and changes nothing.
     public var isDryRun = false
-    /// The handle of the only sender whose messages are marked.
+    /// The handle of the only sender whose messages are marked; nil for all.
     public var sender: String?
-    /// Marks as read without a receipt, so that nobody else learns of it.
+    /// Marks as read without a receipt, so that no other user is told.
     public var isPrivate = false
 
+    /// Makes the options to mark the messages of all senders as read.
     public init() {}
   }
 
   /// Marks messages of one conversation.
   ///
-  /// - Returns: nil when nothing changed.
+  /// Linear in the number of ranges that change. If nothing changes, it neither waits nor writes.
+  ///
+  /// - Returns: nil if nothing changed.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message`.
   public func markRead(
     _ target: ReadTarget, in reference: ConversationReference, _ options: MarkOptions = MarkOptions()
   ) throws -> Marked? {
@@ -39,11 +46,15 @@ extension Messenger {
     }.first
   }
 
-  /// Marks messages of all conversations; returns what changed in each that changed.
+  /// Marks messages of all conversations.
   ///
   /// - Parameters:
+  ///   - target: the messages to mark in each conversation.
+  ///   - options: how to mark them.
   ///   - except: conversations that are left out.
-  ///   - muted: only those that are muted, or only those that are not; nil for both.
+  ///   - muted: only muted conversations, or only those that are not; nil for both.
+  /// - Returns: one result for each conversation that changed.
+  /// - Throws: `unknown_user`; for `except`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func markReadEverywhere(
     _ target: ReadTarget, _ options: MarkOptions = MarkOptions(), except: [ConversationReference] = [],
     muted: Bool? = nil
@@ -62,11 +73,11 @@ extension Messenger {
   }
 
   /// A message as a line of dm-tail names it.
-  public struct Mentioned: Hashable, Sendable {
-    public let conversation: Identifier
-    public let seq: Int
+  package struct Mentioned: Hashable, Sendable {
+    package let conversation: Identifier
+    package let seq: Int
 
-    public init(conversation: Identifier, seq: Int) {
+    package init(conversation: Identifier, seq: Int) {
       self.conversation = conversation
       self.seq = seq
     }
@@ -74,14 +85,14 @@ extension Messenger {
 
   /// Marks exactly these messages; returns what changed in each conversation that changed, and what was wrong with each
   /// message that could not be marked, by its index.
-  public func markRead(
+  package func markRead(
     _ messages: [Mentioned], _ options: MarkOptions = MarkOptions()
   ) throws -> (marked: [Marked], errors: [Int: DMError]) {
     var errors: [Int: DMError] = [:]
     let marked = try mark(options) { store, me in
       errors = [:]
-      var order: [Int64] = []
-      var wanted: [Int64: [SeqRange]] = [:]
+      var order: [ConversationKey] = []
+      var wanted: [ConversationKey: [SeqRange]] = [:]
       var rows: [Identifier: Store.ConversationRow] = [:]
       for (index, message) in messages.enumerated() {
         do {
@@ -101,16 +112,16 @@ extension Messenger {
     return (marked, errors)
   }
 
-  /// Notes that messages reached the user.
+  /// Records that messages reached the user: in each conversation all up to a number.
   ///
-  /// Not an act: it is left out when the store is busy or cannot be written to.
+  /// Changes nothing if the store is busy or cannot be written to, because a later call can do it.
   ///
-  /// - Returns: whether it was noted.
+  /// - Returns: whether it is recorded.
   @discardableResult
   public func markDelivered(upTo seqs: [Identifier: Int]) throws -> Bool {
     try attempt {
       let news = try reading([]) { store, me in
-        try seqs.compactMap { id, seq -> (Int64, Int)? in
+        try seqs.compactMap { id, seq -> (ConversationKey, Int)? in
           guard let row = try store.conversation(id), try store.isParticipant(me, of: row.key) else { return nil }
           let seq = min(seq, row.lastSeq)
           return try store.deliveredSeq(to: me, in: row.key) < seq ? (row.key, seq) : nil
@@ -125,10 +136,10 @@ extension Messenger {
 
   // MARK: How
 
-  private typealias Marks = [(conversation: Int64, ranges: [SeqRange])]
+  private typealias Marks = [(conversation: ConversationKey, ranges: [SeqRange])]
 
   private func ranges(
-    _ target: ReadTarget, in row: Store.ConversationRow, _ options: MarkOptions, _ store: Store, _ me: Int64
+    _ target: ReadTarget, in row: Store.ConversationRow, _ options: MarkOptions, _ store: Store, _ me: UserKey
   ) throws -> [SeqRange] {
     let all = try ranges(target, in: row, store, me)
     guard let sender = try sender(of: options, store, me) else { return all }
@@ -137,14 +148,14 @@ extension Messenger {
       wouldChange(all, options.act, store, viewer, row.key).flatMap { try store.messages(of: sender, $0, in: row.key) })
   }
 
-  private func sender(of options: MarkOptions, _ store: Store, _ me: Int64) throws -> Int64? {
+  private func sender(of options: MarkOptions, _ store: Store, _ me: UserKey) throws -> UserKey? {
     guard let handle = options.sender else { return nil }
     guard let key = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
     return key
   }
 
   private func ranges(
-    _ target: ReadTarget, in row: Store.ConversationRow, _ store: Store, _ me: Int64
+    _ target: ReadTarget, in row: Store.ConversationRow, _ store: Store, _ me: UserKey
   ) throws -> [SeqRange] {
     switch target {
     case .ranges(let references):
@@ -163,7 +174,7 @@ extension Messenger {
 
   /// The numbers of the messages that are not before a bound.
   private func numbers(
-    from bound: HistoryQuery.Bound, in row: Store.ConversationRow, _ store: Store, _ me: Int64
+    from bound: HistoryQuery.Bound, in row: Store.ConversationRow, _ store: Store, _ me: UserKey
   ) throws -> [SeqRange] {
     switch bound {
     case .message(let reference): seqs(from: try seq(of: reference, in: row, store, me), to: row.lastSeq)
@@ -173,7 +184,7 @@ extension Messenger {
 
   /// Looks first, so that marking what is marked already neither waits nor writes.
   private func mark(
-    _ options: MarkOptions, orElse missing: DMError? = nil, _ find: (Store, Int64) throws -> Marks
+    _ options: MarkOptions, orElse missing: DMError? = nil, _ find: (Store, UserKey) throws -> Marks
   ) throws -> [Marked] {
     let now = Timestamp.now
     let looked: (records: [Marked], hasChanges: Bool)? = try reading(nil) { store, me in
@@ -216,7 +227,7 @@ extension Messenger {
 
   /// The parts of ranges that an act would change.
   private func wouldChange(
-    _ ranges: [SeqRange], _ act: Marked.Action, _ store: Store, _ viewer: Viewer, _ key: Int64
+    _ ranges: [SeqRange], _ act: Marked.Action, _ store: Store, _ viewer: Viewer, _ key: ConversationKey
   ) throws -> [SeqRange] {
     switch act {
     case .read: return try ranges.flatMap { try store.wouldChange($0, toRead: true, as: viewer, in: key) }
@@ -230,7 +241,8 @@ extension Messenger {
 
   /// Does it, and returns the parts that it changed.
   func change(
-    _ ranges: [SeqRange], _ options: MarkOptions, _ store: Store, _ viewer: Viewer, _ key: Int64, at now: Timestamp
+    _ ranges: [SeqRange], _ options: MarkOptions, _ store: Store, _ viewer: Viewer, _ key: ConversationKey,
+    at now: Timestamp
   ) throws -> [SeqRange] {
     let (me, act) = (viewer.user, options.act)
     let changed: [SeqRange]
@@ -261,7 +273,7 @@ extension Messenger {
 
   /// - Parameter changed: what changed; of a delivery, which is a line under everything, also what the user does not see.
   private func marked(
-    _ changed: [SeqRange], _ options: MarkOptions, in key: Int64, at time: Timestamp, _ viewer: Viewer,
+    _ changed: [SeqRange], _ options: MarkOptions, in key: ConversationKey, at time: Timestamp, _ viewer: Viewer,
     unread: (_ count: Int) throws -> Int
   ) throws -> Marked? {
     let store = viewer.store

@@ -1,29 +1,32 @@
 public import DMModel
 
-/// Messages that are named: one, or those of a conversation with some numbers.
+/// Messages to list receipts of.
 public enum MessageSelection: Sendable {
+  /// One message.
   case message(MessageReference)
-  /// Numbers that the conversation does not have are passed over.
+  /// The messages of a conversation with some numbers; numbers that it does not have are ignored.
   case ranges([RangeReference], in: ConversationReference)
 }
 
 extension Messenger {
-  /// Who has read a message and when, oldest first.
-  public func receipts(for reference: MessageReference) throws -> [Receipt] {
+  /// The receipts of reading of one message, oldest first.
+  package func receipts(for reference: MessageReference) throws -> [Receipt] {
     try receipts(for: [.message(reference)], [.read])
   }
 
-  /// Who has got and who has read messages, and when: by conversation, oldest first, one for each act.
+  /// Which users got and read messages, and when: by conversation, oldest first.
   ///
-  /// Leaves out the sender of each message, and the users that the sender or the user blocks.
-  /// Linear in the change log where deliveries are asked for.
+  /// Leaves out the sender of each message, and users that the sender or the user blocks. Linear in the change log if
+  /// deliveries are asked for.
+  ///
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message`.
   public func receipts(
     for selections: [MessageSelection], _ kinds: Set<Receipt.Kind> = [.delivery, .read]
   ) throws -> [Receipt] {
     try reading([]) { store, me in
       let viewer = Viewer(store, me)
       var order: [Store.ConversationRow] = []
-      var wanted: [Int64: [SeqRange]] = [:]
+      var wanted: [ConversationKey: [SeqRange]] = [:]
       for selection in selections {
         let (row, ranges) = try numbers(of: selection, store, as: viewer)
         if wanted[row.key] == nil { order.append(row) }
@@ -53,7 +56,7 @@ extension Messenger {
 /// The receipts of some messages of one conversation, as a user sees them.
 private struct ReceiptList {
   private struct Act: Hashable {
-    let user: Int64
+    let user: UserKey
     let at: Timestamp?
   }
 
@@ -61,7 +64,7 @@ private struct ReceiptList {
   private let viewer: Viewer
   private let ranges: [SeqRange]
   /// Those that the user sees, ascending.
-  private let messages: [(seq: Int, sender: Int64)]
+  private let messages: [(seq: Int, sender: UserKey)]
 
   init(_ ranges: [SeqRange], in row: Store.ConversationRow, as viewer: Viewer) throws {
     (self.ranges, self.row, self.viewer) = (ranges, row, viewer)
@@ -110,7 +113,7 @@ private struct ReceiptList {
   }
 
   /// The messages of a range for which a receipt of a user counts.
-  private func seqs(of user: Int64, in range: SeqRange, besides hidden: [SeqRange] = []) throws -> [SeqRange] {
+  private func seqs(of user: UserKey, in range: SeqRange, besides hidden: [SeqRange] = []) throws -> [SeqRange] {
     if try viewer.hasBlocked(user) { return [] }
     var found: [SeqRange] = []
     // Those before the range are skipped by halves: there may be a receipt for each message.

@@ -1,11 +1,11 @@
-public import DMModel
+package import DMModel
 internal import DMStore
 
 extension Messenger {
   /// Finds a conversation that the user is in, or was in: then it ends where they left.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  func find(_ reference: ConversationReference, _ store: Store, _ me: Int64) throws -> Store.ConversationRow {
+  func find(_ reference: ConversationReference, _ store: Store, _ me: UserKey) throws -> Store.ConversationRow {
     if let row = try findIfPresent(reference, store, me) { return row }
     throw DMError(
       .unknownConversation, "there is no conversation with '\(reference)' yet; dm-send starts one",
@@ -13,7 +13,7 @@ extension Messenger {
   }
 
   /// The same, but nil for a direct conversation in which nothing was said yet.
-  func findIfPresent(_ reference: ConversationReference, _ store: Store, _ me: Int64) throws
+  func findIfPresent(_ reference: ConversationReference, _ store: Store, _ me: UserKey) throws
     -> Store.ConversationRow?
   {
     guard var row = try anyConversation(reference, store, me) else { return nil }
@@ -30,7 +30,7 @@ extension Messenger {
     return row
   }
 
-  private func anyConversation(_ reference: ConversationReference, _ store: Store, _ me: Int64) throws
+  private func anyConversation(_ reference: ConversationReference, _ store: Store, _ me: UserKey) throws
     -> Store.ConversationRow?
   {
     switch reference {
@@ -60,7 +60,7 @@ extension Messenger {
 
   /// That several groups are meant: the newest three, each with what tells it from the others.
   func ambiguous(
-    _ reference: String, _ what: String, _ groups: [Store.ConversationRow], _ store: Store, _ me: Int64
+    _ reference: String, _ what: String, _ groups: [Store.ConversationRow], _ store: Store, _ me: UserKey
   ) throws -> DMError {
     let newest = groups.sorted { $0.lastActivity > $1.lastActivity }.prefix(3)
     let list = try newest.map { row in
@@ -81,7 +81,7 @@ extension Messenger {
   ///
   /// - Throws: `unknown_message`, also when it is another conversation's.
   func seq(
-    of reference: MessageReference, in row: Store.ConversationRow, _ store: Store, _ me: Int64
+    of reference: MessageReference, in row: Store.ConversationRow, _ store: Store, _ me: UserKey
   ) throws -> Int {
     switch reference {
     case .id(let id):
@@ -113,7 +113,7 @@ extension Messenger {
   }
 
   /// A message that is named without its conversation, among the user's own.
-  func find(_ reference: MessageReference, _ store: Store, _ me: Int64) throws -> Store.Place {
+  func find(_ reference: MessageReference, _ store: Store, _ me: UserKey) throws -> Store.Place {
     switch reference {
     case .number(let number, in: let conversation?):
       let row = try find(conversation, store, me)
@@ -154,11 +154,14 @@ extension Messenger {
       subject: reference.description)
   }
 
-  /// The messages that have these ids, in their order.
+  /// The messages with these ids, in their order.
   ///
-  /// - Returns: nil when there are no ids, or the first is that of a conversation of the user, or of nothing.
-  /// - Throws: `unknown_message` also of one that the user does not see.
-  public func messages(_ ids: [Identifier], includesReaders: Bool = false) throws -> [Message]? {
+  /// - Parameters:
+  ///   - ids: the ids.
+  ///   - includesReaders: whether each message has `readBy`.
+  /// - Returns: nil if there are no ids, or if the first is not the id of a message.
+  /// - Throws: `unknown_message`, also for a message that the user does not see.
+  package func messages(_ ids: [Identifier], includesReaders: Bool = false) throws -> [Message]? {
     try reading(nil) { store, me in
       guard let first = ids.first, try store.conversation(first) == nil, try store.place(of: first) != nil else {
         return nil
@@ -170,7 +173,7 @@ extension Messenger {
 
   // MARK: Suggestions
 
-  func unknownUser(_ handle: String, _ store: Store, _ me: Int64? = nil) throws -> DMError {
+  func unknownUser(_ handle: String, _ store: Store, _ me: UserKey? = nil) throws -> DMError {
     if let fault = Handle.fault(in: handle) {
       return DMError(.unknownUser, "'\(handle)' is not a user: as a handle \(fault)", subject: handle)
     }
@@ -184,7 +187,7 @@ extension Messenger {
   }
 
   private func suggestion(
-    _ name: String, _ store: Store, _ me: Int64?, orElse advice: String = "dm-list names yours"
+    _ name: String, _ store: Store, _ me: UserKey?, orElse advice: String = "dm-list names yours"
   ) throws -> String {
     guard suggestionsLeft > 0 else { return "; \(advice)" }
     suggestionsLeft -= 1

@@ -44,7 +44,7 @@ extension Messenger {
   }
 
   /// The same before there is a conversation.
-  func checkMayStart(with other: Int64, as viewer: Viewer) throws {
+  func checkMayStart(with other: UserKey, as viewer: Viewer) throws {
     guard try viewer.hasBlocked(other) else { return }
     let handle = try viewer.store.handle(other)
     throw DMError(

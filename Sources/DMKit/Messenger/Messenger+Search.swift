@@ -1,19 +1,21 @@
 public import DMModel
 public import DMStore
 
-/// What a search found, in batches.
+/// The results of a search, in batches.
 ///
-/// Between two batches nothing of the store is held.
+/// Between two batches it holds no transaction.
 public final class SearchResults {
+  /// A message that a search found.
   public struct Found: Sendable {
-    /// With its snippet, where words were asked for.
+    /// The message.
     public let message: Message
+    /// The part of its text that matches; nil if the request has no words.
     public let snippet: Snippet?
   }
 
   private let messenger: Messenger
   private let query: SearchQuery?
-  private var keys: ArraySlice<Int64> = []
+  private var keys: ArraySlice<MessageKey> = []
   private var viewer: Viewer?
 
   private static let batch = 100
@@ -26,8 +28,8 @@ public final class SearchResults {
       self.viewer = viewer
       let filter = try Self.filter(request, messenger, store, me)
       if request.limit == 0 { return }
-      var found: [Int64] = []
-      func take(_ key: Int64) -> Bool {
+      var found: [MessageKey] = []
+      func take(_ key: MessageKey) -> Bool {
         found.append(key)
         return found.count < request.limit ?? .max
       }
@@ -43,7 +45,9 @@ public final class SearchResults {
     }
   }
 
-  /// The next of them; empty when there are no more.
+  /// The next results, at most 100; empty at the end.
+  ///
+  /// - Throws: an error of the store.
   public func next() throws -> [Found] {
     while let viewer, !keys.isEmpty {
       let batch = keys.prefix(Self.batch)
@@ -54,8 +58,8 @@ public final class SearchResults {
         let snippets = try query.map { try store.snippets(of: texts, for: $0) } ?? KeyTable()
         return found.map { key, message in
           var message = message
-          message.snippet = snippets[key]?.marked
-          return Found(message: message, snippet: snippets[key])
+          message.snippet = snippets[key.number]?.marked
+          return Found(message: message, snippet: snippets[key.number])
         }
       }
       if !found.isEmpty { return found }
@@ -64,7 +68,7 @@ public final class SearchResults {
   }
 
   private static func filter(
-    _ request: SearchRequest, _ messenger: Messenger, _ store: Store, _ me: Int64
+    _ request: SearchRequest, _ messenger: Messenger, _ store: Store, _ me: UserKey
   ) throws -> Store.SearchFilter {
     let rows = try request.conversations.map { try messenger.find($0, store, me) }
     // Within a conversation the order is that of the numbers; among several, times are all there is.
@@ -99,8 +103,7 @@ private func seqs(since: Int?, before: Int?) -> Range<Int> {
 extension Messenger {
   /// Searches the messages that the user sees.
   ///
-  /// No words are an error; what has no word in it finds nothing.
-  ///
-  /// - Throws: `unknown_user`, `unknown_conversation`, `unknown_message` for a bound, `not_allowed`.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`,
+  ///   `not_allowed`, `unknown_message` for a bound.
   public func search(_ request: SearchRequest) throws -> SearchResults { try SearchResults(self, request) }
 }

@@ -1,34 +1,40 @@
 public import DMModel
 
 extension Messenger {
-  /// Sends one message and returns it once it is durable.
+  /// Sends one message, and returns it after it is on the disk.
   ///
-  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`,
-  ///   `unknown_message` for what it replies to, `nonce_conflict`, or a fault of the store.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message` for the message that
+  ///   it answers, `unknown_attachment`, `nonce_conflict`, or an error of the store.
   public func send(_ outgoing: Outgoing) throws -> Message {
     try send([outgoing])[0].get()
   }
 
-  /// Sends messages in one transaction, in order, and says what became of each.
+  /// Sends messages in one transaction, in order.
   ///
-  /// A message that cannot be sent stops none of the others. Whatever fails for all of them, fails
-  /// before any is sent.
+  /// A message that cannot be sent does not stop the others.
   ///
-  /// - Parameter once: whether a nonce that was used before returns its message whatever the text is now.
+  /// - Parameters:
+  ///   - batch: the messages.
+  ///   - once: whether a nonce that was used before returns its message even if the text is another one now.
+  /// - Returns: the results, in the order of the messages.
+  /// - Throws: an error of the store; then nothing was sent.
   public func send(_ batch: [Outgoing], once: Bool = false) throws -> [Result<Message, DMError>] {
     try perform(batch) { SendSession(self, $0, $1, allowsOtherText: once) }
   }
 
-  /// Sends one message to several conversations, once to each, or to none of them when one cannot be sent.
+  /// Sends one message to several conversations, once to each; if one cannot be sent, to none of them.
   ///
-  /// - Parameter once: as of `send`.
-  /// - Returns: the messages, by the names under which their conversations came first.
+  /// - Parameters:
+  ///   - batch: the message, for each conversation.
+  ///   - once: whether a nonce that was used before returns its message even if the text is another one now.
+  /// - Returns: the messages, each with the first reference to its conversation.
+  /// - Throws: like `send(_:)`.
   public func sendToAll(
     _ batch: [Outgoing], once: Bool = false
   ) throws -> [(conversation: ConversationReference, message: Message)] {
     let (session, sent) = try writing(isBulk: batch.count > 1) { store, me in
       let session = SendSession(self, store, me, allowsOtherText: once)
-      var reached: Set<Int64> = []
+      var reached: Set<ConversationKey> = []
       let sent = try batch.compactMap { outgoing in
         // A conversation that is named twice, by a handle and a UUID for example, gets the message once.
         try reached.insert(session.conversationKey(of: outgoing)).inserted
@@ -44,7 +50,7 @@ extension Messenger {
   /// Looks whether the user may say something in a conversation, before work is done for it.
   ///
   /// - Throws: what sending would throw of the conversation.
-  public func checkMaySend(to reference: ConversationReference) throws {
+  package func checkMaySend(to reference: ConversationReference) throws {
     try lookAhead { store, me in
       let viewer = Viewer(store, me)
       if let row = try findIfPresent(reference, store, me) {
@@ -56,9 +62,9 @@ extension Messenger {
     }
   }
 
-  /// Sends the draft of a conversation and clears it, in one transaction.
+  /// Sends the draft of a conversation and removes it, in one transaction.
   ///
-  /// - Throws: `no_draft`, and what `send` throws.
+  /// - Throws: `no_draft`, or like `send(_:)`.
   public func sendDraft(
     in reference: ConversationReference, nonce: String? = nil, replyTo: MessageReference? = nil,
     lifetime: Duration? = nil, once: Bool = false
@@ -91,7 +97,7 @@ extension Messenger {
 
   /// A message that the user sees, to be sent elsewhere.
   ///
-  /// - Throws: `not_allowed` of an announcement.
+  /// - Throws: `unknown_message`, and `not_allowed` for an announcement.
   public func messageToForward(_ reference: MessageReference) throws -> Message {
     let message = try reading(nil as Message?) { store, me in
       try visibleMessage(reference, store, as: Viewer(store, me)).message

@@ -1,12 +1,12 @@
 public import DMModel
 
-/// That a user is typing in a conversation, as long as it is refreshed.
+/// The signal that the user is typing in a conversation; it ends unless it is refreshed.
 public struct TypingSignal: Sendable {
   private let folder: String
   private let conversation: Identifier
   private let user: Handle
 
-  /// How long after a showing it has to be shown again to go on.
+  /// The time after which the signal must be shown again.
   public static let refresh = Duration.seconds(3)
 
   init(folder: String, conversation: Identifier, user: Handle) {
@@ -18,9 +18,9 @@ public struct TypingSignal: Sendable {
   /// The file that is the signal.
   var path: String { "\(folder)/\(LiveFolder.Signal.typing(conversation, user).name)" }
 
-  /// Shows it for the next 5 s.
+  /// Shows the signal for the next 5 s.
   ///
-  /// - Returns: what tells this showing from another program's; nil when it could not be shown.
+  /// - Returns: the time of this signal, for `hide(unlessShownSince:)`; nil if it could not be shown.
   @discardableResult
   public func show() -> Timestamp? {
     let live = LiveFolder(path: folder)
@@ -28,9 +28,9 @@ public struct TypingSignal: Sendable {
     return live.time(of: .typing(conversation, user))
   }
 
-  /// Hides it.
+  /// Ends the signal.
   ///
-  /// - Parameter shown: leaves it alone when another program has shown it since then.
+  /// - Parameter shown: the result of `show()`; if another program has shown the signal since then, it continues.
   public func hide(unlessShownSince shown: Timestamp? = nil) {
     let live = LiveFolder(path: folder)
     if let shown, live.time(of: .typing(conversation, user)) != shown { return }
@@ -39,9 +39,9 @@ public struct TypingSignal: Sendable {
 }
 
 extension Messenger {
-  /// The typing of the user in a conversation; nil where nothing was said yet, so that nobody could see it.
+  /// The user's typing signal in a conversation; nil if the conversation has not begun, so that no other user could see it.
   ///
-  /// - Throws: `unknown_user`, `unknown_conversation`, `not_allowed`.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func typing(in reference: ConversationReference) throws -> TypingSignal? {
     try reading(nil) { store, me in
       guard let row = try findIfPresent(reference, store, me) else { return nil }
@@ -65,11 +65,11 @@ extension Messenger {
     if isShown { LiveFolder(path: location.live).give(.present(identity.handle)) }
   }
 
-  /// Who is there, of the users who share a conversation with the user, or of some.
+  /// Who is online: of the users who share a conversation with the user, or of some users.
   ///
-  /// Those who hide it are left out.
+  /// Leaves out users who do not show their presence.
   ///
-  /// - Throws: `unknown_user`, `not_allowed` for a user who shares none with the user.
+  /// - Throws: `unknown_user`, and `not_allowed` for a user who shares no conversation with the user.
   public func presence(of handles: [String] = []) throws -> [Presence] {
     let users = try reading([] as [Handle]) { store, me in
       if handles.isEmpty { return try store.contacts(of: me) }
@@ -93,7 +93,7 @@ extension Messenger {
   }
 
   /// Whether the user is told that another is typing: both are in the conversation, and it is one of those that were asked for.
-  func sees(_ other: Handle, typingIn conversation: Identifier, among keys: [Int64]?) throws -> Bool {
+  func sees(_ other: Handle, typingIn conversation: Identifier, among keys: [ConversationKey]?) throws -> Bool {
     guard other != identity.handle else { return false }
     return try reading(false) { store, me in
       guard let row = try store.conversation(conversation), keys?.contains(row.key) != false,
@@ -105,7 +105,7 @@ extension Messenger {
   }
 
   /// Whether the user is told that another is there.
-  func seesPresence(of other: Handle, among keys: [Int64]?) throws -> Bool {
+  func seesPresence(of other: Handle, among keys: [ConversationKey]?) throws -> Bool {
     guard other != identity.handle else { return false }
     return try reading(false) { store, me in
       try store.user(other.description)?.showsPresence == true

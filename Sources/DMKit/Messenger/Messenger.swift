@@ -1,30 +1,42 @@
 public import DMModel
 public import DMStore
 
-/// A store as one user sees it: every rule about who may do what stands here, once.
+/// A store as one user sees it, with the permissions of that user.
 ///
-/// Not Sendable: it holds a connection that stays on its thread; another thread makes its own.
+/// Not Sendable: it has a connection, which stays on its thread. Another thread makes its own.
 public final class Messenger {
-  /// Who acts, and how that was decided.
+  /// The user who acts.
   public struct Identity: Sendable {
+    /// The handle of the user.
     public let handle: Handle
-    /// The login name becomes a user by its first write; a name that was given must have been added.
-    public let isLoginName: Bool
+    /// Whether the handle is the login name, which the first write adds as a user.
+    ///
+    /// Else the user must have been added, unless the store has no users yet.
+    package let isLoginName: Bool
 
+    /// Makes an identity; reads no store.
+    ///
+    /// - Parameters:
+    ///   - handle: the handle of the user.
+    ///   - isLoginName: whether the handle is the login name, which the first write adds as a user. Else the user must have been
+    ///     added, unless the store has no users yet.
     public init(_ handle: Handle, isLoginName: Bool) {
       self.handle = handle
       self.isLoginName = isLoginName
     }
   }
 
+  /// The location of the store.
   public let location: StoreLocation
+  /// The user who acts.
   public let identity: Identity
   private var opened: Store?
   /// The user's key once it is committed; it never changes.
-  private var me: Int64?
+  private var me: UserKey?
   /// How often a mistake is still worth a search for what was meant: a file full of them is not.
   var suggestionsLeft = 10
 
+  /// Makes a messenger; the first call of another function opens the store.
   public init(_ location: StoreLocation, as identity: Identity) {
     self.location = location
     self.identity = identity
@@ -49,7 +61,7 @@ public final class Messenger {
   /// Whether there is a store.
   ///
   /// - Throws: `no_store` when one that was named is absent.
-  public func hasStore() throws -> Bool { try existingStore() != nil }
+  package func hasStore() throws -> Bool { try existingStore() != nil }
 
   /// The store, which is created where it is missing.
   ///
@@ -86,7 +98,7 @@ public final class Messenger {
   }
 
   /// Runs `body` on one state of the store, or returns `empty` when it is absent or the user may yet be added.
-  func reading<T>(_ empty: T, _ body: (Store, Int64) throws -> T) throws -> T {
+  func reading<T>(_ empty: T, _ body: (Store, UserKey) throws -> T) throws -> T {
     guard let store = try existingStore() else { return empty }
     return try store.read {
       me = try me ?? store.userKey(identity.handle.description)
@@ -102,7 +114,7 @@ public final class Messenger {
   }
 
   /// Looks, before a write is prepared, whether it may be done; where there is no store, in an empty one.
-  func lookAhead(_ body: (Store, Int64) throws -> Void) throws {
+  func lookAhead(_ body: (Store, UserKey) throws -> Void) throws {
     if let store = try opened ?? Store.open(location) {
       opened = store
       if try store.read(store.hasUsers) { return try reading((), body) }
@@ -112,14 +124,14 @@ public final class Messenger {
 
   /// Runs `body` in one durable transaction, as a user who is added when they may be.
   func writing<T>(
-    isBulk: Bool = false, patience: Int? = nil, _ body: (Store, Int64) throws -> T
+    isBulk: Bool = false, patience: Int? = nil, _ body: (Store, UserKey) throws -> T
   ) throws -> T {
     let store = try createdStore { _ = try body($0, try actor($0)) }
     return try store.write(isBulk: isBulk, patience: patience) { try body(store, try actor(store)) }
   }
 
   /// The first user to write in a new store is created, whatever their handle, and so is the login name.
-  private func actor(_ store: Store) throws -> Int64 {
+  private func actor(_ store: Store) throws -> UserKey {
     if let me = try me ?? store.userKey(identity.handle.description) { return me }
     guard try identity.isLoginName || !store.hasUsers() else {
       throw try unknownUser(identity.handle.description, store)

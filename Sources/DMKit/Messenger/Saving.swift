@@ -5,13 +5,17 @@ internal import Glibc
 
 /// An attachment whose content was saved as a file.
 public struct SavedAttachment: Equatable, Sendable {
+  /// The attachment.
   public let attachment: Attachment
+  /// The path of the new file.
   public let path: String
 }
 
-/// Which content of an attachment is meant.
+/// A content of an attachment.
 public enum AttachmentPart: Sendable {
+  /// The attachment itself.
   case content
+  /// Its small image.
   case thumbnail
 }
 
@@ -34,9 +38,11 @@ extension Attachment {
 }
 
 extension Messenger {
-  /// Hands on a content chunk by chunk, after it was held against its hash as a whole.
+  /// Passes a content to `body` chunk by chunk, after comparing the whole content with its hash.
   ///
-  /// - Throws: `store_damaged`, before anything is handed on.
+  /// Linear in the size of the content.
+  ///
+  /// - Throws: `store_damaged` before the first chunk; `unknown_attachment` for a thumbnail that does not exist.
   public func read(
     _ part: AttachmentPart, of attachment: Attachment, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
@@ -45,14 +51,17 @@ extension Messenger {
     try location.contents.chunks(of: hash, body)
   }
 
-  /// Saves a content, held against its hash, as a new file for its owner alone, never executable.
+  /// Saves a content as a new file, after comparing it with its hash.
   ///
-  /// Whole or not at all. A name that is a symbolic link is never followed.
+  /// Only its owner can read the file, and it is not executable. It is complete, or absent. A symbolic link is not followed.
   ///
   /// - Parameters:
-  ///   - path: of the file, or of a folder in which it gets its own name.
-  ///   - replacesAny: whether a file of that name is replaced.
-  /// - Throws: `cannot_create` when there is one, and inside of any store; `store_damaged`, `unknown_attachment` of a thumbnail that is not there.
+  ///   - part: the content to save.
+  ///   - attachment: the attachment.
+  ///   - path: the path of the file, or of a folder, in which the file gets the name of the attachment.
+  ///   - replacesAny: whether to replace a file of that name.
+  /// - Throws: `cannot_create` if there is such a file, or if the path is inside a store; `store_damaged`;
+  ///   `unknown_attachment` for a thumbnail that does not exist.
   public func save(
     _ part: AttachmentPart, of attachment: Attachment, to path: String, replacesAny: Bool = false
   ) throws -> SavedAttachment {
@@ -60,9 +69,15 @@ extension Messenger {
       part, of: attachment, as: isFolder(path) ? "\(path)/\(attachment.fileName(of: part))" : path, replacesAny)
   }
 
-  /// Saves those of one message, and tells of each; of two with the same name the second is called otherwise.
+  /// Saves several attachments, and calls `body` for each; names that occur twice are numbered.
   ///
-  /// - Throws: the same, and `cannot_create` when there are several and the path is not a folder.
+  /// - Parameters:
+  ///   - part: the content to save of each.
+  ///   - attachments: the attachments, such as those of one message.
+  ///   - path: the path of a folder; for one attachment also that of the file.
+  ///   - replacesAny: whether to replace files of these names.
+  ///   - body: called after each file is complete.
+  /// - Throws: like `save` of one attachment, and `cannot_create` for several attachments if the path is not a folder.
   public func save(
     _ part: AttachmentPart, of attachments: [Attachment], to path: String, replacesAny: Bool = false,
     _ body: (SavedAttachment) throws -> Void

@@ -4,7 +4,7 @@ internal import DMSystem
 final class SendSession: BatchSession {
   private let messenger: Messenger
   private let store: Store
-  private let me: Int64
+  private let me: UserKey
   private let viewer: Viewer
   /// A nonce stands for what was sent by it, whatever became of that.
   private let allSeeing: Viewer
@@ -19,12 +19,12 @@ final class SendSession: BatchSession {
 
   private var named: [ConversationReference: Target] = [:]
   /// By their keys, because two references may name the same conversation.
-  private var targets: [Int64: Target] = [:]
+  private var targets: [ConversationKey: Target] = [:]
   private let mentions: Mentions
   /// Whether a nonce may come again with another text, as it does where a text is made anew by each try.
   private let allowsOtherText: Bool
 
-  init(_ messenger: Messenger, _ store: Store, _ me: Int64, allowsOtherText: Bool = false) {
+  init(_ messenger: Messenger, _ store: Store, _ me: UserKey, allowsOtherText: Bool = false) {
     self.messenger = messenger
     self.store = store
     self.me = me
@@ -100,7 +100,7 @@ final class SendSession: BatchSession {
     return try sent(nonce, in: row.key)
   }
 
-  private func sent(_ nonce: String, in conversation: Int64) throws -> Message? {
+  private func sent(_ nonce: String, in conversation: ConversationKey) throws -> Message? {
     guard let place = try store.place(of: nonce, from: me, in: conversation) else { return nil }
     var message = try store.message(at: place, as: allSeeing)
     message?.isDuplicate = true
@@ -108,7 +108,7 @@ final class SendSession: BatchSession {
   }
 
   /// The key of the conversation of a message, which is created when it is the first to a user.
-  func conversationKey(of outgoing: Outgoing) throws -> Int64 { try target(of: outgoing).row.key }
+  func conversationKey(of outgoing: Outgoing) throws -> ConversationKey { try target(of: outgoing).row.key }
 
   private func target(of outgoing: Outgoing) throws -> Target {
     if let target = named[outgoing.conversation] { return target }

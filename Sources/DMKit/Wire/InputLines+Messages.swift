@@ -1,4 +1,4 @@
-public import DMModel
+package import DMModel
 
 extension Edit {
   /// Reads a line of `dm-edit`; nil for a line that is not a message, and for a system message that cannot be changed
@@ -6,7 +6,7 @@ extension Edit {
   ///
   /// - Parameter act: returns what to do, given the line's text.
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`.
-  public init?(line: ArraySlice<UInt8>, _ act: (String?) throws -> Act) throws {
+  package init?(line: ArraySlice<UInt8>, _ act: (String?) throws -> Act) throws {
     let line = try InputLine(line)
     guard try [nil, "message", "message_updated"].contains(line.text("type")) else { return nil }
     let act = try act(line.text("text"))
@@ -27,7 +27,7 @@ extension Messenger.Mentioned {
   /// Reads a line of `dm-read`; nil when it is not a message.
   ///
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`.
-  public init?(line: ArraySlice<UInt8>) throws {
+  package init?(line: ArraySlice<UInt8>) throws {
     let line = try InputLine(line)
     guard try line.text("type") == "message" else { return nil }
     guard let conversation = try line.identifier("conversation_id") else {

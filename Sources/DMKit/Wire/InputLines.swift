@@ -1,4 +1,5 @@
-public import DMModel
+package import DMModel
+internal import DMWire
 
 /// An input line whose members are looked up by name.
 ///
@@ -102,7 +103,7 @@ extension Outgoing {
   ///
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`, `bad_reference`,
   ///   `empty_text`, `text_too_long`.
-  public init(line: ArraySlice<UInt8>) throws {
+  package init(line: ArraySlice<UInt8>) throws {
     self = try InputLine.read(line) { line in
       for name in ["ack", "react", "read"] where line.has(name) {
         throw DMError(
@@ -176,8 +177,8 @@ extension ConsumerLine {
   ///
   /// An error in the message is stored in the result, so that a line that can never be sent can be acknowledged.
   ///
-  /// - Throws: `malformed_line`, `invalid_utf8`, `bad_field`; `missing_field` if the line asks for nothing.
-  public init(line: ArraySlice<UInt8>) throws {
+  /// - Throws: `malformed_line`, `invalid_utf8`, `bad_field`, `missing_field` when it says nothing at all.
+  package init(line: ArraySlice<UInt8>) throws {
     self = try InputLine.read(line) { line in
       let ack = try line.text("ack")
       do {
@@ -201,7 +202,7 @@ extension Imported {
   ///
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`, `bad_handle`, `bad_time`,
   ///   `empty_text`, `text_too_long`.
-  public init(line: ArraySlice<UInt8>) throws {
+  package init(line: ArraySlice<UInt8>) throws {
     self = try InputLine.read(line) { line in
       switch try line.text("type") {
       case nil, "message": return .message(try ImportedMessage(line))

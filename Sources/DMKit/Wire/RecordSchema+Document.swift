@@ -1,11 +1,10 @@
-public import DMWire
+package import DMWire
 
 // Records as JSON Schema, draft 2020-12.
 
 extension RecordSchema {
-  /// The schema document of a program: `#/$defs/input` describes the lines that it reads, the root those that it
-  /// prints.
-  public static func document(for program: String, reads: String?, writes: [String]) -> JSONWriter {
+  /// One document for a program: `#/$defs/input` is a line that it reads, the whole a line that it prints.
+  package static func document(for program: String, reads: String?, writes: [String]) -> JSONWriter {
     var names = writes
     // A conversation contains a message.
     if writes.contains(where: { $0.hasPrefix("conversation") }), !writes.contains("message") { names.append("message") }

@@ -1,6 +1,7 @@
-/// The members of every record: the source of `--schema`, and of the tests of dm-protocol(5) and of each printed line.
-public struct RecordSchema: Sendable {
-  public indirect enum Kind: Sendable {
+/// The members of every record, once: what `--schema` prints, what dm-protocol(5) is compared with and
+/// what the tests hold each line against.
+package struct RecordSchema: Sendable {
+  package indirect enum Kind: Sendable {
     case string
     case integer
     case number
@@ -23,10 +24,10 @@ public struct RecordSchema: Sendable {
     case named
   }
 
-  public struct Field: Sendable {
-    public let name: String
-    public let kind: Kind
-    public let isOptional: Bool
+  package struct Field: Sendable {
+    package let name: String
+    package let kind: Kind
+    package let isOptional: Bool
 
     init(_ name: String, _ kind: Kind, optional: Bool = false) {
       self.name = name
@@ -35,11 +36,11 @@ public struct RecordSchema: Sendable {
     }
   }
 
-  public let name: String
-  public let fields: [Field]
+  package let name: String
+  package let fields: [Field]
 
-  /// Whether programs read the record; they ignore members that they do not know.
-  public let isInput: Bool
+  /// A line that is read may have other members too; they are ignored.
+  package let isInput: Bool
 
   /// At least one of these members must be present; empty if there is no such rule.
   let needsOneOf: [String]
@@ -51,16 +52,16 @@ public struct RecordSchema: Sendable {
     self.fields = isInput ? fields : [Field("type", .constant(name))] + fields
   }
 
-  public static let outputs =
+  package static let outputs =
     [
       user, conversation, message, attachment, messageDeleted, reaction, readReceipt, deliveryReceipt, marked,
       messageUpdated, messageStatus,
       conversationUpdated, typing, presence,
       caughtUp, heartbeat, gap, ack, consumer, error,
     ] + upkeep
-  public static let inputs = [sendLine, editLine, importLine, readLine]
+  package static let inputs = [sendLine, editLine, importLine, readLine]
 
-  public static func named(_ name: String) -> RecordSchema? { (outputs + inputs).first { $0.name == name } }
+  package static func named(_ name: String) -> RecordSchema? { (outputs + inputs).first { $0.name == name } }
 
   static let user = RecordSchema(
     "user",

@@ -1,8 +1,8 @@
-public import DMModel
-public import DMWire
+package import DMModel
+package import DMWire
 
 extension Attachment: Record {
-  public func write(to json: inout JSONWriter) { write(to: &json) { _ in } }
+  package func write(to json: inout JSONWriter) { write(to: &json) { _ in } }
 
   func write(to json: inout JSONWriter, _ more: (inout JSONWriter) -> Void) {
     json.object { json in
@@ -39,7 +39,7 @@ extension Attachment: Record {
 }
 
 extension SentAttachment: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     attachment.write(to: &json) { json in
       json.member("message_id", message.id)
       json.member("conversation_id", message.conversationID)
@@ -51,26 +51,26 @@ extension SentAttachment: Record {
 }
 
 extension SavedAttachment: Record {
-  public func write(to json: inout JSONWriter) { attachment.write(to: &json) { $0.member("path", path) } }
+  package func write(to json: inout JSONWriter) { attachment.write(to: &json) { $0.member("path", path) } }
 }
 
 /// A line that can be piped into `dm-send`.
 ///
-/// It has a nonce, so that sending it twice sends one message.
-public struct SendLine: Record {
-  public let conversation: ConversationReference
-  public let text: String?
-  public let attachments: [Attachment]
+/// It bears a nonce, so that sending it twice sends once.
+package struct SendLine: Record {
+  package let conversation: ConversationReference
+  package let text: String?
+  package let attachments: [Attachment]
 
-  /// - Throws: the errors of `Outgoing.init`.
-  public init(to conversation: ConversationReference, text: String?, attachments: [Attachment]) throws {
+  /// - Throws: what `Outgoing` throws of it.
+  package init(to conversation: ConversationReference, text: String?, attachments: [Attachment]) throws {
     _ = try Outgoing(to: conversation, text: text ?? "", attachments: attachments.map(\.id))
     self.conversation = conversation
     self.text = text
     self.attachments = attachments
   }
 
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", RecordSchema.sendLine.name)
       json.member("conversation", conversation.description)

@@ -1,8 +1,8 @@
-public import DMModel
-public import DMWire
+package import DMModel
+package import DMWire
 
 extension Deletion: Record {
-  public func write(to json: inout JSONWriter) { write(to: &json, cursor: nil) }
+  package func write(to json: inout JSONWriter) { write(to: &json, cursor: nil) }
 
   func write(to json: inout JSONWriter, cursor: Cursor?) {
     json.object { json in
@@ -17,7 +17,7 @@ extension Deletion: Record {
 }
 
 extension Reaction: Record {
-  public func write(to json: inout JSONWriter) { write(to: &json, cursor: nil) }
+  package func write(to json: inout JSONWriter) { write(to: &json, cursor: nil) }
 
   func write(to json: inout JSONWriter, cursor: Cursor?) {
     json.object { json in
@@ -34,7 +34,7 @@ extension Reaction: Record {
 }
 
 extension Edit.Outcome: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     switch self {
     case .message(let message): message.write(to: &json)
     case .deleted(let deletion): deletion.write(to: &json)
@@ -45,7 +45,7 @@ extension Edit.Outcome: Record {
 }
 
 extension Report: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "report")
       json.member("message_id", messageID)

@@ -1,8 +1,8 @@
-public import DMModel
-public import DMWire
+package import DMModel
+package import DMWire
 
 extension MessagingEvent: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     switch self {
     case .message(let message, let cursor): message.write(to: &json, as: "message", cursor: cursor)
     case .messageUpdated(let message, let cursor):
@@ -52,7 +52,7 @@ extension MessageStatus {
 }
 
 extension Typing: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "typing")
       json.member("conversation_id", conversationID)
@@ -63,7 +63,7 @@ extension Typing: Record {
 }
 
 extension Presence: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "presence")
       json.member("user", user.description)
@@ -74,7 +74,7 @@ extension Presence: Record {
 }
 
 extension Acknowledgement: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "ack")
       json.member("consumer", consumer)
@@ -84,7 +84,7 @@ extension Acknowledgement: Record {
 }
 
 extension Consumer: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "consumer")
       json.member("name", name)

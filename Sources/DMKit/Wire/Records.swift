@@ -1,23 +1,23 @@
-public import DMModel
-public import DMWire
+package import DMModel
+package import DMWire
 
 /// A value that is printed as one line.
 ///
-/// `RecordSchema` has the members of each record, in the same order.
-public protocol Record {
+/// The members of each are in `RecordSchema`, in this order.
+package protocol Record {
   func write(to json: inout JSONWriter)
 }
 
 extension JSONWriter {
-  /// Writes a record and a line feed.
-  public mutating func line(_ record: some Record) {
+  /// A record as one line.
+  package mutating func line(_ record: some Record) {
     record.write(to: &self)
     endLine()
   }
 }
 
 extension User: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "user")
       json.member("handle", handle.description)
@@ -32,7 +32,7 @@ extension User: Record {
 }
 
 extension Message: Record {
-  public func write(to json: inout JSONWriter) { write(to: &json, as: "message") }
+  package func write(to json: inout JSONWriter) { write(to: &json, as: "message") }
 
   func write(to json: inout JSONWriter, as type: String, changed: [String] = [], cursor: Cursor? = nil) {
     json.object { json in
@@ -102,7 +102,7 @@ extension Message: Record {
 }
 
 extension Conversation: Record {
-  public func write(to json: inout JSONWriter) { write(to: &json, as: "conversation", cursor: nil) }
+  package func write(to json: inout JSONWriter) { write(to: &json, as: "conversation", cursor: nil) }
 
   /// - Parameter cursor: the position in the stream; nil for the conversation's position in the list.
   func write(to json: inout JSONWriter, as type: String, cursor: Cursor?) {
@@ -164,7 +164,7 @@ extension JSONWriter {
 }
 
 extension Receipt: Record {
-  public func write(to json: inout JSONWriter) { write(to: &json, cursor: nil) }
+  package func write(to json: inout JSONWriter) { write(to: &json, cursor: nil) }
 
   func write(to json: inout JSONWriter, cursor: Cursor?) {
     json.object { json in
@@ -186,7 +186,7 @@ extension Receipt: Record {
 }
 
 extension Marked: Record {
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "marked")
       json.member("action", action.rawValue)
@@ -201,17 +201,17 @@ extension Marked: Record {
   }
 }
 
-/// An error in a line of input, or in the command line.
-public struct ErrorRecord: Record, Sendable {
-  public let line: Int?
-  public let error: DMError
+/// What was wrong with a line of input, or with the whole call.
+package struct ErrorRecord: Record, Sendable {
+  package let line: Int?
+  package let error: DMError
 
-  public init(line: Int?, _ error: DMError) {
+  package init(line: Int?, _ error: DMError) {
     self.line = line
     self.error = error
   }
 
-  public func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "error")
       json.member("line", line)

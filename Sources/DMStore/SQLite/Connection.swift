@@ -1,5 +1,6 @@
 internal import CSQLite
 package import DMModel
+internal import DMSystem
 
 /// One connection to one database file, used by one thread at a time.
 ///
@@ -15,11 +16,11 @@ package struct Connection: ~Copyable {
   ///
   /// NOMUTEX because a connection never leaves its thread (sqlite.org/threadsafe.html).
   ///
-  /// - Parameter busyTimeout: milliseconds that a statement waits for a lock of SQLite's own, which only foreign tools
+  /// - Parameter busyTimeout: the time that a statement waits for a lock of SQLite's own, which only foreign tools
   ///   hold for long.
-  package init(path: String, busyTimeout: Int = StoreLocation.standardBusyTimeout) throws(DMError) {
+  package init(path: String, busyTimeout: Duration = StoreLocation.standardBusyTimeout) throws(DMError) {
     _ = Self.configured
-    self.busyTimeout = Int32(clamping: busyTimeout)
+    self.busyTimeout = Int32(clamping: busyTimeout.microseconds / 1000)
     var handle: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let code = sqlite3_open_v2(path, &handle, flags, nil)

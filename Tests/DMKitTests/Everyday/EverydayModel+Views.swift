@@ -93,7 +93,8 @@ extension EverydayModel {
       lastReadSeq: (0..<this.end(for: user)).last { countsAsRead($0 + 1, talk, by: user) }.map { $0 + 1 },
       isPinned: part.isPinned, isArchived: part.isArchived,
       pageCursor: PageCursor(
-        store: store, isPinned: part.isPinned, lastActivity: activity, conversation: Int64(talk + 1)))
+        store: store, isPinned: part.isPinned, lastActivity: activity,
+        conversation: ConversationKey(number: Int64(talk + 1))))
     let others = seen.participants.filter { $0 != handle(user) }
     let names = (others.isEmpty ? [handle(user)] : others).map(\.description)
     seen.ownName = part.ownName

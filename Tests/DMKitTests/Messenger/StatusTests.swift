@@ -29,8 +29,10 @@ struct StatusTests {
         let row = try store.groups(titled: "ops", of: me)[0]
         let reader = StatusReader(store, viewer: me)
         return (
-          try reader.readers(of: seq, in: row.key, from: sender).map { try store.handle($0).description },
-          try reader.readerCount(of: seq, in: row.key, from: sender)
+          try reader.readers(of: seq, in: row.key, from: UserKey(number: sender)).map {
+            try store.handle($0).description
+          },
+          try reader.readerCount(of: seq, in: row.key, from: UserKey(number: sender))
         )
       }
     }

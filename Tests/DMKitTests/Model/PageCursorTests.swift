@@ -12,7 +12,7 @@ struct PageCursorTests {
       let cursor = PageCursor(
         store: Self.store, isPinned: random.chance(50),
         lastActivity: Timestamp(microseconds: Int64.random(in: .min ... .max, using: &random)),
-        conversation: Int64.random(in: 0 ... .max, using: &random))
+        conversation: ConversationKey(number: Int64.random(in: 0 ... .max, using: &random)))
       let read = try PageCursor(cursor.description, store: Self.store)
       #expect(read == cursor, "seed \(seed)")
     }

@@ -48,10 +48,10 @@ struct SeqRangeTests {
     var random = SplitMix64(seed: seed)
     for _ in 0..<100 {
       var marks: [ReadMark] = []
-      var readers: [Int: Set<Int64>] = [:]
+      var readers: [Int: Set<UserKey>] = [:]
       for _ in 0..<12 {
         let range = Self.range(&random, below: 30)
-        let reader = Int64(1 + random.below(3))
+        let reader = UserKey(number: Int64(1 + random.below(3)))
         // What the store hands over: the marks that touch or overlap the range.
         let around = (range.lowerBound - 1)...(range.upperBound + 1)
         let near = marks.filter { $0.range.overlaps(around) }
@@ -59,7 +59,7 @@ struct SeqRangeTests {
         marks.sort { $0.range.lowerBound < $1.range.lowerBound }
         for seq in range { readers[seq, default: []].insert(reader) }
 
-        var found: [Int: Int64?] = [:]
+        var found: [Int: UserKey?] = [:]
         for mark in marks {
           for seq in mark.range {
             #expect(found[seq] == nil, "seed \(seed): \(seq) stands in two marks")

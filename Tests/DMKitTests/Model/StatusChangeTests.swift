@@ -5,7 +5,7 @@ import Testing
 
 /// What a receipt changes, against a look at each message and each of its possible senders.
 struct StatusChangeTests {
-  private static let users: [Int64] = [1, 2, 3, 4]
+  private static let users: [UserKey] = [1, 2, 3, 4]
 
   private static func marks(_ random: inout SplitMix64, in limit: Int) -> [ReadMark] {
     var marks: [ReadMark] = []
@@ -18,7 +18,7 @@ struct StatusChangeTests {
     return marks
   }
 
-  private static func names(_ change: StatusChange, _ seq: Int, from sender: Int64) -> Bool {
+  private static func names(_ change: StatusChange, _ seq: Int, from sender: UserKey) -> Bool {
     guard change.range.contains(seq) else { return false }
     switch change.senders {
     case .allBut(let user): return sender != user
@@ -65,7 +65,7 @@ struct StatusChangeTests {
   }
 
   @Test func `many marks one after the other take one pass`() {
-    let marks = (1...100_000).map { ReadMark(range: (2 * $0)...(2 * $0), reader: Int64($0 % 2)) }
+    let marks = (1...100_000).map { ReadMark(range: (2 * $0)...(2 * $0), reader: UserKey(number: Int64($0 % 2))) }
     #expect(StatusChange.changes(1...200_001, by: 7, over: [marks]).count == 200_001)
   }
 }

@@ -33,13 +33,13 @@ final class SearchStore {
         insert.bind(time(seq))
         insert.bind(text)
         try insert.run()
-        try store.index(text, of: Int64(seq))
+        try store.index(text, of: MessageKey(number: Int64(seq)))
       }
     }
   }
 
-  func find(_ query: String, _ order: SearchOrder = .newest, limit: Int = .max) throws -> [Int64] {
-    var found: [Int64] = []
+  func find(_ query: String, _ order: SearchOrder = .newest, limit: Int = .max) throws -> [MessageKey] {
+    var found: [MessageKey] = []
     try store.search(SearchQuery(query), order) {
       found.append($0)
       return found.count < limit
@@ -118,7 +118,7 @@ extension TemporaryStore {
       #expect(try store.find(query).isEmpty, "\(query)")
       #expect(try store.find(query, .rank).isEmpty, "\(query)")
     }
-    let found: [(String, [Int64])] = [
+    let found: [(String, [MessageKey])] = [
       ("(one", [1]), ("one) \"sharp", [1]), ("C++", [4, 2]), ("AND AND", [2]), ("and AND", [2]), ("NOT lunch", []),
       ("b@c", [4]), ("text:lunch", []), ("lunch\0sharp", [1]), ("{lunch sharp}", [1]), ("lunch\u{1}", [1]),
       ("lunch 🙂", [1]),
@@ -176,16 +176,16 @@ extension TemporaryStore {
     }
     for word in ["common", "rare", "rarest", "common NOT rare"] {
       let all = try store.find(word)
-      #expect(all == all.sorted { order[Int($0)] > order[Int($1)] })
+      #expect(all == all.sorted { order[Int($0.number)] > order[Int($1.number)] })
       #expect(all.count == ["common": 6000, "rare": 120, "rarest": 4, "common NOT rare": 5880][word])
       #expect(try store.find(word, limit: 3) == Array(all.prefix(3)))
       #expect(try Set(store.find(word, .rank)) == Set(all))
     }
     #expect(try store.find("common NOT rare", .rank) == store.find("common NOT rare"))
     var some = KeySet(upTo: 6000)
-    for key: Int64 in [50, 77, 78, 3000, 7000, -1] { some.insert(key) }
+    for key: MessageKey in [50, 77, 78, 3000, 7000, -1] { some.insert(key) }
     for order in [SearchOrder.rank, .newest] {
-      var found: Set<Int64> = []
+      var found: Set<MessageKey> = []
       try store.store.search(SearchQuery("common"), order, among: some) { found.insert($0).inserted }
       #expect(found == [50, 77, 78, 3000])
     }
@@ -209,7 +209,7 @@ extension TemporaryStore {
     for key in stride(from: 3, to: 300, by: 7) {
       let text = try #require(try store.directory.texts("SELECT text FROM message WHERE id = \(key)").first)
       try store.store.write {
-        try store.store.unindex(text, of: Int64(key))
+        try store.store.unindex(text, of: MessageKey(number: Int64(key)))
         try store.store.connection.execute("UPDATE message SET text = NULL WHERE id = \(key)")
       }
     }

@@ -43,7 +43,8 @@ import Testing
   @Test func `many are made at once, and again`() throws {
     let store = try SearchStore()
     for _ in 0..<3 {
-      let snippets = try store.store.snippets(of: (1...50).map { ($0, "lunch \($0)") }, for: SearchQuery("lunch"))
+      let snippets = try store.store.snippets(
+        of: (1...50).map { (MessageKey(number: $0), "lunch \($0)") }, for: SearchQuery("lunch"))
       #expect(Array(snippets.all).count == 50 && snippets[7]?.marked == "**lunch** 7")
     }
     #expect(try Array(store.store.snippets(of: [(1, "dinner")], for: SearchQuery("lunch")).all).isEmpty)

@@ -39,7 +39,7 @@ struct AttachmentPurgeTests {
     for message in messages {
       #expect(store.contents.size(of: long) != nil)
       try opened.write {
-        let place = try #require(try opened.place(ofMessage: message))
+        let place = try #require(try opened.place(ofMessage: MessageKey(number: message)))
         let stored = try #require(try opened.storedMessage(at: place))
         try opened.bury(stored, at: .now)
       }

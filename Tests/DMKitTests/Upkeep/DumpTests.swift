@@ -1,3 +1,4 @@
+import DMWire
 import FoundationEssentials
 import Testing
 

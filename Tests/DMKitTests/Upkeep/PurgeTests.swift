@@ -95,9 +95,9 @@ struct PurgeTests {
     let reader = try #require(try Store.open(store.location))
     let transaction = try reader.connection.begin(.read)
     _ = try reader.uuid()
-    #expect(try !store.upkeep.purge(patience: 10).isComplete)
+    #expect(try !store.upkeep.purge(timeout: .milliseconds(10)).isComplete)
     _ = consume transaction
-    let purged = try store.upkeep.purge(patience: 10)
+    let purged = try store.upkeep.purge(timeout: .milliseconds(10))
     #expect(purged.isComplete)
     #expect(purged.lastUsedAt != nil)
     #expect(try store.bytes("dm.sqlite-wal").isEmpty)

@@ -1,3 +1,5 @@
+import DMWire
+
 @testable import DMKit
 @testable import DMMedia
 

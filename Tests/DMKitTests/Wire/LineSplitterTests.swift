@@ -1,3 +1,4 @@
+import DMWire
 import Testing
 
 @testable import DMKit

@@ -1,0 +1,12 @@
+public import DMModel
+
+// Tests write keys as numbers; a program has them from the database.
+
+extension RowKey {
+  @usableFromInline
+  package init(integerLiteral number: Int64) { self.init(number: number) }
+}
+
+extension UserKey: ExpressibleByIntegerLiteral {}
+extension ConversationKey: ExpressibleByIntegerLiteral {}
+extension MessageKey: ExpressibleByIntegerLiteral {}
