@@ -1,4 +1,4 @@
-package import DMModel
+public import DMModel
 
 // A member whose value is nil is left out. That test is inlined, because the records are in other targets.
 

@@ -4,6 +4,9 @@ package import DMModel
 ///
 /// Strings are exact and safe: characters that could act on a terminal, split a line or reorder it (`isHidden`) are
 /// escaped, most of them as `\u` and four digits, which RFC 8259, section 7, allows for any character.
+///
+/// Usable from inline, because other targets do not inline the functions of a type that is only `package`.
+@usableFromInline
 package struct JSONWriter: Sendable {
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
