@@ -28,7 +28,7 @@ final class ChangeFeed {
     kinds = Set(query.kinds.flatMap(Self.changes))
     missing = query.conversations
     conversations = query.conversations.isEmpty ? nil : []
-    try messenger.reading(()) { store, me in try resolve(store, me) }
+    try messenger.reading((), resolve)
   }
 
   var cursor: Cursor { Cursor(store: uuid, position) }
@@ -47,9 +47,9 @@ final class ChangeFeed {
     }
   }
 
-  private func resolve(_ store: Store, _ me: UserKey) throws {
+  private func resolve(_ session: Session) throws {
     missing = try missing.filter { reference in
-      guard let row = try messenger.findIfPresent(reference, store, me) else { return true }
+      guard let row = try session.findIfPresent(reference) else { return true }
       conversations?.append(row.key)
       return false
     }
@@ -58,17 +58,17 @@ final class ChangeFeed {
   /// The next events; those of one batch of changes.
   func next() throws -> [MessagingEvent] {
     isDry = true
-    return try messenger.reading([]) { store, me in
-      try resolve(store, me)
+    return try messenger.reading([]) { session in
+      try resolve(session)
       guard let known = try store.knownChanges() else { return [] }
       try store.refuseReplaced(uuid)
       var events: [MessagingEvent] = []
       if Store.isForgotten(after: position.rev, of: known) { events.append(try gap(upTo: known.lowerBound - 1)) }
       let filter = Store.ChangeFilter(
-        user: me, kinds: kinds, conversations: conversations, unmutedAt: query.unmutedOnly ? .now : nil)
+        user: session.me, kinds: kinds, conversations: conversations, unmutedAt: query.unmutedOnly ? .now : nil)
       if !filter.selectsNothing {
         events.reserveCapacity(events.count + Self.batch)
-        let viewer = try currentViewer(me)
+        let viewer = try currentViewer(session)
         let count = try store.forEachChange(after: position.rev, filter, limit: Self.batch, as: viewer) { row in
           try tell(row, viewer, &events)
           isDry = position.rev == row.rev && events.count < 2 * Self.batch
@@ -114,15 +114,15 @@ final class ChangeFeed {
   /// Whether a conversation is left out because it is muted.
   func leavesOut(_ conversation: Identifier) throws -> Bool {
     guard query.unmutedOnly else { return false }
-    return try messenger.reading(false) { store, me in
-      try store.conversation(conversation).map { try store.isMuted($0.key, for: me, at: .now) } ?? false
+    return try messenger.reading(false) { session in
+      try store.conversation(conversation).map { try store.isMuted($0.key, for: session.me, at: .now) } ?? false
     }
   }
 
   /// What a viewer knows holds for one state of the store, through all batches that are read of it.
-  private func currentViewer(_ me: UserKey) throws -> Viewer {
+  private func currentViewer(_ session: Session) throws -> Viewer {
     guard let kept, kept.data == (try store.dataVersion()), kept.writes == store.writeCount else {
-      return Viewer(store, me, includesReaders: query.includesReaders)
+      return Viewer(store, session.me, includesReaders: query.includesReaders)
     }
     return kept.viewer
   }
@@ -135,50 +135,59 @@ final class ChangeFeed {
   private func tell(
     _ row: Store.ChangeRow, _ viewer: Viewer, _ events: inout [MessagingEvent]
   ) throws {
-    let me = viewer.user
     // A change of which some messages are told already is the one after the position.
     let told = row.rev == position.rev + 1 ? position.seq : 0
     position = Cursor.Position(rev: row.rev)
     guard let isMember = try viewer.isMember(of: row.conversation) else { return }
-    let isOwn = row.user == me
     // A bot would be told of what it has just done or received itself.
-    if isOwn, query.othersOnly { return }
+    if row.user == viewer.user, query.othersOnly { return }
     if let user = row.user, try viewer.hasBlocked(user) { return }
-    switch row.kind {
-    case .message:
-      if let message = row.message { events.append(.message(message, cursor)) }
-    case .edited:
-      if let message = row.message { events.append(.messageUpdated(message, cursor)) }
-    case .status:
+    if row.kind == .status {
       events += try statuses(row, after: told, viewer)
-    case .deleted, .deletedForMe:
-      if let deletion = try deletion(row, viewer) { events.append(.messageDeleted(deletion, cursor)) }
-    case .reaction:
-      guard let message = row.message, let user = row.user, let stored = row.stored else { return }
-      let reaction = Reaction(
-        messageID: message.id, conversationID: message.conversationID, seq: message.number,
-        user: try store.handle(user),
-        emoji: try store.reaction(of: user, to: stored.key), reactedAt: row.at)
-      events.append(.reaction(reaction, cursor))
-    case .readReceipt, .deliveryReceipt:
-      guard let seqs = row.seqs, let user = row.user, isMember,
-        try !gaps(in: seqs, left: viewer.hidden(in: seqs, of: row.conversation)).isEmpty
-      else { return }
-      let isRead = row.kind == .readReceipt
-      let receipt = Receipt(
-        kind: isRead ? .read : .delivery, conversationID: try store.conversationID(row.conversation),
-        conversationTitle: try store.title(of: row.conversation, as: me), user: try store.handle(user), ranges: [seqs],
-        at: row.at)
-      events.append(isRead ? .readReceipt(receipt, cursor) : .deliveryReceipt(receipt, cursor))
-    case .conversation, .ownState:
-      // What users mark for themselves concerns them alone; and those who left are told by a change of their own.
-      if row.kind == .ownState ? !isOwn : !isMember { return }
-      guard let seen = try store.conversation(row.conversation, as: viewer) else { return }
-      // What is gone from the lists comes back by being spoken in.
-      if isOwn || seen.isListed { events.append(.conversationUpdated(seen, cursor)) }
-    case .user:
-      break
+    } else if let event = try event(row, isMember: isMember, viewer) {
+      events.append(event)
     }
+  }
+
+  /// The event of a change that has one at the most.
+  private func event(_ row: Store.ChangeRow, isMember: Bool, _ viewer: Viewer) throws -> MessagingEvent? {
+    switch row.kind {
+    case .message: row.message.map { .message($0, cursor) }
+    case .edited: row.message.map { .messageUpdated($0, cursor) }
+    case .deleted, .deletedForMe: try deletion(row, viewer).map { .messageDeleted($0, cursor) }
+    case .reaction: try reaction(row).map { .reaction($0, cursor) }
+    case .readReceipt: try isMember ? receipt(row, .read, viewer).map { .readReceipt($0, cursor) } : nil
+    case .deliveryReceipt: try isMember ? receipt(row, .delivery, viewer).map { .deliveryReceipt($0, cursor) } : nil
+    case .conversation: try isMember ? conversation(row, viewer).map { .conversationUpdated($0, cursor) } : nil
+    // `ownState` rows go only to their user, also to a former member.
+    case .ownState:
+      try row.user == viewer.user ? conversation(row, viewer).map { .conversationUpdated($0, cursor) } : nil
+    case .status, .user: nil
+    }
+  }
+
+  private func reaction(_ row: Store.ChangeRow) throws -> Reaction? {
+    guard let message = row.message, let user = row.user, let stored = row.stored else { return nil }
+    return Reaction(
+      messageID: message.id, conversationID: message.conversationID, seq: message.number, user: try store.handle(user),
+      emoji: try store.reaction(of: user, to: stored.key), reactedAt: row.at)
+  }
+
+  /// The receipt of a user for messages of which the viewer sees some.
+  private func receipt(_ row: Store.ChangeRow, _ kind: Receipt.Kind, _ viewer: Viewer) throws -> Receipt? {
+    guard let seqs = row.seqs, let user = row.user,
+      try !gaps(in: seqs, left: viewer.hidden(in: seqs, of: row.conversation)).isEmpty
+    else { return nil }
+    return Receipt(
+      kind: kind, conversationID: try store.conversationID(row.conversation),
+      conversationTitle: try store.title(of: row.conversation, as: viewer.user), user: try store.handle(user),
+      ranges: [seqs], at: row.at)
+  }
+
+  /// The conversation of a change; nil for one that the viewer has deleted, which others bring back only by a message.
+  private func conversation(_ row: Store.ChangeRow, _ viewer: Viewer) throws -> Conversation? {
+    guard let seen = try store.conversation(row.conversation, as: viewer) else { return nil }
+    return row.user == viewer.user || seen.isListed ? seen : nil
   }
 
   /// That a message is gone which had reached the user.

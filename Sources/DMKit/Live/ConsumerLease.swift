@@ -13,23 +13,22 @@ final class ConsumerLease {
   /// Finds the consumer, or makes it where the query says to begin.
   init(_ name: String, _ messenger: Messenger, _ query: EventQuery, conversations: [ConversationKey]?) throws {
     try Consumer.check(name: name)
-    let found = try messenger.writing { store, me in
+    let found = try messenger.writing { session in
+      let (store, me) = (session.store, session.me)
       if let row = try store.consumers(of: me, named: name).first { return row }
       guard let start = query.start else {
         throw DMError(.usage, "the consumer '\(name)' is new; say where it begins: --cursor start, now or CURSOR")
       }
       try Consumer.check(newName: name)
-      try store.insertConsumer(name, of: me, at: messenger.placed(start, store), now: .now)
-      return try messenger.consumer(name, store, me)
+      try store.insertConsumer(name, of: me, at: store.position(of: start), now: .now)
+      return try session.consumer(name)
     }
     self.name = name
     self.messenger = messenger
     marksDelivered = query.marksDelivered && query.kinds.contains(.message)
     lock = try messenger.lease(of: found)
     // Only now does nobody else stream it.
-    position = try messenger.reading(found.position) { store, me in
-      try messenger.consumer(name, store, me).position
-    }
+    position = try messenger.reading(found.position) { try $0.consumer(name).position }
     try write(conversations)
   }
 
@@ -39,10 +38,9 @@ final class ConsumerLease {
   }
 
   private func write(_ conversations: [ConversationKey]?) throws {
-    try messenger.writing { store, me in
-      try store.describeConsumer(
-        messenger.consumer(name, store, me).key, conversations: conversations, marksDelivered: marksDelivered, now: .now
-      )
+    try messenger.writing { session in
+      try session.store.describeConsumer(
+        session.consumer(name).key, conversations: conversations, marksDelivered: marksDelivered, now: .now)
     }
     described = conversations
   }

@@ -44,14 +44,15 @@ public final class Follower {
   public init(_ messenger: Messenger, _ query: EventQuery) throws {
     self.messenger = messenger
     self.query = query
-    store = try messenger.existingStore() ?? messenger.createdStore()
+    let store = try messenger.existingStore() ?? messenger.createdStore()
+    self.store = store
     feed = try ChangeFeed(messenger, query, store)
     if let name = query.consumer {
       let lease = try ConsumerLease(name, messenger, query, conversations: feed.conversations)
       feed.position = lease.position
       self.lease = lease
     } else {
-      feed.position = try messenger.position(of: query.start ?? .now, store)
+      feed.position = try store.read { try store.position(of: query.start ?? .now) }
       lease = nil
     }
     signals = query.kinds.isDisjoint(with: [.typing, .presence]) ? nil : SignalFeed(messenger, query.kinds, feed)
@@ -78,15 +79,9 @@ public final class Follower {
   public func next(within limit: Duration? = nil) throws -> [MessagingEvent]? {
     let deadline = limit.map { monotonicMicroseconds() + $0.microseconds }
     while true {
-      if query.follows {
-        if beat?.comes() == true { try messenger.beatPresence() }
-        if heartbeat?.comes() == true { return [.heartbeat(cursor)] }
-      }
+      if query.follows, let heartbeat = try beats() { return [heartbeat] }
       if mustRead, hasCaughtUp || !query.isCaughtUp {
-        let events = try feed.next()
-        mustRead = !feed.isDry
-        mustReadExpiry = true
-        try lease?.describe(feed.conversations)
+        let events = try read()
         if !events.isEmpty { return events }
         if mustRead { continue }
       }
@@ -94,29 +89,11 @@ public final class Follower {
         hasCaughtUp = true
         return [.caughtUp(cursor)]
       }
-      guard query.follows else {
-        try delivery.write(messenger, isLast: true)
-        return nil
-      }
+      guard query.follows else { return try end() }
       if let events = try signals?.next(), !events.isEmpty { return events }
-      if mustReadExpiry { try readExpiry() }
-      if let expiry, monotonicMicroseconds() >= expiry {
-        // By the first of all who follow; where it cannot be written, readers hide it nevertheless.
-        if try !messenger.buryExpired() { noExpiryBefore = monotonicMicroseconds() + Self.seldom }
-        mustRead = true
-        continue
-      }
-      let due = [deadline, expiry, look.due, heartbeat?.due, beat?.due, delivery.due, signals?.due].compactMap { $0 }
-      guard wait(until: due.min() ?? .max) else {
-        try delivery.write(messenger, isLast: true)
-        return nil
-      }
-      if look.comes() {
-        if bell.descriptor == nil || bell.isLost { listen() }
-        if try feed.hasMore() { mustRead = true }
-        // The clock may have been set.
-        if expiry != nil { mustReadExpiry = true }
-      }
+      if try buryExpired() { continue }
+      guard wait(until: due(deadline)) else { return try end() }
+      try lookAround()
       try delivery.write(messenger)
       if !mustRead, let deadline, monotonicMicroseconds() >= deadline { return [] }
     }
@@ -133,9 +110,57 @@ public final class Follower {
     try delivery.write(messenger)
   }
 
-  private func readExpiry() throws {
-    expiry = try messenger.untilNextExpiry().map { max(monotonicMicroseconds() + $0, noExpiryBefore) }
-    mustReadExpiry = false
+  /// Does what is done at intervals, whatever happens.
+  ///
+  /// - Returns: a heartbeat where one is due.
+  private func beats() throws -> MessagingEvent? {
+    if beat?.comes() == true { try messenger.beatPresence() }
+    return heartbeat?.comes() == true ? .heartbeat(cursor) : nil
+  }
+
+  private func read() throws -> [MessagingEvent] {
+    let events = try feed.next()
+    mustRead = !feed.isDry
+    mustReadExpiry = true
+    try lease?.describe(feed.conversations)
+    return events
+  }
+
+  /// Makes tombstones of expired messages, so that they are reported as deleted.
+  ///
+  /// The first of all followers does it. Where the store cannot be written to, readers hide the messages nevertheless.
+  ///
+  /// - Returns: whether a message has expired.
+  private func buryExpired() throws -> Bool {
+    if mustReadExpiry {
+      expiry = try messenger.untilNextExpiry().map { max(monotonicMicroseconds() + $0, noExpiryBefore) }
+      mustReadExpiry = false
+    }
+    guard let expiry, monotonicMicroseconds() >= expiry else { return false }
+    if try !messenger.buryExpired() { noExpiryBefore = monotonicMicroseconds() + Self.seldom }
+    mustRead = true
+    return true
+  }
+
+  /// When there is something to do, on the monotonic clock, unless something happens before.
+  private func due(_ deadline: Int64?) -> Int64 {
+    let times = [deadline, expiry, look.due, heartbeat?.due, beat?.due, delivery.due, signals?.due]
+    return times.compactMap(\.self).min() ?? .max
+  }
+
+  /// Checks once a second, or more often where the bell cannot be watched, what no one reported.
+  private func lookAround() throws {
+    guard look.comes() else { return }
+    if bell.descriptor == nil || bell.isLost { listen() }
+    if try feed.hasMore() { mustRead = true }
+    // The clock may have been set.
+    if expiry != nil { mustReadExpiry = true }
+  }
+
+  /// Notes what was delivered, and returns the end of the stream.
+  private func end() throws -> [MessagingEvent]? {
+    try delivery.write(messenger, isLast: true)
+    return nil
   }
 
   /// Watches the bell again: a writer makes it anew, and others free what was short.

@@ -3,18 +3,16 @@
 /// Anybody may import into a conversation that an import made, as long as it holds nothing else. After that only its
 /// participants may, and only what participants said.
 final class ImportRules {
-  private let messenger: Messenger
+  private let session: Session
   private let store: Store
-  private let me: UserKey
   /// Those who block the user.
   private let blockers: Set<UserKey>
   private var histories: [ConversationKey: Store.History] = [:]
 
-  init(_ messenger: Messenger, _ store: Store, _ me: UserKey) throws {
-    self.messenger = messenger
-    self.store = store
-    self.me = me
-    blockers = Set(try store.blockers(of: me))
+  init(_ session: Session) throws {
+    self.session = session
+    store = session.store
+    blockers = Set(try store.blockers(of: session.me))
   }
 
   func history(of conversation: ConversationKey) throws -> Store.History {
@@ -42,7 +40,7 @@ final class ImportRules {
   }
 
   func isAllowed(in row: Store.ConversationRow) throws -> Bool {
-    try isOpen(row) || store.isParticipant(me, of: row.key)
+    try isOpen(row) || store.isParticipant(session.me, of: row.key)
   }
 
   /// - Throws: `not_allowed` for a conversation of others that has more than history.
@@ -50,7 +48,7 @@ final class ImportRules {
     if try isAllowed(in: row) { return }
     throw DMError(
       .notAllowed,
-      "'\(messenger.identity.handle)' is not in the conversation '\(name)', which is in use; ask somebody in it to add you",
+      "'\(session.handle)' is not in the conversation '\(name)', which is in use; ask somebody in it to add you",
       subject: name)
   }
 
@@ -69,10 +67,10 @@ final class ImportRules {
   /// - Throws: `not_allowed` where one of those who would see it blocks the user.
   func checkUnblocked(_ readers: Set<UserKey>) throws {
     if blockers.isDisjoint(with: readers) { return }
-    let handle = messenger.identity.handle
     throw DMError(
-      .notAllowed, "'\(handle)' may not import into that conversation; ask another of its participants to do it",
-      subject: handle.description)
+      .notAllowed,
+      "'\(session.handle)' may not import into that conversation; ask another of its participants to do it",
+      subject: session.handle.description)
   }
 
   /// Whether an announcement goes before the next message: what is there last was not imported, and not all is history.

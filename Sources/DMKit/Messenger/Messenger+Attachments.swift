@@ -27,7 +27,7 @@ extension Messenger {
     progress: @escaping (String) throws -> Void = { _ in }
   ) throws -> Prepared {
     // Before the work is done, whether the user may.
-    try lookAhead { _, _ in }
+    try lookAhead { _ in }
     return try location.keepingFolders { try prepareInStore(source, name: name, options, progress) }
   }
 
@@ -52,12 +52,12 @@ extension Messenger {
     if let file = file.thumbnail, let thumbnail = attachment.thumbnail {
       try contents.place(file.path, as: thumbnail.sha256)
     }
-    try writing { store, me in
+    try writing { session in
       // From here on a purge knows of them; one may have come before.
       for content in attachment.contents where contents.size(of: content.hash) != content.size {
         throw DMError(.busy, "what was prepared was removed meanwhile; try again")
       }
-      try store.insert(attachment, by: me, at: .now)
+      try session.store.insert(attachment, by: session.me, at: .now)
     }
     return Prepared(attachment: attachment, advice: file.advice)
   }
@@ -66,9 +66,7 @@ extension Messenger {
   ///
   /// - Throws: `unknown_attachment`.
   public func attachment(_ id: Identifier) throws -> Attachment {
-    let found = try reading(nil as Attachment?) { store, me in
-      try usableAttachment(id, store, as: Viewer(store, me)).attachment
-    }
+    let found = try reading(nil as Attachment?) { try $0.usableAttachment(id).attachment }
     guard let found else { throw unknownAttachment(id) }
     return found
   }
@@ -77,9 +75,7 @@ extension Messenger {
   ///
   /// - Throws: `unknown_message`, and `unknown_attachment` if the message has none.
   public func attachments(of reference: MessageReference) throws -> [Attachment] {
-    let found = try reading([] as [Attachment]) { store, me in
-      try visibleMessage(reference, store, as: Viewer(store, me)).message.attachments
-    }
+    let found = try reading([] as [Attachment]) { try $0.visibleMessage(reference).message.attachments }
     guard !found.isEmpty else {
       throw DMError(
         .unknownAttachment, "the message '\(reference)' carries nothing; 'dm-attach --list' names what is there",
@@ -95,41 +91,46 @@ extension Messenger {
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func attachments(in reference: ConversationReference) throws -> [SentAttachment] {
     try expectStore(with: reference)
-    return try reading([]) { store, me in
-      let row = try find(reference, store, me)
-      let viewer = Viewer(store, me)
-      let sent = try store.placesOfAttachments(in: row.key).flatMap { seq in
-        try store.messages(in: row.key, seq...seq, as: viewer).flatMap { message in
-          message.attachments.map { SentAttachment(attachment: $0, message: message) }
-        }
-      }
+    return try reading([]) { session in
+      let sent = try session.attachments(in: session.find(reference).key)
       return Attachment.Kind.allCases.flatMap { kind in sent.filter { $0.attachment.kind == kind } }
+    }
+  }
+}
+
+extension Session {
+  /// Those of the messages that the user sees.
+  fileprivate func attachments(in conversation: ConversationKey) throws -> [SentAttachment] {
+    try store.placesOfAttachments(in: conversation).flatMap { seq in
+      try store.messages(in: conversation, seq...seq, as: viewer).flatMap { message in
+        message.attachments.map { SentAttachment(attachment: $0, message: message) }
+      }
     }
   }
 
   /// What is to be sent again, or to be fetched.
   ///
   /// - Throws: `unknown_attachment`, whether it is not there or not for the user.
-  func usableAttachment(_ id: Identifier, _ store: Store, as viewer: Viewer) throws -> Store.StoredAttachment {
-    guard let stored = try attachmentIfUsable(id, store, as: viewer) else { throw unknownAttachment(id) }
+  func usableAttachment(_ id: Identifier) throws -> Store.StoredAttachment {
+    guard let stored = try attachmentIfUsable(id) else { throw unknownAttachment(id) }
     return stored
   }
 
   /// The same, but nil.
-  func attachmentIfUsable(_ id: Identifier, _ store: Store, as viewer: Viewer) throws -> Store.StoredAttachment? {
+  func attachmentIfUsable(_ id: Identifier) throws -> Store.StoredAttachment? {
     guard let stored = try store.storedAttachment(id) else { return nil }
-    guard let key = stored.message else { return stored.user == viewer.user ? stored : nil }
-    guard let place = try store.place(ofMessage: key), try store.participates(viewer.user, in: place.conversation),
+    guard let key = stored.message else { return stored.user == me ? stored : nil }
+    guard let place = try store.place(ofMessage: key), try store.participates(me, in: place.conversation),
       try store.message(at: place, as: viewer) != nil
     else { return nil }
     return stored
   }
+}
 
-  private func unknownAttachment(_ id: Identifier) -> DMError {
-    DMError(
-      .unknownAttachment, "there is no attachment '\(id)' for you; 'dm-attach --list' names what a conversation has",
-      subject: id.description)
-  }
+private func unknownAttachment(_ id: Identifier) -> DMError {
+  DMError(
+    .unknownAttachment, "there is no attachment '\(id)' for you; 'dm-attach --list' names what a conversation has",
+    subject: id.description)
 }
 
 /// An attachment and the message that has it.

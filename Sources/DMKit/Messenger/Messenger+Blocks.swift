@@ -7,26 +7,30 @@ extension Messenger {
   /// - Throws: `unknown_user`, and `not_allowed` for the user's own handle.
   public func setBlocked(_ isBlocked: Bool, _ handles: [String]) throws -> [User] {
     if try !hasStore(), let handle = handles.first { _ = try user(handle) }
-    return try writing { store, me in
-      try keys(handles, store, me).compactMap { other in
-        guard other != me else {
-          throw DMError(
-            .notAllowed, "you cannot block yourself, '\(identity.handle)'", subject: identity.handle.description)
-        }
-        guard try store.setBlock(isBlocked, of: other, by: me, at: .now) else { return nil }
-        for conversation in try store.sharedConversations(me, other) {
-          try store.applyBlocks(of: me, in: conversation)
-          try store.append(.ownState, conversation: conversation, user: me, at: .now)
-        }
-        return try store.user(store.handle(other).description)
-      }
+    return try writing { session in
+      try session.userKeys(handles).filter { try session.setBlocked(isBlocked, $0) }.compactMap(session.profile)
     }
   }
 
   /// The users that the user blocks, in the order in which they were blocked.
   public func blockedUsers() throws -> [User] {
-    try reading([]) { store, me in
-      try store.blockedUsers(by: me).compactMap { try store.user(store.handle($0).description) }
-    }
+    try reading([]) { session in try session.store.blockedUsers(by: session.me).compactMap(session.profile) }
   }
+}
+
+extension Session {
+  /// - Returns: whether it changed anything.
+  fileprivate func setBlocked(_ isBlocked: Bool, _ other: UserKey) throws -> Bool {
+    guard other != me else {
+      throw DMError(.notAllowed, "you cannot block yourself, '\(handle)'", subject: handle.description)
+    }
+    guard try store.setBlock(isBlocked, of: other, by: me, at: .now) else { return false }
+    for conversation in try store.sharedConversations(me, other) {
+      try store.applyBlocks(of: me, in: conversation)
+      try store.append(.ownState, conversation: conversation, user: me, at: .now)
+    }
+    return true
+  }
+
+  fileprivate func profile(_ user: UserKey) throws -> User? { try store.user(store.handle(user).description) }
 }

@@ -73,12 +73,7 @@ extension Messenger {
     _ lines: [ConsumerLine], as consumer: String, skipsFailed: Bool = false
   ) throws -> [Result<ConsumerAnswer, DMError>] {
     try expectStore(with: consumer)
-    return try perform(lines) { store, me in
-      let place = try ConsumerPlace(consumer, self, store, me)
-      let sending = SendSession(self, store, me, allowsOtherText: true)
-      return ConsumerSession(
-        place: place, sending: sending, marking: MarkSession(self, store, me), skipsFailed: skipsFailed)
-    }
+    return try perform(lines) { try ConsumerBatch($0, consumer, skipsFailed: skipsFailed) }
   }
 
   /// Moves a consumer forward to a cursor; a cursor that is not after its position changes nothing.
@@ -87,8 +82,8 @@ extension Messenger {
   /// - Throws: `unknown_consumer`, `bad_cursor`.
   public func acknowledge(_ cursor: String, for consumer: String) throws -> Acknowledgement {
     try expectStore(with: consumer)
-    return try writing { store, me in
-      let place = try ConsumerPlace(consumer, self, store, me)
+    return try writing { session in
+      let place = try ConsumerPlace(consumer, session)
       if let position = try place.news(cursor) { place.row.position = position }
       try place.finish()
       return place.acknowledgement
@@ -97,7 +92,7 @@ extension Messenger {
 
   /// The user's consumers, by name; linear in the number of their unacknowledged changes.
   public func consumers() throws -> [Consumer] {
-    try reading([]) { store, me in try store.consumers(of: me).map { try seen($0, store, me) } }
+    try reading([]) { session in try session.store.consumers(of: session.me).map(session.seen) }
   }
 
   /// Deletes a consumer, and returns it as it was.
@@ -105,22 +100,17 @@ extension Messenger {
   /// - Throws: `unknown_consumer`, and `busy` while it is streamed.
   public func forgetConsumer(_ name: String) throws -> Consumer {
     try expectStore(with: name)
-    return try writing { store, me in
-      let row = try consumer(name, store, me)
+    return try writing { session in
+      let row = try session.consumer(name)
       let lease = try lease(of: row)
-      let seen = try seen(row, store, me)
-      try store.deleteConsumer(row.key)
+      let seen = try session.seen(row)
+      try session.store.deleteConsumer(row.key)
       _ = consume lease
       return seen
     }
   }
 
-  func consumer(_ name: String, _ store: Store, _ me: UserKey) throws -> Store.ConsumerRow {
-    if let row = try store.consumers(of: me, named: name).first { return row }
-    throw unknownConsumer(name)
-  }
-
-  private func unknownConsumer(_ name: String) -> DMError {
+  fileprivate func unknownConsumer(_ name: String) -> DMError {
     DMError(
       .unknownConsumer, "'\(identity.handle)' has no consumer '\(name)'; dm-tail -f --consumer makes one", subject: name
     )
@@ -138,9 +128,17 @@ extension Messenger {
       busy: "another dm-tail streams the consumer '\(row.name)'; end that one first")
   }
 
-  private func seen(_ row: Store.ConsumerRow, _ store: Store, _ me: UserKey) throws -> Consumer {
-    let behind = try store.messagesOfOthers(
-      after: row.position.rev, conversations: row.conversations, as: Viewer(store, me))
+}
+
+extension Session {
+  /// - Throws: `unknown_consumer`.
+  func consumer(_ name: String) throws -> Store.ConsumerRow {
+    if let row = try store.consumers(of: me, named: name).first { return row }
+    throw messenger.unknownConsumer(name)
+  }
+
+  fileprivate func seen(_ row: Store.ConsumerRow) throws -> Consumer {
+    let behind = try store.messagesOfOthers(after: row.position.rev, conversations: row.conversations, as: viewer)
     return Consumer(
       name: row.name, cursor: Cursor(store: try store.uuid(), row.position),
       behindCount: behind.reduce(0) { $0 + $1.count },
@@ -152,18 +150,14 @@ extension Messenger {
 private final class ConsumerPlace {
   var row: Store.ConsumerRow
   private let before: Store.ConsumerRow
-  private let messenger: Messenger
-  private let store: Store
-  private let me: UserKey
+  private let session: Session
   private let uuid: Identifier
 
-  init(_ name: String, _ messenger: Messenger, _ store: Store, _ me: UserKey) throws {
-    row = try messenger.consumer(name, store, me)
+  init(_ name: String, _ session: Session) throws {
+    row = try session.consumer(name)
     before = row
-    uuid = try store.uuid()
-    self.messenger = messenger
-    self.store = store
-    self.me = me
+    uuid = try session.store.uuid()
+    self.session = session
   }
 
   var acknowledgement: Acknowledgement {
@@ -176,14 +170,14 @@ private final class ConsumerPlace {
   ///
   /// - Throws: `bad_cursor`, also of what has not happened yet.
   func news(_ text: String) throws -> Cursor.Position? {
-    let position = try messenger.known(text, store)
+    let position = try session.store.position(ofCursor: text)
     return position > row.position ? position : nil
   }
 
   /// Writes the place, and that what was acknowledged has been delivered.
   func finish() throws {
     guard row.position > before.position || hasSkipped else { return }
-    let now = Timestamp.now
+    let (store, me, now) = (session.store, session.me, Timestamp.now)
     try store.moveConsumer(row, now: now)
     guard row.marksDelivered, row.position.rev > before.position.rev else { return }
     let delivered = try store.messagesOfOthers(
@@ -196,17 +190,17 @@ private final class ConsumerPlace {
 }
 
 /// The lines of a consumer's program that are done in one transaction.
-private final class ConsumerSession: BatchSession {
+private final class ConsumerBatch: Batch {
+  private let session: Session
   private let place: ConsumerPlace
-  private let sending: SendSession
-  private let marking: MarkSession
+  private let sending: SendBatch
   private let skipsFailed: Bool
 
-  init(place: ConsumerPlace, sending: SendSession, marking: MarkSession, skipsFailed: Bool) {
-    self.place = place
-    self.sending = sending
-    self.marking = marking
+  init(_ session: Session, _ consumer: String, skipsFailed: Bool) throws {
+    self.session = session
     self.skipsFailed = skipsFailed
+    place = try ConsumerPlace(consumer, session)
+    sending = SendBatch(session, allowsOtherText: true)
   }
 
   var stopsAtFault: Bool { !skipsFailed }
@@ -216,10 +210,10 @@ private final class ConsumerSession: BatchSession {
     do {
       let position = try line.acknowledges.map(place.news)
       if case .some(nil) = position { return try stale(line) }
-      let marked = try line.marks.map(marking.check)
+      let marked = try line.marks.map(session.check)
       let answer: Messenger.ConsumerAnswer? =
         if let outgoing = line.outgoing { .message(try sending.act(on: outgoing.get())) } else { nil }
-      if let marks = line.marks, let marked { try marking.apply(marks, to: marked) }
+      if let marks = line.marks, let marked { try session.apply(marks, to: marked.message, in: marked.row) }
       if let position = position ?? nil { place.row.position = position }
       return answer ?? .acknowledged(place.acknowledgement)
     } catch let error as DMError where skipsFailed && !error.code.isFatal {

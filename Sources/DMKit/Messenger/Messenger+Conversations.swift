@@ -6,9 +6,9 @@ extension Messenger {
   /// - Throws: `bad_cursor`; for conversations that the query names, `unknown_user`, `unknown_conversation`,
   ///   `ambiguous_title`, `not_allowed`.
   public func conversations(_ query: ListQuery = ListQuery()) throws -> [Conversation] {
-    try list(query, []) { query, store, me in
-      let cursor = try query.after.map { try PageCursor($0, store: store.uuid()) }
-      return try store.conversations(query, after: cursor, as: Viewer(store, me))
+    try list(query, []) { query, viewer in
+      let cursor = try query.after.map { try PageCursor($0, store: viewer.store.uuid()) }
+      return try viewer.store.conversations(query, after: cursor, as: viewer)
     }
   }
 
@@ -16,15 +16,15 @@ extension Messenger {
   ///
   /// - Throws: like `conversations(_:)`.
   public func unreadCount(_ query: ListQuery = ListQuery()) throws -> Int {
-    try list(query, 0) { query, store, me in try store.unreadCount(query, as: Viewer(store, me)) }
+    try list(query, 0) { query, viewer in try viewer.store.unreadCount(query, as: viewer) }
   }
 
   /// Runs `body` with the conversations that a query names found.
-  private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Store, UserKey) throws -> T) throws -> T {
-    let found = try reading(nil as T?) { store, me in
+  private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Viewer) throws -> T) throws -> T {
+    let found = try reading(nil as T?) { session in
       var query = query
-      if !query.conversations.isEmpty { query.keys = try query.conversations.map { try find($0, store, me).key } }
-      return try body(query, store, me)
+      if !query.conversations.isEmpty { query.keys = try query.conversations.map { try session.find($0).key } }
+      return try body(query, session.viewer)
     }
     if found == nil, let first = query.conversations.first { throw nothingYet(first) }
     return found ?? empty
@@ -34,9 +34,8 @@ extension Messenger {
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func conversation(_ reference: ConversationReference) throws -> Conversation {
-    let found = try reading(nil as Conversation?) { store, me in
-      let row = try find(reference, store, me)
-      return try store.conversation(row.key, as: Viewer(store, me))
+    let found = try reading(nil as Conversation?) { session in
+      try session.store.conversation(session.find(reference).key, as: session.viewer)
     }
     guard let found else { throw nothingYet(reference) }
     return found
@@ -58,16 +57,13 @@ extension Messenger {
   ///   - ifAbsent: whether to return the group without a title of exactly these users if there is one.
   /// - Throws: `unknown_user`, `not_allowed` for a blocked user, `ambiguous_title` if there are several such groups.
   public func createConversation(with handles: [String], ifAbsent: Bool = false) throws -> Conversation {
-    try writing { store, me in
-      let others = try keys(handles, store, me).filter { $0 != me }
-      if others.count > 1 { return try createGroup(nil, of: others, ifAbsent: ifAbsent, store, me) }
-      let other = others.first ?? me
-      if let row = try store.directConversation(me, other) {
-        try bringBack(row, store, me)
-        return try asSeen(row, store, me)
-      }
-      try checkMayStart(with: other, as: Viewer(store, me))
-      return try asSeen(startDirect(with: other, store, me), store, me)
+    try writing { session in
+      let others = try session.userKeys(handles).filter { $0 != session.me }
+      let row =
+        others.count > 1
+        ? try session.createGroup(nil, of: others, ifAbsent: ifAbsent)
+        : try session.startDirectIfAbsent(with: others.first ?? session.me)
+      return try session.asSeen(row)
     }
   }
 
@@ -76,12 +72,7 @@ extension Messenger {
     try createConversation(with: [handle])
   }
 
-  func startDirect(with other: UserKey, _ store: Store, _ me: UserKey) throws -> Store.ConversationRow {
-    try store.insertConversation(
-      .direct(me, other), creator: me, participants: me == other ? [me] : [me, other], at: .now)
-  }
-
-  /// Creates a group of the user, who owns it, and others.
+  /// A new group of the user and those participants.
   ///
   /// - Parameters:
   ///   - title: the title, of 1 to 256 bytes.
@@ -91,42 +82,57 @@ extension Messenger {
   /// - Throws: `bad_field` for the title, `unknown_user`, `ambiguous_title`.
   public func createGroup(titled title: String, with handles: [String], ifAbsent: Bool = false) throws -> Conversation {
     try checkNewTitle(title)
-    return try writing { store, me in
-      let others = try keys(handles, store, me).filter { $0 != me }
-      return try createGroup(title, of: others, ifAbsent: ifAbsent, store, me)
+    return try writing { session in
+      let others = try session.userKeys(handles).filter { $0 != session.me }
+      return try session.asSeen(session.createGroup(title, of: others, ifAbsent: ifAbsent))
     }
   }
+}
 
-  private func createGroup(
-    _ title: String?, of others: [UserKey], ifAbsent: Bool, _ store: Store, _ me: UserKey
-  ) throws -> Conversation {
-    if ifAbsent, let row = try existingGroup(title, of: others, store, me) {
-      try bringBack(row, store, me)
-      return try asSeen(row, store, me)
+extension Session {
+  func startDirect(with other: UserKey) throws -> Store.ConversationRow {
+    try store.insertConversation(
+      .direct(me, other), creator: me, participants: me == other ? [me] : [me, other], at: .now)
+  }
+
+  fileprivate func startDirectIfAbsent(with other: UserKey) throws -> Store.ConversationRow {
+    if let row = try store.directConversation(me, other) {
+      try bringBack(row)
+      return row
+    }
+    try checkMayStart(with: other)
+    return try startDirect(with: other)
+  }
+
+  fileprivate func createGroup(
+    _ title: String?, of others: [UserKey], ifAbsent: Bool
+  ) throws -> Store.ConversationRow {
+    if ifAbsent, let row = try existingGroup(title, of: others) {
+      try bringBack(row)
+      return row
     }
     var row = try store.insertConversation(.group(title: title), creator: me, participants: [me] + others, at: .now)
     try store.announce(.conversationCreated, [title], by: me, in: &row)
-    for user in try store.blockers(of: me) where others.contains(user) { try putAside(row.key, of: user, store) }
-    return try asSeen(row, store, me)
+    for user in try store.blockers(of: me) where others.contains(user) { try putAside(row.key, of: user) }
+    return row
   }
 
   /// The one group that a title means, or without one that of exactly these members.
-  private func existingGroup(
-    _ title: String?, of others: [UserKey], _ store: Store, _ me: UserKey
-  ) throws -> Store.ConversationRow? {
+  private func existingGroup(_ title: String?, of others: [UserKey]) throws -> Store.ConversationRow? {
     if let title, let row = try store.conversation(ownName: title, of: me) { return row }
     let groups =
       try title.map { try store.groups(titled: $0, of: me).filter { try store.isParticipant(me, of: $0.key) } }
       ?? store.untitledGroups(of: [me] + others)
     if groups.count > 1 {
       let what = title.map { "titled '\($0)'" } ?? "without a title and of exactly these members"
-      throw try ambiguous(title.map { "+\($0)" } ?? "", what, groups, store, me)
+      throw try ambiguous(title.map { "+\($0)" } ?? "", what, groups)
     }
     return groups.first
   }
 
-  func asSeen(_ row: Store.ConversationRow, _ store: Store, _ me: UserKey) throws -> Conversation {
-    guard let seen = try store.conversation(row.key, as: Viewer(store, me)) else {
+  /// The conversation as it is for the user now.
+  func asSeen(_ row: Store.ConversationRow) throws -> Conversation {
+    guard let seen = try store.conversation(row.key, as: freshViewer()) else {
       throw DMError(.internal, "the conversation '\(row.id)' was not found again", subject: row.id.description)
     }
     return seen
@@ -165,9 +171,9 @@ extension Messenger {
   /// - Throws: `bad_field`.
   public func setProfile(_ change: ProfileChange) throws -> User {
     try change.check()
-    let user = try writing { store, me in
-      try store.updateUser(me, change, at: .now)
-      return try found(identity.handle.description, store)
+    let user = try writing { session in
+      try session.store.updateUser(session.me, change, at: .now)
+      return try found(identity.handle.description, session.store)
     }
     // A user who hides goes at once, and nobody sees when they were there last.
     if !user.showsPresence { LiveFolder(path: location.live).takeBack(.present(user.handle)) }

@@ -17,7 +17,7 @@ extension Messenger {
             subject: edit.message.description))
       }
     }
-    return try perform(batch) { EditSession(self, $0, $1) }
+    return try perform(batch, EditBatch.init)
   }
 
   /// The messages of a conversation with some numbers that the user sees, ascending.
@@ -31,70 +31,94 @@ extension Messenger {
 }
 
 /// What one user does to messages in one transaction.
-final class EditSession: BatchSession {
-  private let messenger: Messenger
+final class EditBatch: Batch {
+  private let session: Session
   private let store: Store
-  private let me: UserKey
   /// One for all: what is hidden from a user may be as much as what they edit.
   private let viewer: Viewer
   private let mentions: Mentions
 
-  init(_ messenger: Messenger, _ store: Store, _ me: UserKey) {
-    self.messenger = messenger
-    self.store = store
-    self.me = me
-    viewer = Viewer(store, me)
+  init(_ session: Session) {
+    self.session = session
+    store = session.store
+    viewer = session.freshViewer()
     mentions = Mentions(store)
   }
 
   func act(on edit: Edit) throws -> Edit.Outcome {
-    let (row, message) = try messenger.visibleMessage(edit.message, store, as: viewer)
-    let place = Store.Place(conversation: row.key, seq: message.number)
-    guard let stored = try store.storedMessage(at: place) else {
-      throw DMError(.internal, "the message '\(message.id)' was not found again", subject: message.id.description)
-    }
-    switch edit.act {
-    case .text(let text):
-      try messenger.check(.edit, in: row)
-      try messenger.checkOwn(message, edit.message)
-      if message.bears(text) { return .message(message) }
-      try store.edit(stored, to: text, mentioning: mentions.users(in: text, of: row.key), at: viewer.now)
-      return .message(try store.message(at: place, as: viewer) ?? message)
-    case .delete(let forEveryone):
-      if forEveryone {
-        try messenger.check(.edit, in: row)
-        try messenger.checkOwn(message, edit.message)
-        try store.bury(stored, at: viewer.now)
-      } else {
-        try store.hide(message.number...message.number, from: me, in: row.key, isDeleted: true)
-        viewer.hides(message.number, in: row.key)
-        try store.append(
-          .deletedForMe, conversation: row.key, user: me, seqs: message.number...message.number, at: viewer.now)
-      }
-      return .deleted(
-        Deletion(messageID: message.id, conversationID: row.id, seq: message.number, forEveryone: forEveryone))
-    case .react(let emoji):
-      try messenger.check(.react, in: row)
-      try messenger.checkSaid(message, edit.message)
-      _ = try store.react(emoji, to: stored, by: me, at: viewer.now)
-      return .reaction(
-        Reaction(
-          messageID: message.id, conversationID: row.id, seq: message.number, user: messenger.identity.handle,
-          emoji: emoji, reactedAt: viewer.now))
-    case .report(let reason):
-      try messenger.checkSaid(message, edit.message)
-      guard message.sender != messenger.identity.handle else {
-        throw DMError(
-          .notAllowed, "the message '\(edit.message)' is your own; delete it instead",
-          subject: edit.message.description)
-      }
-      try store.report(stored, by: me, reason: reason, at: viewer.now)
-      return .report(
-        Report(
-          messageID: message.id, conversationID: row.id, seq: message.number, sender: message.sender,
-          user: messenger.identity.handle, reason: reason, text: message.text, reportedAt: viewer.now))
+    let target = try find(edit.message)
+    return switch edit.act {
+    case .text(let text): .message(try change(target, to: text))
+    case .delete(let forEveryone): .deleted(try delete(target, forEveryone: forEveryone))
+    case .react(let emoji): .reaction(try react(emoji, to: target))
+    case .report(let reason): .report(try report(target, reason))
     }
   }
 
   func finish() {}
+
+  /// A message that the user sees.
+  private struct Target {
+    /// As the user named it.
+    let reference: MessageReference
+    let row: Store.ConversationRow
+    let message: Message
+    let place: Store.Place
+    let stored: Store.StoredMessage
+  }
+
+  private func find(_ reference: MessageReference) throws -> Target {
+    let (row, message) = try session.visibleMessage(reference, as: viewer)
+    let place = Store.Place(conversation: row.key, seq: message.number)
+    guard let stored = try store.storedMessage(at: place) else {
+      throw DMError(.internal, "the message '\(message.id)' was not found again", subject: message.id.description)
+    }
+    return Target(reference: reference, row: row, message: message, place: place, stored: stored)
+  }
+
+  private func change(_ target: Target, to text: String) throws -> Message {
+    try session.check(.edit, in: target.row)
+    try session.checkOwn(target.message, target.reference)
+    if target.message.bears(text) { return target.message }
+    try store.edit(target.stored, to: text, mentioning: mentions.users(in: text, of: target.row.key), at: viewer.now)
+    return try store.message(at: target.place, as: viewer) ?? target.message
+  }
+
+  private func delete(_ target: Target, forEveryone: Bool) throws -> Deletion {
+    let (key, seq) = (target.row.key, target.message.number)
+    if forEveryone {
+      try session.check(.edit, in: target.row)
+      try session.checkOwn(target.message, target.reference)
+      try store.bury(target.stored, at: viewer.now)
+    } else {
+      try store.hide(seq...seq, from: session.me, in: key, isDeleted: true)
+      viewer.hides(seq, in: key)
+      try store.append(.deletedForMe, conversation: key, user: session.me, seqs: seq...seq, at: viewer.now)
+    }
+    return Deletion(
+      messageID: target.message.id, conversationID: target.row.id, seq: seq, forEveryone: forEveryone)
+  }
+
+  private func react(_ emoji: String?, to target: Target) throws -> Reaction {
+    try session.check(.react, in: target.row)
+    try session.checkSaid(target.message, target.reference)
+    _ = try store.react(emoji, to: target.stored, by: session.me, at: viewer.now)
+    return Reaction(
+      messageID: target.message.id, conversationID: target.row.id, seq: target.message.number, user: session.handle,
+      emoji: emoji, reactedAt: viewer.now)
+  }
+
+  private func report(_ target: Target, _ reason: String?) throws -> Report {
+    let message = target.message
+    try session.checkSaid(message, target.reference)
+    guard message.sender != session.handle else {
+      throw DMError(
+        .notAllowed, "the message '\(target.reference)' is your own; delete it instead",
+        subject: target.reference.description)
+    }
+    try store.report(target.stored, by: session.me, reason: reason, at: viewer.now)
+    return Report(
+      messageID: message.id, conversationID: target.row.id, seq: message.number, sender: message.sender,
+      user: session.handle, reason: reason, text: message.text, reportedAt: viewer.now)
+  }
 }

@@ -25,21 +25,22 @@ public final class History {
   init(_ messenger: Messenger, _ query: HistoryQuery) throws {
     self.messenger = messenger
     left = query.limit
-    plan = try messenger.reading(nil) { store, me in
+    plan = try messenger.reading(nil) { session in
+      let store = session.store
       let viewer = Viewer(
-        store, me, extras: query.includesDeleted ? .tombstones : .nothing, includesReaders: query.includesReaders)
+        store, session.me, extras: query.includesDeleted ? .tombstones : .nothing, includesReaders: query.includesReaders)
       self.viewer = viewer
-      cursor = Cursor(store: try store.uuid(), try messenger.placed(.now, store))
+      cursor = Cursor(store: try store.uuid(), try store.position(of: .now))
       let rows = try query.conversations.compactMap { reference in
-        try messenger.findIfPresent(reference, store, me)
-          ?? (query.allowsMissing ? nil : messenger.find(reference, store, me))
-      }.filter { try !query.unmutedOnly || !store.isMuted($0.key, for: me, at: viewer.now) }
+        try session.findIfPresent(reference) ?? (query.allowsMissing ? nil : session.find(reference))
+      }.filter { try !query.unmutedOnly || !store.isMuted($0.key, for: session.me, at: viewer.now) }
       if query.conversations.count == 1 {
         return try rows.first.map {
-          .ranges(try Self.ranges(query, $0, messenger, store, viewer).reversed(), conversation: $0.key)
+          .ranges(try session.ranges(query, in: $0, as: viewer).reversed(), conversation: $0.key)
         } ?? .ranges([], conversation: ConversationKey(number: 0))
       }
-      return try Self.timeline(query, query.conversations.isEmpty ? nil : rows.map(\.key), messenger, store, viewer)
+      return try session.timeline(query, query.conversations.isEmpty ? nil : rows.map(\.key), as: viewer)
+        .map { .timeline($0.filter, from: $0.start) }
     }
     if cursor == nil, !query.allowsMissing, let reference = query.conversations.first {
       throw messenger.nothingYet(reference)
@@ -69,7 +70,8 @@ public final class History {
   private func nextStretch() throws -> [Message] {
     guard let plan, let viewer else { return [] }
     let limit = min(Self.batch, left ?? Self.batch)
-    return try messenger.reading([]) { store, _ -> [Message] in
+    return try messenger.reading([]) { session -> [Message] in
+      let store = session.store
       switch plan {
       case .ranges(var ranges, let conversation):
         var messages: [Message] = []
@@ -92,13 +94,16 @@ public final class History {
     }
   }
 
+}
+
+extension Session {
   /// The numbers that a query means, ascending; of the newest `limit` of them.
-  private static func ranges(
-    _ query: HistoryQuery, _ row: Store.ConversationRow, _ messenger: Messenger, _ store: Store, _ viewer: Viewer
+  fileprivate func ranges(
+    _ query: HistoryQuery, in row: Store.ConversationRow, as viewer: Viewer
   ) throws -> [SeqRange] {
     func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
       guard case .message(let reference)? = bound else { return nil }
-      return try messenger.seq(of: reference, in: row, store, viewer.user)
+      return try self.seq(of: reference, in: row)
     }
     try store.checkEnd(of: row)
     let lower = try seq(query.since) ?? 1
@@ -106,7 +111,7 @@ public final class History {
     guard lower <= upper else { return [] }
     var ranges = [lower...upper]
     if let wanted = query.ranges {
-      let asked = try messenger.resolved(wanted, in: row, store, viewer.user).filter { $0.overlaps(lower...upper) }
+      let asked = try resolved(wanted, in: row).filter { $0.overlaps(lower...upper) }
       ranges = coalesced(asked.map { $0.clamped(to: lower...upper) }.sorted { $0.lowerBound < $1.lowerBound })
     }
     if case .time(let time)? = query.since {
@@ -128,13 +133,12 @@ public final class History {
     return newest.reversed()
   }
 
-  private static func timeline(
-    _ query: HistoryQuery, _ conversations: [ConversationKey]?, _ messenger: Messenger, _ store: Store, _ viewer: Viewer
-  ) throws -> Plan? {
-    let me = viewer.user
+  fileprivate func timeline(
+    _ query: HistoryQuery, _ conversations: [ConversationKey]?, as viewer: Viewer
+  ) throws -> (filter: Store.TimelineFilter, start: Store.Moment)? {
     func time(_ bound: HistoryQuery.Bound) throws -> Timestamp {
       switch bound {
-      case .message(let reference): try store.time(of: messenger.find(reference, store, me))
+      case .message(let reference): try store.time(of: find(reference))
       case .time(let time): time
       }
     }
@@ -147,21 +151,25 @@ public final class History {
       guard let oldest = try store.oldestUnread(of: me) else { return nil }
       since = max(since, oldest)
     }
-    guard let limit = query.limit else { return .timeline(filter, from: .start(of: since)) }
+    guard let limit = query.limit else { return (filter, .start(of: since)) }
     guard limit > 0 else { return nil }
-    return .timeline(filter, from: try store.start(ofNewest: limit, filter, since: since, as: viewer))
+    return (filter, try store.start(ofNewest: limit, filter, since: since, as: viewer))
   }
 }
 
 extension Messenger {
-  /// The numbers that ranges mean to a user, unsorted.
-  func resolved(
-    _ ranges: [RangeReference], in row: Store.ConversationRow, _ store: Store, _ me: UserKey
-  ) throws -> [SeqRange] {
-    // One without extras: tombstones are printed, and not counted.
-    let viewer = Viewer(store, me)
-    return try ranges.compactMap { range in
-      try range.resolved(last: row.lastSeq) { try store.end($0, of: row, as: viewer).seq }
+  /// The messages that have these ids, in their order.
+  ///
+  /// - Returns: nil when there are no ids, or the first is that of a conversation of the user, or of nothing.
+  /// - Throws: `unknown_message` also of one that the user does not see.
+  public func messages(_ ids: [Identifier], includesReaders: Bool = false) throws -> [Message]? {
+    try reading(nil) { session in
+      let store = session.store
+      guard let first = ids.first, try store.conversation(first) == nil, try store.place(of: first) != nil else {
+        return nil
+      }
+      let viewer = Viewer(store, session.me, includesReaders: includesReaders)
+      return try ids.map { try session.visibleMessage(.id($0), as: viewer).message }
     }
   }
 

@@ -7,15 +7,14 @@ extension Messenger {
   /// sender joins it from its first message; later only its participants import, and that is announced. What is there
   /// already, by its id or else by sender and nonce, is returned as a duplicate.
   package func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
-    try perform(batch) { try ImportSession(self, $0, $1) }
+    try perform(batch) { try ImportBatch($0) }
   }
 }
 
 /// The history that is added in one transaction.
-final class ImportSession: BatchSession {
-  let messenger: Messenger
+final class ImportBatch: Batch {
+  let session: Session
   let store: Store
-  let me: UserKey
   let rules: ImportRules
   /// For finding what is there already; what is answered is only what the user sees.
   let allSeeing: Viewer
@@ -29,13 +28,12 @@ final class ImportSession: BatchSession {
   private var joined: [ConversationKey: [UserKey]] = [:]
   private var created: Set<ConversationKey> = []
 
-  init(_ messenger: Messenger, _ store: Store, _ me: UserKey) throws {
-    self.messenger = messenger
-    self.store = store
-    self.me = me
-    rules = try ImportRules(messenger, store, me)
+  init(_ session: Session) throws {
+    self.session = session
+    store = session.store
+    rules = try ImportRules(session)
     mentions = Mentions(store)
-    allSeeing = Viewer(store, me, extras: .everything)
+    allSeeing = Viewer(store, session.me, extras: .everything)
   }
 
   func act(on line: Imported) throws -> Imported.Outcome {
@@ -49,39 +47,55 @@ final class ImportSession: BatchSession {
     let existing = try group(message.group)
     if let row = existing, let duplicate = try duplicate(of: message, in: row) { return duplicate }
     let isAnnounced = try existing.map(rules.mustAnnounce) ?? false
-    // An announcement goes between the two.
-    let last = existing.map { Timestamp(microseconds: $0.lastActivity.microseconds + (isAnnounced ? 1 : 0)) }
-    if let row = existing, let last, row.lastSeq > 0, !rules.follows(message, last) {
-      throw DMError(
-        .outOfOrder,
-        "'\(message.createdAt)' is not after the last message of its conversation, at \(row.lastActivity); "
-          + (firstAdded[row.key] == nil ? "history goes only after what is there" : "sort the lines by time"),
-        subject: message.createdAt.description)
-    }
+    if let row = existing { try checkOrder(of: message, in: row, isAnnounced: isAnnounced) }
     let replyTo = try message.replyTo.map { try replied($0, in: existing) }
-    if let id = message.id, try store.place(of: id) != nil {
-      throw DMError(.badField, "the id '\(id)' is that of a message elsewhere; leave it out", subject: "id")
-    }
-    let known = try existingKey(of: message.sender)
-    // The sender of an announcement need not be a participant.
-    let joins = message.systemKind == nil
-    if existing == nil, case .title(let title) = message.group { try checkNewTitle(title) }
-    if let row = existing { try rules.checkSender(known, message.sender, of: row) }
-    if known == nil { try message.sender.checkNew() }
-    if let row = existing { try rules.checkUnblocked(members(of: row.key)) }
-    if joins, let known { try rules.checkUnblocked([known]) }
+    try check(message, in: existing)
     var row = try existing ?? create(message.group, at: message.createdAt)
     let sender = try key(of: message.sender)
     if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq + 1 }
     if isAnnounced { try announce(in: &row, before: message.createdAt) }
-    if joins { try admit(sender, to: row) }
+    if message.joinsSender { try admit(sender, to: row) }
+    return try insert(message, from: sender, replyTo: replyTo, into: row)
+  }
+
+  /// - Throws: `out_of_order`.
+  private func checkOrder(of message: ImportedMessage, in row: Store.ConversationRow, isAnnounced: Bool) throws {
+    // An announcement goes between the two.
+    let last = Timestamp(microseconds: row.lastActivity.microseconds + (isAnnounced ? 1 : 0))
+    if row.lastSeq == 0 || rules.follows(message, last) { return }
+    throw DMError(
+      .outOfOrder,
+      "'\(message.createdAt)' is not after the last message of its conversation, at \(row.lastActivity); "
+        + (firstAdded[row.key] == nil ? "history goes only after what is there" : "sort the lines by time"),
+      subject: message.createdAt.description)
+  }
+
+  /// Checks the id, the group and the sender of a message.
+  ///
+  /// - Parameter row: nil for a conversation that does not exist yet.
+  /// - Throws: `bad_field`, `bad_handle`, `not_allowed`.
+  private func check(_ message: ImportedMessage, in row: Store.ConversationRow?) throws {
+    if let id = message.id, try store.place(of: id) != nil {
+      throw DMError(.badField, "the id '\(id)' is that of a message elsewhere; leave it out", subject: "id")
+    }
+    let sender = try existingKey(of: message.sender)
+    if row == nil, case .title(let title) = message.group { try checkNewTitle(title) }
+    if let row { try rules.checkSender(sender, message.sender, of: row) }
+    if sender == nil { try message.sender.checkNew() }
+    if let row { try rules.checkUnblocked(members(of: row.key)) }
+    if message.joinsSender, let sender { try rules.checkUnblocked([sender]) }
+  }
+
+  private func insert(
+    _ message: ImportedMessage, from sender: UserKey, replyTo: Identifier?, into row: Store.ConversationRow
+  ) throws -> Message {
+    var row = row
     let mentioned = try message.text.map { try mentions.users(in: $0, of: row.key) } ?? []
     let (id, _, _) = try store.insert(
       Store.NewMessage(
         id: message.id, sender: sender, text: message.text, nonce: message.nonce, replyTo: replyTo,
         at: message.createdAt, lifetime: message.lifetime, systemKind: message.systemKind, subject: message.subject,
-        mentions: mentioned), into: &row
-    )
+        mentions: mentioned), into: &row)
     rows[row.key] = row
     try rules.add(row)
     var added = try answer(message, id, row, number: row.lastSeq)
@@ -128,7 +142,7 @@ final class ImportSession: BatchSession {
   }
 
   private func asSeen(_ row: Store.ConversationRow, _ given: ImportedConversation) throws -> Conversation {
-    let viewer = Viewer(store, me)
+    let viewer = session.freshViewer()
     if let seen = try store.conversation(row.key, as: viewer) { return seen }
     var seen = Conversation(
       id: row.id, isGroup: row.isGroup, title: given.title, creator: given.creator, participants: given.participants,
@@ -145,7 +159,7 @@ final class ImportSession: BatchSession {
     case .title(let title):
       let groups = try store.groups(titled: title, of: nil)
       let allowed = try groups.filter(rules.isAllowed)
-      if allowed.count > 1 { throw try messenger.ambiguous("+\(title)", "titled '\(title)'", allowed, store, me) }
+      if allowed.count > 1 { throw try session.ambiguous("+\(title)", "titled '\(title)'", allowed) }
       found = allowed.first
       found?.reference = "+\(title)"
       if found == nil, let group = groups.first { try rules.checkAllowed(group, "+\(title)") }
@@ -199,8 +213,8 @@ final class ImportSession: BatchSession {
   /// Says in a conversation that has more than history who added to it.
   private func announce(in row: inout Store.ConversationRow, before time: Timestamp) throws {
     let before = Timestamp(microseconds: time.microseconds - 1)
-    _ = try store.insert(Store.NewMessage(sender: me, at: before, systemKind: .historyImported), into: &row)
-    try store.append(.message, conversation: row.key, user: me, seqs: row.lastSeq...row.lastSeq, at: .now)
+    _ = try store.insert(Store.NewMessage(sender: session.me, at: before, systemKind: .historyImported), into: &row)
+    try store.append(.message, conversation: row.key, user: session.me, seqs: row.lastSeq...row.lastSeq, at: .now)
   }
 
   /// Those who are in a conversation.
@@ -237,4 +251,9 @@ final class ImportSession: BatchSession {
     }
     for key in created.union(firstAdded.keys).sorted() { try store.append(.conversation, conversation: key, at: .now) }
   }
+}
+
+extension ImportedMessage {
+  /// Whether the sender joins the conversation: that of an announcement need not be a participant.
+  fileprivate var joinsSender: Bool { systemKind == nil }
 }

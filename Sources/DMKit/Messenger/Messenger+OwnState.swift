@@ -29,10 +29,10 @@ extension Messenger {
     for reference in references { try expectStore(with: reference) }
     if case .draft(let text?) = change { try Outgoing.check(text: text) }
     if case .named(let name?) = change { try checkNewTitle(name, as: "name") }
-    return try writing { store, me in
+    return try writing { session in
       try references.compactMap { reference in
-        let row = try find(reference, store, me)
-        return try apply(change, in: row, store, me) ? try asSeen(row, store, me) : nil
+        let row = try session.find(reference)
+        return try session.apply(change, in: row) ? try session.asSeen(row) : nil
       }
     }
   }
@@ -42,71 +42,86 @@ extension Messenger {
   /// - Throws: `empty_text`, `text_too_long`, `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func saveDraft(_ text: String, in reference: ConversationReference) throws -> Conversation {
     try Outgoing.check(text: text)
-    return try writing { store, me in
-      var found = try findIfPresent(reference, store, me)
-      if found == nil, case .direct(let handle) = reference, let other = try store.userKey(handle) {
-        try checkMayStart(with: other, as: Viewer(store, me))
-        let row = try startDirect(with: other, store, me)
-        // Nobody is told of what was only meant to be said.
-        if other != me { try store.set(.deleted(true), of: other, in: row.key) }
-        found = row
-      }
-      let row = try found ?? find(reference, store, me)
-      try bringBack(row, store, me)
-      _ = try apply(.draft(text), in: row, store, me)
-      return try asSeen(row, store, me)
+    return try writing { session in
+      let row = try session.findIfPresent(reference) ?? session.startForDraft(reference)
+      try session.bringBack(row)
+      _ = try session.apply(.draft(text), in: row)
+      return try session.asSeen(row)
     }
+  }
+}
+
+extension Session {
+  /// Starts a direct conversation in which nothing is said yet, and which the other user is not shown.
+  fileprivate func startForDraft(_ reference: ConversationReference) throws -> Store.ConversationRow {
+    guard case .direct(let handle) = reference else { return try find(reference) }
+    let other = try userKey(handle)
+    try checkMayStart(with: other)
+    let row = try startDirect(with: other)
+    if other != me { try store.set(.deleted(true), of: other, in: row.key) }
+    return row
   }
 
   /// Lists a conversation again that the user had deleted: they have something to say in it.
-  func bringBack(_ row: Store.ConversationRow, _ store: Store, _ me: UserKey) throws {
+  func bringBack(_ row: Store.ConversationRow) throws {
     guard try store.set(.deleted(false), of: me, in: row.key) else { return }
     try store.append(.ownState, conversation: row.key, user: me, at: .now)
   }
 
   /// - Returns: whether anything changed.
-  func apply(_ change: OwnChange, in row: Store.ConversationRow, _ store: Store, _ me: UserKey) throws -> Bool {
-    let before = try asSeen(row, store, me)
-    switch change {
-    case .pinned(let value):
-      if before.isPinned == value { return false }
-      try store.set(.pinned(value), of: me, in: row.key)
-    case .archived(let value):
-      if before.isArchived == value { return false }
-      try store.set(.archived(value), of: me, in: row.key)
-    case .muted(let length):
-      let end = length.map { Timestamp(microseconds: Timestamp.now.microseconds + $0.microseconds) } ?? .forever
-      if before.mutedUntil == end { return false }
-      try store.set(.mutedUntil(end), of: me, in: row.key)
-    case .unmuted:
-      if before.mutedUntil == nil { return false }
-      try store.set(.mutedUntil(nil), of: me, in: row.key)
-    case .deleted:
-      let hidden = row.lastSeq > 0 ? try store.hide(1...row.lastSeq, from: me, in: row.key, isDeleted: true) : []
-      let isNews = try store.set(.deleted(true), of: me, in: row.key)
-      if !isNews, hidden.isEmpty, before.draftText == nil { return false }
-      try store.set(.draft(nil), of: me, in: row.key)
-    case .draft(let text):
-      try check(.draft, in: row)
-      // A draft can be thrown away where it can no longer be sent.
-      if text != nil { try checkNotBlocked(row, as: Viewer(store, me)) }
-      if before.draftText.map(ExactString.init) == text.map(ExactString.init) { return false }
-      try store.set(.draft(text), of: me, in: row.key)
-    case .named(let name):
-      if before.ownName.map(ExactString.init) == name.map(ExactString.init) { return false }
-      if let name, let other = try store.conversation(ownName: name, of: me) {
-        throw try nameTaken(name, other, store, me)
+  func apply(_ change: OwnChange, in row: Store.ConversationRow) throws -> Bool {
+    let before = try asSeen(row)
+    let isChanged =
+      switch change {
+      case .pinned(let value): try set(.pinned(value), in: row, where: before.isPinned != value)
+      case .archived(let value): try set(.archived(value), in: row, where: before.isArchived != value)
+      case .muted(let length):
+        try mute(
+          row, until: length.map { Timestamp(microseconds: Timestamp.now.microseconds + $0.microseconds) } ?? .forever,
+          before)
+      case .unmuted: try mute(row, until: nil, before)
+      case .deleted: try delete(row, hadDraft: before.draftText != nil)
+      case .draft(let text): try setDraft(text, in: row, before)
+      case .named(let name): try setOwnName(name, of: row, before)
       }
-      try store.setOwnName(name, of: me, in: row.key)
-    }
-    try store.append(.ownState, conversation: row.key, user: me, at: .now)
+    if isChanged { try store.append(.ownState, conversation: row.key, user: me, at: .now) }
+    return isChanged
+  }
+
+  private func set(_ state: Store.OwnState, in row: Store.ConversationRow, where isNew: Bool) throws -> Bool {
+    if isNew { try store.set(state, of: me, in: row.key) }
+    return isNew
+  }
+
+  private func mute(_ row: Store.ConversationRow, until end: Timestamp?, _ before: Conversation) throws -> Bool {
+    try set(.mutedUntil(end), in: row, where: before.mutedUntil != end)
+  }
+
+  private func delete(_ row: Store.ConversationRow, hadDraft: Bool) throws -> Bool {
+    let hidden = row.lastSeq > 0 ? try store.hide(1...row.lastSeq, from: me, in: row.key, isDeleted: true) : []
+    let isNewlyDeleted = try store.set(.deleted(true), of: me, in: row.key)
+    return try set(.draft(nil), in: row, where: isNewlyDeleted || !hidden.isEmpty || hadDraft)
+  }
+
+  private func setDraft(_ text: String?, in row: Store.ConversationRow, _ before: Conversation) throws -> Bool {
+    try check(.draft, in: row)
+    // A draft can be thrown away where it can no longer be sent.
+    if text != nil { try checkNotBlocked(row) }
+    return try set(
+      .draft(text), in: row, where: before.draftText.map(ExactString.init) != text.map(ExactString.init))
+  }
+
+  private func setOwnName(_ name: String?, of row: Store.ConversationRow, _ before: Conversation) throws -> Bool {
+    if before.ownName.map(ExactString.init) == name.map(ExactString.init) { return false }
+    if let name, let other = try store.conversation(ownName: name, of: me) { throw try nameTaken(name, other) }
+    try store.setOwnName(name, of: me, in: row.key)
     return true
   }
-  private func nameTaken(_ name: String, _ row: Store.ConversationRow, _ store: Store, _ me: UserKey) throws -> DMError
-  {
-    var other = try asSeen(row, store, me)
+
+  private func nameTaken(_ name: String, _ row: Store.ConversationRow) throws -> DMError {
+    var other = try asSeen(row)
     other.ownName = nil
-    let title = try store.name(of: other, as: Viewer(store, me))
+    let title = try store.name(of: other, as: freshViewer())
     return DMError(
       .nameTaken,
       "you call the conversation '\(title)' '\(name)' already; choose another name, or clear that one with "

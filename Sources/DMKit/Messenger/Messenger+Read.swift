@@ -40,9 +40,9 @@ extension Messenger {
   public func markRead(
     _ target: ReadTarget, in reference: ConversationReference, _ options: MarkOptions = MarkOptions()
   ) throws -> Marked? {
-    try mark(options, orElse: nothingYet(reference)) { store, me in
-      let row = try find(reference, store, me)
-      return [(row.key, try ranges(target, in: row, options, store, me))]
+    try mark(options, orElse: nothingYet(reference)) { session in
+      let row = try session.find(reference)
+      return [(row.key, try session.ranges(target, in: row, options))]
     }.first
   }
 
@@ -59,15 +59,16 @@ extension Messenger {
     _ target: ReadTarget, _ options: MarkOptions = MarkOptions(), except: [ConversationReference] = [],
     muted: Bool? = nil
   ) throws -> [Marked] {
-    try mark(options) { store, me in
-      let left = Set(try except.map { try find($0, store, me).key })
+    try mark(options) { session in
+      let store = session.store
+      let left = Set(try except.map { try session.find($0).key })
       // Also where there is nothing to mark, a sender must exist.
-      _ = try sender(of: options, store, me)
-      return try store.conversationKeys(of: me, unreadOnly: options.act == .read).compactMap { key in
+      _ = try options.sender.map(session.userKey)
+      return try store.conversationKeys(of: session.me, unreadOnly: options.act == .read).compactMap { key in
         if left.contains(key) { return nil }
-        if let muted, try store.isMuted(key, for: me, at: .now) != muted { return nil }
-        let row = try self.find(ConversationReference.id(store.conversationID(key)), store, me)
-        return (key, try ranges(target, in: row, options, store, me))
+        if let muted, try store.isMuted(key, for: session.me, at: .now) != muted { return nil }
+        let row = try session.find(ConversationReference.id(store.conversationID(key)))
+        return (key, try session.ranges(target, in: row, options))
       }
     }
   }
@@ -89,16 +90,16 @@ extension Messenger {
     _ messages: [Mentioned], _ options: MarkOptions = MarkOptions()
   ) throws -> (marked: [Marked], errors: [Int: DMError]) {
     var errors: [Int: DMError] = [:]
-    let marked = try mark(options) { store, me in
+    let marked = try mark(options) { session in
       errors = [:]
       var order: [ConversationKey] = []
       var wanted: [ConversationKey: [SeqRange]] = [:]
       var rows: [Identifier: Store.ConversationRow] = [:]
       for (index, message) in messages.enumerated() {
         do {
-          let row = try rows[message.conversation] ?? find(.id(message.conversation), store, me)
+          let row = try rows[message.conversation] ?? session.find(.id(message.conversation))
           rows[message.conversation] = row
-          let seq = try seq(of: .number(message.seq, in: nil), in: row, store, me)
+          let seq = try session.seq(of: .number(message.seq, in: nil), in: row)
           if wanted[row.key] == nil { order.append(row.key) }
           wanted[row.key, default: []].append(seq...seq)
         } catch let error as DMError where !error.code.isFatal {
@@ -120,92 +121,24 @@ extension Messenger {
   @discardableResult
   public func markDelivered(upTo seqs: [Identifier: Int]) throws -> Bool {
     try attempt {
-      let news = try reading([]) { store, me in
-        try seqs.compactMap { id, seq -> (ConversationKey, Int)? in
-          guard let row = try store.conversation(id), try store.isParticipant(me, of: row.key) else { return nil }
-          let seq = min(seq, row.lastSeq)
-          return try store.deliveredSeq(to: me, in: row.key) < seq ? (row.key, seq) : nil
-        }
+      let news = try reading([]) { session in
+        try seqs.compactMap { id, seq in try session.undelivered(upTo: seq, in: id) }
       }
       if news.isEmpty { return }
-      try writing(patience: 100) { store, me in
-        for (key, seq) in news { _ = try store.markDelivered(seq, to: me, in: key, at: .now) }
+      try writing(patience: 100) { session in
+        for (key, seq) in news { _ = try session.store.markDelivered(seq, to: session.me, in: key, at: .now) }
       }
     }
   }
-
-  // MARK: How
 
   private typealias Marks = [(conversation: ConversationKey, ranges: [SeqRange])]
 
-  private func ranges(
-    _ target: ReadTarget, in row: Store.ConversationRow, _ options: MarkOptions, _ store: Store, _ me: UserKey
-  ) throws -> [SeqRange] {
-    let all = try ranges(target, in: row, store, me)
-    guard let sender = try sender(of: options, store, me) else { return all }
-    let viewer = Viewer(store, me)
-    return try coalesced(
-      wouldChange(all, options.act, store, viewer, row.key).flatMap { try store.messages(of: sender, $0, in: row.key) })
-  }
-
-  private func sender(of options: MarkOptions, _ store: Store, _ me: UserKey) throws -> UserKey? {
-    guard let handle = options.sender else { return nil }
-    guard let key = try store.userKey(handle) else { throw try unknownUser(handle, store, me) }
-    return key
-  }
-
-  private func ranges(
-    _ target: ReadTarget, in row: Store.ConversationRow, _ store: Store, _ me: UserKey
-  ) throws -> [SeqRange] {
-    switch target {
-    case .ranges(let references):
-      coalesced(
-        try resolved(references, in: row, store, me).sorted { $0.lowerBound < $1.lowerBound })
-    case .upTo(let reference): [1...(try seq(of: reference, in: row, store, me))]
-    case .before(let bound):
-      gaps(in: seqs(to: row.lastSeq), left: try numbers(from: bound, in: row, store, me))
-    case .since(let since, let before):
-      gaps(
-        in: try numbers(from: since, in: row, store, me),
-        left: try before.map { try numbers(from: $0, in: row, store, me) } ?? [])
-    case .all: seqs(to: row.lastSeq)
-    }
-  }
-
-  /// The numbers of the messages that are not before a bound.
-  private func numbers(
-    from bound: HistoryQuery.Bound, in row: Store.ConversationRow, _ store: Store, _ me: UserKey
-  ) throws -> [SeqRange] {
-    switch bound {
-    case .message(let reference): seqs(from: try seq(of: reference, in: row, store, me), to: row.lastSeq)
-    case .time(let time): try store.seqs(notBefore: time, in: row)
-    }
-  }
-
   /// Looks first, so that marking what is marked already neither waits nor writes.
   private func mark(
-    _ options: MarkOptions, orElse missing: DMError? = nil, _ find: (Store, UserKey) throws -> Marks
+    _ options: MarkOptions, orElse missing: DMError? = nil, _ find: (Session) throws -> Marks
   ) throws -> [Marked] {
     let now = Timestamp.now
-    let looked: (records: [Marked], hasChanges: Bool)? = try reading(nil) { store, me in
-      var hasChanges = false
-      var records: [Marked] = []
-      for mark in try find(store, me) {
-        let viewer = Viewer(store, me)
-        let changed = try wouldChange(mark.ranges, options.act, store, viewer, mark.conversation)
-        hasChanges = hasChanges || !changed.isEmpty
-        let unread = try store.unreadCount(in: mark.conversation, as: viewer)
-        let record = try marked(changed, options, in: mark.conversation, at: now, viewer) { count in
-          switch options.act {
-          case .read: unread - count
-          case .unread: unread + count
-          case .delivered: unread
-          }
-        }
-        if let record { records.append(record) }
-      }
-      return (records, hasChanges)
-    }
+    let looked = try reading(nil) { session in try session.rehearse(find(session), options, at: now) }
     guard let looked else {
       if let missing { throw missing }
       return []
@@ -214,26 +147,81 @@ extension Messenger {
       try existingStore()?.confirm()
       return looked.records
     }
-    return try writing(isBulk: true) { store, me in
-      try find(store, me).compactMap { mark in
-        let viewer = Viewer(store, me)
-        let changed = try change(mark.ranges, options, store, viewer, mark.conversation, at: now)
-        return try marked(changed, options, in: mark.conversation, at: now, viewer) { _ in
-          try store.unreadCount(in: mark.conversation, as: Viewer(store, me))
+    return try writing(isBulk: true) { session in
+      try find(session).compactMap { key, ranges in
+        let changed = try session.change(ranges, options, in: key, at: now)
+        return try session.marked(changed, options, in: key, at: now) { _ in
+          try session.store.unreadCount(in: key, as: session.freshViewer())
         }
       }
     }
   }
+}
+
+extension Session {
+  /// The conversation and the number up to which messages are delivered now; nil when they were before.
+  fileprivate func undelivered(upTo seq: Int, in id: Identifier) throws -> (ConversationKey, Int)? {
+    guard let row = try store.conversation(id), try store.isParticipant(me, of: row.key) else { return nil }
+    let seq = min(seq, row.lastSeq)
+    return try store.deliveredSeq(to: me, in: row.key) < seq ? (row.key, seq) : nil
+  }
+
+  fileprivate func ranges(
+    _ target: ReadTarget, in row: Store.ConversationRow, _ options: Messenger.MarkOptions
+  ) throws -> [SeqRange] {
+    let all = try ranges(target, in: row)
+    guard let sender = try options.sender.map(userKey) else { return all }
+    return try coalesced(
+      wouldChange(all, options.act, in: row.key).flatMap { try store.messages(of: sender, $0, in: row.key) })
+  }
+
+  private func ranges(_ target: ReadTarget, in row: Store.ConversationRow) throws -> [SeqRange] {
+    switch target {
+    case .ranges(let references):
+      coalesced(try resolved(references, in: row).sorted { $0.lowerBound < $1.lowerBound })
+    case .upTo(let reference): [1...(try seq(of: reference, in: row))]
+    case .before(let bound): gaps(in: seqs(to: row.lastSeq), left: try numbers(from: bound, in: row))
+    case .since(let since, let before):
+      gaps(in: try numbers(from: since, in: row), left: try before.map { try numbers(from: $0, in: row) } ?? [])
+    case .all: seqs(to: row.lastSeq)
+    }
+  }
+
+  /// The numbers of the messages that are not before a bound.
+  private func numbers(from bound: HistoryQuery.Bound, in row: Store.ConversationRow) throws -> [SeqRange] {
+    switch bound {
+    case .message(let reference): seqs(from: try seq(of: reference, in: row), to: row.lastSeq)
+    case .time(let time): try store.seqs(notBefore: time, in: row)
+    }
+  }
+
+  /// The records of an act that is not done.
+  fileprivate func rehearse(
+    _ marks: [(conversation: ConversationKey, ranges: [SeqRange])], _ options: Messenger.MarkOptions, at now: Timestamp
+  ) throws -> (records: [Marked], hasChanges: Bool) {
+    var hasChanges = false
+    let records = try marks.compactMap { key, ranges in
+      let changed = try wouldChange(ranges, options.act, in: key)
+      hasChanges = hasChanges || !changed.isEmpty
+      let unread = try store.unreadCount(in: key, as: viewer)
+      return try marked(changed, options, in: key, at: now) { count in
+        switch options.act {
+        case .read: unread - count
+        case .unread: unread + count
+        case .delivered: unread
+        }
+      }
+    }
+    return (records, hasChanges)
+  }
 
   /// The parts of ranges that an act would change.
-  private func wouldChange(
-    _ ranges: [SeqRange], _ act: Marked.Action, _ store: Store, _ viewer: Viewer, _ key: ConversationKey
-  ) throws -> [SeqRange] {
+  private func wouldChange(_ ranges: [SeqRange], _ act: Marked.Action, in key: ConversationKey) throws -> [SeqRange] {
     switch act {
     case .read: return try ranges.flatMap { try store.wouldChange($0, toRead: true, as: viewer, in: key) }
     case .unread: return try ranges.flatMap { try store.wouldChange($0, toRead: false, as: viewer, in: key) }
     case .delivered:
-      let before = try store.deliveredSeq(to: viewer.user, in: key)
+      let before = try store.deliveredSeq(to: me, in: key)
       guard let last = ranges.last?.upperBound, last > before else { return [] }
       return [(before + 1)...last]
     }
@@ -241,50 +229,62 @@ extension Messenger {
 
   /// Does it, and returns the parts that it changed.
   func change(
-    _ ranges: [SeqRange], _ options: MarkOptions, _ store: Store, _ viewer: Viewer, _ key: ConversationKey,
-    at now: Timestamp
+    _ ranges: [SeqRange], _ options: Messenger.MarkOptions, in key: ConversationKey, at now: Timestamp
   ) throws -> [SeqRange] {
-    let (me, act) = (viewer.user, options.act)
-    let changed: [SeqRange]
-    // What never reaches the user they have not read, and nobody is told that they have.
-    let reached = try ranges.flatMap { range in
-      act == .read ? gaps(in: range, left: try store.unreachable(range, as: viewer, in: key)) : [range]
-    }
-    let before = try act == .read ? reached.flatMap { try store.readRanges(of: me, in: key, overlapping: $0) } : []
-    switch act {
-    case .read: changed = try reached.flatMap { try store.cover($0, by: me, in: key) }
-    case .unread: changed = try reached.flatMap { try store.uncover($0, as: viewer, in: key) }
+    switch options.act {
+    case .read: return try read(ranges, isPrivate: options.isPrivate, in: key, at: now)
+    case .unread:
+      let changed = try ranges.flatMap { try store.uncover($0, as: viewer, in: key) }
+      try logRead(changed, in: key, at: now)
+      return changed
     case .delivered:
       return try ranges.last.flatMap { try store.markDelivered($0.upperBound, to: me, in: key, at: now) }.map { [$0] }
         ?? []
     }
-    guard let first = changed.first, let last = changed.last else { return [] }
-    let hull = first.lowerBound...last.upperBound
-    if act == .read, !options.isPrivate, try store.sendsReadReceipts(me) {
+  }
+
+  private func read(
+    _ ranges: [SeqRange], isPrivate: Bool, in key: ConversationKey, at now: Timestamp
+  ) throws -> [SeqRange] {
+    // What never reaches the user they have not read, and nobody is told that they have.
+    let reached = try ranges.flatMap { gaps(in: $0, left: try store.unreachable($0, as: viewer, in: key)) }
+    let before = try reached.flatMap { try store.readRanges(of: me, in: key, overlapping: $0) }
+    let changed = try reached.flatMap { try store.cover($0, by: me, in: key) }
+    if let hull = hull(of: changed), !isPrivate, try store.sendsReadReceipts(me) {
       // One receipt goes over the user's own messages, but not over what they read privately.
       let quiet = try store.privatelyRead(hull, of: me, in: key, among: coalesced(before))
       for range in gaps(in: reached.filter(hull.overlaps).map { $0.clamped(to: hull) }, left: quiet) {
         try store.addReceipts(range, of: me, in: key, at: now)
       }
     }
-    try store.append(.ownState, conversation: key, user: me, seqs: hull, at: now)
+    try logRead(changed, in: key, at: now)
     return changed
   }
 
+  private func logRead(_ changed: [SeqRange], in key: ConversationKey, at now: Timestamp) throws {
+    guard let hull = hull(of: changed) else { return }
+    try store.append(.ownState, conversation: key, user: me, seqs: hull, at: now)
+  }
+
   /// - Parameter changed: what changed; of a delivery, which is a line under everything, also what the user does not see.
-  private func marked(
-    _ changed: [SeqRange], _ options: MarkOptions, in key: ConversationKey, at time: Timestamp, _ viewer: Viewer,
+  fileprivate func marked(
+    _ changed: [SeqRange], _ options: Messenger.MarkOptions, in key: ConversationKey, at time: Timestamp,
     unread: (_ count: Int) throws -> Int
   ) throws -> Marked? {
-    let store = viewer.store
     let ranges =
       options.act == .delivered ? try changed.flatMap { try store.messagesOfOthers($0, as: viewer, in: key) } : changed
     if ranges.isEmpty { return nil }
     return Marked(
       action: options.act, isDryRun: options.isDryRun, conversationID: try store.conversationID(key),
-      conversationTitle: try store.title(of: key, as: viewer.user), ranges: coalesced(ranges),
+      conversationTitle: try store.title(of: key, as: me), ranges: coalesced(ranges),
       unreadCount: try unread(ranges.reduce(0) { $0 + $1.count }), at: time)
   }
+}
+
+/// From the first number of ascending ranges to the last; nil for none.
+private func hull(of ranges: [SeqRange]) -> SeqRange? {
+  guard let first = ranges.first, let last = ranges.last else { return nil }
+  return first.lowerBound...last.upperBound
 }
 
 /// The numbers from `first` to `last`, if any.

@@ -23,32 +23,32 @@ extension Messenger {
   public func receipts(
     for selections: [MessageSelection], _ kinds: Set<Receipt.Kind> = [.delivery, .read]
   ) throws -> [Receipt] {
-    try reading([]) { store, me in
-      let viewer = Viewer(store, me)
+    try reading([]) { session in
       var order: [Store.ConversationRow] = []
       var wanted: [ConversationKey: [SeqRange]] = [:]
       for selection in selections {
-        let (row, ranges) = try numbers(of: selection, store, as: viewer)
+        let (row, ranges) = try session.numbers(of: selection)
         if wanted[row.key] == nil { order.append(row) }
         wanted[row.key, default: []] += ranges
       }
       return try order.flatMap { row in
         let ranges = coalesced((wanted[row.key] ?? []).sorted { $0.lowerBound < $1.lowerBound })
-        return try ReceiptList(ranges, in: row, as: viewer).receipts(kinds)
+        return try ReceiptList(ranges, in: row, as: session.viewer).receipts(kinds)
       }
     }
   }
 
-  private func numbers(
-    of selection: MessageSelection, _ store: Store, as viewer: Viewer
-  ) throws -> (Store.ConversationRow, [SeqRange]) {
+}
+
+extension Session {
+  fileprivate func numbers(of selection: MessageSelection) throws -> (Store.ConversationRow, [SeqRange]) {
     switch selection {
     case .message(let reference):
-      let (row, message) = try visibleMessage(reference, store, as: viewer)
+      let (row, message) = try visibleMessage(reference)
       return (row, [message.number...message.number])
     case .ranges(let references, let conversation):
-      let row = try find(conversation, store, viewer.user)
-      return (row, try resolved(references, in: row, store, viewer.user))
+      let row = try find(conversation)
+      return (row, try resolved(references, in: row))
     }
   }
 }

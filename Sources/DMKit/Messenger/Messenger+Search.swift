@@ -23,25 +23,9 @@ public final class SearchResults {
   init(_ messenger: Messenger, _ request: SearchRequest) throws {
     self.messenger = messenger
     query = request.words.map(SearchQuery.init)
-    try messenger.reading(()) { store, me in
-      let viewer = Viewer(store, me)
-      self.viewer = viewer
-      let filter = try Self.filter(request, messenger, store, me)
-      if request.limit == 0 { return }
-      var found: [MessageKey] = []
-      func take(_ key: MessageKey) -> Bool {
-        found.append(key)
-        return found.count < request.limit ?? .max
-      }
-      if let query {
-        let among = try filter.conversations.map(store.messageKeys)
-        try store.search(query, request.newestFirst ? .newest : .rank, among: among) { key in
-          try store.passes(key, filter, as: viewer) ? take(key) : true
-        }
-      } else {
-        try store.newest(filter, as: viewer) { take($0) }
-      }
-      keys = found[...]
+    try messenger.reading(()) { session in
+      viewer = session.viewer
+      keys = try session.keys(query, session.filter(request), request)[...]
     }
   }
 
@@ -52,7 +36,8 @@ public final class SearchResults {
     while let viewer, !keys.isEmpty {
       let batch = keys.prefix(Self.batch)
       keys = keys.dropFirst(Self.batch)
-      let found = try messenger.reading([]) { store, _ -> [Found] in
+      let found = try messenger.reading([]) { session -> [Found] in
+        let store = session.store
         let found = try store.messages(batch, as: viewer)
         let texts = found.map { (key: $0.key, text: $0.message.text ?? "") }
         let snippets = try query.map { try store.snippets(of: texts, for: $0) } ?? KeyTable()
@@ -67,26 +52,45 @@ public final class SearchResults {
     return []
   }
 
-  private static func filter(
-    _ request: SearchRequest, _ messenger: Messenger, _ store: Store, _ me: UserKey
-  ) throws -> Store.SearchFilter {
-    let rows = try request.conversations.map { try messenger.find($0, store, me) }
+}
+
+extension Session {
+  /// What was found, in its order.
+  fileprivate func keys(
+    _ query: SearchQuery?, _ filter: Store.SearchFilter, _ request: SearchRequest
+  ) throws -> [MessageKey] {
+    if request.limit == 0 { return [] }
+    var found: [MessageKey] = []
+    func take(_ key: MessageKey) -> Bool {
+      found.append(key)
+      return found.count < request.limit ?? .max
+    }
+    if let query {
+      let among = try filter.conversations.map(store.messageKeys)
+      try store.search(query, request.newestFirst ? .newest : .rank, among: among) { key in
+        try store.passes(key, filter, as: viewer) ? take(key) : true
+      }
+    } else {
+      try store.newest(filter, as: viewer) { take($0) }
+    }
+    return found
+  }
+
+  fileprivate func filter(_ request: SearchRequest) throws -> Store.SearchFilter {
+    let rows = try request.conversations.map(find)
     // Within a conversation the order is that of the numbers; among several, times are all there is.
     func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
       guard rows.count == 1, case .message(let reference)? = bound else { return nil }
-      return try messenger.seq(of: reference, in: rows[0], store, me)
+      return try self.seq(of: reference, in: rows[0])
     }
     func time(_ bound: HistoryQuery.Bound?) throws -> Timestamp? {
       switch bound {
       case .time(let time): time
-      case .message(let reference) where rows.count != 1: try store.time(of: messenger.find(reference, store, me))
+      case .message(let reference) where rows.count != 1: try store.time(of: find(reference))
       case .message, nil: nil
       }
     }
-    let sender = try request.sender.map { handle in
-      guard let key = try store.userKey(handle) else { throw try messenger.unknownUser(handle, store, me) }
-      return key
-    }
+    let sender = try request.sender.map(userKey)
     return Store.SearchFilter(
       conversations: rows.isEmpty ? nil : rows.map(\.key), sender: sender,
       since: try time(request.since) ?? Timestamp.writable.lowerBound,

@@ -19,7 +19,7 @@ extension Messenger {
   /// - Returns: the results, in the order of the messages.
   /// - Throws: an error of the store; then nothing was sent.
   public func send(_ batch: [Outgoing], once: Bool = false) throws -> [Result<Message, DMError>] {
-    try perform(batch) { SendSession(self, $0, $1, allowsOtherText: once) }
+    try perform(batch) { SendBatch($0, allowsOtherText: once) }
   }
 
   /// Sends one message to several conversations, once to each; if one cannot be sent, to none of them.
@@ -32,18 +32,18 @@ extension Messenger {
   public func sendToAll(
     _ batch: [Outgoing], once: Bool = false
   ) throws -> [(conversation: ConversationReference, message: Message)] {
-    let (session, sent) = try writing(isBulk: batch.count > 1) { store, me in
-      let session = SendSession(self, store, me, allowsOtherText: once)
+    let (sending, sent) = try writing(isBulk: batch.count > 1) { session in
+      let sending = SendBatch(session, allowsOtherText: once)
       var reached: Set<ConversationKey> = []
       let sent = try batch.compactMap { outgoing in
         // A conversation that is named twice, by a handle and a UUID for example, gets the message once.
-        try reached.insert(session.conversationKey(of: outgoing)).inserted
-          ? (outgoing.conversation, session.act(on: outgoing)) : nil
+        try reached.insert(sending.conversationKey(of: outgoing)).inserted
+          ? (outgoing.conversation, sending.act(on: outgoing)) : nil
       }
-      try session.finish()
-      return (session, sent)
+      try sending.finish()
+      return (sending, sent)
     }
-    session.committed()
+    sending.committed()
     return sent
   }
 
@@ -51,13 +51,12 @@ extension Messenger {
   ///
   /// - Throws: what sending would throw of the conversation.
   package func checkMaySend(to reference: ConversationReference) throws {
-    try lookAhead { store, me in
-      let viewer = Viewer(store, me)
-      if let row = try findIfPresent(reference, store, me) {
-        try check(.say, in: row)
-        try checkNotBlocked(row, as: viewer)
-      } else if case .direct(let handle) = reference, let other = try store.userKey(handle) {
-        try checkMayStart(with: other, as: viewer)
+    try lookAhead { session in
+      if let row = try session.findIfPresent(reference) {
+        try session.check(.say, in: row)
+        try session.checkNotBlocked(row)
+      } else if case .direct(let handle) = reference {
+        try session.checkMayStart(with: session.userKey(handle))
       }
     }
   }
@@ -70,28 +69,23 @@ extension Messenger {
     lifetime: Duration? = nil, once: Bool = false
   ) throws -> Message {
     try expectStore(with: reference)
-    let (session, sent) = try writing { store, me in
-      let row = try find(reference, store, me)
-      let session = SendSession(self, store, me, allowsOtherText: once)
-      guard let text = try store.draft(of: me, in: row.key) else {
+    let (sending, sent) = try writing { session in
+      let row = try session.find(reference)
+      let sending = SendBatch(session, allowsOtherText: once)
+      guard let text = try session.store.draft(of: session.me, in: row.key) else {
         // What was sent before by the same nonce has cleared it then.
-        if let nonce, let place = try store.place(of: nonce, from: me, in: row.key),
-          var message = try store.message(at: place, as: Viewer(store, me, extras: .everything))
-        {
-          message.isDuplicate = true
-          return (session, message)
-        }
+        if let nonce, let message = try sending.sent(nonce, in: row.key) { return (sending, message) }
         throw DMError(
           .noDraft, "there is no draft in '\(reference)'; dm-send --draft keeps one", subject: reference.description)
       }
-      let message = try session.act(
+      let message = try sending.act(
         on: Outgoing(to: reference, text: text, nonce: nonce, replyTo: replyTo, lifetime: lifetime))
-      try session.finish()
+      try sending.finish()
       // What the nonce named before may be something else by now: then the draft is still to be sent.
-      if !message.isDuplicate || message.bears(text) { _ = try apply(.draft(nil), in: row, store, me) }
-      return (session, message)
+      if !message.isDuplicate || message.bears(text) { _ = try session.apply(.draft(nil), in: row) }
+      return (sending, message)
     }
-    session.committed()
+    sending.committed()
     return sent
   }
 
@@ -99,13 +93,14 @@ extension Messenger {
   ///
   /// - Throws: `unknown_message`, and `not_allowed` for an announcement.
   public func messageToForward(_ reference: MessageReference) throws -> Message {
-    let message = try reading(nil as Message?) { store, me in
-      try visibleMessage(reference, store, as: Viewer(store, me)).message
+    let found = try reading(nil as Message?) { session in
+      let message = try session.visibleMessage(reference).message
+      try session.checkSaid(message, reference)
+      return message
     }
-    guard let message else {
+    guard let found else {
       throw DMError(.unknownMessage, "there is no message '\(reference)' yet", subject: reference.description)
     }
-    try checkSaid(message, reference)
-    return message
+    return found
   }
 }

@@ -43,9 +43,9 @@ extension Messenger {
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func typing(in reference: ConversationReference) throws -> TypingSignal? {
-    try reading(nil) { store, me in
-      guard let row = try findIfPresent(reference, store, me) else { return nil }
-      try check(.type, in: row)
+    try reading(nil) { session in
+      guard let row = try session.findIfPresent(reference) else { return nil }
+      try session.check(.type, in: row)
       return TypingSignal(folder: location.live, conversation: row.id, user: identity.handle)
     }
   }
@@ -59,9 +59,7 @@ extension Messenger {
 
   /// Shows those who may see it that the user is there.
   func beatPresence() throws {
-    let isShown = try reading(false) { store, _ in
-      try store.user(identity.handle.description)?.showsPresence == true
-    }
+    let isShown = try reading(false) { try $0.store.user(identity.handle.description)?.showsPresence == true }
     if isShown { LiveFolder(path: location.live).give(.present(identity.handle)) }
   }
 
@@ -71,18 +69,9 @@ extension Messenger {
   ///
   /// - Throws: `unknown_user`, and `not_allowed` for a user who shares no conversation with the user.
   public func presence(of handles: [String] = []) throws -> [Presence] {
-    let users = try reading([] as [Handle]) { store, me in
-      if handles.isEmpty { return try store.contacts(of: me) }
-      return try handles.map { handle in
-        guard let user = try store.user(handle) else { throw try unknownUser(handle, store, me) }
-        guard try store.sharesConversation(me, handle, among: nil) || user.handle == identity.handle else {
-          throw DMError(
-            .notAllowed, "'\(identity.handle)' shares no conversation with '\(handle)', or blocks them", subject: handle
-          )
-        }
-        return user
-      }
-      .filter(\.showsPresence).map(\.handle)
+    let users = try reading([] as [Handle]) { session in
+      if handles.isEmpty { return try session.store.contacts(of: session.me) }
+      return try handles.map(session.contact).filter(\.showsPresence).map(\.handle)
     }
     let signals = LiveFolder(path: location.live).signals()
     var freshness = Freshness()
@@ -95,7 +84,8 @@ extension Messenger {
   /// Whether the user is told that another is typing: both are in the conversation, and it is one of those that were asked for.
   func sees(_ other: Handle, typingIn conversation: Identifier, among keys: [ConversationKey]?) throws -> Bool {
     guard other != identity.handle else { return false }
-    return try reading(false) { store, me in
+    return try reading(false) { session in
+      let (store, me) = (session.store, session.me)
       guard let row = try store.conversation(conversation), keys?.contains(row.key) != false,
         let user = try store.userKey(other.description)
       else { return false }
@@ -107,9 +97,20 @@ extension Messenger {
   /// Whether the user is told that another is there.
   func seesPresence(of other: Handle, among keys: [ConversationKey]?) throws -> Bool {
     guard other != identity.handle else { return false }
-    return try reading(false) { store, me in
-      try store.user(other.description)?.showsPresence == true
-        && store.sharesConversation(me, other.description, among: keys)
+    return try reading(false) { session in
+      try session.store.user(other.description)?.showsPresence == true
+        && session.store.sharesConversation(session.me, other.description, among: keys)
     }
+  }
+}
+
+extension Session {
+  /// A user who shares a conversation with the user, or the user.
+  fileprivate func contact(_ name: String) throws -> User {
+    guard let user = try store.user(name) else { throw try unknownUser(name) }
+    guard try store.sharesConversation(me, name, among: nil) || user.handle == handle else {
+      throw DMError(.notAllowed, "'\(handle)' shares no conversation with '\(name)', or blocks them", subject: name)
+    }
+    return user
   }
 }

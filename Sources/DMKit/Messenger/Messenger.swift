@@ -98,7 +98,7 @@ public final class Messenger {
   }
 
   /// Runs `body` on one state of the store, or returns `empty` when it is absent or the user may yet be added.
-  func reading<T>(_ empty: T, _ body: (Store, UserKey) throws -> T) throws -> T {
+  func reading<T>(_ empty: T, _ body: (Session) throws -> T) throws -> T {
     guard let store = try existingStore() else { return empty }
     return try store.read {
       me = try me ?? store.userKey(identity.handle.description)
@@ -109,33 +109,31 @@ public final class Messenger {
         if identity.isLoginName || isNew { return empty }
         throw try unknownUser(identity.handle.description, store)
       }
-      return try body(store, me)
+      return try body(Session(self, store, me))
     }
   }
 
   /// Looks, before a write is prepared, whether it may be done; where there is no store, in an empty one.
-  func lookAhead(_ body: (Store, UserKey) throws -> Void) throws {
+  func lookAhead(_ body: (Session) throws -> Void) throws {
     if let store = try opened ?? Store.open(location) {
       opened = store
       if try store.read(store.hasUsers) { return try reading((), body) }
     }
-    try rehearse { try body($0, try actor($0)) }
+    try rehearse { try body(session(in: $0)) }
   }
 
   /// Runs `body` in one durable transaction, as a user who is added when they may be.
-  func writing<T>(
-    isBulk: Bool = false, patience: Int? = nil, _ body: (Store, UserKey) throws -> T
-  ) throws -> T {
-    let store = try createdStore { _ = try body($0, try actor($0)) }
-    return try store.write(isBulk: isBulk, patience: patience) { try body(store, try actor(store)) }
+  func writing<T>(isBulk: Bool = false, patience: Int? = nil, _ body: (Session) throws -> T) throws -> T {
+    let store = try createdStore { _ = try body(session(in: $0)) }
+    return try store.write(isBulk: isBulk, patience: patience) { try body(session(in: store)) }
   }
 
-  /// The first user to write in a new store is created, whatever their handle, and so is the login name.
-  private func actor(_ store: Store) throws -> UserKey {
-    if let me = try me ?? store.userKey(identity.handle.description) { return me }
+  /// A session that writes: the first user of a new store is created, whatever their handle, and so is the login name.
+  private func session(in store: Store) throws -> Session {
+    if let me = try me ?? store.userKey(identity.handle.description) { return Session(self, store, me) }
     guard try identity.isLoginName || !store.hasUsers() else {
       throw try unknownUser(identity.handle.description, store)
     }
-    return try store.insertUser(identity.handle, at: .now)
+    return Session(self, store, try store.insertUser(identity.handle, at: .now))
   }
 }

@@ -48,7 +48,7 @@ struct FollowerPlacesTests {
     let alice = try store.messenger("alice")
     try alice.say("hi", to: "bob")
     let opened = try #require(try alice.existingStore())
-    let now = try alice.position(of: .now, opened)
+    let now = try opened.position(of: .now)
     let cursor =
       switch kind {
       case "future": Cursor(store: try opened.uuid(), Cursor.Position(rev: now.rev, seq: 1)).description

@@ -25,7 +25,8 @@ struct StatusTests {
     func readers(_ seq: Int, to user: String) throws -> (handles: [String], count: Int) {
       let sender = try #require(
         try store.integers("SELECT sender FROM message WHERE conversation = 1 AND seq = \(seq)")[0][0])
-      return try store.messenger(user).reading(([], 0)) { store, me in
+      return try store.messenger(user).reading(([], 0)) { session in
+        let (store, me) = (session.store, session.me)
         let row = try store.groups(titled: "ops", of: me)[0]
         let reader = StatusReader(store, viewer: me)
         return (
@@ -100,7 +101,8 @@ struct StatusTests {
       let (user, range) = (row[0] == 2 ? "bob" : "carol", Int(row[1] ?? 0)...Int(row[2] ?? 0))
       for seq in range { expected[seq, default: []].insert(user) }
     }
-    try alice.reading(()) { store, me in
+    try alice.reading(()) { session in
+      let (store, me) = (session.store, session.me)
       for seqs in [Array(2...41), (2...41).reversed(), (2...41).shuffled(using: &random)] {
         let reader = StatusReader(store, viewer: me)
         for seq in seqs {

@@ -33,7 +33,7 @@ extension Messenger {
   /// A place in the stream: now.
   func here() throws -> EventQuery.Start {
     let store = try #require(try existingStore())
-    return .cursor(Cursor(store: try store.uuid(), try position(of: .now, store)).description)
+    return .cursor(Cursor(store: try store.uuid(), try store.position(of: .now)).description)
   }
 
   @discardableResult

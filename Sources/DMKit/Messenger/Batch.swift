@@ -1,5 +1,5 @@
 /// Many acts of one kind by one user in one transaction, with what they share looked up once.
-protocol BatchSession {
+protocol Batch {
   associatedtype Item
   associatedtype Answer: Sendable
 
@@ -19,7 +19,7 @@ protocol BatchSession {
   func committed()
 }
 
-extension BatchSession {
+extension Batch {
   var stopsAtFault: Bool { false }
   var mustCommit: Bool { false }
   func committed() {}
@@ -33,32 +33,32 @@ private struct NothingDone<Answer: Sendable>: Error {
 extension Messenger {
   /// Acts on each item in order, in one durable transaction, and says what became of each.
   ///
-  /// An item that cannot be done stops none of the others, unless the session stops at it; a fault of the store
+  /// An item that cannot be done stops none of the others, unless the batch stops at it; a fault of the store
   /// undoes all.
-  func perform<Session: BatchSession>(
-    _ items: [Session.Item], _ begin: (Store, UserKey) throws -> Session
-  ) throws -> [Result<Session.Answer, DMError>] {
+  func perform<Acts: Batch>(
+    _ items: [Acts.Item], _ begin: (Session) throws -> Acts
+  ) throws -> [Result<Acts.Answer, DMError>] {
     do {
-      let (session, results) = try writing(isBulk: items.count > 1) { store, me in
-        let session = try begin(store, me)
-        var results: [Result<Session.Answer, DMError>] = []
+      let (batch, results) = try writing(isBulk: items.count > 1) { session in
+        let batch = try begin(session)
+        var results: [Result<Acts.Answer, DMError>] = []
         var hasDone = false
         for item in items {
           do {
-            results.append(.success(try session.act(on: item)))
+            results.append(.success(try batch.act(on: item)))
             hasDone = true
           } catch let error as DMError where !error.code.isFatal {
             results.append(.failure(error))
-            if session.stopsAtFault { break }
+            if batch.stopsAtFault { break }
           }
         }
-        if !hasDone, !session.mustCommit { throw NothingDone(results: results) }
-        try session.finish()
-        return (session, results)
+        if !hasDone, !batch.mustCommit { throw NothingDone(results: results) }
+        try batch.finish()
+        return (batch, results)
       }
-      session.committed()
+      batch.committed()
       return results
-    } catch let nothing as NothingDone<Session.Answer> {
+    } catch let nothing as NothingDone<Acts.Answer> {
       return nothing.results.map { $0.mapError(withPlace) }
     }
   }

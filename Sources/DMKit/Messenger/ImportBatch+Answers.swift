@@ -1,6 +1,6 @@
 // What an import answers: the messages that it added, and those that were there before.
 
-extension ImportSession {
+extension ImportBatch {
   func duplicate(of message: ImportedMessage, in row: Store.ConversationRow) throws -> Message? {
     var place = try message.id.flatMap(store.place)
     if place == nil, let nonce = message.nonce, let sender = try existingKey(of: message.sender) {
@@ -9,7 +9,7 @@ extension ImportSession {
     guard let place, place.conversation == row.key, let found = try store.message(at: place, as: allSeeing) else {
       return nil
     }
-    guard let seen = try store.message(at: place, as: Viewer(store, me)) else {
+    guard let seen = try store.message(at: place, as: session.freshViewer()) else {
       return try unseenDuplicate(of: message, found, in: row)
     }
     let isChanged = found.editedAt != nil
@@ -49,13 +49,13 @@ extension ImportSession {
       id, conversationID: row.id, conversation: try allSeeing.surroundings.label(of: row.key), seq: number,
       sender: line.sender, text: line.text, createdAt: line.createdAt, status: .sent, nonce: line.nonce)
     message.senderName = try store.userKey(line.sender.description).flatMap(allSeeing.surroundings.displayName)
-    message.isMine = line.sender == messenger.identity.handle
+    message.isMine = line.sender == session.handle
     return message
   }
 
   /// As the user sees it by now: the lines before may have made them see more.
   func reply(_ id: Identifier) throws -> Message.Reply {
-    try allSeeing.surroundings.reply(id, as: Viewer(store, me))
+    try allSeeing.surroundings.reply(id, as: session.freshViewer())
   }
 
   func replied(_ reply: ImportedMessage.Reply, in row: Store.ConversationRow?) throws -> Identifier {

@@ -1,11 +1,9 @@
 internal import DMSystem
 
 /// The messages that one user sends in one transaction.
-final class SendSession: BatchSession {
-  private let messenger: Messenger
+final class SendBatch: Batch {
+  private let session: Session
   private let store: Store
-  private let me: UserKey
-  private let viewer: Viewer
   /// A nonce stands for what was sent by it, whatever became of that.
   private let allSeeing: Viewer
   /// A conversation that something is said in.
@@ -24,60 +22,67 @@ final class SendSession: BatchSession {
   /// Whether a nonce may come again with another text, as it does where a text is made anew by each try.
   private let allowsOtherText: Bool
 
-  init(_ messenger: Messenger, _ store: Store, _ me: UserKey, allowsOtherText: Bool = false) {
-    self.messenger = messenger
-    self.store = store
-    self.me = me
+  init(_ session: Session, allowsOtherText: Bool = false) {
+    self.session = session
     self.allowsOtherText = allowsOtherText
+    store = session.store
     mentions = Mentions(store)
-    viewer = Viewer(store, me)
-    allSeeing = Viewer(store, me, extras: .everything)
+    allSeeing = Viewer(store, session.me, extras: .everything)
   }
 
   func act(on outgoing: Outgoing) throws -> Message {
     let target = try target(of: outgoing)
+    if let message = try duplicate(of: outgoing, in: target.row.key) { return message }
+    try session.check(.say, in: target.row)
+    try session.checkNotBlocked(target.row)
+    return try insert(outgoing, into: target)
+  }
+
+  private func insert(_ outgoing: Outgoing, into target: Target) throws -> Message {
     var row = target.row
-    if let nonce = outgoing.nonce, let message = try sent(nonce, in: row.key) {
-      let isChanged = message.editedAt != nil || message.deletedAt != nil
-      guard try allowsOtherText || isChanged || message.bears(outgoing.text) && carries(message, outgoing.attachments)
-      else {
-        throw DMError(
-          .nonceConflict,
-          "the nonce '\(nonce)' named something else before; use a new one, or --once to get that message",
-          subject: nonce)
-      }
-      return message
-    }
-    try messenger.check(.say, in: row)
-    try messenger.checkNotBlocked(row, as: viewer)
-    let replyTo = try outgoing.replyTo.map { reference in
-      try messenger.visibleMessage(reference, in: row, store, as: viewer).message.id
-    }
+    let replyTo = try outgoing.replyTo.map { try session.visibleMessage($0, in: row).message.id }
     let forwardedFrom = try outgoing.forwards.map { id in
-      let message = try messenger.visibleMessage(.id(id), store, as: viewer).message
+      let message = try session.visibleMessage(.id(id)).message
       return message.forwardedFrom ?? message.sender
     }
     let mentioned = try mentions.users(in: outgoing.text, of: row.key)
-    let attached = try outgoing.attachments.map { try messenger.usableAttachment($0, store, as: viewer) }
+    let attached = try outgoing.attachments.map(session.usableAttachment)
     let text = outgoing.text.isEmpty ? nil : outgoing.text
     let (id, expiresAt, attachments) = try store.insert(
       Store.NewMessage(
-        sender: me, text: text, nonce: outgoing.nonce, replyTo: replyTo,
+        sender: session.me, text: text, nonce: outgoing.nonce, replyTo: replyTo,
         forwardedFrom: try forwardedFrom.map { try store.userKey($0.description) } ?? nil,
         lifetime: outgoing.lifetime?.microseconds,
         mentions: mentioned, attachments: attached), into: &row)
     target.row = row
     if target.firstAdded == nil { target.firstAdded = row.lastSeq }
+    let surroundings = session.viewer.surroundings
     var message = Message(
-      id, conversationID: row.id, conversation: try viewer.surroundings.label(of: row.key), seq: row.lastSeq,
-      sender: messenger.identity.handle, text: text, createdAt: row.lastActivity, status: .sent, nonce: outgoing.nonce)
-    message.senderName = try viewer.surroundings.displayName(of: me)
+      id, conversationID: row.id, conversation: try surroundings.label(of: row.key), seq: row.lastSeq,
+      sender: session.handle, text: text, createdAt: row.lastActivity, status: .sent, nonce: outgoing.nonce)
+    message.senderName = try surroundings.displayName(of: session.me)
     message.isMine = true
-    message.replyTo = try replyTo.map { try viewer.surroundings.reply($0, as: viewer) }
+    message.replyTo = try replyTo.map { try surroundings.reply($0, as: session.viewer) }
     message.forwardedFrom = forwardedFrom
     message.expiresAt = expiresAt
     message.attachments = attachments
     message.mentions = try mentioned.map(store.handle)
+    return message
+  }
+
+  /// What the nonce of a message names already.
+  ///
+  /// - Throws: `nonce_conflict` for another text or other attachments.
+  private func duplicate(of outgoing: Outgoing, in conversation: ConversationKey) throws -> Message? {
+    guard let nonce = outgoing.nonce, let message = try sent(nonce, in: conversation) else { return nil }
+    let isChanged = message.editedAt != nil || message.deletedAt != nil
+    guard try allowsOtherText || isChanged || message.bears(outgoing.text) && carries(message, outgoing.attachments)
+    else {
+      throw DMError(
+        .nonceConflict,
+        "the nonce '\(nonce)' named something else before; use a new one, or --once to get that message",
+        subject: nonce)
+    }
     return message
   }
 
@@ -88,20 +93,20 @@ final class SendSession: BatchSession {
     guard message.attachments.count == attachments.count else { return false }
     return try zip(message.attachments, attachments).allSatisfy { carried, id in
       if carried.id == id { return true }
-      let named = try messenger.attachmentIfUsable(id, store, as: viewer)
+      let named = try session.attachmentIfUsable(id)
       return named.map { $0.attachment.sha256 == carried.sha256 } ?? true
     }
   }
 
   /// What the nonce of a message names already.
   func sentBefore(_ outgoing: Outgoing) throws -> Message? {
-    guard let nonce = outgoing.nonce, let row = try messenger.findIfPresent(outgoing.conversation, store, me)
+    guard let nonce = outgoing.nonce, let row = try session.findIfPresent(outgoing.conversation)
     else { return nil }
     return try sent(nonce, in: row.key)
   }
 
-  private func sent(_ nonce: String, in conversation: ConversationKey) throws -> Message? {
-    guard let place = try store.place(of: nonce, from: me, in: conversation) else { return nil }
+  func sent(_ nonce: String, in conversation: ConversationKey) throws -> Message? {
+    guard let place = try store.place(of: nonce, from: session.me, in: conversation) else { return nil }
     var message = try store.message(at: place, as: allSeeing)
     message?.isDuplicate = true
     return message
@@ -112,17 +117,17 @@ final class SendSession: BatchSession {
 
   private func target(of outgoing: Outgoing) throws -> Target {
     if let target = named[outgoing.conversation] { return target }
-    var found = try messenger.findIfPresent(outgoing.conversation, store, me)
+    var found = try session.findIfPresent(outgoing.conversation)
     if found == nil, case .direct(let handle) = outgoing.conversation, let other = try store.userKey(handle) {
       // Before anything is created: there can be no message to reply to.
       guard outgoing.replyTo == nil else {
         throw DMError(
           .unknownMessage, "there is no conversation with '\(handle)' yet, so no message to reply to", subject: handle)
       }
-      try messenger.checkMayStart(with: other, as: viewer)
-      found = try messenger.startDirect(with: other, store, me)
+      try session.checkMayStart(with: other)
+      found = try session.startDirect(with: other)
     }
-    let row = if let found { found } else { try messenger.find(outgoing.conversation, store, me) }
+    let row = if let found { found } else { try session.find(outgoing.conversation) }
     let target = targets[row.key] ?? Target(row)
     named[outgoing.conversation] = target
     targets[row.key] = target
@@ -134,13 +139,13 @@ final class SendSession: BatchSession {
     for (key, target) in targets.sorted(by: { $0.key < $1.key }) {
       guard let first = target.firstAdded else { continue }
       let new = first...target.row.lastSeq
-      try store.update(target.row, added: new.count, readBy: me, sender: me, isSaid: true)
-      try store.extendReadRanges(by: new, of: me, in: key)
+      try store.update(target.row, added: new.count, readBy: session.me, sender: session.me, isSaid: true)
+      try store.extendReadRanges(by: new, of: session.me, in: key)
     }
   }
 
   /// Ends the typing of the user where a message of theirs is now.
   func committed() {
-    messenger.endTyping(in: Set(targets.values.lazy.filter { $0.firstAdded != nil }.map(\.row.id)))
+    session.messenger.endTyping(in: Set(targets.values.lazy.filter { $0.firstAdded != nil }.map(\.row.id)))
   }
 }

@@ -9,7 +9,7 @@ enum Act {
   case expire
 }
 
-extension Messenger {
+extension Session {
   /// - Throws: `not_allowed`.
   func check(_ act: Act, in row: Store.ConversationRow) throws {
     func refuse(_ reason: String) -> DMError {
@@ -17,7 +17,7 @@ extension Messenger {
     }
     guard row.isMember else {
       throw refuse(
-        "'\(identity.handle)' has left the conversation '\(row.typed)' and can only read; ask somebody in it to add you"
+        "'\(handle)' has left the conversation '\(row.typed)' and can only read; ask somebody in it to add you"
       )
     }
     switch act {
@@ -37,16 +37,16 @@ extension Messenger {
   /// Whether the user may say something to another: not to a user that they block, whose answer they would never see.
   ///
   /// - Throws: `not_allowed`.
-  func checkNotBlocked(_ row: Store.ConversationRow, as viewer: Viewer) throws {
+  func checkNotBlocked(_ row: Store.ConversationRow) throws {
     if row.isGroup { return }
     if try viewer.blockedUsers().isEmpty { return }
-    for other in try viewer.store.participantKeys(of: row.key) { try checkMayStart(with: other, as: viewer) }
+    for other in try store.participantKeys(of: row.key) { try checkMayStart(with: other) }
   }
 
   /// The same before there is a conversation.
-  func checkMayStart(with other: UserKey, as viewer: Viewer) throws {
+  func checkMayStart(with other: UserKey) throws {
     guard try viewer.hasBlocked(other) else { return }
-    let handle = try viewer.store.handle(other)
+    let handle = try store.handle(other)
     throw DMError(
       .notAllowed, "you block '\(handle)'; 'dm-user unblock \(handle)' first", subject: handle.description)
   }
@@ -56,9 +56,9 @@ extension Messenger {
   /// - Throws: `not_allowed`.
   func checkOwn(_ message: Message, _ reference: MessageReference) throws {
     try checkSaid(message, reference)
-    guard message.sender == identity.handle else {
+    guard message.sender == handle else {
       throw DMError(
-        .notAllowed, "'\(message.sender)' said the message '\(reference)', not '\(identity.handle)'",
+        .notAllowed, "'\(message.sender)' said the message '\(reference)', not '\(handle)'",
         subject: reference.description)
     }
   }

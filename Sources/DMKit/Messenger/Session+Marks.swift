@@ -1,0 +1,22 @@
+// What the lines of a consumer's program do to messages that exist, in one transaction with what they send.
+
+extension Session {
+  /// Finds the message and checks that all of it may be done, so that `apply` does not fail after a message was sent.
+  ///
+  /// - Throws: `unknown_message`, `not_allowed`.
+  func check(_ marks: ConsumerLine.Marks) throws -> (row: Store.ConversationRow, message: Message) {
+    let found = try visibleMessage(marks.message, as: freshViewer())
+    if marks.emoji != nil {
+      try check(.react, in: found.row)
+      try checkSaid(found.message, marks.message)
+    }
+    return found
+  }
+
+  func apply(_ marks: ConsumerLine.Marks, to message: Message, in row: Store.ConversationRow) throws {
+    if let emoji = marks.emoji { _ = try EditBatch(self).act(on: Edit(.id(message.id), .react(emoji))) }
+    if marks.isRead {
+      _ = try change([message.number...message.number], Messenger.MarkOptions(), in: row.key, at: .now)
+    }
+  }
+}

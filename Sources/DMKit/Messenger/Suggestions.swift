@@ -1,0 +1,58 @@
+extension Session {
+  func unknownUser(_ handle: String) throws -> DMError { try messenger.unknownUser(handle, store, knownTo: me) }
+
+  /// What to try instead of a conversation that does not exist.
+  func suggestion(for name: String) throws -> String {
+    try messenger.suggestion(for: name, store, knownTo: me, orElse: "dm-list names yours")
+  }
+}
+
+extension Messenger {
+  /// - Parameter user: who names it; nil for a user who has no key yet.
+  func unknownUser(_ handle: String, _ store: Store, knownTo user: UserKey? = nil) throws -> DMError {
+    if let fault = Handle.fault(in: handle) {
+      return DMError(.unknownUser, "'\(handle)' is not a user: as a handle \(fault)", subject: handle)
+    }
+    if RangeReference(handle) != nil, Int(handle) == nil {
+      return DMError(.unknownUser, "'\(handle)' is not a user; a range follows a conversation", subject: handle)
+    }
+    let suggestion = try suggestion(for: handle, store, knownTo: user, orElse: "add them with 'dm-user add'")
+    return DMError(.unknownUser, "there is no user '\(handle)'\(suggestion)", subject: handle)
+  }
+
+  fileprivate func suggestion(
+    for name: String, _ store: Store, knownTo user: UserKey?, orElse advice: String
+  ) throws -> String {
+    guard suggestionsLeft > 0 else { return "; \(advice)" }
+    suggestionsLeft -= 1
+    let wanted = name.lowercased()
+    let near = try store.names(knownTo: user).map {
+      (name: $0, distance: editDistance($0.without("+").lowercased(), wanted))
+    }
+    .filter { $0.distance <= max(1, wanted.count / 3) && $0.distance < wanted.count }
+    .min { $0.distance < $1.distance }
+    if let near { return "; did you mean '\(near.name)'?" }
+    return "; \(advice)"
+  }
+}
+
+/// How many characters to add, drop, replace or swap with the next one to get from one word to the
+/// other.
+///
+/// Costs the product of their lengths.
+package func editDistance(_ one: some StringProtocol, _ other: some StringProtocol) -> Int {
+  if abs(one.utf8.count - other.utf8.count) > 16 { return max(one.utf8.count, other.utf8.count) }
+  let (a, b) = (Array(one), Array(other))
+  var older: [Int] = []
+  var previous = Array(0...b.count)
+  for i in a.indices {
+    var current = [i + 1]
+    for j in b.indices {
+      var best = min(previous[j] + (a[i] == b[j] ? 0 : 1), previous[j + 1] + 1, current[j] + 1)
+      if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, older[j - 1] + 1) }
+      current.append(best)
+    }
+    (older, previous) = (previous, current)
+  }
+  return previous[b.count]
+}
