@@ -98,7 +98,7 @@ extension Store {
     var insert = try connection.prepare("INSERT INTO change (rev, at, kind) VALUES (?, ?, ?)")
     insert.bind(missing.committed + 1)
     insert.bind(Timestamp.now)
-    insert.bind(Change.conversation.rawValue)
+    insert.bind(Changes.Kind.conversation.rawValue)
     try insert.run()
     try seal(missing.committed + 1, of: .change)
     return Int(missing.committed - missing.present)

@@ -67,13 +67,13 @@ extension Store {
         conversation, seq, sender, created_at, edited_at, expires_at, deleted_at, system_kind, uuid, text, nonce, reply_to,
         subject, mentions, forwarded_from
         """, numberCount: 8, textCount: 6, laterCount: 1, longest: "text",
-      reference: { try $1.reference(to: MessageKey(number: $0)) })
+      reference: { try $1.messages.reference(to: MessageKey(number: $0)) })
     package static let attachment = SealedTable(
       name: "attachment",
       columns: """
         user, created_at, message, place, kind, size_bytes, width, height, duration, thumbnail_size_bytes, thumbnail_width,
         thumbnail_height, uuid, name, mime_type, sha256, waveform, thumbnail_sha256, thumbnail_mime_type
-        """, numberCount: 12, textCount: 7, longest: "name", reference: { try $1.reference(toAttachment: $0) })
+        """, numberCount: 12, textCount: 7, longest: "name", reference: { try $1.attachments.reference(to: $0) })
 
     package static let change = SealedTable(
       name: "change", key: "rev", columns: "at, kind, conversation, user, from_seq, to_seq, sender", numberCount: 7,

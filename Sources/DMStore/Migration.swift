@@ -72,7 +72,7 @@ extension Store {
     if done < Migration.steps.count {
       try runSteps(from: done)
       try sealRows(since: done)
-      if done < 3 { try reindex() }
+      if done < 3 { try searchIndex.rebuild() }
       if done > 0 { for table in DigestedTable.all { try table.store(table.digest(in: connection), in: connection) } }
       if done == 0 {
         try connection.execute("PRAGMA application_id = \(Migration.applicationID)")

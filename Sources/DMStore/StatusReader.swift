@@ -49,7 +49,7 @@ package final class StatusReader {
     let route = Route(conversation: conversation, sender: sender)
     let delivered =
       try deliveredFrom[route]
-      ?? store.delivered(in: conversation).filter { counts($0.user) }.reduce(0) { max($0, $1.seq) }
+      ?? store.readState.delivered(in: conversation).filter { counts($0.user) }.reduce(0) { max($0, $1.seq) }
     deliveredFrom[route] = delivered
     return delivered >= seq ? .delivered : .sent
   }
@@ -79,11 +79,11 @@ package final class StatusReader {
 
   /// The users that a user blocks; costs nothing where nobody blocks anybody.
   package func blockedUsers(by user: UserKey) throws -> Set<UserKey> {
-    let any = try hasBlocks ?? store.hasBlocks()
+    let any = try hasBlocks ?? store.blocks.hasBlocks()
     hasBlocks = any
     if !any { return [] }
     if let known = blocks[user] { return known }
-    let found = Set(try store.blockedUsers(by: user))
+    let found = Set(try store.blocks.users(by: user))
     blocks[user] = found
     return found
   }
@@ -94,13 +94,14 @@ package final class StatusReader {
     guard known.isRead else { return [] }
     if let reader = known.reader { return [reader] }
     return try windows[conversation, default: ReceiptWindow()].readers(of: seq) {
-      try store.receipts(in: conversation, overlapping: $0)
+      try store.readState.receipts(in: conversation, overlapping: $0)
     }
   }
 
   /// Finds the mark that covers a message, or how far there is none.
   private func known(_ seq: Int, _ conversation: ConversationKey) throws -> Known {
-    let known = try conversations[conversation.number] ?? Known(delivered: store.furthestDelivered(in: conversation))
+    let known =
+      try conversations[conversation.number] ?? Known(delivered: store.readState.furthestDelivered(in: conversation))
     if known.range?.contains(seq) == true { return known }
     var statement = try store.connection.prepare(
       "SELECT from_seq, to_seq, reader FROM read_mark WHERE conversation = ? AND to_seq >= ? ORDER BY to_seq LIMIT 1")

@@ -117,9 +117,9 @@ package final class Store {
     if !hasWritten, !acceptsLoss { try refuseMissingChanges(mark) }
     logged = nil
     rowChanges?.reset()
-    try buryExpired()
+    try messages.buryExpired()
     let result = try body()
-    if let logged { try pruneChanges(after: logged) }
+    if let logged { try changes.prune(after: logged) }
     try rowChanges?.write(to: connection)
     try commit(transaction, mark, under: lock)
     isCommitted = true

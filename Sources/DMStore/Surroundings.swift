@@ -78,7 +78,7 @@ package final class Surroundings {
       try viewer.reaches(statement.int(1), in: statement.conversationKey(0), from: statement.userKey(2))
     {
       reply.seq = statement.int(1)
-      reply.sender = try store.handle(statement.userKey(2))
+      reply.sender = try store.users.handle(statement.userKey(2))
       reply.text = statement.optionalText(3).map { String($0.prefix(Message.Reply.textLimit)) }
     }
     if replies.count >= Self.capacity { replies = [:] }
@@ -91,57 +91,8 @@ package final class Surroundings {
 
   private func known(_ conversation: ConversationKey) throws -> Known {
     if let known = conversations[conversation.number] { return known }
-    let known = Known(try store.label(of: conversation, for: user))
+    let known = Known(try store.conversations.label(of: conversation, for: user))
     conversations[conversation.number] = known
     return known
-  }
-}
-
-extension Store {
-  /// What a user calls a conversation.
-  package func label(of conversation: ConversationKey, for user: UserKey) throws -> ConversationLabel {
-    var statement = try connection.prepare(
-      """
-      SELECT c.direct_low IS NULL, c.uuid, n.name, iif(f.user IS NULL, c.title, f.title), u.handle,
-        EXISTS (SELECT 1 FROM own_name o WHERE o.user = ?2 AND o.name = iif(f.user IS NULL, c.title, f.title))
-      FROM conversation c JOIN participant p ON p.conversation = c.id AND p.user = ?2
-      LEFT JOIN own_name n ON n.user = ?2 AND n.conversation = c.id
-      LEFT JOIN former f ON f.user = ?2 AND f.conversation = c.id
-      LEFT JOIN user u ON u.id = iif(c.direct_low = ?2, c.direct_high, c.direct_low)
-      WHERE c.id = ?1
-      """)
-    statement.bind(conversation)
-    statement.bind(user)
-    guard try statement.step() else {
-      // Who imports the history of others may not be in it.
-      return ConversationLabel(
-        title: nil, isGroup: try isGroup(conversation), reference: try conversationID(conversation).description)
-    }
-    let isGroup = statement.bool(0)
-    let id = statement.identifier(1)
-    if let name = statement.optionalText(2) {
-      return ConversationLabel(title: name, isGroup: isGroup, reference: "+\(name)")
-    }
-    if !isGroup { return ConversationLabel(title: statement.text(4), isGroup: false, reference: statement.text(4)) }
-    let title = statement.optionalText(3)
-    let isTaken = statement.bool(5)
-    // A title that another conversation of theirs has, too, would be refused, or mean that one.
-    guard let title, !isTaken, try groups(titled: title, of: user).count == 1 else {
-      return ConversationLabel(title: title, isGroup: true, reference: id.description)
-    }
-    return ConversationLabel(title: title, isGroup: true, reference: "+\(title)")
-  }
-}
-
-extension Store {
-  /// What a user calls a conversation; nil for a group without a title.
-  package func title(of conversation: ConversationKey, as user: UserKey) throws -> String? {
-    try label(of: conversation, for: user).title
-  }
-
-  private func isGroup(_ conversation: ConversationKey) throws -> Bool {
-    var statement = try connection.prepare("SELECT direct_low IS NULL FROM conversation WHERE id = ?")
-    statement.bind(conversation)
-    return try statement.step() && statement.bool(0)
   }
 }

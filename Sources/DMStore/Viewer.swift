@@ -117,7 +117,7 @@ package final class Viewer {
 
   package func blockedUsers() throws -> Set<UserKey> {
     if let blocks { return blocks }
-    let found = Set(try store.blockedUsers(by: user))
+    let found = Set(try store.blocks.users(by: user))
     blocks = found
     return found
   }
@@ -130,13 +130,13 @@ package final class Viewer {
   private func allPending() throws -> [ConversationKey: Pending] {
     if let pending { return pending }
     var found: [ConversationKey: Pending] = [:]
-    for message in try store.expiredMessages(now: now)
+    for message in try store.messages.expiredMessages(now: now)
     where try reaches(message.seq, in: message.conversation, from: message.sender)
-      && store.readRanges(of: user, in: message.conversation, overlapping: message.seq...message.seq).isEmpty
-      && store.participates(user, in: message.conversation)
+      && store.readState.readRanges(of: user, in: message.conversation, overlapping: message.seq...message.seq).isEmpty
+      && store.members.participates(user, in: message.conversation)
     {
       found[message.conversation, default: Pending()].unread += 1
-      if try store.mentions(user, in: message.conversation, message.seq...message.seq) > 0 {
+      if try store.mentions.count(user, in: message.conversation, message.seq...message.seq) > 0 {
         found[message.conversation, default: Pending()].mentions += 1
       }
     }

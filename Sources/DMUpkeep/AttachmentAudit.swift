@@ -20,7 +20,7 @@ enum AttachmentAudit {
       """)
     while try rows.step() {
       findings.add(
-        .counts, try store.reference(to: rows.messageKey(0)),
+        .counts, try store.messages.reference(to: rows.messageKey(0)),
         rows.bool(1) ? "it carries attachments, and cannot" : "the places of its attachments have holes")
     }
   }

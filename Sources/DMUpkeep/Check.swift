@@ -134,7 +134,7 @@ extension Upkeep {
     )
     while try statement.step() {
       findings.add(
-        .counts, try store.reference(to: statement.messageKey(0)),
+        .counts, try store.messages.reference(to: statement.messageKey(0)),
         "its count of \(rows)s is \(statement.int(1)) instead of \(statement.int(2)); dm-doctor repair corrects it")
     }
   }
@@ -160,7 +160,7 @@ extension Upkeep {
       """)
     while try members.step() { findings.add(.counts, members.identifier(0).description, members.text(1)) }
     var formers = try store.connection.prepare(
-      text: "SELECT c.uuid, u.handle FROM (\(Store.wrongFormers)) w "
+      text: "SELECT c.uuid, u.handle FROM (\(Members.wrongFormers)) w "
         + "JOIN conversation c ON c.id = w.conversation JOIN user u ON u.id = w.user")
     while try formers.step() {
       findings.add(

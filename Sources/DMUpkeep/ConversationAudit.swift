@@ -83,7 +83,7 @@ final class ConversationAudit {
       guard seq > end.lastSeq, seq < 1 << 40 else { continue }
       let time = messages.timestamp(3)
       // After the clock of a sender was corrected, times may go back by more than the tolerance.
-      if let before, time <= before, before.microseconds - time.microseconds <= Store.tolerance {
+      if let before, time <= before, before.microseconds - time.microseconds <= Messages.tolerance {
         findings?.add(.counts, subject, "it is not later than the message before it")
       }
       before = time

@@ -84,7 +84,7 @@ extension Store {
         guard try lines.next() == nil else { throw lines.fault(.malformedLine, "more after the end of the dump") }
         try refuseStrays()
         try sealRows(since: schema)
-        return try reindex()
+        return try searchIndex.rebuild()
       }
       try insert(line, tables, lines)
       count += 1

@@ -46,7 +46,7 @@ extension ConversationAudit {
   /// - Parameter read: the participant's read ranges, ascending and disjoint.
   func counts(of row: ParticipantRow, read: [SeqRange], participants: Int) throws -> ParticipantCounts {
     let last = row.leftSeq ?? end.lastSeq
-    let blocked = try store.blockedUsers(by: row.user)
+    let blocked = try store.blocks.users(by: row.user)
     var hidden = 0
     for user in blocked {
       let news = gaps(in: said[user] ?? [], left: read)
@@ -54,7 +54,9 @@ extension ConversationAudit {
     }
     var activity: Timestamp? = try lastActivity(of: row.user, upTo: last)
     // In a large group, only participants whose last activity differs from the conversation's have one of their own.
-    if row.counts.lastActivity == nil, participants > Store.smallGroup, activity == end.lastActivity { activity = nil }
+    if row.counts.lastActivity == nil, participants > Conversations.smallGroup, activity == end.lastActivity {
+      activity = nil
+    }
     return ParticipantCounts(
       read: read.reduce(0) { $0 + $1.count }, blocked: hidden, mentions: try mentionCount(of: row.user),
       lastActivity: activity)

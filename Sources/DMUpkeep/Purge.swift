@@ -45,7 +45,7 @@ extension Upkeep {
       var left = Int64.max
       while case let count = try store.pragma("SELECT count(*) FROM change"), count < left {
         left = count
-        try store.pruneChanges(now: .now)
+        try store.changes.prune(now: .now)
       }
       return try store.removeUnsentAttachments(before: limit)
     }

@@ -28,7 +28,7 @@ extension Upkeep {
     return try store.write(isBulk: true, acceptsLoss: true) {
       let lost = try store.acceptLoss()
       try progress("indexing the messages")
-      try store.reindex()
+      try store.searchIndex.rebuild()
       let counts = try correctCounts(in: store)
       try note(.repair, in: store)
       return Repaired(
@@ -51,7 +51,7 @@ extension Upkeep {
       WHERE (conversation, user) IN (SELECT p.conversation, p.user \(Self.wrongFlags))
       """)
     participants += store.connection.changes
-    participants += try store.correctFormers()
+    participants += try store.members.correctFormers()
     try store.connection.execute(
       """
       UPDATE message AS m SET \(Self.countedRows.map { "\($0)_count = \(Self.counted($0))" }.joined(separator: ", "))
@@ -97,7 +97,7 @@ extension Upkeep {
         let stored = read[row.user] ?? []
         let right = audit.readRanges(of: row, stored, hidden: hidden[row.user] ?? [])
         let isRight = right == stored && faults.isEmpty
-        if !isRight { try store.setReadRanges(right, of: row.user, in: audit.key) }
+        if !isRight { try store.readState.setReadRanges(right, of: row.user, in: audit.key) }
         let counts = try audit.counts(of: row, read: right, participants: rows.count)
         if counts != row.counts || !isRight { wrong.append((audit.key, row.user, counts)) }
       }

@@ -25,7 +25,7 @@ extension Upkeep {
         page.append(
           Report(
             messageID: rows.identifier(1), conversationID: rows.identifier(2), seq: rows.int(3),
-            sender: try store.handle(rows.userKey(4)), user: try store.handle(rows.userKey(5)),
+            sender: try store.users.handle(rows.userKey(4)), user: try store.users.handle(rows.userKey(5)),
             reason: rows.optionalText(6), text: rows.optionalText(7), reportedAt: rows.timestamp(8)))
       }
       return page.isEmpty ? nil : (page, last)

@@ -191,7 +191,7 @@ extension Upkeep {
         let (name, columns) = (quoted(table.name), list(table.columns))
         try store.connection.execute("INSERT INTO main.\(name) (\(columns)) SELECT \(columns) FROM built.\(name)")
       }
-      try store.reindex()
+      try store.searchIndex.rebuild()
       // The new id ends the cursors of followers, which would otherwise report all restored messages as new.
       var change = try store.connection.prepare("UPDATE store SET uuid = ?")
       change.bind(Identifier(at: .now))

@@ -32,7 +32,7 @@ final class SearchAudit {
       try progress("\(count) messages held against the search index")
     }
     for key in sums.keys.sorted() {
-      let subject = try store.reference(to: key)
+      let subject = try store.messages.reference(to: key)
       findings.add(
         .search, subject, "the search index has other words of it than it has; dm-doctor repair makes it anew")
     }

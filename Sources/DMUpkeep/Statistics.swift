@@ -71,22 +71,23 @@ extension Store {
     }
     return try users.flatMap { user in
       let viewer = Viewer(self, user)
-      return try consumers(of: user).map { row in
-        let behind = try messagesOfOthers(
+      return try consumers.all(of: user).map { row in
+        let behind = try consumers.messagesOfOthers(
           after: row.position.rev, conversations: row.conversations, as: viewer)
         return Statistics.Consumer(
-          user: try handle(user), name: row.name, behindCount: behind.reduce(0) { $0 + $1.count }, usedAt: row.usedAt,
+          user: try self.users.handle(user), name: row.name, behindCount: behind.reduce(0) { $0 + $1.count },
+          usedAt: row.usedAt,
           warning: try warning(of: row))
       }
     }
   }
 
-  private func warning(of consumer: ConsumerRow) throws -> DMModel.Consumer.Warning? {
-    guard let known = try knownChanges() else { return nil }
-    if Self.isForgotten(after: consumer.position.rev, of: known) { return .gap }
+  private func warning(of consumer: Consumers.Row) throws -> DMModel.Consumer.Warning? {
+    guard let known = try changes.known() else { return nil }
+    if Changes.isForgotten(after: consumer.position.rev, of: known) { return .gap }
     var next = try connection.prepare("SELECT at FROM change WHERE rev > ? ORDER BY rev LIMIT 1")
     next.bind(consumer.position.rev)
     guard try next.step() else { return nil }
-    return next.timestamp(0).microseconds < Timestamp.now.microseconds - Self.changeLifetime ? .late : nil
+    return next.timestamp(0).microseconds < Timestamp.now.microseconds - Changes.changeLifetime ? .late : nil
   }
 }

@@ -4,7 +4,7 @@ final class ChangeFeed {
   private let query: EventQuery
   private let store: Store
   private let uuid: Identifier
-  private let kinds: Set<Store.Change>
+  private let kinds: Set<Changes.Kind>
   /// Conversations that were named and are not there yet.
   private var missing: [ConversationReference]
   /// The keys of those that were named; nil for all that the user is in.
@@ -33,7 +33,7 @@ final class ChangeFeed {
 
   var cursor: Cursor { Cursor(store: uuid, position) }
 
-  private static func changes(_ kind: MessagingEvent.Kind) -> [Store.Change] {
+  private static func changes(_ kind: MessagingEvent.Kind) -> [Changes.Kind] {
     switch kind {
     case .message: [.message]
     case .messageUpdated: [.edited]
@@ -60,16 +60,16 @@ final class ChangeFeed {
     isDry = true
     return try messenger.reading([]) { session in
       try resolve(session)
-      guard let known = try store.knownChanges() else { return [] }
+      guard let known = try store.changes.known() else { return [] }
       try store.refuseReplaced(uuid)
       var events: [MessagingEvent] = []
-      if Store.isForgotten(after: position.rev, of: known) { events.append(try gap(upTo: known.lowerBound - 1)) }
-      let filter = Store.ChangeFilter(
+      if Changes.isForgotten(after: position.rev, of: known) { events.append(try gap(upTo: known.lowerBound - 1)) }
+      let filter = Changes.Filter(
         user: session.me, kinds: kinds, conversations: conversations, unmutedAt: query.unmutedOnly ? .now : nil)
       if !filter.selectsNothing {
         events.reserveCapacity(events.count + Self.batch)
         let viewer = try currentViewer(session)
-        let count = try store.forEachChange(after: position.rev, filter, limit: Self.batch, as: viewer) { row in
+        let count = try store.changes.forEach(after: position.rev, filter, limit: Self.batch, as: viewer) { row in
           try tell(row, viewer, &events)
           isDry = position.rev == row.rev && events.count < 2 * Self.batch
           return isDry
@@ -107,7 +107,7 @@ final class ChangeFeed {
     try store.refuseReplaced()
     return try store.read {
       try store.refuseNewer(store.version())
-      return try store.knownChanges().map { $0.upperBound > position.rev } ?? false
+      return try store.changes.known().map { $0.upperBound > position.rev } ?? false
     }
   }
 
@@ -115,7 +115,8 @@ final class ChangeFeed {
   func leavesOut(_ conversation: Identifier) throws -> Bool {
     guard query.unmutedOnly else { return false }
     return try messenger.reading(false) { session in
-      try store.conversation(conversation).map { try store.isMuted($0.key, for: session.me, at: .now) } ?? false
+      try store.conversations.row(conversation).map { try store.members.isMuted($0.key, for: session.me, at: .now) }
+        ?? false
     }
   }
 
@@ -133,7 +134,7 @@ final class ChangeFeed {
 
   /// Adds the events of a change; of one that concerns many messages those of the first that are not told yet.
   private func tell(
-    _ row: Store.ChangeRow, _ viewer: Viewer, _ events: inout [MessagingEvent]
+    _ row: Changes.Row, _ viewer: Viewer, _ events: inout [MessagingEvent]
   ) throws {
     // A change of which some messages are told already is the one after the position.
     let told = row.rev == position.rev + 1 ? position.seq : 0
@@ -150,7 +151,7 @@ final class ChangeFeed {
   }
 
   /// The event of a change that has one at the most.
-  private func event(_ row: Store.ChangeRow, isMember: Bool, _ viewer: Viewer) throws -> MessagingEvent? {
+  private func event(_ row: Changes.Row, isMember: Bool, _ viewer: Viewer) throws -> MessagingEvent? {
     switch row.kind {
     case .message: row.message.map { .message($0, cursor) }
     case .edited: row.message.map { .messageUpdated($0, cursor) }
@@ -166,49 +167,53 @@ final class ChangeFeed {
     }
   }
 
-  private func reaction(_ row: Store.ChangeRow) throws -> Reaction? {
+  private func reaction(_ row: Changes.Row) throws -> Reaction? {
     guard let message = row.message, let user = row.user, let stored = row.stored else { return nil }
     return Reaction(
-      messageID: message.id, conversationID: message.conversationID, seq: message.number, user: try store.handle(user),
-      emoji: try store.reaction(of: user, to: stored.key), reactedAt: row.at)
+      messageID: message.id, conversationID: message.conversationID, seq: message.number,
+      user: try store.users.handle(user),
+      emoji: try store.reactions.reaction(of: user, to: stored.key), reactedAt: row.at)
   }
 
   /// The receipt of a user for messages of which the viewer sees some.
-  private func receipt(_ row: Store.ChangeRow, _ kind: Receipt.Kind, _ viewer: Viewer) throws -> Receipt? {
+  private func receipt(_ row: Changes.Row, _ kind: Receipt.Kind, _ viewer: Viewer) throws -> Receipt? {
     guard let seqs = row.seqs, let user = row.user,
       try !gaps(in: seqs, left: viewer.hidden(in: seqs, of: row.conversation)).isEmpty
     else { return nil }
     return Receipt(
-      kind: kind, conversationID: try store.conversationID(row.conversation),
-      conversationTitle: try store.title(of: row.conversation, as: viewer.user), user: try store.handle(user),
+      kind: kind, conversationID: try store.conversations.id(row.conversation),
+      conversationTitle: try store.conversations.title(of: row.conversation, as: viewer.user),
+      user: try store.users.handle(user),
       ranges: [seqs], at: row.at)
   }
 
   /// The conversation of a change; nil for one that the viewer has deleted, which others bring back only by a message.
-  private func conversation(_ row: Store.ChangeRow, _ viewer: Viewer) throws -> Conversation? {
-    guard let seen = try store.conversation(row.conversation, as: viewer) else { return nil }
+  private func conversation(_ row: Changes.Row, _ viewer: Viewer) throws -> Conversation? {
+    guard let seen = try store.conversations.seen(row.conversation, as: viewer) else { return nil }
     return row.user == viewer.user || seen.isListed ? seen : nil
   }
 
   /// That a message is gone which had reached the user.
-  private func deletion(_ row: Store.ChangeRow, _ viewer: Viewer) throws -> Deletion? {
+  private func deletion(_ row: Changes.Row, _ viewer: Viewer) throws -> Deletion? {
     guard let stored = row.stored, let seq = row.seqs?.lowerBound else { return nil }
     let isForAll = row.kind == .deleted
     guard try isForAll ? viewer.reaches(seq, in: row.conversation, from: stored.sender) : row.user == viewer.user else {
       return nil
     }
     return Deletion(
-      messageID: stored.id, conversationID: try store.conversationID(row.conversation), seq: seq, forEveryone: isForAll)
+      messageID: stored.id, conversationID: try store.conversations.id(row.conversation), seq: seq,
+      forEveryone: isForAll)
   }
 
   /// How far messages have come, one event for each of their senders; of a big change those of its next part.
-  private func statuses(_ row: Store.ChangeRow, after told: Int, _ viewer: Viewer) throws -> [MessagingEvent] {
+  private func statuses(_ row: Changes.Row, after told: Int, _ viewer: Viewer) throws -> [MessagingEvent] {
     guard let seqs = row.seqs, told < seqs.upperBound, let user = row.user else { return [] }
     let part = StatusPart(of: seqs, after: told)
     if part.seqs.upperBound < seqs.upperBound {
       position = Cursor.Position(rev: row.rev - 1, seq: part.seqs.upperBound)
     }
-    let runs = try store.senders(of: part.seqs, in: row.conversation, only: row.sender, besides: user, as: viewer)
+    let runs = try store.messages.senders(
+      of: part.seqs, in: row.conversation, only: row.sender, besides: user, as: viewer)
     let status: Message.Status = row.receipt == .deliveryReceipt ? .delivered : .read
     var events: [MessagingEvent] = []
     for (index, run) in runs.enumerated() where run.first > told && !run.seqs.isEmpty {
@@ -221,10 +226,10 @@ final class ChangeFeed {
       events.append(
         .messageStatus(
           MessageStatus(
-            conversationID: try store.conversationID(row.conversation),
-            conversationTitle: try store.title(of: row.conversation, as: viewer.user),
-            sender: try store.handle(run.sender),
-            status: status, ranges: run.seqs, user: try store.handle(user)), Cursor(store: uuid, place)))
+            conversationID: try store.conversations.id(row.conversation),
+            conversationTitle: try store.conversations.title(of: row.conversation, as: viewer.user),
+            sender: try store.users.handle(run.sender),
+            status: status, ranges: run.seqs, user: try store.users.handle(user)), Cursor(store: uuid, place)))
     }
     return events
   }
@@ -255,7 +260,7 @@ private struct StatusPart {
   }
 }
 
-extension Store.ChangeFilter {
+extension Changes.Filter {
   /// Whether it cannot select anything, so that nothing has to be read.
   fileprivate var selectsNothing: Bool { kinds.isEmpty || conversations?.isEmpty == true }
 }

@@ -15,12 +15,12 @@ final class ConsumerLease {
     try Consumer.check(name: name)
     let found = try messenger.writing { session in
       let (store, me) = (session.store, session.me)
-      if let row = try store.consumers(of: me, named: name).first { return row }
+      if let row = try store.consumers.all(of: me, named: name).first { return row }
       guard let start = query.start else {
         throw DMError(.usage, "the consumer '\(name)' is new; say where it begins: --cursor start, now or CURSOR")
       }
       try Consumer.check(newName: name)
-      try store.insertConsumer(name, of: me, at: store.position(of: start), now: .now)
+      try store.consumers.insert(name, of: me, at: store.position(of: start), now: .now)
       return try session.consumer(name)
     }
     self.name = name
@@ -39,7 +39,7 @@ final class ConsumerLease {
 
   private func write(_ conversations: [ConversationKey]?) throws {
     try messenger.writing { session in
-      try session.store.describeConsumer(
+      try session.store.consumers.describe(
         session.consumer(name).key, conversations: conversations, marksDelivered: marksDelivered, now: .now)
     }
     described = conversations

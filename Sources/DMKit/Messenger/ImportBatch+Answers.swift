@@ -1,15 +1,15 @@
 // What an import answers: the messages that it added, and those that were there before.
 
 extension ImportBatch {
-  func duplicate(of message: ImportedMessage, in row: Store.ConversationRow) throws -> Message? {
-    var place = try message.id.flatMap(store.place)
+  func duplicate(of message: ImportedMessage, in row: Conversations.Row) throws -> Message? {
+    var place = try message.id.flatMap(store.messages.place)
     if place == nil, let nonce = message.nonce, let sender = try existingKey(of: message.sender) {
-      place = try store.place(of: nonce, from: sender, in: row.key)
+      place = try store.messages.place(of: nonce, from: sender, in: row.key)
     }
-    guard let place, place.conversation == row.key, let found = try store.message(at: place, as: allSeeing) else {
+    guard let place, place.conversation == row.key, let found = try store.messages.seen(at: place, as: allSeeing) else {
       return nil
     }
-    guard let seen = try store.message(at: place, as: session.freshViewer()) else {
+    guard let seen = try store.messages.seen(at: place, as: session.freshViewer()) else {
       return try unseenDuplicate(of: message, found, in: row)
     }
     let isChanged = found.editedAt != nil
@@ -25,7 +25,7 @@ extension ImportBatch {
   /// Of a message that the user does not see the answer repeats the line, whatever the store has.
   ///
   /// The same history has the same time; a guess is answered as if the message did not exist.
-  private func unseenDuplicate(of message: ImportedMessage, _ found: Message, in row: Store.ConversationRow) throws
+  private func unseenDuplicate(of message: ImportedMessage, _ found: Message, in row: Conversations.Row) throws
     -> Message?
   {
     guard found.createdAt == message.createdAt else {
@@ -43,12 +43,12 @@ extension ImportBatch {
 
   /// The line as a message.
   func answer(
-    _ line: ImportedMessage, _ id: Identifier, _ row: Store.ConversationRow, number: Int
+    _ line: ImportedMessage, _ id: Identifier, _ row: Conversations.Row, number: Int
   ) throws -> Message {
     var message = Message(
       id, conversationID: row.id, conversation: try allSeeing.surroundings.label(of: row.key), seq: number,
       sender: line.sender, text: line.text, createdAt: line.createdAt, status: .sent, nonce: line.nonce)
-    message.senderName = try store.userKey(line.sender.description).flatMap(allSeeing.surroundings.displayName)
+    message.senderName = try store.users.key(line.sender.description).flatMap(allSeeing.surroundings.displayName)
     message.isMine = line.sender == session.handle
     return message
   }
@@ -58,16 +58,16 @@ extension ImportBatch {
     try allSeeing.surroundings.reply(id, as: session.freshViewer())
   }
 
-  func replied(_ reply: ImportedMessage.Reply, in row: Store.ConversationRow?) throws -> Identifier {
+  func replied(_ reply: ImportedMessage.Reply, in row: Conversations.Row?) throws -> Identifier {
     let name: String
     switch reply {
     case .id(let id):
       name = id.description
-      if let row, try store.place(of: id)?.conversation == row.key { return id }
+      if let row, try store.messages.place(of: id)?.conversation == row.key { return id }
     case .nonce(let nonce):
       name = nonce
-      if let row, let place = try store.place(of: nonce, from: nil, in: row.key),
-        let id = try store.identifier(of: place)
+      if let row, let place = try store.messages.place(of: nonce, from: nil, in: row.key),
+        let id = try store.messages.identifier(of: place)
       {
         return id
       }

@@ -7,44 +7,44 @@ final class ImportRules {
   private let store: Store
   /// Those who block the user.
   private let blockers: Set<UserKey>
-  private var histories: [ConversationKey: Store.History] = [:]
+  private var histories: [ConversationKey: Conversations.History] = [:]
 
   init(_ session: Session) throws {
     self.session = session
     store = session.store
-    blockers = Set(try store.blockers(of: session.me))
+    blockers = Set(try store.blocks.blockers(of: session.me))
   }
 
-  func history(of conversation: ConversationKey) throws -> Store.History {
+  func history(of conversation: ConversationKey) throws -> Conversations.History {
     if let known = histories[conversation] { return known }
-    let history = try store.history(of: conversation)
+    let history = try store.conversations.history(of: conversation)
     histories[conversation] = history
     return history
   }
 
   /// Whether a message may stand after one of that time, which does not count when it is far ahead of the clock.
   func follows(_ message: ImportedMessage, _ last: Timestamp) -> Bool {
-    let isWrong = last.microseconds - Timestamp.now.microseconds > Store.tolerance
+    let isWrong = last.microseconds - Timestamp.now.microseconds > Messages.tolerance
     return message.createdAt > last
-      || isWrong && last.microseconds - message.createdAt.microseconds > Store.tolerance
+      || isWrong && last.microseconds - message.createdAt.microseconds > Messages.tolerance
   }
 
   /// Notes that the last message of a conversation is imported.
-  func add(_ row: Store.ConversationRow) throws {
-    histories[row.key] = Store.History(count: try history(of: row.key).count + 1, lastSeq: row.lastSeq)
+  func add(_ row: Conversations.Row) throws {
+    histories[row.key] = Conversations.History(count: try history(of: row.key).count + 1, lastSeq: row.lastSeq)
   }
 
   /// Whether all that a conversation has is history.
-  private func isOpen(_ row: Store.ConversationRow) throws -> Bool {
+  private func isOpen(_ row: Conversations.Row) throws -> Bool {
     try row.isImported && history(of: row.key).count == row.lastSeq
   }
 
-  func isAllowed(in row: Store.ConversationRow) throws -> Bool {
-    try isOpen(row) || store.isParticipant(session.me, of: row.key)
+  func isAllowed(in row: Conversations.Row) throws -> Bool {
+    try isOpen(row) || store.members.isParticipant(session.me, of: row.key)
   }
 
   /// - Throws: `not_allowed` for a conversation of others that has more than history.
-  func checkAllowed(_ row: Store.ConversationRow, _ name: String) throws {
+  func checkAllowed(_ row: Conversations.Row, _ name: String) throws {
     if try isAllowed(in: row) { return }
     throw DMError(
       .notAllowed,
@@ -54,9 +54,9 @@ final class ImportRules {
 
   /// - Parameter user: nil for a sender who is not a user yet.
   /// - Throws: `not_allowed` for a sender who is not one of the two, or who never was in a group that is in use.
-  func checkSender(_ user: UserKey?, _ handle: Handle, of row: Store.ConversationRow) throws {
+  func checkSender(_ user: UserKey?, _ handle: Handle, of row: Conversations.Row) throws {
     if try row.isGroup && isOpen(row) { return }
-    if let user, try store.participates(user, in: row.key) { return }
+    if let user, try store.members.participates(user, in: row.key) { return }
     throw DMError(
       .notAllowed,
       row.isGroup
@@ -74,7 +74,7 @@ final class ImportRules {
   }
 
   /// Whether an announcement goes before the next message: what is there last was not imported, and not all is history.
-  func mustAnnounce(in row: Store.ConversationRow) throws -> Bool {
+  func mustAnnounce(in row: Conversations.Row) throws -> Bool {
     try !isOpen(row) && history(of: row.key).lastSeq != row.lastSeq
   }
 }

@@ -57,7 +57,7 @@ extension Messenger {
       for content in attachment.contents where contents.size(of: content.hash) != content.size {
         throw DMError(.busy, "what was prepared was removed meanwhile; try again")
       }
-      try session.store.insert(attachment, by: session.me, at: .now)
+      try session.store.attachments.insert(attachment, by: session.me, at: .now)
     }
     return Prepared(attachment: attachment, advice: file.advice)
   }
@@ -101,8 +101,8 @@ extension Messenger {
 extension Session {
   /// Those of the messages that the user sees.
   fileprivate func attachments(in conversation: ConversationKey) throws -> [SentAttachment] {
-    try store.placesOfAttachments(in: conversation).flatMap { seq in
-      try store.messages(in: conversation, seq...seq, as: viewer).flatMap { message in
+    try store.messages.placesOfAttachments(in: conversation).flatMap { seq in
+      try store.messages.seen(in: conversation, seq...seq, as: viewer).flatMap { message in
         message.attachments.map { SentAttachment(attachment: $0, message: message) }
       }
     }
@@ -111,17 +111,18 @@ extension Session {
   /// What is to be sent again, or to be fetched.
   ///
   /// - Throws: `unknown_attachment`, whether it is not there or not for the user.
-  func usableAttachment(_ id: Identifier) throws -> Store.StoredAttachment {
+  func usableAttachment(_ id: Identifier) throws -> Attachments.Row {
     guard let stored = try attachmentIfUsable(id) else { throw unknownAttachment(id) }
     return stored
   }
 
   /// The same, but nil.
-  func attachmentIfUsable(_ id: Identifier) throws -> Store.StoredAttachment? {
-    guard let stored = try store.storedAttachment(id) else { return nil }
+  func attachmentIfUsable(_ id: Identifier) throws -> Attachments.Row? {
+    guard let stored = try store.attachments.row(id) else { return nil }
     guard let key = stored.message else { return stored.user == me ? stored : nil }
-    guard let place = try store.place(ofMessage: key), try store.participates(me, in: place.conversation),
-      try store.message(at: place, as: viewer) != nil
+    guard let place = try store.messages.place(ofMessage: key),
+      try store.members.participates(me, in: place.conversation),
+      try store.messages.seen(at: place, as: viewer) != nil
     else { return nil }
     return stored
   }

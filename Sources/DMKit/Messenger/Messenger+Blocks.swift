@@ -14,7 +14,7 @@ extension Messenger {
 
   /// The users that the user blocks, in the order in which they were blocked.
   public func blockedUsers() throws -> [User] {
-    try reading([]) { session in try session.store.blockedUsers(by: session.me).compactMap(session.profile) }
+    try reading([]) { session in try session.store.blocks.users(by: session.me).compactMap(session.profile) }
   }
 }
 
@@ -24,13 +24,15 @@ extension Session {
     guard other != me else {
       throw DMError(.notAllowed, "you cannot block yourself, '\(handle)'", subject: handle.description)
     }
-    guard try store.setBlock(isBlocked, of: other, by: me, at: .now) else { return false }
-    for conversation in try store.sharedConversations(me, other) {
-      try store.applyBlocks(of: me, in: conversation)
-      try store.append(.ownState, conversation: conversation, user: me, at: .now)
+    guard try store.blocks.set(isBlocked, of: other, by: me, at: .now) else { return false }
+    for conversation in try store.members.sharedConversations(me, other) {
+      try store.blocks.apply(of: me, in: conversation)
+      try store.changes.append(.ownState, conversation: conversation, user: me, at: .now)
     }
     return true
   }
 
-  fileprivate func profile(_ user: UserKey) throws -> User? { try store.user(store.handle(user).description) }
+  fileprivate func profile(_ user: UserKey) throws -> User? {
+    try store.users.user(store.users.handle(user).description)
+  }
 }

@@ -92,7 +92,7 @@ extension Messenger {
 
   /// The user's consumers, by name; linear in the number of their unacknowledged changes.
   public func consumers() throws -> [Consumer] {
-    try reading([]) { session in try session.store.consumers(of: session.me).map(session.seen) }
+    try reading([]) { session in try session.store.consumers.all(of: session.me).map(session.seen) }
   }
 
   /// Deletes a consumer, and returns it as it was.
@@ -104,7 +104,7 @@ extension Messenger {
       let row = try session.consumer(name)
       let lease = try lease(of: row)
       let seen = try session.seen(row)
-      try session.store.deleteConsumer(row.key)
+      try session.store.consumers.delete(row.key)
       _ = consume lease
       return seen
     }
@@ -122,7 +122,7 @@ extension Messenger {
   }
 
   /// The right to stream a consumer.
-  func lease(of row: Store.ConsumerRow) throws -> FileLock {
+  func lease(of row: Consumers.Row) throws -> FileLock {
     try FileLock(
       path: "\(location.directory)/consumer.\(row.key).lock", milliseconds: 0,
       busy: "another dm-tail streams the consumer '\(row.name)'; end that one first")
@@ -132,13 +132,14 @@ extension Messenger {
 
 extension Session {
   /// - Throws: `unknown_consumer`.
-  func consumer(_ name: String) throws -> Store.ConsumerRow {
-    if let row = try store.consumers(of: me, named: name).first { return row }
+  func consumer(_ name: String) throws -> Consumers.Row {
+    if let row = try store.consumers.all(of: me, named: name).first { return row }
     throw messenger.unknownConsumer(name)
   }
 
-  fileprivate func seen(_ row: Store.ConsumerRow) throws -> Consumer {
-    let behind = try store.messagesOfOthers(after: row.position.rev, conversations: row.conversations, as: viewer)
+  fileprivate func seen(_ row: Consumers.Row) throws -> Consumer {
+    let behind = try store.consumers.messagesOfOthers(
+      after: row.position.rev, conversations: row.conversations, as: viewer)
     return Consumer(
       name: row.name, cursor: Cursor(store: try store.uuid(), row.position),
       behindCount: behind.reduce(0) { $0 + $1.count },
@@ -148,8 +149,8 @@ extension Session {
 
 /// A consumer's place while one transaction moves it.
 private final class ConsumerPlace {
-  var row: Store.ConsumerRow
-  private let before: Store.ConsumerRow
+  var row: Consumers.Row
+  private let before: Consumers.Row
   private let session: Session
   private let uuid: Identifier
 
@@ -178,13 +179,13 @@ private final class ConsumerPlace {
   func finish() throws {
     guard row.position > before.position || hasSkipped else { return }
     let (store, me, now) = (session.store, session.me, Timestamp.now)
-    try store.moveConsumer(row, now: now)
+    try store.consumers.move(row, now: now)
     guard row.marksDelivered, row.position.rev > before.position.rev else { return }
-    let delivered = try store.messagesOfOthers(
+    let delivered = try store.consumers.messagesOfOthers(
       after: before.position.rev, upTo: row.position.rev, conversations: row.conversations,
       as: Viewer(store, me, extras: .tombstones))
     for (conversation, _, last) in delivered {
-      _ = try store.markDelivered(last, to: me, in: conversation, at: now)
+      _ = try store.readState.markDelivered(last, to: me, in: conversation, at: now)
     }
   }
 }

@@ -8,7 +8,7 @@ extension Messenger {
   public func conversations(_ query: ListQuery = ListQuery()) throws -> [Conversation] {
     try list(query, []) { query, viewer in
       let cursor = try query.after.map { try PageCursor($0, store: viewer.store.uuid()) }
-      return try viewer.store.conversations(query, after: cursor, as: viewer)
+      return try viewer.store.conversations.list(query, after: cursor, as: viewer)
     }
   }
 
@@ -16,7 +16,7 @@ extension Messenger {
   ///
   /// - Throws: like `conversations(_:)`.
   public func unreadCount(_ query: ListQuery = ListQuery()) throws -> Int {
-    try list(query, 0) { query, viewer in try viewer.store.unreadCount(query, as: viewer) }
+    try list(query, 0) { query, viewer in try viewer.store.conversations.unreadCount(query, as: viewer) }
   }
 
   /// Runs `body` with the conversations that a query names found.
@@ -35,7 +35,7 @@ extension Messenger {
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func conversation(_ reference: ConversationReference) throws -> Conversation {
     let found = try reading(nil as Conversation?) { session in
-      try session.store.conversation(session.find(reference).key, as: session.viewer)
+      try session.store.conversations.seen(session.find(reference).key, as: session.viewer)
     }
     guard let found else { throw nothingYet(reference) }
     return found
@@ -90,13 +90,13 @@ extension Messenger {
 }
 
 extension Session {
-  func startDirect(with other: UserKey) throws -> Store.ConversationRow {
-    try store.insertConversation(
+  func startDirect(with other: UserKey) throws -> Conversations.Row {
+    try store.conversations.insert(
       .direct(me, other), creator: me, participants: me == other ? [me] : [me, other], at: .now)
   }
 
-  fileprivate func startDirectIfAbsent(with other: UserKey) throws -> Store.ConversationRow {
-    if let row = try store.directConversation(me, other) {
+  fileprivate func startDirectIfAbsent(with other: UserKey) throws -> Conversations.Row {
+    if let row = try store.conversations.direct(me, other) {
       try bringBack(row)
       return row
     }
@@ -106,23 +106,25 @@ extension Session {
 
   fileprivate func createGroup(
     _ title: String?, of others: [UserKey], ifAbsent: Bool
-  ) throws -> Store.ConversationRow {
+  ) throws -> Conversations.Row {
     if ifAbsent, let row = try existingGroup(title, of: others) {
       try bringBack(row)
       return row
     }
-    var row = try store.insertConversation(.group(title: title), creator: me, participants: [me] + others, at: .now)
-    try store.announce(.conversationCreated, [title], by: me, in: &row)
-    for user in try store.blockers(of: me) where others.contains(user) { try putAside(row.key, of: user) }
+    var row = try store.conversations.insert(.group(title: title), creator: me, participants: [me] + others, at: .now)
+    try store.messages.announce(.conversationCreated, [title], by: me, in: &row)
+    for user in try store.blocks.blockers(of: me) where others.contains(user) { try putAside(row.key, of: user) }
     return row
   }
 
   /// The one group that a title means, or without one that of exactly these members.
-  private func existingGroup(_ title: String?, of others: [UserKey]) throws -> Store.ConversationRow? {
-    if let title, let row = try store.conversation(ownName: title, of: me) { return row }
+  private func existingGroup(_ title: String?, of others: [UserKey]) throws -> Conversations.Row? {
+    if let title, let row = try store.conversations.row(ownName: title, of: me) { return row }
     let groups =
-      try title.map { try store.groups(titled: $0, of: me).filter { try store.isParticipant(me, of: $0.key) } }
-      ?? store.untitledGroups(of: [me] + others)
+      try title.map {
+        try store.conversations.groups(titled: $0, of: me).filter { try store.members.isParticipant(me, of: $0.key) }
+      }
+      ?? store.conversations.untitledGroups(of: [me] + others)
     if groups.count > 1 {
       let what = title.map { "titled '\($0)'" } ?? "without a title and of exactly these members"
       throw try ambiguous(title.map { "+\($0)" } ?? "", what, groups)
@@ -131,8 +133,8 @@ extension Session {
   }
 
   /// The conversation as it is for the user now.
-  func asSeen(_ row: Store.ConversationRow) throws -> Conversation {
-    guard let seen = try store.conversation(row.key, as: freshViewer()) else {
+  func asSeen(_ row: Conversations.Row) throws -> Conversation {
+    guard let seen = try store.conversations.seen(row.key, as: freshViewer()) else {
       throw DMError(.internal, "the conversation '\(row.id)' was not found again", subject: row.id.description)
     }
     return seen
@@ -155,13 +157,13 @@ extension Messenger {
     try profile.check()
     let store = try createdStore()
     return try store.write {
-      if ifAbsent, let user = try store.user(handle.description) { return user }
-      guard try store.userKey(handle.description) == nil else {
+      if ifAbsent, let user = try store.users.user(handle.description) { return user }
+      guard try store.users.key(handle.description) == nil else {
         throw DMError(
           .handleTaken, "the handle '\(handle)' is taken; choose another", subject: handle.description)
       }
-      let key = try store.insertUser(handle, at: .now)
-      if profile != ProfileChange() { try store.updateUser(key, profile, at: .now) }
+      let key = try store.users.insert(handle, at: .now)
+      if profile != ProfileChange() { try store.users.update(key, profile, at: .now) }
       return try found(handle.description, store)
     }
   }
@@ -172,7 +174,7 @@ extension Messenger {
   public func setProfile(_ change: ProfileChange) throws -> User {
     try change.check()
     let user = try writing { session in
-      try session.store.updateUser(session.me, change, at: .now)
+      try session.store.users.update(session.me, change, at: .now)
       return try found(identity.handle.description, session.store)
     }
     // A user who hides goes at once, and nobody sees when they were there last.
@@ -194,13 +196,13 @@ extension Messenger {
   }
 
   private func found(_ handle: String, _ store: Store) throws -> User {
-    guard let user = try store.user(handle) else { throw try unknownUser(handle, store) }
+    guard let user = try store.users.user(handle) else { throw try unknownUser(handle, store) }
     return user
   }
 
   /// Up to `limit` users whose handles come after a handle, in the order of the handles' bytes.
   public func users(after handle: String = "", limit: Int) throws -> [User] {
     guard let store = try existingStore() else { return [] }
-    return try store.users(after: handle, limit: limit)
+    return try store.users.users(after: handle, limit: limit)
   }
 }

@@ -36,13 +36,13 @@ final class EditBatch: Batch {
   private let store: Store
   /// One for all: what is hidden from a user may be as much as what they edit.
   private let viewer: Viewer
-  private let mentions: Mentions
+  private let mentions: MentionFinders
 
   init(_ session: Session) {
     self.session = session
     store = session.store
     viewer = session.freshViewer()
-    mentions = Mentions(store)
+    mentions = MentionFinders(store)
   }
 
   func act(on edit: Edit) throws -> Edit.Outcome {
@@ -61,16 +61,16 @@ final class EditBatch: Batch {
   private struct Target {
     /// As the user named it.
     let reference: MessageReference
-    let row: Store.ConversationRow
+    let row: Conversations.Row
     let message: Message
-    let place: Store.Place
-    let stored: Store.StoredMessage
+    let place: Messages.Place
+    let stored: Messages.Row
   }
 
   private func find(_ reference: MessageReference) throws -> Target {
     let (row, message) = try session.visibleMessage(reference, as: viewer)
-    let place = Store.Place(conversation: row.key, seq: message.number)
-    guard let stored = try store.storedMessage(at: place) else {
+    let place = Messages.Place(conversation: row.key, seq: message.number)
+    guard let stored = try store.messages.row(at: place) else {
       throw DMError(.internal, "the message '\(message.id)' was not found again", subject: message.id.description)
     }
     return Target(reference: reference, row: row, message: message, place: place, stored: stored)
@@ -80,8 +80,9 @@ final class EditBatch: Batch {
     try session.check(.edit, in: target.row)
     try session.checkOwn(target.message, target.reference)
     if target.message.bears(text) { return target.message }
-    try store.edit(target.stored, to: text, mentioning: mentions.users(in: text, of: target.row.key), at: viewer.now)
-    return try store.message(at: target.place, as: viewer) ?? target.message
+    try store.messages.edit(
+      target.stored, to: text, mentioning: mentions.users(in: text, of: target.row.key), at: viewer.now)
+    return try store.messages.seen(at: target.place, as: viewer) ?? target.message
   }
 
   private func delete(_ target: Target, forEveryone: Bool) throws -> Deletion {
@@ -89,11 +90,11 @@ final class EditBatch: Batch {
     if forEveryone {
       try session.check(.edit, in: target.row)
       try session.checkOwn(target.message, target.reference)
-      try store.bury(target.stored, at: viewer.now)
+      try store.messages.bury(target.stored, at: viewer.now)
     } else {
-      try store.hide(seq...seq, from: session.me, in: key, isDeleted: true)
+      try store.readState.hide(seq...seq, from: session.me, in: key, isDeleted: true)
       viewer.hides(seq, in: key)
-      try store.append(.deletedForMe, conversation: key, user: session.me, seqs: seq...seq, at: viewer.now)
+      try store.changes.append(.deletedForMe, conversation: key, user: session.me, seqs: seq...seq, at: viewer.now)
     }
     return Deletion(
       messageID: target.message.id, conversationID: target.row.id, seq: seq, forEveryone: forEveryone)
@@ -102,7 +103,7 @@ final class EditBatch: Batch {
   private func react(_ emoji: String?, to target: Target) throws -> Reaction {
     try session.check(.react, in: target.row)
     try session.checkSaid(target.message, target.reference)
-    _ = try store.react(emoji, to: target.stored, by: session.me, at: viewer.now)
+    _ = try store.reactions.react(emoji, to: target.stored, by: session.me, at: viewer.now)
     return Reaction(
       messageID: target.message.id, conversationID: target.row.id, seq: target.message.number, user: session.handle,
       emoji: emoji, reactedAt: viewer.now)
@@ -116,7 +117,7 @@ final class EditBatch: Batch {
         .notAllowed, "the message '\(target.reference)' is your own; delete it instead",
         subject: target.reference.description)
     }
-    try store.report(target.stored, by: session.me, reason: reason, at: viewer.now)
+    try store.reports.report(target.stored, by: session.me, reason: reason, at: viewer.now)
     return Report(
       messageID: message.id, conversationID: target.row.id, seq: message.number, sender: message.sender,
       user: session.handle, reason: reason, text: message.text, reportedAt: viewer.now)

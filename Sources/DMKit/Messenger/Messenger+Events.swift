@@ -5,7 +5,7 @@ extension Messenger {
   /// Microseconds until the next message of anybody expires; nil when none does.
   func untilNextExpiry() throws -> Int64? {
     try reading(nil) { session in
-      try session.store.nextExpiry().map { max(0, $0.microseconds - Timestamp.now.microseconds) }
+      try session.store.messages.nextExpiry().map { max(0, $0.microseconds - Timestamp.now.microseconds) }
     }
   }
 
@@ -16,7 +16,7 @@ extension Messenger {
   /// - Returns: whether it was done.
   func buryExpired() throws -> Bool {
     try attempt {
-      let isDue = try reading(false) { try !$0.store.expiredMessages(now: .now).isEmpty }
+      let isDue = try reading(false) { try !$0.store.messages.expiredMessages(now: .now).isEmpty }
       // Each writing begins with that.
       if isDue { try writing(patience: 100) { _ in } }
     }

@@ -7,7 +7,7 @@ public final class History {
   private enum Plan {
     /// Those that come first stand last.
     case ranges([SeqRange], conversation: ConversationKey)
-    case timeline(Store.TimelineFilter, from: Store.Moment)
+    case timeline(Messages.TimelineFilter, from: Messages.Moment)
   }
 
   private let messenger: Messenger
@@ -28,12 +28,13 @@ public final class History {
     plan = try messenger.reading(nil) { session in
       let store = session.store
       let viewer = Viewer(
-        store, session.me, extras: query.includesDeleted ? .tombstones : .nothing, includesReaders: query.includesReaders)
+        store, session.me, extras: query.includesDeleted ? .tombstones : .nothing,
+        includesReaders: query.includesReaders)
       self.viewer = viewer
       cursor = Cursor(store: try store.uuid(), try store.position(of: .now))
       let rows = try query.conversations.compactMap { reference in
         try session.findIfPresent(reference) ?? (query.allowsMissing ? nil : session.find(reference))
-      }.filter { try !query.unmutedOnly || !store.isMuted($0.key, for: session.me, at: viewer.now) }
+      }.filter { try !query.unmutedOnly || !store.members.isMuted($0.key, for: session.me, at: viewer.now) }
       if query.conversations.count == 1 {
         return try rows.first.map {
           .ranges(try session.ranges(query, in: $0, as: viewer).reversed(), conversation: $0.key)
@@ -82,12 +83,12 @@ public final class History {
           room -= part.count
           if part.count < range.count { ranges.append((range.lowerBound + part.count)...range.upperBound) }
           let seqs = range.lowerBound...(range.lowerBound + part.count - 1)
-          messages += try store.messages(in: conversation, seqs, as: viewer)
+          messages += try store.messages.seen(in: conversation, seqs, as: viewer)
         }
         self.plan = ranges.isEmpty ? nil : .ranges(ranges, conversation: conversation)
         return messages
       case .timeline(let filter, let moment):
-        let page = try store.timeline(filter, from: moment, limit: limit, as: viewer)
+        let page = try store.messages.timeline(filter, from: moment, limit: limit, as: viewer)
         self.plan = page.map { .timeline(filter, from: $0.next) }
         return page?.messages ?? []
       }
@@ -99,13 +100,13 @@ public final class History {
 extension Session {
   /// The numbers that a query means, ascending; of the newest `limit` of them.
   fileprivate func ranges(
-    _ query: HistoryQuery, in row: Store.ConversationRow, as viewer: Viewer
+    _ query: HistoryQuery, in row: Conversations.Row, as viewer: Viewer
   ) throws -> [SeqRange] {
     func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
       guard case .message(let reference)? = bound else { return nil }
       return try self.seq(of: reference, in: row)
     }
-    try store.checkEnd(of: row)
+    try store.messages.checkEnd(of: row)
     let lower = try seq(query.since) ?? 1
     let upper = try seq(query.before).map { $0 - 1 } ?? row.lastSeq
     guard lower <= upper else { return [] }
@@ -115,18 +116,18 @@ extension Session {
       ranges = coalesced(asked.map { $0.clamped(to: lower...upper) }.sorted { $0.lowerBound < $1.lowerBound })
     }
     if case .time(let time)? = query.since {
-      ranges = gaps(in: ranges, left: gaps(in: ranges, left: try store.seqs(notBefore: time, in: row)))
+      ranges = gaps(in: ranges, left: gaps(in: ranges, left: try store.messages.seqs(notBefore: time, in: row)))
     }
     if case .time(let time)? = query.before {
-      ranges = gaps(in: ranges, left: try store.seqs(notBefore: time, in: row))
+      ranges = gaps(in: ranges, left: try store.messages.seqs(notBefore: time, in: row))
     }
     if query.unreadOnly {
-      ranges = try ranges.flatMap { try store.wouldChange($0, toRead: true, as: viewer, in: row.key) }
+      ranges = try ranges.flatMap { try store.readState.wouldChange($0, toRead: true, as: viewer, in: row.key) }
     }
     guard var missing = query.limit else { return ranges }
     var newest: [SeqRange] = []
     for range in ranges.reversed() where missing > 0 {
-      let start = try store.start(ofNewest: missing, in: range, of: row.key, as: viewer)
+      let start = try store.messages.start(ofNewest: missing, in: range, of: row.key, as: viewer)
       newest.append(start.seq...range.upperBound)
       missing -= start.count
     }
@@ -135,25 +136,25 @@ extension Session {
 
   fileprivate func timeline(
     _ query: HistoryQuery, _ conversations: [ConversationKey]?, as viewer: Viewer
-  ) throws -> (filter: Store.TimelineFilter, start: Store.Moment)? {
+  ) throws -> (filter: Messages.TimelineFilter, start: Messages.Moment)? {
     func time(_ bound: HistoryQuery.Bound) throws -> Timestamp {
       switch bound {
-      case .message(let reference): try store.time(of: find(reference))
+      case .message(let reference): try store.messages.time(of: find(reference))
       case .time(let time): time
       }
     }
     var since = try query.since.map(time) ?? Timestamp.writable.lowerBound
-    let filter = Store.TimelineFilter(
+    let filter = Messages.TimelineFilter(
       user: me, conversations: conversations, before: try query.before.map(time) ?? Timestamp(microseconds: .max),
-      lastKey: try store.lastMessageKey(), unreadOnly: query.unreadOnly,
+      lastKey: try store.messages.lastMessageKey(), unreadOnly: query.unreadOnly,
       unmutedAt: query.unmutedOnly ? viewer.now : nil)
     if query.unreadOnly {
-      guard let oldest = try store.oldestUnread(of: me) else { return nil }
+      guard let oldest = try store.readState.oldestUnread(of: me) else { return nil }
       since = max(since, oldest)
     }
     guard let limit = query.limit else { return (filter, .start(of: since)) }
     guard limit > 0 else { return nil }
-    return (filter, try store.start(ofNewest: limit, filter, since: since, as: viewer))
+    return (filter, try store.messages.start(ofNewest: limit, filter, since: since, as: viewer))
   }
 }
 
@@ -165,7 +166,8 @@ extension Messenger {
   public func messages(_ ids: [Identifier], includesReaders: Bool = false) throws -> [Message]? {
     try reading(nil) { session in
       let store = session.store
-      guard let first = ids.first, try store.conversation(first) == nil, try store.place(of: first) != nil else {
+      guard let first = ids.first, try store.conversations.row(first) == nil, try store.messages.place(of: first) != nil
+      else {
         return nil
       }
       let viewer = Viewer(store, session.me, includesReaders: includesReaders)

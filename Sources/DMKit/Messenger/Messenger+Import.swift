@@ -20,9 +20,9 @@ final class ImportBatch: Batch {
   let allSeeing: Viewer
   private var users: [Handle: UserKey] = [:]
   private var keys: [ImportedMessage.Group: ConversationKey] = [:]
-  private var rows: [ConversationKey: Store.ConversationRow] = [:]
+  private var rows: [ConversationKey: Conversations.Row] = [:]
   private var participants: [ConversationKey: Set<UserKey>] = [:]
-  private let mentions: Mentions
+  private let mentions: MentionFinders
   /// The first number that each conversation got in this transaction.
   private var firstAdded: [ConversationKey: Int] = [:]
   private var joined: [ConversationKey: [UserKey]] = [:]
@@ -32,7 +32,7 @@ final class ImportBatch: Batch {
     self.session = session
     store = session.store
     rules = try ImportRules(session)
-    mentions = Mentions(store)
+    mentions = MentionFinders(store)
     allSeeing = Viewer(store, session.me, extras: .everything)
   }
 
@@ -59,7 +59,7 @@ final class ImportBatch: Batch {
   }
 
   /// - Throws: `out_of_order`.
-  private func checkOrder(of message: ImportedMessage, in row: Store.ConversationRow, isAnnounced: Bool) throws {
+  private func checkOrder(of message: ImportedMessage, in row: Conversations.Row, isAnnounced: Bool) throws {
     // An announcement goes between the two.
     let last = Timestamp(microseconds: row.lastActivity.microseconds + (isAnnounced ? 1 : 0))
     if row.lastSeq == 0 || rules.follows(message, last) { return }
@@ -74,8 +74,8 @@ final class ImportBatch: Batch {
   ///
   /// - Parameter row: nil for a conversation that does not exist yet.
   /// - Throws: `bad_field`, `bad_handle`, `not_allowed`.
-  private func check(_ message: ImportedMessage, in row: Store.ConversationRow?) throws {
-    if let id = message.id, try store.place(of: id) != nil {
+  private func check(_ message: ImportedMessage, in row: Conversations.Row?) throws {
+    if let id = message.id, try store.messages.place(of: id) != nil {
       throw DMError(.badField, "the id '\(id)' is that of a message elsewhere; leave it out", subject: "id")
     }
     let sender = try existingKey(of: message.sender)
@@ -87,12 +87,12 @@ final class ImportBatch: Batch {
   }
 
   private func insert(
-    _ message: ImportedMessage, from sender: UserKey, replyTo: Identifier?, into row: Store.ConversationRow
+    _ message: ImportedMessage, from sender: UserKey, replyTo: Identifier?, into row: Conversations.Row
   ) throws -> Message {
     var row = row
     let mentioned = try message.text.map { try mentions.users(in: $0, of: row.key) } ?? []
-    let (id, _, _) = try store.insert(
-      Store.NewMessage(
+    let (id, _, _) = try store.messages.insert(
+      Messages.NewMessage(
         id: message.id, sender: sender, text: message.text, nonce: message.nonce, replyTo: replyTo,
         at: message.createdAt, lifetime: message.lifetime, systemKind: message.systemKind, subject: message.subject,
         mentions: mentioned), into: &row)
@@ -103,7 +103,7 @@ final class ImportBatch: Batch {
     added.expiresAt = message.expiresAt
     added.systemKind = message.systemKind
     added.subject = message.subject
-    added.mentions = try mentioned.map(store.handle)
+    added.mentions = try mentioned.map(store.users.handle)
     return added
   }
 
@@ -114,7 +114,7 @@ final class ImportBatch: Batch {
     if let row {
       // A pair has one conversation: history of another store goes into the one that is there.
       try rules.checkAllowed(row, conversation.id.description)
-      try store.insertAlias(conversation.id, of: row.key)
+      try store.conversations.insertAlias(conversation.id, of: row.key)
     } else {
       try rules.checkUnblocked(Set(conversation.participants.compactMap(existingKey)))
       for handle in conversation.participants + [conversation.creator].compactMap(\.self) {
@@ -135,49 +135,49 @@ final class ImportBatch: Batch {
   }
 
   /// The conversation that two users, or one, have here already.
-  private func existingPair(_ handles: [Handle]) throws -> Store.ConversationRow? {
+  private func existingPair(_ handles: [Handle]) throws -> Conversations.Row? {
     let users = try Set(handles).map(existingKey)
     guard let one = users.first ?? nil, let other = users.last ?? nil, !users.contains(nil) else { return nil }
-    return try store.directConversation(one, other)
+    return try store.conversations.direct(one, other)
   }
 
-  private func asSeen(_ row: Store.ConversationRow, _ given: ImportedConversation) throws -> Conversation {
+  private func asSeen(_ row: Conversations.Row, _ given: ImportedConversation) throws -> Conversation {
     let viewer = session.freshViewer()
-    if let seen = try store.conversation(row.key, as: viewer) { return seen }
+    if let seen = try store.conversations.seen(row.key, as: viewer) { return seen }
     var seen = Conversation(
       id: row.id, isGroup: row.isGroup, title: given.title, creator: given.creator, participants: given.participants,
       lastMessage: nil, lastActivityAt: row.lastActivity, unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil,
       isPinned: false, isArchived: false, pageCursor: nil)
-    seen.name = try store.name(of: seen, as: viewer)
+    seen.name = try store.conversations.name(of: seen, as: viewer)
     return seen
   }
 
-  private func group(_ group: ImportedMessage.Group) throws -> Store.ConversationRow? {
+  private func group(_ group: ImportedMessage.Group) throws -> Conversations.Row? {
     if let key = keys[group] { return rows[key] }
-    var found: Store.ConversationRow?
+    var found: Conversations.Row?
     switch group {
     case .title(let title):
-      let groups = try store.groups(titled: title, of: nil)
+      let groups = try store.conversations.groups(titled: title, of: nil)
       let allowed = try groups.filter(rules.isAllowed)
       if allowed.count > 1 { throw try session.ambiguous("+\(title)", "titled '\(title)'", allowed) }
       found = allowed.first
       found?.reference = "+\(title)"
       if found == nil, let group = groups.first { try rules.checkAllowed(group, "+\(title)") }
     case .id(let id):
-      found = try store.conversation(id) ?? store.conversation(alias: id)
+      found = try store.conversations.row(id) ?? store.conversations.row(alias: id)
       if let found { try rules.checkAllowed(found, id.description) }
     }
     if let found { remember(found, as: group) }
     return found.flatMap { rows[$0.key] }
   }
 
-  private func remember(_ row: Store.ConversationRow, as group: ImportedMessage.Group) {
+  private func remember(_ row: Conversations.Row, as group: ImportedMessage.Group) {
     keys[group] = row.key
     if rows[row.key] == nil { rows[row.key] = row }
   }
 
   /// A group as old as its first message.
-  private func create(_ group: ImportedMessage.Group, at time: Timestamp) throws -> Store.ConversationRow {
+  private func create(_ group: ImportedMessage.Group, at time: Timestamp) throws -> Conversations.Row {
     let row =
       switch group {
       case .title(let title): try create(.group(title: title), at: time)
@@ -188,10 +188,10 @@ final class ImportBatch: Batch {
   }
 
   private func create(
-    _ kind: Store.NewConversation, id: Identifier? = nil, creator: UserKey? = nil, participants: [UserKey] = [],
+    _ kind: Conversations.NewConversation, id: Identifier? = nil, creator: UserKey? = nil, participants: [UserKey] = [],
     at time: Timestamp
-  ) throws -> Store.ConversationRow {
-    let row = try store.insertConversation(
+  ) throws -> Conversations.Row {
+    let row = try store.conversations.insert(
       kind, id: id, isImported: true, creator: creator, participants: participants, at: time)
     created.insert(row.key)
     return row
@@ -199,41 +199,43 @@ final class ImportBatch: Batch {
 
   func existingKey(of handle: Handle) throws -> UserKey? {
     if let known = users[handle] { return known }
-    users[handle] = try store.userKey(handle.description)
+    users[handle] = try store.users.key(handle.description)
     return users[handle]
   }
 
   private func key(of handle: Handle) throws -> UserKey {
     if let known = try existingKey(of: handle) { return known }
-    let key = try store.insertUser(handle, at: .now)
+    let key = try store.users.insert(handle, at: .now)
     users[handle] = key
     return key
   }
 
   /// Says in a conversation that has more than history who added to it.
-  private func announce(in row: inout Store.ConversationRow, before time: Timestamp) throws {
+  private func announce(in row: inout Conversations.Row, before time: Timestamp) throws {
     let before = Timestamp(microseconds: time.microseconds - 1)
-    _ = try store.insert(Store.NewMessage(sender: session.me, at: before, systemKind: .historyImported), into: &row)
-    try store.append(.message, conversation: row.key, user: session.me, seqs: row.lastSeq...row.lastSeq, at: .now)
+    _ = try store.messages.insert(
+      Messages.NewMessage(sender: session.me, at: before, systemKind: .historyImported), into: &row)
+    try store.changes.append(
+      .message, conversation: row.key, user: session.me, seqs: row.lastSeq...row.lastSeq, at: .now)
   }
 
   /// Those who are in a conversation.
   private func members(of conversation: ConversationKey) throws -> Set<UserKey> {
     if let known = participants[conversation] { return known }
-    let found = Set(try store.participantKeys(of: conversation))
+    let found = Set(try store.members.participantKeys(of: conversation))
     participants[conversation] = found
     return found
   }
 
-  private func admit(_ user: UserKey, to row: Store.ConversationRow) throws {
+  private func admit(_ user: UserKey, to row: Conversations.Row) throws {
     guard try !members(of: row.key).contains(user) else { return }
     // Who has left stays away.
-    if try store.participates(user, in: row.key) { return }
+    if try store.members.participates(user, in: row.key) { return }
     participants[row.key]?.insert(user)
     mentions.forgetParticipants(of: row.key)
-    try store.join(row.key, user)
-    if participants[row.key]?.count == 1, row.isGroup { try store.setOwner(user, of: row.key) }
-    try store.applyBlocks(toThoseWhoJoined: [user], row.key)
+    try store.members.join(row.key, user)
+    if participants[row.key]?.count == 1, row.isGroup { try store.members.setOwner(user, of: row.key) }
+    try store.blocks.apply(toThoseWhoJoined: [user], row.key)
     joined[row.key, default: []].append(user)
   }
 
@@ -243,13 +245,15 @@ final class ImportBatch: Batch {
     for (key, first) in firstAdded.sorted(by: { $0.key < $1.key }) {
       guard let row = rows[key] else { continue }
       let new = first...row.lastSeq
-      try store.update(row, added: new.count, readBy: nil, sender: nil, isSaid: false)
-      for user in try members(of: key) { try store.extendReadRanges(by: new, of: user, in: key) }
-      for user in joined[key] ?? [] { _ = try store.cover(1...row.lastSeq, by: user, in: key) }
-      for user in try store.blockers(in: key) { try store.applyBlocks(of: user, in: key) }
-      try store.set(rules.history(of: key), of: key)
+      try store.conversations.update(row, added: new.count, readBy: nil, sender: nil, isSaid: false)
+      for user in try members(of: key) { try store.readState.extendReadRanges(by: new, of: user, in: key) }
+      for user in joined[key] ?? [] { _ = try store.readState.cover(1...row.lastSeq, by: user, in: key) }
+      for user in try store.blocks.blockers(in: key) { try store.blocks.apply(of: user, in: key) }
+      try store.conversations.set(rules.history(of: key), of: key)
     }
-    for key in created.union(firstAdded.keys).sorted() { try store.append(.conversation, conversation: key, at: .now) }
+    for key in created.union(firstAdded.keys).sorted() {
+      try store.changes.append(.conversation, conversation: key, at: .now)
+    }
   }
 }
 

@@ -24,7 +24,7 @@ extension Messenger {
   /// - Returns: nil when none of them was in it.
   public func remove(_ handles: [String], from reference: ConversationReference) throws -> Conversation? {
     try changeGroup(reference, .remove) { session, row in
-      let leaving = try session.userKeys(handles).filter { try session.store.isParticipant($0, of: row.key) }
+      let leaving = try session.userKeys(handles).filter { try session.store.members.isParticipant($0, of: row.key) }
       for user in leaving { try session.end(user, in: &row) }
       return !leaving.isEmpty
     }
@@ -45,8 +45,8 @@ extension Messenger {
     try checkNewTitle(title)
     return try changeGroup(reference, .retitle) { session, row in
       if try session.asSeen(row).title.map(ExactString.init) == ExactString(title) { return false }
-      try session.store.set(.title(title), of: row.key)
-      try session.store.announce(.titleChanged, [title], by: session.me, in: &row)
+      try session.store.conversations.set(.title(title), of: row.key)
+      try session.store.messages.announce(.titleChanged, [title], by: session.me, in: &row)
       return true
     }
   }
@@ -56,7 +56,7 @@ extension Messenger {
     try ProfileChange(avatarURL: url).check()
     return try changeGroup(reference, .changeAvatar) { session, row in
       if try session.asSeen(row).avatarURL.map(ExactString.init) == url.map(ExactString.init) { return false }
-      try session.store.set(.avatarURL(url), of: row.key)
+      try session.store.conversations.set(.avatarURL(url), of: row.key)
       return true
     }
   }
@@ -68,21 +68,21 @@ extension Messenger {
     if let lifetime { try checkLifetime(lifetime) }
     return try changeGroup(reference, .expire) { session, row in
       if row.expireAfter == lifetime?.microseconds { return false }
-      try session.store.set(.expireAfter(lifetime?.microseconds), of: row.key)
+      try session.store.conversations.set(.expireAfter(lifetime?.microseconds), of: row.key)
       return true
     }
   }
 
   /// Does something to a conversation that all in it see.
   private func changeGroup(
-    _ reference: ConversationReference, _ act: Act, _ body: (Session, inout Store.ConversationRow) throws -> Bool
+    _ reference: ConversationReference, _ act: Act, _ body: (Session, inout Conversations.Row) throws -> Bool
   ) throws -> Conversation? {
     try expectStore(with: reference)
     return try writing { session in
       var row = try session.find(reference)
       try session.check(act, in: row)
       guard try body(session, &row) else { return nil }
-      try session.store.append(.conversation, conversation: row.key, user: session.me, at: .now)
+      try session.store.changes.append(.conversation, conversation: row.key, user: session.me, at: .now)
       return try session.asSeen(row)
     }
   }
@@ -98,51 +98,51 @@ extension Session {
   ///
   /// - Returns: whether there were any.
   fileprivate func add(
-    _ users: [UserKey], to row: inout Store.ConversationRow, withHistory: Bool
+    _ users: [UserKey], to row: inout Conversations.Row, withHistory: Bool
   ) throws -> Bool {
-    let joining = try users.filter { try !store.isParticipant($0, of: row.key) }
+    let joining = try users.filter { try !store.members.isParticipant($0, of: row.key) }
     if joining.isEmpty { return false }
     let old = row.lastSeq
     // First to those who are in it, all at once, however many come.
-    try store.announce(.userJoined, joining.map { try store.handle($0).description }, by: me, in: &row)
+    try store.messages.announce(.userJoined, joining.map { try store.users.handle($0).description }, by: me, in: &row)
     for (index, user) in joining.enumerated() {
       try admit(user, to: row, announcedIn: old + 1 + index, withHistory: withHistory)
-      if try store.hasBlocked(me, by: user) { try putAside(row.key, of: user) }
+      if try store.blocks.hasBlocked(me, by: user) { try putAside(row.key, of: user) }
     }
-    try store.applyBlocks(toThoseWhoJoined: joining, row.key)
+    try store.blocks.apply(toThoseWhoJoined: joining, row.key)
     return true
   }
 
   /// Has a user take part from the message that announced them.
   private func admit(
-    _ user: UserKey, to row: Store.ConversationRow, announcedIn seq: Int, withHistory: Bool
+    _ user: UserKey, to row: Conversations.Row, announcedIn seq: Int, withHistory: Bool
   ) throws {
     var missed = 1
-    if let left = try store.membership(of: user, in: row.key)?.leftSeq {
+    if let left = try store.members.membership(of: user, in: row.key)?.leftSeq {
       missed = left + 1
-      try store.rejoin(row, user, at: .now)
+      try store.members.rejoin(row, user, at: .now)
       // Messages that were sent meanwhile count as hidden by a block before they count as read: no count falls below 0.
-      try store.applyBlocks(toThoseWhoJoined: [user], row.key)
+      try store.blocks.apply(toThoseWhoJoined: [user], row.key)
     } else {
-      try store.join(row.key, user, at: .now)
+      try store.members.join(row.key, user, at: .now)
     }
-    if missed < seq { try store.hide(missed...(seq - 1), from: user, in: row.key, isDeleted: false) }
-    if withHistory { try store.showHistory(to: user, in: row.key) }
-    _ = try store.cover(seq...row.lastSeq, by: user, in: row.key)
+    if missed < seq { try store.readState.hide(missed...(seq - 1), from: user, in: row.key, isDeleted: false) }
+    if withHistory { try store.readState.showHistory(to: user, in: row.key) }
+    _ = try store.readState.cover(seq...row.lastSeq, by: user, in: row.key)
   }
 
   /// Archives and mutes a conversation for a user who blocks the one that acts, so that they are not shown the act.
   func putAside(_ conversation: ConversationKey, of user: UserKey) throws {
-    try store.set(.archived(true), of: user, in: conversation)
-    try store.set(.mutedUntil(.forever), of: user, in: conversation)
+    try store.members.set(.archived(true), of: user, in: conversation)
+    try store.members.set(.mutedUntil(.forever), of: user, in: conversation)
   }
 
   /// Ends the membership of a user, and says so in the group.
-  fileprivate func end(_ user: UserKey, in row: inout Store.ConversationRow) throws {
-    try store.announce(.userLeft, [store.handle(user).description], by: me, in: &row)
-    try store.leave(row, user)
-    if try !store.blockedUsers(by: user).isEmpty { try store.applyBlocks(of: user, in: row.key) }
+  fileprivate func end(_ user: UserKey, in row: inout Conversations.Row) throws {
+    try store.messages.announce(.userLeft, [store.users.handle(user).description], by: me, in: &row)
+    try store.members.leave(row, user)
+    if try !store.blocks.users(by: user).isEmpty { try store.blocks.apply(of: user, in: row.key) }
     // A user who is out of it is told by a change of their own.
-    try store.append(.ownState, conversation: row.key, user: user, at: .now)
+    try store.changes.append(.ownState, conversation: row.key, user: user, at: .now)
   }
 }

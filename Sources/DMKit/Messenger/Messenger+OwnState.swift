@@ -53,23 +53,23 @@ extension Messenger {
 
 extension Session {
   /// Starts a direct conversation in which nothing is said yet, and which the other user is not shown.
-  fileprivate func startForDraft(_ reference: ConversationReference) throws -> Store.ConversationRow {
+  fileprivate func startForDraft(_ reference: ConversationReference) throws -> Conversations.Row {
     guard case .direct(let handle) = reference else { return try find(reference) }
     let other = try userKey(handle)
     try checkMayStart(with: other)
     let row = try startDirect(with: other)
-    if other != me { try store.set(.deleted(true), of: other, in: row.key) }
+    if other != me { try store.members.set(.deleted(true), of: other, in: row.key) }
     return row
   }
 
   /// Lists a conversation again that the user had deleted: they have something to say in it.
-  func bringBack(_ row: Store.ConversationRow) throws {
-    guard try store.set(.deleted(false), of: me, in: row.key) else { return }
-    try store.append(.ownState, conversation: row.key, user: me, at: .now)
+  func bringBack(_ row: Conversations.Row) throws {
+    guard try store.members.set(.deleted(false), of: me, in: row.key) else { return }
+    try store.changes.append(.ownState, conversation: row.key, user: me, at: .now)
   }
 
   /// - Returns: whether anything changed.
-  func apply(_ change: OwnChange, in row: Store.ConversationRow) throws -> Bool {
+  func apply(_ change: OwnChange, in row: Conversations.Row) throws -> Bool {
     let before = try asSeen(row)
     let isChanged =
       switch change {
@@ -84,26 +84,27 @@ extension Session {
       case .draft(let text): try setDraft(text, in: row, before)
       case .named(let name): try setOwnName(name, of: row, before)
       }
-    if isChanged { try store.append(.ownState, conversation: row.key, user: me, at: .now) }
+    if isChanged { try store.changes.append(.ownState, conversation: row.key, user: me, at: .now) }
     return isChanged
   }
 
-  private func set(_ state: Store.OwnState, in row: Store.ConversationRow, where isNew: Bool) throws -> Bool {
-    if isNew { try store.set(state, of: me, in: row.key) }
+  private func set(_ state: Members.OwnState, in row: Conversations.Row, where isNew: Bool) throws -> Bool {
+    if isNew { try store.members.set(state, of: me, in: row.key) }
     return isNew
   }
 
-  private func mute(_ row: Store.ConversationRow, until end: Timestamp?, _ before: Conversation) throws -> Bool {
+  private func mute(_ row: Conversations.Row, until end: Timestamp?, _ before: Conversation) throws -> Bool {
     try set(.mutedUntil(end), in: row, where: before.mutedUntil != end)
   }
 
-  private func delete(_ row: Store.ConversationRow, hadDraft: Bool) throws -> Bool {
-    let hidden = row.lastSeq > 0 ? try store.hide(1...row.lastSeq, from: me, in: row.key, isDeleted: true) : []
-    let isNewlyDeleted = try store.set(.deleted(true), of: me, in: row.key)
+  private func delete(_ row: Conversations.Row, hadDraft: Bool) throws -> Bool {
+    let hidden =
+      row.lastSeq > 0 ? try store.readState.hide(1...row.lastSeq, from: me, in: row.key, isDeleted: true) : []
+    let isNewlyDeleted = try store.members.set(.deleted(true), of: me, in: row.key)
     return try set(.draft(nil), in: row, where: isNewlyDeleted || !hidden.isEmpty || hadDraft)
   }
 
-  private func setDraft(_ text: String?, in row: Store.ConversationRow, _ before: Conversation) throws -> Bool {
+  private func setDraft(_ text: String?, in row: Conversations.Row, _ before: Conversation) throws -> Bool {
     try check(.draft, in: row)
     // A draft can be thrown away where it can no longer be sent.
     if text != nil { try checkNotBlocked(row) }
@@ -111,17 +112,17 @@ extension Session {
       .draft(text), in: row, where: before.draftText.map(ExactString.init) != text.map(ExactString.init))
   }
 
-  private func setOwnName(_ name: String?, of row: Store.ConversationRow, _ before: Conversation) throws -> Bool {
+  private func setOwnName(_ name: String?, of row: Conversations.Row, _ before: Conversation) throws -> Bool {
     if before.ownName.map(ExactString.init) == name.map(ExactString.init) { return false }
-    if let name, let other = try store.conversation(ownName: name, of: me) { throw try nameTaken(name, other) }
-    try store.setOwnName(name, of: me, in: row.key)
+    if let name, let other = try store.conversations.row(ownName: name, of: me) { throw try nameTaken(name, other) }
+    try store.conversations.setOwnName(name, of: me, in: row.key)
     return true
   }
 
-  private func nameTaken(_ name: String, _ row: Store.ConversationRow) throws -> DMError {
+  private func nameTaken(_ name: String, _ row: Conversations.Row) throws -> DMError {
     var other = try asSeen(row)
     other.ownName = nil
-    let title = try store.name(of: other, as: freshViewer())
+    let title = try store.conversations.name(of: other, as: freshViewer())
     return DMError(
       .nameTaken,
       "you call the conversation '\(title)' '\(name)' already; choose another name, or clear that one with "

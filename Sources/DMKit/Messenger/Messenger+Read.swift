@@ -64,10 +64,10 @@ extension Messenger {
       let left = Set(try except.map { try session.find($0).key })
       // Also where there is nothing to mark, a sender must exist.
       _ = try options.sender.map(session.userKey)
-      return try store.conversationKeys(of: session.me, unreadOnly: options.act == .read).compactMap { key in
+      return try store.members.conversationKeys(of: session.me, unreadOnly: options.act == .read).compactMap { key in
         if left.contains(key) { return nil }
-        if let muted, try store.isMuted(key, for: session.me, at: .now) != muted { return nil }
-        let row = try session.find(ConversationReference.id(store.conversationID(key)))
+        if let muted, try store.members.isMuted(key, for: session.me, at: .now) != muted { return nil }
+        let row = try session.find(ConversationReference.id(store.conversations.id(key)))
         return (key, try session.ranges(target, in: row, options))
       }
     }
@@ -94,7 +94,7 @@ extension Messenger {
       errors = [:]
       var order: [ConversationKey] = []
       var wanted: [ConversationKey: [SeqRange]] = [:]
-      var rows: [Identifier: Store.ConversationRow] = [:]
+      var rows: [Identifier: Conversations.Row] = [:]
       for (index, message) in messages.enumerated() {
         do {
           let row = try rows[message.conversation] ?? session.find(.id(message.conversation))
@@ -126,7 +126,7 @@ extension Messenger {
       }
       if news.isEmpty { return }
       try writing(patience: 100) { session in
-        for (key, seq) in news { _ = try session.store.markDelivered(seq, to: session.me, in: key, at: .now) }
+        for (key, seq) in news { _ = try session.store.readState.markDelivered(seq, to: session.me, in: key, at: .now) }
       }
     }
   }
@@ -151,7 +151,7 @@ extension Messenger {
       try find(session).compactMap { key, ranges in
         let changed = try session.change(ranges, options, in: key, at: now)
         return try session.marked(changed, options, in: key, at: now) { _ in
-          try session.store.unreadCount(in: key, as: session.freshViewer())
+          try session.store.readState.unreadCount(in: key, as: session.freshViewer())
         }
       }
     }
@@ -161,21 +161,23 @@ extension Messenger {
 extension Session {
   /// The conversation and the number up to which messages are delivered now; nil when they were before.
   fileprivate func undelivered(upTo seq: Int, in id: Identifier) throws -> (ConversationKey, Int)? {
-    guard let row = try store.conversation(id), try store.isParticipant(me, of: row.key) else { return nil }
+    guard let row = try store.conversations.row(id), try store.members.isParticipant(me, of: row.key) else {
+      return nil
+    }
     let seq = min(seq, row.lastSeq)
-    return try store.deliveredSeq(to: me, in: row.key) < seq ? (row.key, seq) : nil
+    return try store.readState.deliveredSeq(to: me, in: row.key) < seq ? (row.key, seq) : nil
   }
 
   fileprivate func ranges(
-    _ target: ReadTarget, in row: Store.ConversationRow, _ options: Messenger.MarkOptions
+    _ target: ReadTarget, in row: Conversations.Row, _ options: Messenger.MarkOptions
   ) throws -> [SeqRange] {
     let all = try ranges(target, in: row)
     guard let sender = try options.sender.map(userKey) else { return all }
     return try coalesced(
-      wouldChange(all, options.act, in: row.key).flatMap { try store.messages(of: sender, $0, in: row.key) })
+      wouldChange(all, options.act, in: row.key).flatMap { try store.messages.seqs(of: sender, $0, in: row.key) })
   }
 
-  private func ranges(_ target: ReadTarget, in row: Store.ConversationRow) throws -> [SeqRange] {
+  private func ranges(_ target: ReadTarget, in row: Conversations.Row) throws -> [SeqRange] {
     switch target {
     case .ranges(let references):
       coalesced(try resolved(references, in: row).sorted { $0.lowerBound < $1.lowerBound })
@@ -188,10 +190,10 @@ extension Session {
   }
 
   /// The numbers of the messages that are not before a bound.
-  private func numbers(from bound: HistoryQuery.Bound, in row: Store.ConversationRow) throws -> [SeqRange] {
+  private func numbers(from bound: HistoryQuery.Bound, in row: Conversations.Row) throws -> [SeqRange] {
     switch bound {
     case .message(let reference): seqs(from: try seq(of: reference, in: row), to: row.lastSeq)
-    case .time(let time): try store.seqs(notBefore: time, in: row)
+    case .time(let time): try store.messages.seqs(notBefore: time, in: row)
     }
   }
 
@@ -203,7 +205,7 @@ extension Session {
     let records = try marks.compactMap { key, ranges in
       let changed = try wouldChange(ranges, options.act, in: key)
       hasChanges = hasChanges || !changed.isEmpty
-      let unread = try store.unreadCount(in: key, as: viewer)
+      let unread = try store.readState.unreadCount(in: key, as: viewer)
       return try marked(changed, options, in: key, at: now) { count in
         switch options.act {
         case .read: unread - count
@@ -218,10 +220,10 @@ extension Session {
   /// The parts of ranges that an act would change.
   private func wouldChange(_ ranges: [SeqRange], _ act: Marked.Action, in key: ConversationKey) throws -> [SeqRange] {
     switch act {
-    case .read: return try ranges.flatMap { try store.wouldChange($0, toRead: true, as: viewer, in: key) }
-    case .unread: return try ranges.flatMap { try store.wouldChange($0, toRead: false, as: viewer, in: key) }
+    case .read: return try ranges.flatMap { try store.readState.wouldChange($0, toRead: true, as: viewer, in: key) }
+    case .unread: return try ranges.flatMap { try store.readState.wouldChange($0, toRead: false, as: viewer, in: key) }
     case .delivered:
-      let before = try store.deliveredSeq(to: me, in: key)
+      let before = try store.readState.deliveredSeq(to: me, in: key)
       guard let last = ranges.last?.upperBound, last > before else { return [] }
       return [(before + 1)...last]
     }
@@ -234,11 +236,12 @@ extension Session {
     switch options.act {
     case .read: return try read(ranges, isPrivate: options.isPrivate, in: key, at: now)
     case .unread:
-      let changed = try ranges.flatMap { try store.uncover($0, as: viewer, in: key) }
+      let changed = try ranges.flatMap { try store.readState.uncover($0, as: viewer, in: key) }
       try logRead(changed, in: key, at: now)
       return changed
     case .delivered:
-      return try ranges.last.flatMap { try store.markDelivered($0.upperBound, to: me, in: key, at: now) }.map { [$0] }
+      return try ranges.last.flatMap { try store.readState.markDelivered($0.upperBound, to: me, in: key, at: now) }.map
+      { [$0] }
         ?? []
     }
   }
@@ -247,14 +250,14 @@ extension Session {
     _ ranges: [SeqRange], isPrivate: Bool, in key: ConversationKey, at now: Timestamp
   ) throws -> [SeqRange] {
     // What never reaches the user they have not read, and nobody is told that they have.
-    let reached = try ranges.flatMap { gaps(in: $0, left: try store.unreachable($0, as: viewer, in: key)) }
-    let before = try reached.flatMap { try store.readRanges(of: me, in: key, overlapping: $0) }
-    let changed = try reached.flatMap { try store.cover($0, by: me, in: key) }
-    if let hull = hull(of: changed), !isPrivate, try store.sendsReadReceipts(me) {
+    let reached = try ranges.flatMap { gaps(in: $0, left: try store.readState.unreachable($0, as: viewer, in: key)) }
+    let before = try reached.flatMap { try store.readState.readRanges(of: me, in: key, overlapping: $0) }
+    let changed = try reached.flatMap { try store.readState.cover($0, by: me, in: key) }
+    if let hull = hull(of: changed), !isPrivate, try store.users.sendsReadReceipts(me) {
       // One receipt goes over the user's own messages, but not over what they read privately.
-      let quiet = try store.privatelyRead(hull, of: me, in: key, among: coalesced(before))
+      let quiet = try store.readState.privatelyRead(hull, of: me, in: key, among: coalesced(before))
       for range in gaps(in: reached.filter(hull.overlaps).map { $0.clamped(to: hull) }, left: quiet) {
-        try store.addReceipts(range, of: me, in: key, at: now)
+        try store.readState.addReceipts(range, of: me, in: key, at: now)
       }
     }
     try logRead(changed, in: key, at: now)
@@ -263,7 +266,7 @@ extension Session {
 
   private func logRead(_ changed: [SeqRange], in key: ConversationKey, at now: Timestamp) throws {
     guard let hull = hull(of: changed) else { return }
-    try store.append(.ownState, conversation: key, user: me, seqs: hull, at: now)
+    try store.changes.append(.ownState, conversation: key, user: me, seqs: hull, at: now)
   }
 
   /// - Parameter changed: what changed; of a delivery, which is a line under everything, also what the user does not see.
@@ -272,11 +275,12 @@ extension Session {
     unread: (_ count: Int) throws -> Int
   ) throws -> Marked? {
     let ranges =
-      options.act == .delivered ? try changed.flatMap { try store.messagesOfOthers($0, as: viewer, in: key) } : changed
+      options.act == .delivered
+      ? try changed.flatMap { try store.messages.seqsOfOthers($0, as: viewer, in: key) } : changed
     if ranges.isEmpty { return nil }
     return Marked(
-      action: options.act, isDryRun: options.isDryRun, conversationID: try store.conversationID(key),
-      conversationTitle: try store.title(of: key, as: me), ranges: coalesced(ranges),
+      action: options.act, isDryRun: options.isDryRun, conversationID: try store.conversations.id(key),
+      conversationTitle: try store.conversations.title(of: key, as: me), ranges: coalesced(ranges),
       unreadCount: try unread(ranges.reduce(0) { $0 + $1.count }), at: time)
   }
 }

@@ -24,7 +24,7 @@ extension Messenger {
     for selections: [MessageSelection], _ kinds: Set<Receipt.Kind> = [.delivery, .read]
   ) throws -> [Receipt] {
     try reading([]) { session in
-      var order: [Store.ConversationRow] = []
+      var order: [Conversations.Row] = []
       var wanted: [ConversationKey: [SeqRange]] = [:]
       for selection in selections {
         let (row, ranges) = try session.numbers(of: selection)
@@ -41,7 +41,7 @@ extension Messenger {
 }
 
 extension Session {
-  fileprivate func numbers(of selection: MessageSelection) throws -> (Store.ConversationRow, [SeqRange]) {
+  fileprivate func numbers(of selection: MessageSelection) throws -> (Conversations.Row, [SeqRange]) {
     switch selection {
     case .message(let reference):
       let (row, message) = try visibleMessage(reference)
@@ -60,15 +60,16 @@ private struct ReceiptList {
     let at: Timestamp?
   }
 
-  private let row: Store.ConversationRow
+  private let row: Conversations.Row
   private let viewer: Viewer
   private let ranges: [SeqRange]
   /// Those that the user sees, ascending.
   private let messages: [(seq: Int, sender: UserKey)]
 
-  init(_ ranges: [SeqRange], in row: Store.ConversationRow, as viewer: Viewer) throws {
+  init(_ ranges: [SeqRange], in row: Conversations.Row, as viewer: Viewer) throws {
     (self.ranges, self.row, self.viewer) = (ranges, row, viewer)
-    messages = try ranges.flatMap { try viewer.store.senders(of: $0, in: row.key, as: viewer) }.flatMap { run in
+    messages = try ranges.flatMap { try viewer.store.messages.senders(of: $0, in: row.key, as: viewer) }.flatMap {
+      run in
       run.seqs.joined().map { (seq: $0, sender: run.sender) }
     }.sorted { $0.seq < $1.seq }
   }
@@ -79,9 +80,9 @@ private struct ReceiptList {
     let hull = first.lowerBound...last.upperBound
     var found: [(kind: Receipt.Kind, act: Act, ranges: [SeqRange])] = []
     if kinds.contains(.delivery) {
-      let times = try store.deliveries(in: row.key, overlapping: hull)
-      for (user, end) in try store.delivered(in: row.key) {
-        let hidden = try store.neverSeen(by: user, in: row.key)
+      let times = try store.changes.deliveries(in: row.key, overlapping: hull)
+      for (user, end) in try store.readState.delivered(in: row.key) {
+        let hidden = try store.readState.neverSeen(by: user, in: row.key)
         let got = try seqs(of: user, in: 1...end, besides: hidden)
         var rest = got
         for (range, at) in times[user] ?? [] {
@@ -94,7 +95,7 @@ private struct ReceiptList {
     }
     if kinds.contains(.read) {
       var acts: [Act: [SeqRange]] = [:]
-      for receipt in try store.receipts(in: row.key, overlapping: hull) {
+      for receipt in try store.readState.receipts(in: row.key, overlapping: hull) {
         let read = try seqs(of: receipt.user, in: receipt.range)
         if !read.isEmpty { acts[Act(user: receipt.user, at: receipt.at), default: []] += read }
       }
@@ -104,10 +105,10 @@ private struct ReceiptList {
       ($0.act.at?.microseconds ?? 0, $0.kind == .read ? 1 : 0, $0.act.user)
         < ($1.act.at?.microseconds ?? 0, $1.kind == .read ? 1 : 0, $1.act.user)
     }
-    let title = try store.title(of: row.key, as: viewer.user)
+    let title = try store.conversations.title(of: row.key, as: viewer.user)
     return try found.map {
       Receipt(
-        kind: $0.kind, conversationID: row.id, conversationTitle: title, user: try store.handle($0.act.user),
+        kind: $0.kind, conversationID: row.id, conversationTitle: title, user: try store.users.handle($0.act.user),
         ranges: coalesced($0.ranges), at: $0.act.at)
     }
   }

@@ -38,9 +38,9 @@ public final class SearchResults {
       keys = keys.dropFirst(Self.batch)
       let found = try messenger.reading([]) { session -> [Found] in
         let store = session.store
-        let found = try store.messages(batch, as: viewer)
+        let found = try store.messages.seen(batch, as: viewer)
         let texts = found.map { (key: $0.key, text: $0.message.text ?? "") }
-        let snippets = try query.map { try store.snippets(of: texts, for: $0) } ?? KeyTable()
+        let snippets = try query.map { try store.searchIndex.snippets(of: texts, for: $0) } ?? KeyTable()
         return found.map { key, message in
           var message = message
           message.snippet = snippets[key.number]?.marked
@@ -57,7 +57,7 @@ public final class SearchResults {
 extension Session {
   /// What was found, in its order.
   fileprivate func keys(
-    _ query: SearchQuery?, _ filter: Store.SearchFilter, _ request: SearchRequest
+    _ query: SearchQuery?, _ filter: Messages.SearchFilter, _ request: SearchRequest
   ) throws -> [MessageKey] {
     if request.limit == 0 { return [] }
     var found: [MessageKey] = []
@@ -66,17 +66,17 @@ extension Session {
       return found.count < request.limit ?? .max
     }
     if let query {
-      let among = try filter.conversations.map(store.messageKeys)
-      try store.search(query, request.newestFirst ? .newest : .rank, among: among) { key in
-        try store.passes(key, filter, as: viewer) ? take(key) : true
+      let among = try filter.conversations.map(store.messages.messageKeys)
+      try store.searchIndex.search(query, request.newestFirst ? .newest : .rank, among: among) { key in
+        try store.messages.passes(key, filter, as: viewer) ? take(key) : true
       }
     } else {
-      try store.newest(filter, as: viewer) { take($0) }
+      try store.messages.newest(filter, as: viewer) { take($0) }
     }
     return found
   }
 
-  fileprivate func filter(_ request: SearchRequest) throws -> Store.SearchFilter {
+  fileprivate func filter(_ request: SearchRequest) throws -> Messages.SearchFilter {
     let rows = try request.conversations.map(find)
     // Within a conversation the order is that of the numbers; among several, times are all there is.
     func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
@@ -86,12 +86,12 @@ extension Session {
     func time(_ bound: HistoryQuery.Bound?) throws -> Timestamp? {
       switch bound {
       case .time(let time): time
-      case .message(let reference) where rows.count != 1: try store.time(of: find(reference))
+      case .message(let reference) where rows.count != 1: try store.messages.time(of: find(reference))
       case .message, nil: nil
       }
     }
     let sender = try request.sender.map(userKey)
-    return Store.SearchFilter(
+    return Messages.SearchFilter(
       conversations: rows.isEmpty ? nil : rows.map(\.key), sender: sender,
       since: try time(request.since) ?? Timestamp.writable.lowerBound,
       before: try time(request.before) ?? Timestamp(microseconds: .max),

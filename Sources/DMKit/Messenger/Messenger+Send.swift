@@ -72,7 +72,7 @@ extension Messenger {
     let (sending, sent) = try writing { session in
       let row = try session.find(reference)
       let sending = SendBatch(session, allowsOtherText: once)
-      guard let text = try session.store.draft(of: session.me, in: row.key) else {
+      guard let text = try session.store.members.draft(of: session.me, in: row.key) else {
         // What was sent before by the same nonce has cleared it then.
         if let nonce, let message = try sending.sent(nonce, in: row.key) { return (sending, message) }
         throw DMError(

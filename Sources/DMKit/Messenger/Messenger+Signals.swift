@@ -59,7 +59,7 @@ extension Messenger {
 
   /// Shows those who may see it that the user is there.
   func beatPresence() throws {
-    let isShown = try reading(false) { try $0.store.user(identity.handle.description)?.showsPresence == true }
+    let isShown = try reading(false) { try $0.store.users.user(identity.handle.description)?.showsPresence == true }
     if isShown { LiveFolder(path: location.live).give(.present(identity.handle)) }
   }
 
@@ -70,7 +70,7 @@ extension Messenger {
   /// - Throws: `unknown_user`, and `not_allowed` for a user who shares no conversation with the user.
   public func presence(of handles: [String] = []) throws -> [Presence] {
     let users = try reading([] as [Handle]) { session in
-      if handles.isEmpty { return try session.store.contacts(of: session.me) }
+      if handles.isEmpty { return try session.store.users.contacts(of: session.me) }
       return try handles.map(session.contact).filter(\.showsPresence).map(\.handle)
     }
     let signals = LiveFolder(path: location.live).signals()
@@ -86,11 +86,11 @@ extension Messenger {
     guard other != identity.handle else { return false }
     return try reading(false) { session in
       let (store, me) = (session.store, session.me)
-      guard let row = try store.conversation(conversation), keys?.contains(row.key) != false,
-        let user = try store.userKey(other.description)
+      guard let row = try store.conversations.row(conversation), keys?.contains(row.key) != false,
+        let user = try store.users.key(other.description)
       else { return false }
-      return try store.isParticipant(me, of: row.key) && store.isParticipant(user, of: row.key)
-        && !store.hasBlocked(user, by: me)
+      return try store.members.isParticipant(me, of: row.key) && store.members.isParticipant(user, of: row.key)
+        && !store.blocks.hasBlocked(user, by: me)
     }
   }
 
@@ -98,8 +98,8 @@ extension Messenger {
   func seesPresence(of other: Handle, among keys: [ConversationKey]?) throws -> Bool {
     guard other != identity.handle else { return false }
     return try reading(false) { session in
-      try session.store.user(other.description)?.showsPresence == true
-        && session.store.sharesConversation(session.me, other.description, among: keys)
+      try session.store.users.user(other.description)?.showsPresence == true
+        && session.store.members.sharesConversation(session.me, other.description, among: keys)
     }
   }
 }
@@ -107,8 +107,8 @@ extension Messenger {
 extension Session {
   /// A user who shares a conversation with the user, or the user.
   fileprivate func contact(_ name: String) throws -> User {
-    guard let user = try store.user(name) else { throw try unknownUser(name) }
-    guard try store.sharesConversation(me, name, among: nil) || user.handle == handle else {
+    guard let user = try store.users.user(name) else { throw try unknownUser(name) }
+    guard try store.members.sharesConversation(me, name, among: nil) || user.handle == handle else {
       throw DMError(.notAllowed, "'\(handle)' shares no conversation with '\(name)', or blocks them", subject: name)
     }
     return user

@@ -101,9 +101,9 @@ public final class Messenger {
   func reading<T>(_ empty: T, _ body: (Session) throws -> T) throws -> T {
     guard let store = try existingStore() else { return empty }
     return try store.read {
-      me = try me ?? store.userKey(identity.handle.description)
+      me = try me ?? store.users.key(identity.handle.description)
       guard let me else {
-        let isNew = try !store.hasUsers()
+        let isNew = try !store.users.hasAny()
         // Its creator was killed before the first write.
         if isNew, location.isNamed { throw noStore }
         if identity.isLoginName || isNew { return empty }
@@ -117,7 +117,7 @@ public final class Messenger {
   func lookAhead(_ body: (Session) throws -> Void) throws {
     if let store = try opened ?? Store.open(location) {
       opened = store
-      if try store.read(store.hasUsers) { return try reading((), body) }
+      if try store.read(store.users.hasAny) { return try reading((), body) }
     }
     try rehearse { try body(session(in: $0)) }
   }
@@ -130,10 +130,10 @@ public final class Messenger {
 
   /// A session that writes: the first user of a new store is created, whatever their handle, and so is the login name.
   private func session(in store: Store) throws -> Session {
-    if let me = try me ?? store.userKey(identity.handle.description) { return Session(self, store, me) }
-    guard try identity.isLoginName || !store.hasUsers() else {
+    if let me = try me ?? store.users.key(identity.handle.description) { return Session(self, store, me) }
+    guard try identity.isLoginName || !store.users.hasAny() else {
       throw try unknownUser(identity.handle.description, store)
     }
-    return Session(self, store, try store.insertUser(identity.handle, at: .now))
+    return Session(self, store, try store.users.insert(identity.handle, at: .now))
   }
 }

@@ -8,17 +8,17 @@ final class SendBatch: Batch {
   private let allSeeing: Viewer
   /// A conversation that something is said in.
   private final class Target {
-    var row: Store.ConversationRow
+    var row: Conversations.Row
     /// The first number that it got in this transaction; nobody else adds to it meanwhile.
     var firstAdded: Int?
 
-    init(_ row: Store.ConversationRow) { self.row = row }
+    init(_ row: Conversations.Row) { self.row = row }
   }
 
   private var named: [ConversationReference: Target] = [:]
   /// By their keys, because two references may name the same conversation.
   private var targets: [ConversationKey: Target] = [:]
-  private let mentions: Mentions
+  private let mentions: MentionFinders
   /// Whether a nonce may come again with another text, as it does where a text is made anew by each try.
   private let allowsOtherText: Bool
 
@@ -26,7 +26,7 @@ final class SendBatch: Batch {
     self.session = session
     self.allowsOtherText = allowsOtherText
     store = session.store
-    mentions = Mentions(store)
+    mentions = MentionFinders(store)
     allSeeing = Viewer(store, session.me, extras: .everything)
   }
 
@@ -48,10 +48,10 @@ final class SendBatch: Batch {
     let mentioned = try mentions.users(in: outgoing.text, of: row.key)
     let attached = try outgoing.attachments.map(session.usableAttachment)
     let text = outgoing.text.isEmpty ? nil : outgoing.text
-    let (id, expiresAt, attachments) = try store.insert(
-      Store.NewMessage(
+    let (id, expiresAt, attachments) = try store.messages.insert(
+      Messages.NewMessage(
         sender: session.me, text: text, nonce: outgoing.nonce, replyTo: replyTo,
-        forwardedFrom: try forwardedFrom.map { try store.userKey($0.description) } ?? nil,
+        forwardedFrom: try forwardedFrom.map { try store.users.key($0.description) } ?? nil,
         lifetime: outgoing.lifetime?.microseconds,
         mentions: mentioned, attachments: attached), into: &row)
     target.row = row
@@ -66,7 +66,7 @@ final class SendBatch: Batch {
     message.forwardedFrom = forwardedFrom
     message.expiresAt = expiresAt
     message.attachments = attachments
-    message.mentions = try mentioned.map(store.handle)
+    message.mentions = try mentioned.map(store.users.handle)
     return message
   }
 
@@ -106,8 +106,8 @@ final class SendBatch: Batch {
   }
 
   func sent(_ nonce: String, in conversation: ConversationKey) throws -> Message? {
-    guard let place = try store.place(of: nonce, from: session.me, in: conversation) else { return nil }
-    var message = try store.message(at: place, as: allSeeing)
+    guard let place = try store.messages.place(of: nonce, from: session.me, in: conversation) else { return nil }
+    var message = try store.messages.seen(at: place, as: allSeeing)
     message?.isDuplicate = true
     return message
   }
@@ -118,7 +118,7 @@ final class SendBatch: Batch {
   private func target(of outgoing: Outgoing) throws -> Target {
     if let target = named[outgoing.conversation] { return target }
     var found = try session.findIfPresent(outgoing.conversation)
-    if found == nil, case .direct(let handle) = outgoing.conversation, let other = try store.userKey(handle) {
+    if found == nil, case .direct(let handle) = outgoing.conversation, let other = try store.users.key(handle) {
       // Before anything is created: there can be no message to reply to.
       guard outgoing.replyTo == nil else {
         throw DMError(
@@ -139,8 +139,8 @@ final class SendBatch: Batch {
     for (key, target) in targets.sorted(by: { $0.key < $1.key }) {
       guard let first = target.firstAdded else { continue }
       let new = first...target.row.lastSeq
-      try store.update(target.row, added: new.count, readBy: session.me, sender: session.me, isSaid: true)
-      try store.extendReadRanges(by: new, of: session.me, in: key)
+      try store.conversations.update(target.row, added: new.count, readBy: session.me, sender: session.me, isSaid: true)
+      try store.readState.extendReadRanges(by: new, of: session.me, in: key)
     }
   }
 

@@ -4,7 +4,7 @@ extension Session {
   /// Finds the message and checks that all of it may be done, so that `apply` does not fail after a message was sent.
   ///
   /// - Throws: `unknown_message`, `not_allowed`.
-  func check(_ marks: ConsumerLine.Marks) throws -> (row: Store.ConversationRow, message: Message) {
+  func check(_ marks: ConsumerLine.Marks) throws -> (row: Conversations.Row, message: Message) {
     let found = try visibleMessage(marks.message, as: freshViewer())
     if marks.emoji != nil {
       try check(.react, in: found.row)
@@ -13,7 +13,7 @@ extension Session {
     return found
   }
 
-  func apply(_ marks: ConsumerLine.Marks, to message: Message, in row: Store.ConversationRow) throws {
+  func apply(_ marks: ConsumerLine.Marks, to message: Message, in row: Conversations.Row) throws {
     if let emoji = marks.emoji { _ = try EditBatch(self).act(on: Edit(.id(message.id), .react(emoji))) }
     if marks.isRead {
       _ = try change([message.number...message.number], Messenger.MarkOptions(), in: row.key, at: .now)

@@ -6,7 +6,7 @@ extension Session {
   ///
   /// - Throws: `unknown_user`.
   func userKey(_ handle: String) throws -> UserKey {
-    guard let user = try store.userKey(handle) else { throw try unknownUser(handle) }
+    guard let user = try store.users.key(handle) else { throw try unknownUser(handle) }
     return user
   }
 
@@ -22,7 +22,7 @@ extension Session {
   /// Finds a conversation that the user is in, or was in: then it ends where they left.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  func find(_ reference: ConversationReference) throws -> Store.ConversationRow {
+  func find(_ reference: ConversationReference) throws -> Conversations.Row {
     if let row = try findIfPresent(reference) { return row }
     throw DMError(
       .unknownConversation, "there is no conversation with '\(reference)' yet; dm-send starts one",
@@ -30,12 +30,12 @@ extension Session {
   }
 
   /// The same, but nil for a direct conversation in which nothing was said yet.
-  func findIfPresent(_ reference: ConversationReference) throws -> Store.ConversationRow? {
+  func findIfPresent(_ reference: ConversationReference) throws -> Conversations.Row? {
     guard var row = try anyConversation(reference) else { return nil }
     row.reference = reference.description
     // Nobody leaves a direct one.
     if !row.isGroup, case .direct = reference { return row }
-    guard let membership = try store.membership(of: me, in: row.key) else {
+    guard let membership = try store.members.membership(of: me, in: row.key) else {
       throw DMError(
         .notAllowed, "'\(handle)' is not in the conversation '\(reference)'; ask one of its participants",
         subject: reference.description)
@@ -45,17 +45,17 @@ extension Session {
     return row
   }
 
-  private func anyConversation(_ reference: ConversationReference) throws -> Store.ConversationRow? {
+  private func anyConversation(_ reference: ConversationReference) throws -> Conversations.Row? {
     switch reference {
     case .direct(let handle):
-      return try store.directConversation(me, userKey(handle))
+      return try store.conversations.direct(me, userKey(handle))
     case .title(let title):
       // A name of one's own goes before titles, which others can change.
-      if let row = try store.conversation(ownName: title, of: me) { return row }
-      var groups = try store.groups(titled: title, of: me)
+      if let row = try store.conversations.row(ownName: title, of: me) { return row }
+      var groups = try store.conversations.groups(titled: title, of: me)
       // One that the user has left does not stand in the way of one that they are in.
       if groups.count > 1 {
-        let current = try groups.filter { try store.isParticipant(me, of: $0.key) }
+        let current = try groups.filter { try store.members.isParticipant(me, of: $0.key) }
         if !current.isEmpty { groups = current }
       }
       if groups.count > 1 { throw try ambiguous("+\(title)", "titled '\(title)'", groups) }
@@ -64,19 +64,19 @@ extension Session {
         .unknownConversation, "there is no group '+\(title)' that you are in\(try suggestion(for: title))",
         subject: "+\(title)")
     case .id(let id):
-      if let row = try store.conversation(id) { return row }
+      if let row = try store.conversations.row(id) { return row }
       throw DMError(
         .unknownConversation, "there is no conversation '\(id)'; dm-list names yours", subject: id.description)
     }
   }
 
   /// That several groups are meant: the newest three, each with what tells it from the others.
-  func ambiguous(_ reference: String, _ what: String, _ groups: [Store.ConversationRow]) throws -> DMError {
+  func ambiguous(_ reference: String, _ what: String, _ groups: [Conversations.Row]) throws -> DMError {
     let viewer = freshViewer()
     let newest = groups.sorted { $0.lastActivity > $1.lastActivity }.prefix(3)
     let list = try newest.map { row in
       // Only an import names groups that the user is not in.
-      guard let seen = try store.conversation(row.key, as: viewer) else { return row.id.description }
+      guard let seen = try store.conversations.seen(row.key, as: viewer) else { return row.id.description }
       let others = seen.participants.count - 3
       let members = seen.participants.prefix(3).map(\.description).joined(separator: ", ")
       return "\(row.id) (\(members)\(others > 0 ? " and \(others) more" : ""); last active "
@@ -91,10 +91,10 @@ extension Session {
   /// The number of a message in a conversation.
   ///
   /// - Throws: `unknown_message`, also when it is another conversation's.
-  func seq(of reference: MessageReference, in row: Store.ConversationRow) throws -> Int {
+  func seq(of reference: MessageReference, in row: Conversations.Row) throws -> Int {
     switch reference {
     case .id(let id):
-      if let place = try store.place(of: id), place.conversation == row.key { return place.seq }
+      if let place = try store.messages.place(of: id), place.conversation == row.key { return place.seq }
       throw DMError(
         .unknownMessage, "there is no message '\(id)' in that conversation; dm-tail prints its ids",
         subject: id.description)
@@ -105,7 +105,7 @@ extension Session {
           subject: "\(other):\(number)")
       }
       if number < 0 {
-        let end = try store.end(Int(clamping: number.magnitude), of: row, as: freshViewer())
+        let end = try store.messages.end(Int(clamping: number.magnitude), of: row, as: freshViewer())
         if let seq = end.seq { return seq }
         throw DMError(
           .unknownMessage, "there is no message '\(number)'; you see \(end.count) in the conversation",
@@ -122,19 +122,19 @@ extension Session {
   }
 
   /// A message that is named without its conversation, among the user's own.
-  func find(_ reference: MessageReference) throws -> Store.Place {
+  func find(_ reference: MessageReference) throws -> Messages.Place {
     switch reference {
     case .number(let number, in: let conversation?):
       let row = try find(conversation)
-      return Store.Place(conversation: row.key, seq: try seq(of: .number(number, in: nil), in: row))
+      return Messages.Place(conversation: row.key, seq: try seq(of: .number(number, in: nil), in: row))
     case .number(let number, in: nil):
       throw DMError(
         .badReference, "'\(number)' alone names no message; write CONVERSATION:\(number)", subject: String(number))
     case .id(let id):
-      guard let place = try store.place(of: id) else {
+      guard let place = try store.messages.place(of: id) else {
         throw DMError(.unknownMessage, "there is no message '\(id)'; dm-tail prints ids", subject: id.description)
       }
-      guard try store.participates(me, in: place.conversation) else {
+      guard try store.members.participates(me, in: place.conversation) else {
         throw DMError(
           .notAllowed, "'\(handle)' is not in the conversation of the message '\(id)'", subject: id.description
         )
@@ -147,15 +147,15 @@ extension Session {
   ///
   /// - Throws: `unknown_message` also for one that is hidden from the user, deleted or expired.
   func visibleMessage(
-    _ reference: MessageReference, in given: Store.ConversationRow? = nil, as viewer: Viewer? = nil
-  ) throws -> (row: Store.ConversationRow, message: Message) {
+    _ reference: MessageReference, in given: Conversations.Row? = nil, as viewer: Viewer? = nil
+  ) throws -> (row: Conversations.Row, message: Message) {
     var named = given
     if named == nil, case .number(_, in: let conversation?) = reference { named = try find(conversation) }
     let place =
-      try named.map { Store.Place(conversation: $0.key, seq: try seq(of: reference, in: $0)) }
+      try named.map { Messages.Place(conversation: $0.key, seq: try seq(of: reference, in: $0)) }
       ?? find(reference)
-    let row = try named ?? find(.id(store.conversationID(place.conversation)))
-    if let message = try store.message(at: place, as: viewer ?? self.viewer) { return (row, message) }
+    let row = try named ?? find(.id(store.conversations.id(place.conversation)))
+    if let message = try store.messages.seen(at: place, as: viewer ?? self.viewer) { return (row, message) }
     throw DMError(
       .unknownMessage,
       "the message '\(reference)' is not there any more, or not for you; dm-tail prints those that are",
@@ -163,10 +163,10 @@ extension Session {
   }
 
   /// The numbers that ranges mean to the user, unsorted.
-  func resolved(_ ranges: [RangeReference], in row: Store.ConversationRow) throws -> [SeqRange] {
+  func resolved(_ ranges: [RangeReference], in row: Conversations.Row) throws -> [SeqRange] {
     // As a viewer without extras: tombstones are printed, and not counted.
     try ranges.compactMap { range in
-      try range.resolved(last: row.lastSeq) { try store.end($0, of: row, as: viewer).seq }
+      try range.resolved(last: row.lastSeq) { try store.messages.end($0, of: row, as: viewer).seq }
     }
   }
 }

@@ -11,7 +11,7 @@ enum Act {
 
 extension Session {
   /// - Throws: `not_allowed`.
-  func check(_ act: Act, in row: Store.ConversationRow) throws {
+  func check(_ act: Act, in row: Conversations.Row) throws {
     func refuse(_ reason: String) -> DMError {
       DMError(.notAllowed, reason, subject: row.typed)
     }
@@ -37,16 +37,16 @@ extension Session {
   /// Whether the user may say something to another: not to a user that they block, whose answer they would never see.
   ///
   /// - Throws: `not_allowed`.
-  func checkNotBlocked(_ row: Store.ConversationRow) throws {
+  func checkNotBlocked(_ row: Conversations.Row) throws {
     if row.isGroup { return }
     if try viewer.blockedUsers().isEmpty { return }
-    for other in try store.participantKeys(of: row.key) { try checkMayStart(with: other) }
+    for other in try store.members.participantKeys(of: row.key) { try checkMayStart(with: other) }
   }
 
   /// The same before there is a conversation.
   func checkMayStart(with other: UserKey) throws {
     guard try viewer.hasBlocked(other) else { return }
-    let handle = try store.handle(other)
+    let handle = try store.users.handle(other)
     throw DMError(
       .notAllowed, "you block '\(handle)'; 'dm-user unblock \(handle)' first", subject: handle.description)
   }

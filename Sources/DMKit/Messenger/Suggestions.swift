@@ -26,7 +26,7 @@ extension Messenger {
     guard suggestionsLeft > 0 else { return "; \(advice)" }
     suggestionsLeft -= 1
     let wanted = name.lowercased()
-    let near = try store.names(knownTo: user).map {
+    let near = try store.users.names(knownTo: user).map {
       (name: $0, distance: editDistance($0.without("+").lowercased(), wanted))
     }
     .filter { $0.distance <= max(1, wanted.count / 3) && $0.distance < wanted.count }

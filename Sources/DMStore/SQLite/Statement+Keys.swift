@@ -17,4 +17,21 @@ extension Statement {
   package borrowing func optionalMessageKey(_ column: Int32) -> MessageKey? {
     isNull(column) ? nil : messageKey(column)
   }
+
+  /// The keys of users in the first column of all rows.
+  package mutating func userKeys() throws -> [UserKey] {
+    var keys: [UserKey] = []
+    while try step() { keys.append(userKey(0)) }
+    return keys
+  }
+
+  /// The keys of conversations in the first column of all rows.
+  package mutating func conversationKeys() throws -> [ConversationKey] {
+    var keys: [ConversationKey] = []
+    while try step() { keys.append(conversationKey(0)) }
+    return keys
+  }
 }
+
+/// The keys as a JSON array, for `json_each`.
+func jsonArray(_ keys: [some RowKey]) -> String { "[" + keys.map(\.description).joined(separator: ",") + "]" }

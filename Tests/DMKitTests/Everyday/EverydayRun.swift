@@ -14,7 +14,7 @@ final class EverydayRun {
   /// Those who only are in a group, which becomes a large one by the last of those who act, or the one before.
   ///
   /// The first of them brings back who has left.
-  static let crowd = (1...(Store.smallGroup - 3)).map { "extra\($0)" }
+  static let crowd = (1...(Conversations.smallGroup - 3)).map { "extra\($0)" }
 
   let seed: UInt64
   var random: SplitMix64
@@ -155,11 +155,11 @@ final class EverydayRun {
       var key: [Int64]?
       switch kind {
       case .message(let seq), .edited(let seq), .deleted(let seq): try learn(seq, talk)
-      case .reaction(let seq, let user): key = [Store.Change.reaction.rawValue, Int64(user + 1), Int64(seq)]
+      case .reaction(let seq, let user): key = [Changes.Kind.reaction.rawValue, Int64(user + 1), Int64(seq)]
       case .read(let range, let user):
-        key = [Store.Change.readReceipt.rawValue, Int64(user + 1), Int64(range.lowerBound)]
+        key = [Changes.Kind.readReceipt.rawValue, Int64(user + 1), Int64(range.lowerBound)]
       case .got(let range, let user):
-        key = [Store.Change.deliveryReceipt.rawValue, Int64(user + 1), Int64(range.lowerBound)]
+        key = [Changes.Kind.deliveryReceipt.rawValue, Int64(user + 1), Int64(range.lowerBound)]
       case .conversation, .own, .hidden, .status: break
       }
       guard let key else { continue }

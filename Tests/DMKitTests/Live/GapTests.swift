@@ -22,7 +22,7 @@ struct GapTests {
   }
 
   private func prune(_ messenger: Messenger) throws {
-    try messenger.writing { try $0.store.pruneChanges(now: .now) }
+    try messenger.writing { try $0.store.changes.prune(now: .now) }
   }
 
   private func first(_ store: TemporaryStore) throws -> Int64 {

@@ -27,14 +27,14 @@ struct PagingTests {
   @Test(arguments: 1...6 as ClosedRange<UInt64>)
   func `pages of any size equal the whole list`(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
-    let crowd = (0..<(Store.smallGroup + 2)).map { "u\($0)" }
+    let crowd = (0..<(Conversations.smallGroup + 2)).map { "u\($0)" }
     let store = try TemporaryStore(users: ["alice"])
     try store.execute(
       "INSERT INTO user (handle, created_at) VALUES " + crowd.map { "('\($0)', 1)" }.joined(separator: ", "))
     let alice = try store.messenger("alice")
     for group in 0..<24 {
       // On both sides of the size from which a participant's row no longer repeats the activity.
-      let size = random.chance(40) ? Store.smallGroup - 1 + random.below(4) : random.below(4)
+      let size = random.chance(40) ? Conversations.smallGroup - 1 + random.below(4) : random.below(4)
       _ = try alice.createGroup(titled: "g\(group)", with: Array(crowd.prefix(size)))
     }
     for direct in 0..<6 { try alice.say("hi", to: crowd[direct]) }
@@ -68,7 +68,7 @@ struct PagingTests {
   }
 
   @Test func `a large group stands where its last message puts it`() throws {
-    let crowd = (0...Store.smallGroup).map { "u\($0)" }
+    let crowd = (0...Conversations.smallGroup).map { "u\($0)" }
     let store = try TemporaryStore(users: ["alice"])
     try store.execute(
       "INSERT INTO user (handle, created_at) VALUES " + crowd.map { "('\($0)', 1)" }.joined(separator: ", "))

@@ -27,11 +27,11 @@ struct StatusTests {
         try store.integers("SELECT sender FROM message WHERE conversation = 1 AND seq = \(seq)")[0][0])
       return try store.messenger(user).reading(([], 0)) { session in
         let (store, me) = (session.store, session.me)
-        let row = try store.groups(titled: "ops", of: me)[0]
+        let row = try store.conversations.groups(titled: "ops", of: me)[0]
         let reader = StatusReader(store, viewer: me)
         return (
           try reader.readers(of: seq, in: row.key, from: UserKey(number: sender)).map {
-            try store.handle($0).description
+            try store.users.handle($0).description
           },
           try reader.readerCount(of: seq, in: row.key, from: UserKey(number: sender))
         )
@@ -106,7 +106,7 @@ struct StatusTests {
       for seqs in [Array(2...41), (2...41).reversed(), (2...41).shuffled(using: &random)] {
         let reader = StatusReader(store, viewer: me)
         for seq in seqs {
-          let found = try reader.readers(of: seq, in: 1, from: me).map { try store.handle($0).description }
+          let found = try reader.readers(of: seq, in: 1, from: me).map { try store.users.handle($0).description }
           #expect(Set(found) == expected[seq] ?? [], "\(seq)")
           #expect(try reader.status(of: seq, in: 1, from: me) == (found.isEmpty ? .sent : .read))
         }

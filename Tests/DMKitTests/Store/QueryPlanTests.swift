@@ -15,18 +15,18 @@ import Testing
   }
 
   @Test func `a nonce is found by the index of nonces`() throws {
-    let plan = try plan(of: "\(Store.placeOfNonce)")
+    let plan = try plan(of: "\(Messages.placeOfNonce)")
     #expect(plan.contains("USING INDEX message_nonce (conversation=? AND nonce=?)"), "\(plan)")
   }
 
   @Test func `a group is found by the index of titles`() throws {
-    let plan = try plan(of: "\(Store.ownGroups)")
+    let plan = try plan(of: "\(Conversations.ownGroups)")
     #expect(plan.contains("SEARCH c USING INDEX conversation_title (title=?"), "\(plan)")
     #expect(plan.contains("SEARCH p USING PRIMARY KEY (conversation=? AND user=?"), "\(plan)")
   }
 
   @Test func `a page of the list is read in the order of an index`() throws {
-    let plan = try plan(of: Store.listSQL(ListQuery(), paged: true))
+    let plan = try plan(of: Conversations.listSQL(ListQuery(), paged: true))
     #expect(plan.contains("SEARCH p USING INDEX participant_activity (user=?"), "\(plan)")
     #expect(!plan.contains("SCAN c"), "\(plan)")
   }
@@ -35,6 +35,6 @@ import Testing
     func words(_ sql: String) -> [Substring] { sql.split { $0.isWhitespace || $0 == ";" } }
     let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
     let copy = try String(contentsOf: root.appending(path: "bench/list.sql"), encoding: .utf8)
-    #expect(words(copy) == words(Store.listSQL(ListQuery(), paged: false)), "bench/list.sql is out of date")
+    #expect(words(copy) == words(Conversations.listSQL(ListQuery(), paged: false)), "bench/list.sql is out of date")
   }
 }

@@ -33,14 +33,14 @@ final class SearchStore {
         insert.bind(time(seq))
         insert.bind(text)
         try insert.run()
-        try store.index(text, of: MessageKey(number: Int64(seq)))
+        try store.searchIndex.add(text, of: MessageKey(number: Int64(seq)))
       }
     }
   }
 
   func find(_ query: String, _ order: SearchOrder = .newest, limit: Int = .max) throws -> [MessageKey] {
     var found: [MessageKey] = []
-    try store.search(SearchQuery(query), order) {
+    try store.searchIndex.search(SearchQuery(query), order) {
       found.append($0)
       return found.count < limit
     }
@@ -48,7 +48,7 @@ final class SearchStore {
   }
 
   func snippet(_ text: String, _ query: String) throws -> String? {
-    try store.snippets(of: [(7, text)], for: SearchQuery(query))[7]?.marked
+    try store.searchIndex.snippets(of: [(7, text)], for: SearchQuery(query))[7]?.marked
   }
 
   /// All that the index has: word, message, place.
@@ -186,7 +186,7 @@ extension TemporaryStore {
     for key: MessageKey in [50, 77, 78, 3000, 7000, -1] { some.insert(key) }
     for order in [SearchOrder.rank, .newest] {
       var found: Set<MessageKey> = []
-      try store.store.search(SearchQuery("common"), order, among: some) { found.insert($0).inserted }
+      try store.store.searchIndex.search(SearchQuery("common"), order, among: some) { found.insert($0).inserted }
       #expect(found == [50, 77, 78, 3000])
     }
   }
@@ -194,11 +194,11 @@ extension TemporaryStore {
   @Test func `what was deleted leaves no trace in the words of the index`() throws {
     let store = try SearchStore()
     try store.add(["secret 北京 café", "public 北京"])
-    try store.store.write { try store.store.unindex("secret 北京 café", of: 1) }
+    try store.store.write { try store.store.searchIndex.remove("secret 北京 café", of: 1) }
     #expect(try store.instances() == ["public 2 0", "京 2 2", "北 2 1"])
     #expect(try store.find("北京") == [2])
     #expect(try store.find("secret OR cafe").isEmpty)
-    try store.store.write { try store.store.unindex("public 北京", of: 2) }
+    try store.store.write { try store.store.searchIndex.remove("public 北京", of: 2) }
     #expect(try store.instances().isEmpty)
   }
 
@@ -209,13 +209,13 @@ extension TemporaryStore {
     for key in stride(from: 3, to: 300, by: 7) {
       let text = try #require(try store.directory.texts("SELECT text FROM message WHERE id = \(key)").first)
       try store.store.write {
-        try store.store.unindex(text, of: MessageKey(number: Int64(key)))
+        try store.store.searchIndex.remove(text, of: MessageKey(number: Int64(key)))
         try store.store.connection.execute("UPDATE message SET text = NULL WHERE id = \(key)")
       }
     }
     let kept = try store.instances()
     #expect(!kept.isEmpty)
-    try store.store.write { try store.store.reindex() }
+    try store.store.write { try store.store.searchIndex.rebuild() }
     #expect(try store.instances() == kept)
     try store.store.write {
       try store.store.connection.execute("INSERT INTO search (search) VALUES ('integrity-check')")

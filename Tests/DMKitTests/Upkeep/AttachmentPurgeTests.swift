@@ -39,9 +39,9 @@ struct AttachmentPurgeTests {
     for message in messages {
       #expect(store.contents.size(of: long) != nil)
       try opened.write {
-        let place = try #require(try opened.place(ofMessage: MessageKey(number: message)))
-        let stored = try #require(try opened.storedMessage(at: place))
-        try opened.bury(stored, at: .now)
+        let place = try #require(try opened.messages.place(ofMessage: MessageKey(number: message)))
+        let stored = try #require(try opened.messages.row(at: place))
+        try opened.messages.bury(stored, at: .now)
       }
       _ = try store.upkeep.purge()
     }

@@ -61,8 +61,8 @@ extension TemporaryStore {
     voice.thumbnail = DMKit.Attachment.Thumbnail(
       sha256: try place(noise(700, seed: 6)), mimeType: "image/jpeg", sizeBytes: 700, width: 32, height: 24)
     let store = try #require(try Store.open(location))
-    let key = try #require(try store.userKey(user))
-    try store.write { try store.insert(voice, by: key, at: .now) }
+    let key = try #require(try store.users.key(user))
+    try store.write { try store.attachments.insert(voice, by: key, at: .now) }
     return voice
   }
 

@@ -11,8 +11,8 @@ struct PurgeTests {
   private func bury(_ seq: Int, in store: TemporaryStore) throws {
     let opened = try #require(try Store.open(store.location))
     try opened.write {
-      let message = try #require(try opened.storedMessage(at: Store.Place(conversation: 1, seq: seq)))
-      try opened.bury(message, at: .now)
+      let message = try #require(try opened.messages.row(at: Messages.Place(conversation: 1, seq: seq)))
+      try opened.messages.bury(message, at: .now)
     }
   }
 

@@ -1,6 +1,21 @@
 package import DMModel
 
-extension Store {
+/// TODO
+package struct Members {
+  let store: Store
+
+  /// The conversations that two users are, or were, both in.
+  package func sharedConversations(_ one: UserKey, _ other: UserKey) throws -> [ConversationKey] {
+    var statement = try store.connection.prepare(
+      """
+      SELECT p.conversation FROM participant p JOIN participant o ON o.conversation = p.conversation AND o.user = ?2
+      WHERE p.user = ?1 ORDER BY p.conversation
+      """)
+    statement.bind(one)
+    statement.bind(other)
+    return try statement.conversationKeys()
+  }
+
   /// That a user is in a conversation, or was.
   package struct Membership: Equatable {
     package let isOwner: Bool
@@ -10,7 +25,7 @@ extension Store {
 
   /// Nil for one who never was in it.
   package func membership(of user: UserKey, in conversation: ConversationKey) throws -> Membership? {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       "SELECT is_owner, left_seq FROM participant WHERE conversation = ? AND user = ?")
     statement.bind(conversation)
     statement.bind(user)
@@ -28,22 +43,10 @@ extension Store {
   }
 
   package func participantKeys(of conversation: ConversationKey) throws -> [UserKey] {
-    var statement = try connection.prepare("SELECT user FROM participant WHERE conversation = ? AND left_seq IS NULL")
+    var statement = try store.connection.prepare(
+      "SELECT user FROM participant WHERE conversation = ? AND left_seq IS NULL")
     statement.bind(conversation)
-    return try userKeys(&statement)
-  }
-
-  /// The users in a conversation, or who left it later, for which a message does not count as read.
-  func unreadBy(_ seq: Int, in conversation: ConversationKey) throws -> [UserKey] {
-    var statement = try connection.prepare(
-      """
-      SELECT user FROM participant p WHERE conversation = ?1 AND (left_seq IS NULL OR left_seq >= ?2)
-      AND coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = ?1 AND r.user = p.user AND r.from_seq <= ?2
-        ORDER BY r.from_seq DESC LIMIT 1), 0) < ?2
-      """)
-    statement.bind(conversation)
-    statement.bind(seq)
-    return try userKeys(&statement)
+    return try statement.userKeys()
   }
 
   /// Makes a user a participant from the first message on; nothing happens when they are one.
@@ -54,7 +57,7 @@ extension Store {
   package func join(_ conversation: ConversationKey, _ user: UserKey, at time: Timestamp? = nil) throws {
     do {
       // NB: SQLite 3.40.1 answers 0 to `RETURNING last_activity IS NULL` of a row where it is NULL.
-      var statement = try connection.prepare(
+      var statement = try store.connection.prepare(
         """
         INSERT INTO participant (conversation, user, joined_at, last_activity)
         SELECT c.id, ?2, coalesce(?3, created_at), iif(EXISTS (SELECT 1 FROM participant p
@@ -67,7 +70,7 @@ extension Store {
       guard try statement.step(), !statement.bool(0) else { return }
       _ = try statement.step()
     }
-    var enlarge = try connection.prepare(
+    var enlarge = try store.connection.prepare(
       """
       UPDATE participant SET last_activity = NULL WHERE conversation = ?1 AND left_seq IS NULL
       AND NOT EXISTS (SELECT 1 FROM block b JOIN participant o ON o.user = b.blocked AND o.conversation = ?1
@@ -75,14 +78,14 @@ extension Store {
       AND (SELECT count(*) FROM participant WHERE conversation = ?1) > ?2
       """)
     enlarge.bind(conversation)
-    enlarge.bind(Self.smallGroup)
+    enlarge.bind(Conversations.smallGroup)
     try enlarge.run()
   }
 
   /// Has one who had left take part again.
-  package func rejoin(_ row: ConversationRow, _ user: UserKey, at time: Timestamp) throws {
+  package func rejoin(_ row: Conversations.Row, _ user: UserKey, at time: Timestamp) throws {
     do {
-      var statement = try connection.prepare(
+      var statement = try store.connection.prepare(
         """
         UPDATE participant SET left_seq = NULL, joined_at = ?1, is_owner = 0, is_deleted = 0,
           last_activity = iif(last_activity IS NULL, NULL, ?4)
@@ -98,9 +101,9 @@ extension Store {
   }
 
   /// Ends a user's part in a conversation with its last message, and passes the group on if they were its last owner.
-  package func leave(_ row: ConversationRow, _ user: UserKey) throws {
+  package func leave(_ row: Conversations.Row, _ user: UserKey) throws {
     do {
-      var statement = try connection.prepare(
+      var statement = try store.connection.prepare(
         """
         UPDATE participant SET left_seq = ?1, last_activity = coalesce(last_activity, ?2), is_owner = 0, draft_text = NULL
         WHERE conversation = ?3 AND user = ?4
@@ -112,7 +115,7 @@ extension Store {
       try statement.run()
     }
     try insertFormer(user, of: row.key)
-    var pass = try connection.prepare(
+    var pass = try store.connection.prepare(
       """
       UPDATE participant SET is_owner = 1 WHERE conversation = ?1
       AND NOT EXISTS (SELECT 1 FROM participant WHERE conversation = ?1 AND is_owner)
@@ -123,32 +126,10 @@ extension Store {
   }
 
   package func setOwner(_ user: UserKey, of conversation: ConversationKey) throws {
-    var statement = try connection.prepare("UPDATE participant SET is_owner = 1 WHERE conversation = ? AND user = ?")
+    var statement = try store.connection.prepare(
+      "UPDATE participant SET is_owner = 1 WHERE conversation = ? AND user = ?")
     statement.bind(conversation)
     statement.bind(user)
-    try statement.run()
-  }
-
-  /// What all participants see alike, but for what was said.
-  package enum Attribute {
-    case title(String)
-    case avatarURL(String?)
-    case expireAfter(Int64?)
-  }
-
-  package func set(_ attribute: Attribute, of conversation: ConversationKey) throws {
-    var statement =
-      switch attribute {
-      case .title: try connection.prepare("UPDATE conversation SET title = ? WHERE id = ?")
-      case .avatarURL: try connection.prepare("UPDATE conversation SET avatar_url = ? WHERE id = ?")
-      case .expireAfter: try connection.prepare("UPDATE conversation SET expire_after = ? WHERE id = ?")
-      }
-    switch attribute {
-    case .title(let title): statement.bind(title)
-    case .avatarURL(let url): statement.bind(url)
-    case .expireAfter(let microseconds): statement.bind(microseconds)
-    }
-    statement.bind(conversation)
     try statement.run()
   }
 }

@@ -1,8 +1,11 @@
 package import DMModel
 
-extension Store {
-  func insertMention(of user: UserKey, in conversation: ConversationKey, _ seq: Int) throws {
-    var insert = try connection.prepare(
+/// TODO
+package struct Mentions {
+  let store: Store
+
+  func insert(of user: UserKey, in conversation: ConversationKey, _ seq: Int) throws {
+    var insert = try store.connection.prepare(
       "INSERT INTO mention (conversation, user, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
     insert.bind(conversation)
     insert.bind(user)
@@ -11,9 +14,9 @@ extension Store {
   }
 
   /// Counts a mention that is new to a user: not their own, and not by a user that they block.
-  func countMention(of user: UserKey, by sender: UserKey, in conversation: ConversationKey) throws {
+  func countNew(of user: UserKey, by sender: UserKey, in conversation: ConversationKey) throws {
     if user == sender { return }
-    var update = try connection.prepare(
+    var update = try store.connection.prepare(
       """
       UPDATE participant SET mention_count = mention_count + 1 WHERE conversation = ?1 AND user = ?2
       AND NOT EXISTS (SELECT 1 FROM block WHERE user = ?2 AND blocked = ?3)
@@ -25,8 +28,8 @@ extension Store {
   }
 
   /// How often a user is mentioned in a range by users that they do not block.
-  package func mentions(_ user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws -> Int {
-    var statement = try connection.prepare(
+  package func count(_ user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws -> Int {
+    var statement = try store.connection.prepare(
       """
       SELECT count(*) FROM mention n JOIN message m ON m.conversation = n.conversation AND m.seq = n.seq
       WHERE n.conversation = ?1 AND n.user = ?2 AND n.seq BETWEEN ?3 AND ?4
@@ -40,33 +43,33 @@ extension Store {
   }
 
   /// Replaces the users that a message mentions, and counts again those who have not read it.
-  func setMentions(_ users: [UserKey], of message: StoredMessage) throws {
+  func set(_ users: [UserKey], of message: Messages.Row) throws {
     let seqs = message.place.seq...message.place.seq
     let conversation = message.place.conversation
-    let before = try message.mentions.compactMap(userKey)
+    let before = try message.mentions.compactMap(store.users.key)
     for user in Set(before).union(users).sorted() {
       if before.contains(user) == users.contains(user) { continue }
-      let isUnread = try readRanges(of: user, in: conversation, overlapping: seqs).isEmpty
+      let isUnread = try store.readState.readRanges(of: user, in: conversation, overlapping: seqs).isEmpty
       if users.contains(user) {
-        try insertMention(of: user, in: conversation, message.place.seq)
-        if isUnread { try countMention(of: user, by: message.sender, in: conversation) }
+        try insert(of: user, in: conversation, message.place.seq)
+        if isUnread { try countNew(of: user, by: message.sender, in: conversation) }
         continue
       }
-      if isUnread, try mentions(user, in: conversation, seqs) > 0 {
-        var count = try connection.prepare(
+      if isUnread, try count(user, in: conversation, seqs) > 0 {
+        var count = try store.connection.prepare(
           "UPDATE participant SET mention_count = mention_count - 1 WHERE conversation = ? AND user = ?")
         count.bind(conversation)
         count.bind(user)
         try count.run()
       }
-      var delete = try connection.prepare("DELETE FROM mention WHERE conversation = ? AND user = ? AND seq = ?")
+      var delete = try store.connection.prepare("DELETE FROM mention WHERE conversation = ? AND user = ? AND seq = ?")
       delete.bind(conversation)
       delete.bind(user)
       delete.bind(message.place.seq)
       try delete.run()
     }
-    let names = try users.map { try handle($0).description }.joined(separator: " ")
-    var update = try connection.prepare("UPDATE message SET mentions = nullif(?, '') WHERE id = ?")
+    let names = try users.map { try store.users.handle($0).description }.joined(separator: " ")
+    var update = try store.connection.prepare("UPDATE message SET mentions = nullif(?, '') WHERE id = ?")
     update.bind(names)
     update.bind(message.key)
     try update.run()

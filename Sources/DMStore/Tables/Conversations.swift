@@ -1,8 +1,11 @@
 package import DMModel
 
-extension Store {
+/// TODO
+package struct Conversations {
+  let store: Store
+
   /// What all participants see alike.
-  package struct ConversationRow {
+  package struct Row {
     package let key: ConversationKey
     package let id: Identifier
     package let isGroup: Bool
@@ -26,16 +29,16 @@ extension Store {
   /// make each send cost as many writes as there are participants.
   package static let smallGroup = 64
 
-  package func conversation(_ id: Identifier) throws -> ConversationRow? {
-    var statement = try connection.prepare(
+  package func row(_ id: Identifier) throws -> Row? {
+    var statement = try store.connection.prepare(
       "SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity, expire_after FROM conversation WHERE uuid = ?"
     )
     statement.bind(id)
     return try row(&statement)
   }
 
-  package func conversation(key: ConversationKey) throws -> ConversationRow? {
-    var statement = try connection.prepare(
+  package func row(key: ConversationKey) throws -> Row? {
+    var statement = try store.connection.prepare(
       "SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity, expire_after FROM conversation WHERE id = ?"
     )
     statement.bind(key)
@@ -43,8 +46,8 @@ extension Store {
   }
 
   /// The conversation of two users, or of one user with themselves.
-  package func directConversation(_ one: UserKey, _ other: UserKey) throws -> ConversationRow? {
-    var statement = try connection.prepare(
+  package func direct(_ one: UserKey, _ other: UserKey) throws -> Row? {
+    var statement = try store.connection.prepare(
       """
       SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity, expire_after FROM conversation
       WHERE direct_low = ? AND direct_high = ?
@@ -67,62 +70,40 @@ extension Store {
     """
 
   /// The groups of that title that a user is in, or, without a user, that an import made.
-  package func groups(titled title: String, of user: UserKey?) throws -> [ConversationRow] {
+  package func groups(titled title: String, of user: UserKey?) throws -> [Row] {
     var statement =
       user == nil
-      ? try connection.prepare(
+      ? try store.connection.prepare(
         """
         SELECT id, uuid, 1, is_imported, last_seq, last_activity, expire_after FROM conversation
         WHERE title = ? AND is_imported ORDER BY id
         """)
-      : try connection.prepare(Self.ownGroups)
+      : try store.connection.prepare(Self.ownGroups)
     statement.bind(title)
     if let user { statement.bind(user) }
-    var groups: [ConversationRow] = []
+    var groups: [Row] = []
     while let group = try row(&statement) { groups.append(group) }
     return groups
   }
 
-  private func row(_ statement: inout Statement) throws -> ConversationRow? {
+  private func row(_ statement: inout Statement) throws -> Row? {
     guard try statement.step() else { return nil }
-    let row = ConversationRow(
+    let row = Row(
       key: statement.conversationKey(0), id: statement.identifier(1), isGroup: statement.bool(2),
       isImported: statement.bool(3), lastSeq: try statement.lastSeq(4),
       expireAfter: statement.optionalInt(6).map(Int64.init),
       lastActivity: statement.timestamp(5))
-    conversationIDs[row.key.number] = row.id
+    store.conversationIDs[row.key.number] = row.id
     return row
   }
 
-  package func conversationID(_ key: ConversationKey) throws -> Identifier {
-    if let known = conversationIDs[key.number] { return known }
-    var statement = try connection.prepare("SELECT uuid FROM conversation WHERE id = ?")
+  package func id(_ key: ConversationKey) throws -> Identifier {
+    if let known = store.conversationIDs[key.number] { return known }
+    var statement = try store.connection.prepare("SELECT uuid FROM conversation WHERE id = ?")
     statement.bind(key)
     let id = try statement.step() ? statement.identifier(0) : Identifier(high: 0, low: 0)
-    conversationIDs[key.number] = id
+    store.conversationIDs[key.number] = id
     return id
-  }
-
-  /// The keys of a user's conversations that have unread messages, or of all.
-  package func conversationKeys(of user: UserKey, unreadOnly: Bool) throws -> [ConversationKey] {
-    var statement = try connection.prepare(
-      """
-      SELECT p.conversation FROM participant p JOIN conversation c ON c.id = p.conversation
-      WHERE p.user = ? AND (NOT ? OR coalesce(p.left_seq, c.last_seq) > p.read_count) ORDER BY p.conversation
-      """)
-    statement.bind(user)
-    statement.bind(unreadOnly)
-    return try conversationKeys(&statement)
-  }
-
-  /// Whether a user wants no notice of a conversation at a moment.
-  package func isMuted(_ conversation: ConversationKey, for user: UserKey, at time: Timestamp) throws -> Bool {
-    var statement = try connection.prepare(
-      "SELECT 1 FROM participant WHERE conversation = ? AND user = ? AND muted_until > ?")
-    statement.bind(conversation)
-    statement.bind(user)
-    statement.bind(time)
-    return try statement.step()
   }
 
   // MARK: Writing
@@ -132,11 +113,11 @@ extension Store {
     case group(title: String?)
   }
 
-  package func insertConversation(
+  package func insert(
     _ kind: NewConversation, id: Identifier? = nil, isImported: Bool = false, creator: UserKey?,
     participants: [UserKey],
     at time: Timestamp
-  ) throws -> ConversationRow {
+  ) throws -> Row {
     let id = id ?? Identifier(at: time)
     let pair: (low: UserKey, high: UserKey)?
     let title: String?
@@ -144,7 +125,7 @@ extension Store {
     case .direct(let one, let other): (pair, title) = ((min(one, other), max(one, other)), nil)
     case .group(let given): (pair, title) = (nil, given)
     }
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       """
       INSERT INTO conversation (uuid, direct_low, direct_high, title, is_imported, creator, created_at, last_activity)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -158,22 +139,22 @@ extension Store {
     statement.bind(time)
     statement.bind(time)
     try statement.run()
-    let key = ConversationKey(number: connection.lastInsertedRow)
-    for user in participants { try join(key, user) }
+    let key = ConversationKey(number: store.connection.lastInsertedRow)
+    for user in participants { try store.members.join(key, user) }
     // Somebody has to be able to look after a group.
     if pair == nil, let owner = participants.first(where: { $0 == creator }) ?? participants.first {
-      try setOwner(owner, of: key)
+      try store.members.setOwner(owner, of: key)
     }
-    try applyBlocks(toThoseWhoJoined: participants, key)
+    try store.blocks.apply(toThoseWhoJoined: participants, key)
     // An import tells of each only once, when it is whole.
-    if !isImported { try append(.conversation, conversation: key, user: creator, at: .now) }
-    return ConversationRow(
+    if !isImported { try store.changes.append(.conversation, conversation: key, user: creator, at: .now) }
+    return Row(
       key: key, id: id, isGroup: pair == nil, isImported: isImported, lastSeq: 0, lastActivity: time)
   }
 
   /// Has a conversation found by another id too.
   package func insertAlias(_ id: Identifier, of conversation: ConversationKey) throws {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       "INSERT INTO conversation_alias (uuid, conversation) VALUES (?, ?) ON CONFLICT DO NOTHING")
     statement.bind(id)
     statement.bind(conversation)
@@ -181,9 +162,81 @@ extension Store {
   }
 
   /// The conversation that an imported id means here.
-  package func conversation(alias id: Identifier) throws -> ConversationRow? {
-    var statement = try connection.prepare("SELECT conversation FROM conversation_alias WHERE uuid = ?")
+  package func row(alias id: Identifier) throws -> Row? {
+    var statement = try store.connection.prepare("SELECT conversation FROM conversation_alias WHERE uuid = ?")
     statement.bind(id)
-    return try statement.step() ? try conversation(key: statement.conversationKey(0)) : nil
+    return try statement.step() ? try row(key: statement.conversationKey(0)) : nil
+  }
+
+  /// Writes the end of a conversation into its row and those of its participants, and that the last `added`
+  /// messages are no news to one user, or to anybody.
+  ///
+  /// - Parameters:
+  ///   - sender: the user who said it; those who block them are told nothing.
+  ///   - isSaid: whether it brings back what was archived or deleted.
+  package func update(_ row: Row, added: Int, readBy user: UserKey?, sender: UserKey?, isSaid: Bool) throws {
+    do {
+      var end = try store.connection.prepare(
+        "UPDATE conversation SET last_seq = ?, last_message = ?, last_activity = ? WHERE id = ?")
+      end.bind(row.lastSeq)
+      end.bind(row.newMessage)
+      end.bind(row.lastActivity)
+      end.bind(row.key)
+      try end.run()
+    }
+    let blockers = try sender.map { try store.blocks.blockers(of: $0) } ?? []
+    var participants = try store.connection.prepare(
+      """
+      UPDATE participant SET last_activity = iif(last_activity IS NULL, NULL, ?1),
+        read_count = read_count + iif(coalesce(user = ?4, 1), ?3, 0),
+        is_archived = is_archived AND NOT (?5 AND coalesce(muted_until, 0) <= ?6), is_deleted = is_deleted AND NOT ?5
+      WHERE conversation = ?2 AND left_seq IS NULL
+      AND (last_activity IS NOT NULL OR coalesce(user = ?4, 1) OR ?5 AND (is_archived OR is_deleted))
+      AND (?7 IS NULL OR user NOT IN (SELECT value FROM json_each(?7)))
+      """)
+    participants.bind(row.lastActivity)
+    participants.bind(row.key)
+    participants.bind(added)
+    participants.bind(user)
+    participants.bind(isSaid)
+    participants.bind(Timestamp.now)
+    participants.bind(blockers.isEmpty ? nil : jsonArray(blockers))
+    try participants.run()
+    for blocker in blockers {
+      // What counts as read by all does so for the blocker too.
+      var hide = try store.connection.prepare(
+        """
+        UPDATE participant SET blocked_count = blocked_count + ?3, read_count = read_count + ?4
+        WHERE conversation = ?1 AND user = ?2 AND left_seq IS NULL
+        """)
+      hide.bind(row.key)
+      hide.bind(blocker)
+      hide.bind(user == nil ? 0 : added)
+      hide.bind(user == nil ? added : 0)
+      try hide.run()
+    }
+  }
+
+  /// What all participants see alike, but for what was said.
+  package enum Attribute {
+    case title(String)
+    case avatarURL(String?)
+    case expireAfter(Int64?)
+  }
+
+  package func set(_ attribute: Attribute, of conversation: ConversationKey) throws {
+    var statement =
+      switch attribute {
+      case .title: try store.connection.prepare("UPDATE conversation SET title = ? WHERE id = ?")
+      case .avatarURL: try store.connection.prepare("UPDATE conversation SET avatar_url = ? WHERE id = ?")
+      case .expireAfter: try store.connection.prepare("UPDATE conversation SET expire_after = ? WHERE id = ?")
+      }
+    switch attribute {
+    case .title(let title): statement.bind(title)
+    case .avatarURL(let url): statement.bind(url)
+    case .expireAfter(let microseconds): statement.bind(microseconds)
+    }
+    statement.bind(conversation)
+    try statement.run()
   }
 }

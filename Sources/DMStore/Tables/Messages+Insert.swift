@@ -1,6 +1,6 @@
 package import DMModel
 
-extension Store {
+extension Messages {
   package struct NewMessage {
     package var id: Identifier? = nil
     package let sender: UserKey
@@ -16,13 +16,13 @@ extension Store {
     package var systemKind: Message.SystemKind? = nil
     package var subject: String? = nil
     package var mentions: [UserKey] = []
-    package var attachments: [StoredAttachment] = []
+    package var attachments: [Attachments.Row] = []
 
     package init(
       id: Identifier? = nil, sender: UserKey, text: String? = nil, nonce: String? = nil, replyTo: Identifier? = nil,
       forwardedFrom: UserKey? = nil, at: Timestamp? = nil, lifetime: Int64? = nil,
       systemKind: Message.SystemKind? = nil,
-      subject: String? = nil, mentions: [UserKey] = [], attachments: [StoredAttachment] = []
+      subject: String? = nil, mentions: [UserKey] = [], attachments: [Attachments.Row] = []
     ) {
       self.id = id
       self.sender = sender
@@ -45,17 +45,17 @@ extension Store {
   /// See `time(after:now:)` for the time of what is said now; it expires by the clock.
   ///
   /// - Returns: its id, when it expires, and what it carries.
-  package func insert(_ message: NewMessage, into row: inout ConversationRow) throws -> (
+  package func insert(_ message: NewMessage, into row: inout Conversations.Row) throws -> (
     id: Identifier, expiresAt: Timestamp?, attachments: [Attachment]
   ) {
     let seq = row.lastSeq + 1
     let now = message.at ?? .now
     let time = message.at ?? Self.time(after: row.lastActivity, now: now)
-    let id = message.id ?? Identifier(at: time, random: random.next())
+    let id = message.id ?? Identifier(at: time, random: store.random.next())
     // What is announced stays, and so does what is imported.
     let lifetime = message.lifetime ?? (message.systemKind == nil && message.at == nil ? row.expireAfter : nil)
     let expiresAt = lifetime.map { Timestamp(microseconds: now.microseconds + $0) }
-    let mentions = message.mentions.isEmpty ? nil : try message.mentions.map { try handle($0).description }
+    let mentions = message.mentions.isEmpty ? nil : try message.mentions.map { try store.users.handle($0).description }
     let names = mentions?.joined(separator: " ")
     var digest = Digest()
     for number in [
@@ -72,7 +72,7 @@ extension Store {
     digest.add(text: names?.utf8)
     if let user = message.forwardedFrom { digest.add(user.number) }
     do {
-      var insert = try connection.prepare(
+      var insert = try store.connection.prepare(
         """
         INSERT INTO message (uuid, conversation, seq, sender, created_at, text, nonce, reply_to, expires_at, system_kind,
           subject, mentions, attachment_count, digest, forwarded_from) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -94,20 +94,20 @@ extension Store {
       insert.bind(message.forwardedFrom)
       try insert.run()
     }
-    let key = MessageKey(number: connection.lastInsertedRow)
+    let key = MessageKey(number: store.connection.lastInsertedRow)
     row.lastSeq = seq
     row.newMessage = key
     row.lastActivity = time
-    if let text = message.text { try index(text, of: key) }
+    if let text = message.text { try store.searchIndex.add(text, of: key) }
     for user in message.mentions {
-      try insertMention(of: user, in: row.key, seq)
-      if message.at == nil { try countMention(of: user, by: message.sender, in: row.key) }
+      try store.mentions.insert(of: user, in: row.key, seq)
+      if message.at == nil { try store.mentions.countNew(of: user, by: message.sender, in: row.key) }
     }
     if message.at == nil {
-      try append(.message, conversation: row.key, user: message.sender, seqs: seq...seq, at: time)
+      try store.changes.append(.message, conversation: row.key, user: message.sender, seqs: seq...seq, at: time)
     }
     if message.attachments.isEmpty { return (id, expiresAt, []) }
-    return (id, expiresAt, try attach(message.attachments, to: key, by: message.sender, at: time))
+    return (id, expiresAt, try store.attachments.attach(message.attachments, to: key, by: message.sender, at: time))
   }
 
   /// Microseconds by which a clock may be set back without the times of a conversation going back.
@@ -121,85 +121,19 @@ extension Store {
     return max(now, Timestamp(microseconds: last.microseconds + 1))
   }
 
-  /// Writes the end of a conversation into its row and those of its participants, and that the last `added`
-  /// messages are no news to one user, or to anybody.
-  ///
-  /// - Parameters:
-  ///   - sender: the user who said it; those who block them are told nothing.
-  ///   - isSaid: whether it brings back what was archived or deleted.
-  package func update(_ row: ConversationRow, added: Int, readBy user: UserKey?, sender: UserKey?, isSaid: Bool) throws
-  {
-    do {
-      var end = try connection.prepare(
-        "UPDATE conversation SET last_seq = ?, last_message = ?, last_activity = ? WHERE id = ?")
-      end.bind(row.lastSeq)
-      end.bind(row.newMessage)
-      end.bind(row.lastActivity)
-      end.bind(row.key)
-      try end.run()
-    }
-    let blockers = try sender.map { try self.blockers(of: $0) } ?? []
-    var participants = try connection.prepare(
-      """
-      UPDATE participant SET last_activity = iif(last_activity IS NULL, NULL, ?1),
-        read_count = read_count + iif(coalesce(user = ?4, 1), ?3, 0),
-        is_archived = is_archived AND NOT (?5 AND coalesce(muted_until, 0) <= ?6), is_deleted = is_deleted AND NOT ?5
-      WHERE conversation = ?2 AND left_seq IS NULL
-      AND (last_activity IS NOT NULL OR coalesce(user = ?4, 1) OR ?5 AND (is_archived OR is_deleted))
-      AND (?7 IS NULL OR user NOT IN (SELECT value FROM json_each(?7)))
-      """)
-    participants.bind(row.lastActivity)
-    participants.bind(row.key)
-    participants.bind(added)
-    participants.bind(user)
-    participants.bind(isSaid)
-    participants.bind(Timestamp.now)
-    participants.bind(blockers.isEmpty ? nil : jsonArray(blockers))
-    try participants.run()
-    for blocker in blockers {
-      // What counts as read by all does so for the blocker too.
-      var hide = try connection.prepare(
-        """
-        UPDATE participant SET blocked_count = blocked_count + ?3, read_count = read_count + ?4
-        WHERE conversation = ?1 AND user = ?2 AND left_seq IS NULL
-        """)
-      hide.bind(row.key)
-      hide.bind(blocker)
-      hide.bind(user == nil ? 0 : added)
-      hide.bind(user == nil ? added : 0)
-      try hide.run()
-    }
-  }
-
-  /// Adds new messages to what a user has read; the count of them is `update`'s.
-  package func extendReadRanges(by range: SeqRange, of user: UserKey, in conversation: ConversationKey) throws {
-    do {
-      var extend = try connection.prepare(
-        """
-        UPDATE read_range SET to_seq = ?1 WHERE conversation = ?3 AND user = ?4 AND to_seq = ?2 - 1
-        AND from_seq = (SELECT max(from_seq) FROM read_range WHERE conversation = ?3 AND user = ?4)
-        """)
-      extend.bind(range.upperBound)
-      extend.bind(range.lowerBound)
-      extend.bind(conversation)
-      extend.bind(user)
-      try extend.run()
-    }
-    if connection.changes > 0 { return }
-    try insertReadRange(range, of: user, in: conversation)
-  }
-
   /// Says in a conversation what was done to it, a message for each subject; all of them count as read by all.
   ///
   /// Linear in the participants.
   package func announce(
-    _ kind: Message.SystemKind, _ subjects: [String?], by user: UserKey, in row: inout ConversationRow
+    _ kind: Message.SystemKind, _ subjects: [String?], by user: UserKey, in row: inout Conversations.Row
   ) throws {
     let seqs = (row.lastSeq + 1)...(row.lastSeq + subjects.count)
     for subject in subjects {
       _ = try insert(NewMessage(sender: user, systemKind: kind, subject: subject), into: &row)
     }
-    try update(row, added: subjects.count, readBy: nil, sender: user, isSaid: false)
-    for participant in try participantKeys(of: row.key) { try extendReadRanges(by: seqs, of: participant, in: row.key) }
+    try store.conversations.update(row, added: subjects.count, readBy: nil, sender: user, isSaid: false)
+    for participant in try store.members.participantKeys(of: row.key) {
+      try store.readState.extendReadRanges(by: seqs, of: participant, in: row.key)
+    }
   }
 }

@@ -1,6 +1,27 @@
 package import DMModel
+internal import DMSystem
 
-extension Store {
+/// TODO
+package struct Messages {
+  let store: Store
+
+  /// The conversation and number of a message by its key.
+  package func place(ofMessage key: MessageKey) throws -> Place? {
+    var statement = try store.connection.prepare("SELECT conversation, seq FROM message WHERE id = ?")
+    statement.bind(key)
+    return try statement.step() ? Place(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
+  }
+
+  /// The numbers of the messages of a conversation that carry something, the newest first.
+  package func placesOfAttachments(in conversation: ConversationKey) throws -> [Int] {
+    var statement = try store.connection.prepare(
+      "SELECT seq FROM message WHERE conversation = ? AND attachment_count > 0 ORDER BY seq DESC")
+    statement.bind(conversation)
+    var seqs: [Int] = []
+    while try statement.step() { seqs.append(statement.int(0)) }
+    return seqs
+  }
+
   /// What `message(_:from:as:)` reads, in its order.
   static let messageColumns = """
     m.uuid, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce, m.id, m.edited_at, m.expires_at,
@@ -25,12 +46,13 @@ extension Store {
       try sender != viewer.user && !isOver && row.isNull(first + 11) && !surroundings.isRead(seq, in: conversation)
     let readByCount = status == .read ? try viewer.statuses.readerCount(of: seq, in: conversation, from: sender) : 0
     let readBy =
-      viewer.includesReaders ? try viewer.statuses.readers(of: seq, in: conversation, from: sender).map(handle) : nil
+      viewer.includesReaders
+      ? try viewer.statuses.readers(of: seq, in: conversation, from: sender).map(store.users.handle) : nil
     let replyTo = try row.optionalIdentifier(first + 6).map { try surroundings.reply($0, as: viewer) }
     func common() throws -> Message {
       Message(
-        row.identifier(first), conversationID: try conversationID(conversation),
-        conversation: try surroundings.label(of: conversation), seq: seq, sender: try handle(sender),
+        row.identifier(first), conversationID: try store.conversations.id(conversation),
+        conversation: try surroundings.label(of: conversation), seq: seq, sender: try store.users.handle(sender),
         senderName: try surroundings.displayName(of: sender), isMine: sender == viewer.user, isUnread: isUnread,
         readByCount: readByCount, readBy: readBy, text: isOver ? nil : row.optionalText(first + 4),
         createdAt: row.timestamp(first + 5), status: status, replyTo: replyTo, nonce: row.optionalText(first + 7),
@@ -49,9 +71,11 @@ extension Store {
     message.systemKind = row.optionalInt64(first + 12).flatMap(Message.SystemKind.init(number:))
     message.subject = row.optionalText(first + 13)
     message.mentions = row.text(first + 14).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) }
-    message.forwardedFrom = try row.optionalUserKey(first + 17).map(handle)
-    if row.int64(first + 16) > 0 { message.attachments = try attachments(of: row.messageKey(first + 8)) }
-    if row.int64(first + 15) > 0 { message.reactions = try reactions(to: row.messageKey(first + 8), as: viewer) }
+    message.forwardedFrom = try row.optionalUserKey(first + 17).map(store.users.handle)
+    if row.int64(first + 16) > 0 { message.attachments = try store.attachments.all(of: row.messageKey(first + 8)) }
+    if row.int64(first + 15) > 0 {
+      message.reactions = try store.reactions.all(to: row.messageKey(first + 8), as: viewer)
+    }
     return message
   }
 
@@ -67,13 +91,13 @@ extension Store {
   }
 
   package func place(of id: Identifier) throws -> Place? {
-    var statement = try connection.prepare("SELECT conversation, seq FROM message WHERE uuid = ?")
+    var statement = try store.connection.prepare("SELECT conversation, seq FROM message WHERE uuid = ?")
     statement.bind(id)
     return try statement.step() ? Place(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
   }
 
   package func identifier(of place: Place) throws -> Identifier? {
-    var statement = try connection.prepare("SELECT uuid FROM message WHERE conversation = ? AND seq = ?")
+    var statement = try store.connection.prepare("SELECT uuid FROM message WHERE conversation = ? AND seq = ?")
     statement.bind(place.conversation)
     statement.bind(place.seq)
     return try statement.step() ? statement.identifier(0) : nil
@@ -82,7 +106,7 @@ extension Store {
   /// Looks whether the last message of a conversation is there, so that a reader of all messages comes to an end.
   ///
   /// - Throws: `store_damaged`.
-  package func checkEnd(of row: ConversationRow) throws {
+  package func checkEnd(of row: Conversations.Row) throws {
     guard row.lastSeq > 0, try identifier(of: Place(conversation: row.key, seq: row.lastSeq)) == nil else { return }
     throw DMError(
       .storeDamaged,
@@ -90,8 +114,8 @@ extension Store {
       subject: row.typed)
   }
 
-  package func message(at place: Place, as viewer: Viewer) throws -> Message? {
-    try messages(in: place.conversation, place.seq...place.seq, as: viewer).first
+  package func seen(at place: Place, as viewer: Viewer) throws -> Message? {
+    try seen(in: place.conversation, place.seq...place.seq, as: viewer).first
   }
 
   /// The plus keeps SQLite from going through the conversation by number instead (optoverview.html, section 4).
@@ -102,7 +126,7 @@ extension Store {
 
   /// The message that bears a nonce: a sender's, or the newest of anybody's.
   package func place(of nonce: String, from sender: UserKey?, in conversation: ConversationKey) throws -> Place? {
-    var statement = try connection.prepare(Self.placeOfNonce)
+    var statement = try store.connection.prepare(Self.placeOfNonce)
     statement.bind(conversation)
     statement.bind(nonce)
     statement.bind(sender)
@@ -110,8 +134,8 @@ extension Store {
   }
 
   /// Those of a range that a user sees.
-  package func messages(in conversation: ConversationKey, _ seqs: SeqRange, as viewer: Viewer) throws -> [Message] {
-    var statement = try connection.prepare(
+  package func seen(in conversation: ConversationKey, _ seqs: SeqRange, as viewer: Viewer) throws -> [Message] {
+    var statement = try store.connection.prepare(
       as: "messages",
       """
       SELECT \(Self.messageColumns) FROM message m
@@ -139,7 +163,7 @@ extension Store {
         continue
       }
       place = nil
-      var statement = try connection.prepare(
+      var statement = try store.connection.prepare(
         as: "newest",
         """
         SELECT \(Self.messageColumns) FROM message m
@@ -159,10 +183,10 @@ extension Store {
   ///
   /// Each is judged by its own time, because a clock that was set back makes times go back. Costs in proportion to the
   /// conversation, or to what was said anywhere since then, whichever is less.
-  package func seqs(notBefore time: Timestamp, in row: ConversationRow) throws -> [SeqRange] {
+  package func seqs(notBefore time: Timestamp, in row: Conversations.Row) throws -> [SeqRange] {
     var seqs = try seqsByTime(notBefore: time, in: row)
     if seqs == nil {
-      var statement = try connection.prepare(
+      var statement = try store.connection.prepare(
         "SELECT seq FROM message WHERE conversation = ? AND seq <= ? AND created_at >= ? ORDER BY seq")
       statement.bind(row.key)
       statement.bind(row.lastSeq)
@@ -175,8 +199,8 @@ extension Store {
   }
 
   /// The same, found among all messages of that time; nil when those are more than the conversation has.
-  private func seqsByTime(notBefore time: Timestamp, in row: ConversationRow) throws -> [Int]? {
-    var statement = try connection.prepare(
+  private func seqsByTime(notBefore time: Timestamp, in row: Conversations.Row) throws -> [Int]? {
+    var statement = try store.connection.prepare(
       "SELECT conversation, seq FROM message INDEXED BY message_created WHERE created_at >= ?")
     statement.bind(time)
     var (seqs, left): ([Int], Int) = ([], row.lastSeq)

@@ -1,24 +1,24 @@
 package import DMModel
 
-extension Store {
+extension Conversations {
   /// The conversation that a user calls by a name of their own.
-  package func conversation(ownName name: String, of user: UserKey) throws -> ConversationRow? {
-    var statement = try connection.prepare("SELECT conversation FROM own_name WHERE user = ? AND name = ?")
+  package func row(ownName name: String, of user: UserKey) throws -> Row? {
+    var statement = try store.connection.prepare("SELECT conversation FROM own_name WHERE user = ? AND name = ?")
     statement.bind(user)
     statement.bind(name)
-    return try statement.step() ? try conversation(key: statement.conversationKey(0)) : nil
+    return try statement.step() ? try row(key: statement.conversationKey(0)) : nil
   }
 
   /// Gives a conversation a name that only the user sees and that is unique for them; nil for none.
   package func setOwnName(_ name: String?, of user: UserKey, in conversation: ConversationKey) throws {
     do {
-      var delete = try connection.prepare("DELETE FROM own_name WHERE user = ? AND conversation = ?")
+      var delete = try store.connection.prepare("DELETE FROM own_name WHERE user = ? AND conversation = ?")
       delete.bind(user)
       delete.bind(conversation)
       try delete.run()
     }
     guard let name else { return }
-    var insert = try connection.prepare("INSERT INTO own_name (user, conversation, name) VALUES (?, ?, ?)")
+    var insert = try store.connection.prepare("INSERT INTO own_name (user, conversation, name) VALUES (?, ?, ?)")
     insert.bind(user)
     insert.bind(conversation)
     insert.bind(name)
@@ -28,8 +28,8 @@ extension Store {
   /// The groups without a title that have exactly these users, the first of them included.
   ///
   /// Linear in the conversations of that user.
-  package func untitledGroups(of users: [UserKey]) throws -> [ConversationRow] {
-    var statement = try connection.prepare(
+  package func untitledGroups(of users: [UserKey]) throws -> [Row] {
+    var statement = try store.connection.prepare(
       """
       SELECT p.conversation FROM participant p CROSS JOIN conversation c ON c.id = p.conversation
       WHERE p.user = ?1 AND p.left_seq IS NULL AND c.direct_low IS NULL AND c.title IS NULL
@@ -41,6 +41,6 @@ extension Store {
       """)
     statement.bind(users.first)
     statement.bind(jsonArray(users))
-    return try conversationKeys(&statement).compactMap { try conversation(key: $0) }
+    return try statement.conversationKeys().compactMap { try row(key: $0) }
   }
 }

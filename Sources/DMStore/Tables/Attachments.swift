@@ -1,9 +1,12 @@
 package import DMModel
 internal import DMSystem
 
-extension Store {
+/// TODO
+package struct Attachments {
+  let store: Store
+
   /// An attachment as its row says, without a check of who may see it.
-  package struct StoredAttachment {
+  package struct Row {
     package let key: Int64
     /// Who prepared it.
     package let user: UserKey
@@ -18,7 +21,7 @@ extension Store {
     """
 
   /// - Throws: `store_damaged` of a row that no program of dm has written.
-  package func storedAttachment(_ row: borrowing Statement) throws -> StoredAttachment {
+  package func row(_ row: borrowing Statement) throws -> Row {
     let id = row.identifier(3)
     guard let kind = Attachment.Kind(number: row.int64(4)),
       let hash = row.withBytes(8, { $0.flatMap(ContentHash.init) })
@@ -33,42 +36,25 @@ extension Store {
       Attachment.Thumbnail(
         sha256: $0, mimeType: row.text(14), sizeBytes: row.int(15), width: row.int(16), height: row.int(17))
     }
-    return StoredAttachment(
+    return Row(
       key: row.int64(0), user: row.userKey(1), message: row.optionalMessageKey(2), attachment: attachment)
   }
 
-  package func storedAttachment(_ id: Identifier) throws -> StoredAttachment? {
-    var statement = try connection.prepare(
+  package func row(_ id: Identifier) throws -> Row? {
+    var statement = try store.connection.prepare(
       as: "attachment", "SELECT \(Self.attachmentColumns) FROM attachment a WHERE a.uuid = ?")
     statement.bind(id)
-    return try statement.step() ? try storedAttachment(statement) : nil
+    return try statement.step() ? try row(statement) : nil
   }
 
   /// Those of a message, in their order.
-  package func attachments(of message: MessageKey) throws -> [Attachment] {
-    var statement = try connection.prepare(
+  package func all(of message: MessageKey) throws -> [Attachment] {
+    var statement = try store.connection.prepare(
       as: "attachments", "SELECT \(Self.attachmentColumns) FROM attachment a WHERE a.message = ? ORDER BY a.place")
     statement.bind(message)
     var attachments: [Attachment] = []
-    while try statement.step() { attachments.append(try storedAttachment(statement).attachment) }
+    while try statement.step() { attachments.append(try row(statement).attachment) }
     return attachments
-  }
-
-  /// The conversation and number of a message by its key.
-  package func place(ofMessage key: MessageKey) throws -> Place? {
-    var statement = try connection.prepare("SELECT conversation, seq FROM message WHERE id = ?")
-    statement.bind(key)
-    return try statement.step() ? Place(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
-  }
-
-  /// The numbers of the messages of a conversation that carry something, the newest first.
-  package func placesOfAttachments(in conversation: ConversationKey) throws -> [Int] {
-    var statement = try connection.prepare(
-      "SELECT seq FROM message WHERE conversation = ? AND attachment_count > 0 ORDER BY seq DESC")
-    statement.bind(conversation)
-    var seqs: [Int] = []
-    while try statement.step() { seqs.append(statement.int(0)) }
-    return seqs
   }
 
   // MARK: Writing
@@ -76,7 +62,7 @@ extension Store {
   /// Adds one that was prepared and is in no message yet.
   package func insert(_ attachment: Attachment, by user: UserKey, at time: Timestamp) throws {
     do {
-      var insert = try connection.prepare(
+      var insert = try store.connection.prepare(
         """
         INSERT INTO attachment (uuid, user, created_at, kind, name, mime_type, size_bytes, sha256, width, height, duration,
           waveform, thumbnail_sha256, thumbnail_mime_type, thumbnail_size_bytes, thumbnail_width, thumbnail_height)
@@ -102,13 +88,13 @@ extension Store {
       insert.bind(thumbnail.map { Int64($0.height) })
       try insert.run()
     }
-    try seal(connection.lastInsertedRow, of: .attachment)
+    try store.seal(store.connection.lastInsertedRow, of: .attachment)
   }
 
   /// Puts attachments into a message that was just added: those that were in none, and copies of the others.
   ///
   /// - Returns: them as the message carries them.
-  package func attach(_ attachments: [StoredAttachment], to message: MessageKey, by user: UserKey, at time: Timestamp)
+  package func attach(_ attachments: [Row], to message: MessageKey, by user: UserKey, at time: Timestamp)
     throws
     -> [Attachment]
   {
@@ -116,27 +102,34 @@ extension Store {
       // The same may stand twice in one list.
       let isFree = stored.message == nil && !attachments[..<index].contains { $0.key == stored.key }
       let key = isFree ? stored.key : try copy(stored, by: user, at: time)
-      var update = try connection.prepare("UPDATE attachment SET message = ?, place = ? WHERE id = ?")
+      var update = try store.connection.prepare("UPDATE attachment SET message = ?, place = ? WHERE id = ?")
       update.bind(message)
       update.bind(index + 1)
       update.bind(key)
       try update.run()
-      try seal(key, of: .attachment)
+      try store.seal(key, of: .attachment)
     }
-    return try self.attachments(of: message)
+    return try self.all(of: message)
   }
 
-  private func copy(_ stored: StoredAttachment, by user: UserKey, at time: Timestamp) throws -> Int64 {
+  private func copy(_ stored: Row, by user: UserKey, at time: Timestamp) throws -> Int64 {
     var copy = stored.attachment
     copy.id = Identifier(at: time)
     try insert(copy, by: user, at: time)
-    return connection.lastInsertedRow
+    return store.connection.lastInsertedRow
   }
 
   /// Forgets those of a message, whose contents go with the next purge.
-  func removeAttachments(of message: MessageKey) throws {
-    var delete = try connection.prepare("DELETE FROM attachment WHERE message = ?")
+  func remove(of message: MessageKey) throws {
+    var delete = try store.connection.prepare("DELETE FROM attachment WHERE message = ?")
     delete.bind(message)
     try delete.run()
+  }
+
+  /// An attachment as one can name it: its id.
+  package func reference(to key: Int64) throws -> String {
+    var statement = try store.connection.prepare("SELECT uuid FROM attachment WHERE id = ?")
+    statement.bind(key)
+    return try statement.step() ? statement.identifier(0).description : "row \(key)"
   }
 }

@@ -1,6 +1,6 @@
 package import DMModel
 
-extension Store {
+extension Messages {
   /// A place in the order of all messages: by time, then by arrival.
   package struct Moment {
     package var createdAt: Timestamp
@@ -41,7 +41,7 @@ extension Store {
   package func timeline(_ filter: TimelineFilter, from moment: Moment, limit: Int, as viewer: Viewer) throws
     -> (messages: [Message], next: Moment)?
   {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       as: "timeline",
       """
       SELECT \(Self.messageColumns) FROM message m INDEXED BY message_created
@@ -65,7 +65,7 @@ extension Store {
   package func start(ofNewest count: Int, _ filter: TimelineFilter, since: Timestamp, as viewer: Viewer) throws
     -> Moment
   {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       as: "timeline-start",
       """
       SELECT m.created_at, m.id, m.seq, m.conversation, m.sender, m.deleted_at IS NOT NULL, m.expires_at
@@ -113,7 +113,7 @@ extension Store {
     throws
     -> (seq: Int, count: Int)
   {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       """
       SELECT seq, sender, deleted_at IS NOT NULL, expires_at FROM message
       WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC
@@ -138,7 +138,7 @@ extension Store {
   /// there are.
   ///
   /// Linear in `count` and in the messages after that one which the user does not see.
-  package func end(_ count: Int, of row: ConversationRow, as viewer: Viewer) throws -> (seq: Int?, count: Int) {
+  package func end(_ count: Int, of row: Conversations.Row, as viewer: Viewer) throws -> (seq: Int?, count: Int) {
     guard row.lastSeq > 0 else { return (nil, 0) }
     let start = try start(ofNewest: count, in: 1...row.lastSeq, of: row.key, as: viewer)
     return (start.count == count ? start.seq : nil, start.count)
@@ -146,30 +146,12 @@ extension Store {
 
   /// The key of the message that was stored last; keys grow, and none is used again.
   package func lastMessageKey() throws -> MessageKey {
-    var statement = try connection.prepare("SELECT max(id) FROM message")
+    var statement = try store.connection.prepare("SELECT max(id) FROM message")
     return MessageKey(number: try statement.step() ? statement.int64(0) : 0)
   }
 
-  /// A time before which a user has read everything: the earliest from the first unread message of each conversation on.
-  ///
-  /// Linear in the messages after those, because times need not ascend.
-  package func oldestUnread(of user: UserKey) throws -> Timestamp? {
-    var statement = try connection.prepare(
-      """
-      SELECT min((SELECT min(m.created_at) FROM message m WHERE m.conversation = c.id AND m.seq >= coalesce(
-        (SELECT iif(from_seq = 1, to_seq + 1, 1) FROM read_range r
-          WHERE r.conversation = c.id AND r.user = p.user ORDER BY from_seq LIMIT 1), 1)))
-      FROM participant p CROSS JOIN conversation c ON c.id = p.conversation
-      WHERE p.user = ? AND coalesce(p.left_seq, c.last_seq) > p.read_count
-      """)
-    statement.bind(user)
-    return try statement.step() && !statement.isNull(0) ? statement.timestamp(0) : nil
-  }
-}
-
-extension Store {
   package func time(of place: Place) throws -> Timestamp {
-    var statement = try connection.prepare("SELECT created_at FROM message WHERE conversation = ? AND seq = ?")
+    var statement = try store.connection.prepare("SELECT created_at FROM message WHERE conversation = ? AND seq = ?")
     statement.bind(place.conversation)
     statement.bind(place.seq)
     return try statement.step() ? statement.timestamp(0) : .now

@@ -1,6 +1,6 @@
 package import DMModel
 
-extension Store {
+extension SearchIndex {
   /// What stands around the words that a query found in each of a few texts, by their keys.
   ///
   /// The index has words and no texts, so these are put into a small one in memory, with the same tokenizer, in which the
@@ -9,7 +9,7 @@ extension Store {
   {
     var snippets = KeyTable<Snippet>()
     guard let expression = query.expression, !texts.isEmpty else { return snippets }
-    try connection.execute(
+    try store.connection.execute(
       """
       PRAGMA temp_store = MEMORY;
       CREATE TABLE IF NOT EXISTS temp.snippet_text (id INTEGER PRIMARY KEY, text TEXT);
@@ -22,13 +22,13 @@ extension Store {
     for (key, text) in texts {
       let line = Self.onOneLine(text)
       lines[key.number] = line
-      var insert = try connection.prepare("INSERT INTO temp.snippet_text (id, text) VALUES (?, ?)")
+      var insert = try store.connection.prepare("INSERT INTO temp.snippet_text (id, text) VALUES (?, ?)")
       insert.bind(key)
       insert.bind(SearchText.indexed(line))
       try insert.run()
     }
-    try connection.execute("INSERT INTO temp.snippet (rowid, text) SELECT id, text FROM temp.snippet_text")
-    var select = try connection.prepare(
+    try store.connection.execute("INSERT INTO temp.snippet (rowid, text) SELECT id, text FROM temp.snippet_text")
+    var select = try store.connection.prepare(
       "SELECT rowid, highlight(snippet, 0, char(2), char(3)) FROM temp.snippet WHERE snippet MATCH ?")
     select.bind(expression)
     while try select.step() {

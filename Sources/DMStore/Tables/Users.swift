@@ -1,29 +1,54 @@
 package import DMModel
 
-extension Store {
+/// TODO
+package struct Users {
+  let store: Store
+
+  /// The users who show their presence, are in a conversation with a user and not blocked by them, by handle.
+  package func contacts(of user: UserKey) throws -> [Handle] {
+    var statement = try store.connection.prepare(
+      """
+      SELECT handle FROM user WHERE shows_presence AND id <> ?1 AND id IN (SELECT o.user FROM participant p
+        JOIN participant o ON o.conversation = p.conversation AND o.left_seq IS NULL
+        WHERE p.user = ?1 AND p.left_seq IS NULL)
+      AND id NOT IN (SELECT blocked FROM block WHERE user = ?1) ORDER BY handle
+      """)
+    statement.bind(user)
+    var handles: [Handle] = []
+    while try statement.step() { handles.append(Handle(stored: statement.text(0))) }
+    return handles
+  }
+
+  /// Whether a user's reading adds receipts, which others see.
+  package func sendsReadReceipts(_ user: UserKey) throws -> Bool {
+    var statement = try store.connection.prepare("SELECT sends_read_receipts FROM user WHERE id = ?")
+    statement.bind(user)
+    return try !statement.step() || statement.bool(0)
+  }
+
   /// The key of a user; nil when nobody added that handle.
-  package func userKey(_ handle: String) throws -> UserKey? {
-    var statement = try connection.prepare("SELECT id FROM user WHERE handle = ?")
+  package func key(_ handle: String) throws -> UserKey? {
+    var statement = try store.connection.prepare("SELECT id FROM user WHERE handle = ?")
     statement.bind(handle)
     return try statement.step() ? statement.userKey(0) : nil
   }
 
   package func handle(_ key: UserKey) throws -> Handle {
-    if let known = handles[key.number] { return known }
-    var statement = try connection.prepare("SELECT handle FROM user WHERE id = ?")
+    if let known = store.handles[key.number] { return known }
+    var statement = try store.connection.prepare("SELECT handle FROM user WHERE id = ?")
     statement.bind(key)
     let handle = Handle(stored: try statement.step() ? statement.text(0) : "")
-    handles[key.number] = handle
+    store.handles[key.number] = handle
     return handle
   }
 
-  package func hasUsers() throws -> Bool {
-    var statement = try connection.prepare("SELECT 1 FROM user LIMIT 1")
+  package func hasAny() throws -> Bool {
+    var statement = try store.connection.prepare("SELECT 1 FROM user LIMIT 1")
     return try statement.step()
   }
 
   package func user(_ handle: String) throws -> User? {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       "SELECT handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts FROM user WHERE handle = ?"
     )
     statement.bind(handle)
@@ -32,14 +57,14 @@ extension Store {
 
   /// The name of a user that people see: the handle where there is no other.
   package func displayName(of handle: Handle) throws -> String {
-    var statement = try connection.prepare("SELECT display_name FROM user WHERE handle = ?")
+    var statement = try store.connection.prepare("SELECT display_name FROM user WHERE handle = ?")
     statement.bind(handle.description)
     return try (statement.step() ? statement.optionalText(0) : nil) ?? handle.description
   }
 
   /// Up to `limit` users by handle, after one.
   package func users(after handle: String, limit: Int) throws -> [User] {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       """
       SELECT handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts FROM user
       WHERE handle > ? ORDER BY handle LIMIT ?
@@ -59,20 +84,20 @@ extension Store {
   }
 
   /// - Throws: `bad_handle` for one that new users cannot have.
-  package func insertUser(_ handle: Handle, at time: Timestamp) throws -> UserKey {
+  package func insert(_ handle: Handle, at time: Timestamp) throws -> UserKey {
     try handle.checkNew()
-    var statement = try connection.prepare("INSERT INTO user (handle, created_at) VALUES (?, ?)")
+    var statement = try store.connection.prepare("INSERT INTO user (handle, created_at) VALUES (?, ?)")
     statement.bind(handle.description)
     statement.bind(time)
     try statement.run()
-    let key = UserKey(number: connection.lastInsertedRow)
-    try append(.user, user: key, at: time)
+    let key = UserKey(number: store.connection.lastInsertedRow)
+    try store.changes.append(.user, user: key, at: time)
     return key
   }
 
   /// Writes the fields that are given; an empty string clears one.
-  package func updateUser(_ key: UserKey, _ change: ProfileChange, at time: Timestamp) throws {
-    var statement = try connection.prepare(
+  package func update(_ key: UserKey, _ change: ProfileChange, at time: Timestamp) throws {
+    var statement = try store.connection.prepare(
       """
       UPDATE user SET display_name = nullif(coalesce(?, display_name), ''), bio = nullif(coalesce(?, bio), ''),
         avatar_url = nullif(coalesce(?, avatar_url), ''), shows_presence = coalesce(?, shows_presence),
@@ -85,17 +110,15 @@ extension Store {
     for flag in [change.showsPresence, change.sendsReadReceipts] { statement.bind(flag.map { $0 ? 1 as Int64 : 0 }) }
     statement.bind(key)
     try statement.run()
-    try append(.user, user: key, at: time)
+    try store.changes.append(.user, user: key, at: time)
   }
-}
 
-extension Store {
   /// Handles, and the titles of a user's groups as `+TITLE`: what a name that was not found may
   /// have meant.
   ///
   /// At most 20,000, so that a mistake costs milliseconds.
   package func names(knownTo user: UserKey?) throws -> [String] {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       """
       SELECT * FROM (SELECT '+' || title FROM participant p JOIN conversation c ON c.id = p.conversation
         WHERE p.user = ?1 AND left_seq IS NULL AND title IS NOT NULL LIMIT 10000)

@@ -1,6 +1,6 @@
 internal import DMModel
 
-extension Store {
+extension Members {
   /// What a group is now, for each former participant.
   private static let present = """
     SELECT p.user, c.id, c.title, c.avatar_url, c.expire_after, coalesce((SELECT group_concat(u.handle, ' ')
@@ -12,7 +12,7 @@ extension Store {
 
   /// Keeps what a user who has just left a conversation goes on seeing of it.
   func insertFormer(_ user: UserKey, of conversation: ConversationKey) throws {
-    var insert = try connection.prepare(
+    var insert = try store.connection.prepare(
       as: "former", "\(Self.into) \(Self.present) AND p.conversation = ? AND p.user = ?")
     insert.bind(conversation)
     insert.bind(user)
@@ -20,7 +20,7 @@ extension Store {
   }
 
   func deleteFormer(_ user: UserKey, of conversation: ConversationKey) throws {
-    var delete = try connection.prepare("DELETE FROM former WHERE user = ? AND conversation = ?")
+    var delete = try store.connection.prepare("DELETE FROM former WHERE user = ? AND conversation = ?")
     delete.bind(user)
     delete.bind(conversation)
     try delete.run()
@@ -38,14 +38,14 @@ extension Store {
   ///
   /// - Returns: how many rows were wrong.
   package func correctFormers() throws -> Int {
-    try connection.execute(
+    try store.connection.execute(
       """
       DELETE FROM former WHERE (conversation, user) NOT IN
         (SELECT conversation, user FROM participant WHERE left_seq IS NOT NULL)
       """)
-    let deleted = connection.changes
-    try connection.execute(
+    let deleted = store.connection.changes
+    try store.connection.execute(
       "\(Self.into) \(Self.present) AND (p.conversation, p.user) NOT IN (SELECT conversation, user FROM former)")
-    return deleted + connection.changes
+    return deleted + store.connection.changes
   }
 }

@@ -1,38 +1,32 @@
 package import DMModel
 
-extension Store {
+/// TODO
+package struct SearchIndex {
+  let store: Store
+
   /// Adds the words of a message to the search index.
-  package func index(_ text: String, of message: MessageKey) throws {
-    var insert = try connection.prepare("INSERT INTO search (rowid, text) VALUES (?, ?)")
+  package func add(_ text: String, of message: MessageKey) throws {
+    var insert = try store.connection.prepare("INSERT INTO search (rowid, text) VALUES (?, ?)")
     insert.bind(message)
     insert.bind(SearchText.indexed(text))
     try insert.run()
   }
 
   /// Takes the words of a message out of the index again: the same text as was put in (sqlite.org/fts5.html, section 6.3).
-  func unindex(_ text: String, of message: MessageKey) throws {
-    var delete = try connection.prepare("INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)")
+  func remove(_ text: String, of message: MessageKey) throws {
+    var delete = try store.connection.prepare("INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)")
     delete.bind(message)
     delete.bind(SearchText.indexed(text))
     try delete.run()
   }
 
   /// Makes the index anew from the messages.
-  package func reindex() throws {
-    try connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
-    var texts = try connection.prepare("SELECT id, text FROM message WHERE text IS NOT NULL ORDER BY id")
-    while try texts.step() { try index(texts.text(1), of: texts.messageKey(0)) }
+  package func rebuild() throws {
+    try store.connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
+    var texts = try store.connection.prepare("SELECT id, text FROM message WHERE text IS NOT NULL ORDER BY id")
+    while try texts.step() { try add(texts.text(1), of: texts.messageKey(0)) }
   }
-}
 
-/// In which order what was found is handed on.
-package enum SearchOrder {
-  /// What answers the query best comes first, and the newest of what does so equally well.
-  case rank
-  case newest
-}
-
-extension Store {
   /// Hands on the keys of the messages that a query finds, in order, until `body` says that it has enough.
   ///
   /// Who may see them is not looked at.
@@ -50,7 +44,7 @@ extension Store {
 
   /// The index is in the order of keys, which is that of arrival, and no more of it is read than is needed.
   private func searchByTime(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
-    var statement = try connection.prepare("SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC")
+    var statement = try store.connection.prepare("SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC")
     statement.bind(expression)
     func next() throws -> MessageKey? {
       while try statement.step() {
@@ -73,9 +67,9 @@ extension Store {
   /// Takes all ranks, as FTS5 does to sort them; but a few from the top need no sorting of the others.
   private func searchByRank(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
     var hits = SearchHits()
-    try connection.addRanking()
+    try store.connection.addRanking()
     do {
-      var statement = try connection.prepare("SELECT rowid, frequency(search) FROM search WHERE search MATCH ?")
+      var statement = try store.connection.prepare("SELECT rowid, frequency(search) FROM search WHERE search MATCH ?")
       statement.bind(expression)
       while try statement.step() {
         let key = statement.messageKey(0)
@@ -99,7 +93,7 @@ extension Store {
     var moments: [(time: Int64, key: MessageKey)] = []
     moments.reserveCapacity(keys.count)
     for key in keys {
-      var statement = try connection.prepare("SELECT created_at FROM message WHERE id = ?")
+      var statement = try store.connection.prepare("SELECT created_at FROM message WHERE id = ?")
       statement.bind(key)
       if try statement.step() { moments.append((statement.int64(0), key)) }
     }
@@ -114,10 +108,10 @@ extension Store {
   private func handOnFromTimeline(
     _ first: [MessageKey], more: (() throws -> MessageKey?)?, _ body: (MessageKey) throws -> Bool
   ) throws -> Bool {
-    var keys = KeySet(upTo: try lastMessageKey())
+    var keys = KeySet(upTo: try store.messages.lastMessageKey())
     for key in first { keys.insert(key) }
     var lowest = more == nil ? nil : first.last
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       "SELECT id FROM message INDEXED BY message_created ORDER BY created_at DESC, id DESC")
     while try statement.step() {
       let key = statement.messageKey(0)
@@ -133,4 +127,11 @@ extension Store {
     }
     return true
   }
+}
+
+/// In which order what was found is handed on.
+package enum SearchOrder {
+  /// What answers the query best comes first, and the newest of what does so equally well.
+  case rank
+  case newest
 }

@@ -1,6 +1,28 @@
 package import DMModel
 
-extension Store {
+extension Members {
+  /// The keys of a user's conversations that have unread messages, or of all.
+  package func conversationKeys(of user: UserKey, unreadOnly: Bool) throws -> [ConversationKey] {
+    var statement = try store.connection.prepare(
+      """
+      SELECT p.conversation FROM participant p JOIN conversation c ON c.id = p.conversation
+      WHERE p.user = ? AND (NOT ? OR coalesce(p.left_seq, c.last_seq) > p.read_count) ORDER BY p.conversation
+      """)
+    statement.bind(user)
+    statement.bind(unreadOnly)
+    return try statement.conversationKeys()
+  }
+
+  /// Whether a user wants no notice of a conversation at a moment.
+  package func isMuted(_ conversation: ConversationKey, for user: UserKey, at time: Timestamp) throws -> Bool {
+    var statement = try store.connection.prepare(
+      "SELECT 1 FROM participant WHERE conversation = ? AND user = ? AND muted_until > ?")
+    statement.bind(conversation)
+    statement.bind(user)
+    statement.bind(time)
+    return try statement.step()
+  }
+
   /// What of a conversation each participant decides for themselves.
   package enum OwnState {
     case pinned(Bool)
@@ -16,14 +38,16 @@ extension Store {
   package func set(_ state: OwnState, of user: UserKey, in conversation: ConversationKey) throws -> Bool {
     var statement =
       switch state {
-      case .pinned: try connection.prepare("UPDATE participant SET is_pinned = ? WHERE conversation = ? AND user = ?")
+      case .pinned:
+        try store.connection.prepare("UPDATE participant SET is_pinned = ? WHERE conversation = ? AND user = ?")
       case .archived:
-        try connection.prepare("UPDATE participant SET is_archived = ? WHERE conversation = ? AND user = ?")
+        try store.connection.prepare("UPDATE participant SET is_archived = ? WHERE conversation = ? AND user = ?")
       case .mutedUntil:
-        try connection.prepare("UPDATE participant SET muted_until = ? WHERE conversation = ? AND user = ?")
-      case .draft: try connection.prepare("UPDATE participant SET draft_text = ? WHERE conversation = ? AND user = ?")
+        try store.connection.prepare("UPDATE participant SET muted_until = ? WHERE conversation = ? AND user = ?")
+      case .draft:
+        try store.connection.prepare("UPDATE participant SET draft_text = ? WHERE conversation = ? AND user = ?")
       case .deleted:
-        try connection.prepare(
+        try store.connection.prepare(
           "UPDATE participant SET is_deleted = ?1 WHERE conversation = ?2 AND user = ?3 AND is_deleted <> ?1")
       }
     switch state {
@@ -34,23 +58,22 @@ extension Store {
     statement.bind(conversation)
     statement.bind(user)
     try statement.run()
-    return connection.changes > 0
+    return store.connection.changes > 0
   }
 
   package func draft(of user: UserKey, in conversation: ConversationKey) throws -> String? {
-    var statement = try connection.prepare("SELECT draft_text FROM participant WHERE conversation = ? AND user = ?")
+    var statement = try store.connection.prepare(
+      "SELECT draft_text FROM participant WHERE conversation = ? AND user = ?")
     statement.bind(conversation)
     statement.bind(user)
     return try statement.step() ? statement.optionalText(0) : nil
   }
-}
 
-extension Store {
   /// Whether a user is in one conversation with another that they do not block, of all or of some.
   package func sharesConversation(_ user: UserKey, _ other: String, among conversations: [ConversationKey]?) throws
     -> Bool
   {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       """
       SELECT 1 FROM user u CROSS JOIN participant o ON o.user = u.id AND o.left_seq IS NULL
       CROSS JOIN participant p ON p.conversation = o.conversation AND p.user = ?1 AND p.left_seq IS NULL
@@ -60,20 +83,5 @@ extension Store {
     statement.bind(other)
     statement.bind(conversations.map(jsonArray))
     return try statement.step()
-  }
-
-  /// The users who show their presence, are in a conversation with a user and not blocked by them, by handle.
-  package func contacts(of user: UserKey) throws -> [Handle] {
-    var statement = try connection.prepare(
-      """
-      SELECT handle FROM user WHERE shows_presence AND id <> ?1 AND id IN (SELECT o.user FROM participant p
-        JOIN participant o ON o.conversation = p.conversation AND o.left_seq IS NULL
-        WHERE p.user = ?1 AND p.left_seq IS NULL)
-      AND id NOT IN (SELECT blocked FROM block WHERE user = ?1) ORDER BY handle
-      """)
-    statement.bind(user)
-    var handles: [Handle] = []
-    while try statement.step() { handles.append(Handle(stored: statement.text(0))) }
-    return handles
   }
 }

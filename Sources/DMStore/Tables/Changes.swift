@@ -1,10 +1,13 @@
 package import DMModel
 
-extension Store {
+/// TODO
+package struct Changes {
+  let store: Store
+
   /// What a row of the change log says.
   ///
   /// The numbers stand in stores: they are never reused.
-  package enum Change: Int64, CaseIterable {
+  package enum Kind: Int64, CaseIterable {
     case message = 1
     /// Others may see it.
     case readReceipt = 2
@@ -23,11 +26,11 @@ extension Store {
   }
 
   package func append(
-    _ change: Change, conversation: ConversationKey? = nil, user: UserKey? = nil, seqs: SeqRange? = nil,
+    _ change: Kind, conversation: ConversationKey? = nil, user: UserKey? = nil, seqs: SeqRange? = nil,
     sender: UserKey? = nil,
     at time: Timestamp
   ) throws {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       "INSERT INTO change (at, kind, conversation, user, from_seq, to_seq, sender, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     )
     var digest = Digest()
@@ -41,8 +44,8 @@ extension Store {
     }
     statement.bind(digest.stored)
     try statement.run()
-    let rev = connection.lastInsertedRow
-    logged = (logged?.lowerBound ?? rev)...rev
+    let rev = store.connection.lastInsertedRow
+    store.logged = (store.logged?.lowerBound ?? rev)...rev
   }
 
   package func append(_ changes: [StatusChange], by user: UserKey, conversation: ConversationKey, at time: Timestamp)
@@ -55,8 +58,8 @@ extension Store {
   }
 
   /// The first and the last change that the log holds; nil while nothing has happened.
-  package func knownChanges() throws -> ClosedRange<Int64>? {
-    var statement = try connection.prepare("SELECT min(rev), (SELECT max(rev) FROM change) FROM change")
+  package func known() throws -> ClosedRange<Int64>? {
+    var statement = try store.connection.prepare("SELECT min(rev), (SELECT max(rev) FROM change) FROM change")
     guard try statement.step(), !statement.isNull(0) else { return nil }
     return try statement.revs(0, 1)
   }
@@ -66,15 +69,15 @@ extension Store {
 
   // MARK: Reading
 
-  package struct ChangeRow {
+  package struct Row {
     package let rev: Int64
-    package let kind: Change
+    package let kind: Kind
     package let conversation: ConversationKey
     package let user: UserKey?
     package let seqs: SeqRange?
     package let sender: UserKey?
     /// Of a change of status: the receipt that it belongs to; nil where the log no longer has that.
-    package let receipt: Change?
+    package let receipt: Kind?
     package let at: Timestamp
     /// The message that it is about, as the user sees it now; nil when they do not.
     package let message: Message?
@@ -83,9 +86,9 @@ extension Store {
   }
 
   /// Which changes a user is told of.
-  package struct ChangeFilter {
+  package struct Filter {
     package let user: UserKey
-    package let kinds: Set<Change>
+    package let kinds: Set<Kind>
 
     /// A bit for each kind: SQLite would make a table of a list, for each batch anew.
     var kindMask: Int64 { kinds.reduce(0) { $0 | 1 << $1.rawValue } }
@@ -95,7 +98,7 @@ extension Store {
     /// Leaves out conversations that are muted at this moment; nil for none.
     package var unmutedAt: Timestamp?
 
-    package init(user: UserKey, kinds: Set<Change>, conversations: [ConversationKey]?, unmutedAt: Timestamp? = nil) {
+    package init(user: UserKey, kinds: Set<Kind>, conversations: [ConversationKey]?, unmutedAt: Timestamp? = nil) {
       self.user = user
       self.kinds = kinds
       self.conversations = conversations
@@ -104,7 +107,7 @@ extension Store {
   }
 
   /// The kinds of changes that are about one message, a bit each.
-  private static let messageKinds = [Change.message, .edited, .deleted, .deletedForMe, .reaction].reduce(0 as Int64) {
+  private static let messageKinds = [Kind.message, .edited, .deleted, .deletedForMe, .reaction].reduce(0 as Int64) {
     $0 | 1 << $1.rawValue
   }
 
@@ -113,15 +116,15 @@ extension Store {
   /// Whether the user is in the conversation of a change is left to the viewer, who remembers it for each conversation.
   ///
   /// - Returns: how many there were.
-  package func forEachChange(
-    after rev: Int64, _ filter: ChangeFilter, limit: Int, as viewer: Viewer, _ body: (ChangeRow) throws -> Bool
+  package func forEach(
+    after rev: Int64, _ filter: Filter, limit: Int, as viewer: Viewer, _ body: (Row) throws -> Bool
   ) throws -> Int {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       as: "changes",
       """
       SELECT ch.rev, ch.kind, ch.conversation, ch.user, ch.from_seq, ch.to_seq, ch.sender, ch.at,
-        iif(ch.kind = \(Change.status.rawValue), (SELECT r.kind FROM change r
-          WHERE r.rev < ch.rev AND r.kind IN (\(Change.readReceipt.rawValue), \(Change.deliveryReceipt.rawValue)) ORDER BY r.rev DESC LIMIT 1), NULL), \(Self.messageColumns)
+        iif(ch.kind = \(Kind.status.rawValue), (SELECT r.kind FROM change r
+          WHERE r.rev < ch.rev AND r.kind IN (\(Kind.readReceipt.rawValue), \(Kind.deliveryReceipt.rawValue)) ORDER BY r.rev DESC LIMIT 1), NULL), \(Messages.messageColumns)
       FROM change ch LEFT JOIN message m ON 1 << ch.kind & \(Self.messageKinds) AND m.conversation = ch.conversation AND m.seq = ch.from_seq
       WHERE ch.rev > ?2 AND 1 << ch.kind & ?4
       AND (?5 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?5)))
@@ -138,14 +141,14 @@ extension Store {
     var count = 0
     while try statement.step() {
       count += 1
-      guard let kind = Change(rawValue: statement.int64(1)) else { continue }
-      let row = ChangeRow(
+      guard let kind = Kind(rawValue: statement.int64(1)) else { continue }
+      let row = Row(
         rev: Int64(statement.int(0)), kind: kind, conversation: statement.conversationKey(2),
         user: statement.optionalUserKey(3),
         seqs: statement.isNull(4) && statement.isNull(5) ? nil : try statement.seqs(4, 5),
-        sender: statement.optionalUserKey(6), receipt: statement.optionalInt64(8).flatMap(Change.init(rawValue:)),
+        sender: statement.optionalUserKey(6), receipt: statement.optionalInt64(8).flatMap(Kind.init(rawValue:)),
         at: statement.timestamp(7),
-        message: statement.isNull(9) ? nil : try message(statement, from: 9, as: viewer),
+        message: statement.isNull(9) ? nil : try store.messages.message(statement, from: 9, as: viewer),
         stored: statement.isNull(9) ? nil : (statement.messageKey(17), statement.identifier(9), statement.userKey(12)))
       if try !body(row) { break }
     }
@@ -167,19 +170,21 @@ extension Store {
   ///
   /// By the clock, but no further than it was a thousand changes ago: one that is wrong for a while must not cost
   /// what somebody still has to read.
-  package func pruneChanges(after logged: ClosedRange<Int64>) throws {
-    guard logged.upperBound / Self.pruneInterval > (logged.lowerBound - 1) / Self.pruneInterval else { return }
-    var statement = try connection.prepare("SELECT at FROM change WHERE rev = ?")
+  package func prune(after logged: ClosedRange<Int64>) throws {
+    guard logged.upperBound / Self.pruneInterval > (logged.lowerBound - 1) / Self.pruneInterval else {
+      return
+    }
+    var statement = try store.connection.prepare("SELECT at FROM change WHERE rev = ?")
     statement.bind(logged.upperBound - Self.pruneInterval)
     guard try statement.step() else { return }
-    try pruneChanges(now: min(.now, statement.timestamp(0)))
+    try prune(now: min(.now, statement.timestamp(0)))
   }
 
   /// Forgets the oldest changes, but none of the last 30 days, none that a consumer of the last 90 days still needs,
   /// and never the last one.
-  package func pruneChanges(now: Timestamp) throws {
-    guard let known = try knownChanges() else { return }
-    var oldest = try connection.prepare(
+  package func prune(now: Timestamp) throws {
+    guard let known = try known() else { return }
+    var oldest = try store.connection.prepare(
       """
       SELECT min(?1, ?2, coalesce((SELECT rev FROM change WHERE at >= ?3 AND rev <= ?2 ORDER BY rev LIMIT 1), ?2),
         coalesce((SELECT min(rev) + 1 FROM consumer WHERE used_at >= ?4), ?1))
@@ -189,10 +194,28 @@ extension Store {
     oldest.bind(now.microseconds - Self.changeLifetime)
     oldest.bind(now.microseconds - Self.consumerLifetime)
     guard try oldest.step(), oldest.int64(0) > known.lowerBound else { return }
-    var delete = try connection.prepare("DELETE FROM change WHERE rev < ?")
+    var delete = try store.connection.prepare("DELETE FROM change WHERE rev < ?")
     delete.bind(oldest.int64(0))
     try delete.run()
   }
-}
 
-func jsonArray(_ keys: [some RowKey]) -> String { "[" + keys.map(\.description).joined(separator: ",") + "]" }
+  /// When messages of a range were delivered, by user, as far as the change log has it.
+  package func deliveries(
+    in conversation: ConversationKey, overlapping range: SeqRange
+  ) throws -> [UserKey: [(range: SeqRange, at: Timestamp)]] {
+    var statement = try store.connection.prepare(
+      """
+      SELECT user, from_seq, to_seq, at FROM change
+      WHERE kind = ? AND conversation = ? AND from_seq <= ? AND to_seq >= ? ORDER BY rev
+      """)
+    statement.bind(Kind.deliveryReceipt.rawValue)
+    statement.bind(conversation)
+    statement.bind(range.upperBound)
+    statement.bind(range.lowerBound)
+    var found: [UserKey: [(range: SeqRange, at: Timestamp)]] = [:]
+    while try statement.step() {
+      found[statement.userKey(0), default: []].append((try statement.seqs(1, 2), statement.timestamp(3)))
+    }
+    return found
+  }
+}

@@ -11,8 +11,8 @@ private struct MentionFinder {
 
   /// Linear in the participants.
   init(_ store: Store, _ conversation: ConversationKey) throws {
-    for user in try store.participantKeys(of: conversation) {
-      let handle = try store.handle(user).description
+    for user in try store.members.participantKeys(of: conversation) {
+      let handle = try store.users.handle(user).description
       users[ExactString(handle)] = user
       if let first = handle.unicodeScalars.first { firsts.insert(first) }
       longest = max(longest, handle.unicodeScalars.count)
@@ -49,7 +49,7 @@ private struct MentionFinder {
 }
 
 /// Finds mentions in texts of several conversations, whose participants it looks up once.
-final class Mentions {
+final class MentionFinders {
   private let store: Store
   private var finders: [ConversationKey: MentionFinder] = [:]
 

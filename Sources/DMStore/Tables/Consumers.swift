@@ -1,7 +1,10 @@
 package import DMModel
 
-extension Store {
-  package struct ConsumerRow {
+/// TODO
+package struct Consumers {
+  let store: Store
+
+  package struct Row {
     package let key: Int64
     package let name: String
     package var position: Cursor.Position
@@ -12,18 +15,18 @@ extension Store {
     package let marksDelivered: Bool
   }
 
-  package func consumers(of user: UserKey, named name: String? = nil) throws -> [ConsumerRow] {
-    var statement = try connection.prepare(
+  package func all(of user: UserKey, named name: String? = nil) throws -> [Row] {
+    var statement = try store.connection.prepare(
       """
       SELECT id, name, rev, seq, used_at, skipped_count, conversations, marks_delivered FROM consumer
       WHERE user = ?1 AND (?2 IS NULL OR name = ?2) ORDER BY name
       """)
     statement.bind(user)
     statement.bind(name)
-    var rows: [ConsumerRow] = []
+    var rows: [Row] = []
     while try statement.step() {
       rows.append(
-        ConsumerRow(
+        Row(
           key: statement.int64(0), name: statement.text(1),
           position: Cursor.Position(rev: Int64(statement.int(2)), seq: statement.int(3)),
           usedAt: statement.timestamp(4),
@@ -32,8 +35,8 @@ extension Store {
     return rows
   }
 
-  package func insertConsumer(_ name: String, of user: UserKey, at position: Cursor.Position, now: Timestamp) throws {
-    var statement = try connection.prepare(
+  package func insert(_ name: String, of user: UserKey, at position: Cursor.Position, now: Timestamp) throws {
+    var statement = try store.connection.prepare(
       "INSERT INTO consumer (user, name, rev, seq, used_at, marks_delivered) VALUES (?, ?, ?, ?, ?, 0)")
     statement.bind(user)
     statement.bind(name)
@@ -41,26 +44,26 @@ extension Store {
     statement.bind(position.seq)
     statement.bind(now)
     try statement.run()
-    try seal(connection.lastInsertedRow, of: .consumer)
+    try store.seal(store.connection.lastInsertedRow, of: .consumer)
   }
 
   /// Notes what a consumer's stream is about, now that it begins.
-  package func describeConsumer(
+  package func describe(
     _ key: Int64, conversations: [ConversationKey]?, marksDelivered: Bool, now: Timestamp
   ) throws {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       "UPDATE consumer SET conversations = ?, marks_delivered = ?, used_at = ? WHERE id = ?")
     statement.bind(conversations.map(jsonArray))
     statement.bind(marksDelivered)
     statement.bind(now)
     statement.bind(key)
     try statement.run()
-    try seal(key, of: .consumer)
+    try store.seal(key, of: .consumer)
   }
 
   /// Moves a consumer to where its row says that it stands.
-  package func moveConsumer(_ row: ConsumerRow, now: Timestamp) throws {
-    var statement = try connection.prepare(
+  package func move(_ row: Row, now: Timestamp) throws {
+    var statement = try store.connection.prepare(
       "UPDATE consumer SET rev = ?, seq = ?, skipped_count = ?, used_at = ? WHERE id = ?")
     statement.bind(row.position.rev)
     statement.bind(row.position.seq)
@@ -68,11 +71,11 @@ extension Store {
     statement.bind(now)
     statement.bind(row.key)
     try statement.run()
-    try seal(row.key, of: .consumer)
+    try store.seal(row.key, of: .consumer)
   }
 
-  package func deleteConsumer(_ key: Int64) throws {
-    var statement = try connection.prepare("DELETE FROM consumer WHERE id = ?")
+  package func delete(_ key: Int64) throws {
+    var statement = try store.connection.prepare("DELETE FROM consumer WHERE id = ?")
     statement.bind(key)
     try statement.run()
   }
@@ -84,7 +87,7 @@ extension Store {
   package func messagesOfOthers(
     after rev: Int64, upTo last: Int64 = .max, conversations: String?, as viewer: Viewer
   ) throws -> [(conversation: ConversationKey, count: Int, last: Int)] {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       """
       SELECT ch.conversation, m.seq, m.sender, m.deleted_at IS NOT NULL, m.expires_at FROM change ch
       CROSS JOIN participant p ON p.conversation = ch.conversation AND p.user = ?1

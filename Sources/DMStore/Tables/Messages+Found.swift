@@ -1,6 +1,6 @@
 package import DMModel
 
-extension Store {
+extension Messages {
   /// What a search is about besides words.
   package struct SearchFilter {
     /// Nil for all that the user is or was in.
@@ -39,7 +39,7 @@ extension Store {
 
   /// Whether a message passes a filter, and the user sees it.
   package func passes(_ key: MessageKey, _ filter: SearchFilter, as viewer: Viewer) throws -> Bool {
-    var statement = try connection.prepare(as: "passes", "\(Self.filtered) WHERE m.id = ?10 AND \(Self.passes)")
+    var statement = try store.connection.prepare(as: "passes", "\(Self.filtered) WHERE m.id = ?10 AND \(Self.passes)")
     Self.bind(filter, to: &statement)
     statement.bind(key)
     return try statement.step() && sees(statement, filter, as: viewer)
@@ -50,9 +50,9 @@ extension Store {
     let isOne = filter.conversations?.count == 1
     var statement =
       isOne
-      ? try connection.prepare(
+      ? try store.connection.prepare(
         as: "newest of one", "\(Self.filtered) WHERE m.conversation = ?10 AND \(Self.passes) ORDER BY m.seq DESC")
-      : try connection.prepare(
+      : try store.connection.prepare(
         as: "newest of all",
         "\(Self.filtered) INDEXED BY message_created WHERE \(Self.passes) ORDER BY m.created_at DESC, m.id DESC")
     Self.bind(filter, to: &statement)
@@ -84,7 +84,7 @@ extension Store {
   package func messageKeys(of conversations: [ConversationKey]) throws -> KeySet {
     var keys = KeySet(upTo: try lastMessageKey())
     for conversation in conversations {
-      var statement = try connection.prepare("SELECT id FROM message WHERE conversation = ?")
+      var statement = try store.connection.prepare("SELECT id FROM message WHERE conversation = ?")
       statement.bind(conversation)
       while try statement.step() { keys.insert(statement.messageKey(0)) }
     }
@@ -92,12 +92,12 @@ extension Store {
   }
 
   /// The messages with these keys that a user sees, in the same order.
-  package func messages(_ keys: ArraySlice<MessageKey>, as viewer: Viewer) throws -> [(
+  package func seen(_ keys: ArraySlice<MessageKey>, as viewer: Viewer) throws -> [(
     key: MessageKey, message: Message
   )] {
     var found: [(MessageKey, Message)] = []
     for key in keys {
-      var statement = try connection.prepare(
+      var statement = try store.connection.prepare(
         as: "by key", "SELECT \(Self.messageColumns) FROM message m WHERE m.id = ?")
       statement.bind(key)
       if try statement.step(), let message = try message(statement, from: 0, as: viewer) {

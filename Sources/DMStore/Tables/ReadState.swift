@@ -1,11 +1,32 @@
 package import DMModel
 
-extension Store {
+/// TODO
+package struct ReadState {
+  let store: Store
+
+  /// Adds new messages to what a user has read; the count of them is `update`'s.
+  package func extendReadRanges(by range: SeqRange, of user: UserKey, in conversation: ConversationKey) throws {
+    do {
+      var extend = try store.connection.prepare(
+        """
+        UPDATE read_range SET to_seq = ?1 WHERE conversation = ?3 AND user = ?4 AND to_seq = ?2 - 1
+        AND from_seq = (SELECT max(from_seq) FROM read_range WHERE conversation = ?3 AND user = ?4)
+        """)
+      extend.bind(range.upperBound)
+      extend.bind(range.lowerBound)
+      extend.bind(conversation)
+      extend.bind(user)
+      try extend.run()
+    }
+    if store.connection.changes > 0 { return }
+    try insertReadRange(range, of: user, in: conversation)
+  }
+
   /// A user's read ranges that overlap a range, ascending.
   package func readRanges(of user: UserKey, in conversation: ConversationKey, overlapping range: SeqRange) throws
     -> [SeqRange]
   {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       """
       SELECT from_seq, to_seq FROM read_range WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?4
       AND from_seq >= coalesce((SELECT max(from_seq) FROM read_range
@@ -31,9 +52,12 @@ extension Store {
   package func unreachable(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws -> [SeqRange]
   {
     let hidden = try viewer.hidden(in: range, of: conversation)
-    let expired = try expiredMessages(now: viewer.now).filter { $0.conversation == conversation && range ~= $0.seq }
+    let expired = try store.messages.expiredMessages(now: viewer.now).filter {
+      $0.conversation == conversation && range ~= $0.seq
+    }
     if try expired.isEmpty && viewer.blockedUsers().isEmpty { return hidden }
-    let blocked = try blockedMessages(by: viewer.user, in: conversation, range) + expired.map { $0.seq...$0.seq }
+    let blocked =
+      try store.blocks.blockedMessages(by: viewer.user, in: conversation, range) + expired.map { $0.seq...$0.seq }
     return coalesced((hidden + blocked).sorted { $0.lowerBound < $1.lowerBound })
   }
 
@@ -75,7 +99,7 @@ extension Store {
   private func settledMessages(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws
     -> [SeqRange]
   {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       """
       SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
       AND (sender = ?2 OR deleted_at IS NOT NULL OR system_kind IS NOT NULL) ORDER BY seq
@@ -83,26 +107,6 @@ extension Store {
     let settled = try ranges(&statement, viewer.user, conversation, range)
     let unreachable = try unreachable(range, as: viewer, in: conversation)
     return coalesced((settled + unreachable).sorted { $0.lowerBound < $1.lowerBound })
-  }
-
-  /// The messages of a range that a user sent.
-  package func messages(of sender: UserKey, _ range: SeqRange, in conversation: ConversationKey) throws -> [SeqRange] {
-    var statement = try connection.prepare(
-      "SELECT seq, seq FROM message WHERE conversation = ?1 AND sender = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq")
-    return try ranges(&statement, sender, conversation, range)
-  }
-
-  /// The messages of a range that others sent and a user sees.
-  package func messagesOfOthers(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws
-    -> [SeqRange]
-  {
-    var statement = try connection.prepare(
-      """
-      SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
-      AND sender <> ?2 AND deleted_at IS NULL ORDER BY seq
-      """)
-    let others = try ranges(&statement, viewer.user, conversation, range)
-    return try coalesced(gaps(in: others, left: unreachable(range, as: viewer, in: conversation)))
   }
 
   /// What a statement says of ranges; its parameters are the conversation, the user, and the ends.
@@ -122,7 +126,7 @@ extension Store {
     _ old: [SeqRange], with new: [SeqRange], of user: UserKey, in conversation: ConversationKey
   ) throws {
     if let first = old.first, let last = old.last {
-      var delete = try connection.prepare(
+      var delete = try store.connection.prepare(
         "DELETE FROM read_range WHERE conversation = ? AND user = ? AND from_seq BETWEEN ? AND ?")
       delete.bind(conversation)
       delete.bind(user)
@@ -135,7 +139,7 @@ extension Store {
 
   /// Replaces all that a user has read of a conversation; the count of it stays as it is.
   package func setReadRanges(_ ranges: [SeqRange], of user: UserKey, in conversation: ConversationKey) throws {
-    var delete = try connection.prepare("DELETE FROM read_range WHERE conversation = ? AND user = ?")
+    var delete = try store.connection.prepare("DELETE FROM read_range WHERE conversation = ? AND user = ?")
     delete.bind(conversation)
     delete.bind(user)
     try delete.run()
@@ -143,7 +147,7 @@ extension Store {
   }
 
   func insertReadRange(_ range: SeqRange, of user: UserKey, in conversation: ConversationKey) throws {
-    var insert = try connection.prepare(
+    var insert = try store.connection.prepare(
       "INSERT INTO read_range (conversation, user, from_seq, to_seq) VALUES (?, ?, ?, ?)")
     insert.bind(conversation)
     insert.bind(user)
@@ -156,7 +160,7 @@ extension Store {
   private func addToReadCount(_ ranges: [SeqRange], _ sign: Int, of user: UserKey, in conversation: ConversationKey)
     throws
   {
-    var counts = try connection.prepare(
+    var counts = try store.connection.prepare(
       """
       SELECT blocked_count, mention_count, EXISTS (SELECT 1 FROM mention WHERE conversation = ?1 AND user = ?2)
       FROM participant WHERE conversation = ?1 AND user = ?2
@@ -167,11 +171,11 @@ extension Store {
     var (blocked, mentioned) = (0, 0)
     for range in ranges {
       if counts.int(0) > 0 {
-        blocked += try blockedMessages(by: user, in: conversation, range).count
+        blocked += try store.blocks.blockedMessages(by: user, in: conversation, range).count
       }
-      if counts.bool(2) { mentioned += try mentions(user, in: conversation, range) }
+      if counts.bool(2) { mentioned += try store.mentions.count(user, in: conversation, range) }
     }
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       """
       UPDATE participant SET read_count = read_count + ?, blocked_count = blocked_count - ?,
         mention_count = mention_count - ? WHERE conversation = ? AND user = ?
@@ -186,7 +190,7 @@ extension Store {
 
   /// How many messages are unread for a user, without what has expired meanwhile.
   package func unreadCount(in conversation: ConversationKey, as viewer: Viewer) throws -> Int {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       """
       SELECT coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count FROM participant p
       JOIN conversation c ON c.id = p.conversation WHERE p.conversation = ? AND p.user = ?
@@ -212,15 +216,15 @@ extension Store {
       return furthest > 0 ? [1...furthest] : []
     }
     do {
-      var statement = try connection.prepare(
+      var statement = try store.connection.prepare(
         "UPDATE participant SET delivered_seq = ?1 WHERE conversation = ?2 AND user = ?3")
       statement.bind(seq)
       statement.bind(conversation)
       statement.bind(user)
       try statement.run()
     }
-    try append(.deliveryReceipt, conversation: conversation, user: user, seqs: new, at: time)
-    try append(changes, by: user, conversation: conversation, at: time)
+    try store.changes.append(.deliveryReceipt, conversation: conversation, user: user, seqs: new, at: time)
+    try store.changes.append(changes, by: user, conversation: conversation, at: time)
     return new
   }
 
@@ -239,7 +243,7 @@ extension Store {
   func furthestDelivered(in conversation: ConversationKey, besides user: UserKey? = nil) throws -> [(
     user: UserKey, seq: Int
   )] {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       "SELECT user, delivered_seq FROM participant WHERE conversation = ? AND delivered_seq > 0")
     statement.bind(conversation)
     var furthest: [(user: UserKey, seq: Int)] = []
@@ -254,7 +258,7 @@ extension Store {
 
   /// The participants who received anything, and how far.
   package func delivered(in conversation: ConversationKey) throws -> [(user: UserKey, seq: Int)] {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       "SELECT user, delivered_seq FROM participant WHERE conversation = ? AND delivered_seq > 0")
     statement.bind(conversation)
     var found: [(user: UserKey, seq: Int)] = []
@@ -263,10 +267,26 @@ extension Store {
   }
 
   package func deliveredSeq(to user: UserKey, in conversation: ConversationKey) throws -> Int {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       "SELECT delivered_seq FROM participant WHERE conversation = ? AND user = ?")
     statement.bind(conversation)
     statement.bind(user)
     return try statement.step() ? statement.int(0) : 0
+  }
+
+  /// A time before which a user has read everything: the earliest from the first unread message of each conversation on.
+  ///
+  /// Linear in the messages after those, because times need not ascend.
+  package func oldestUnread(of user: UserKey) throws -> Timestamp? {
+    var statement = try store.connection.prepare(
+      """
+      SELECT min((SELECT min(m.created_at) FROM message m WHERE m.conversation = c.id AND m.seq >= coalesce(
+        (SELECT iif(from_seq = 1, to_seq + 1, 1) FROM read_range r
+          WHERE r.conversation = c.id AND r.user = p.user ORDER BY from_seq LIMIT 1), 1)))
+      FROM participant p CROSS JOIN conversation c ON c.id = p.conversation
+      WHERE p.user = ? AND coalesce(p.left_seq, c.last_seq) > p.read_count
+      """)
+    statement.bind(user)
+    return try statement.step() && !statement.isNull(0) ? statement.timestamp(0) : nil
   }
 }

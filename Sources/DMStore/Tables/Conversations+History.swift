@@ -1,6 +1,6 @@
 package import DMModel
 
-extension Store {
+extension Conversations {
   /// The messages of a conversation that imports added.
   package struct History {
     package var count = 0
@@ -14,13 +14,13 @@ extension Store {
   }
 
   package func history(of conversation: ConversationKey) throws -> History {
-    var statement = try connection.prepare("SELECT message_count, last_seq FROM history WHERE conversation = ?")
+    var statement = try store.connection.prepare("SELECT message_count, last_seq FROM history WHERE conversation = ?")
     statement.bind(conversation)
     return try statement.step() ? History(count: statement.int(0), lastSeq: statement.int(1)) : History()
   }
 
   package func set(_ history: History, of conversation: ConversationKey) throws {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       "INSERT OR REPLACE INTO history (conversation, message_count, last_seq) VALUES (?, ?, ?)")
     statement.bind(conversation)
     statement.bind(history.count)

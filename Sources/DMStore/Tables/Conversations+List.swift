@@ -1,14 +1,14 @@
 package import DMModel
 
-extension Store {
+extension Conversations {
   /// A page of a user's conversations: pinned first, then newest activity.
   ///
   /// Costs in proportion to the page, besides the user's groups over 64 participants.
-  package func conversations(_ query: ListQuery, after cursor: PageCursor?, as viewer: Viewer)
+  package func list(_ query: ListQuery, after cursor: PageCursor?, as viewer: Viewer)
     throws -> [Conversation]
   {
-    if query.matching != nil { try connection.addFolding() }
-    var statement = try connection.prepare(text: Self.listSQL(query, paged: cursor != nil))
+    if query.matching != nil { try store.connection.addFolding() }
+    var statement = try store.connection.prepare(text: Self.listSQL(query, paged: cursor != nil))
     statement.bind(viewer.user)
     // What has expired unnoticed still counts in the query, and may empty the page of it.
     let isLonger = try query.unreadOnly && viewer.hasPending
@@ -21,17 +21,17 @@ extension Store {
       statement.bind(cursor.lastActivity)
       statement.bind(cursor.conversation)
     }
-    let found = try conversations(&statement, as: viewer)
+    let found = try read(&statement, as: viewer)
     return isLonger ? Array(found.filter { $0.unreadCount > 0 }.prefix(query.limit ?? .max)) : found
   }
 
   /// One conversation as a participant sees it, or as one who has left does.
-  package func conversation(_ key: ConversationKey, as viewer: Viewer) throws -> Conversation? {
-    var statement = try connection.prepare(
+  package func seen(_ key: ConversationKey, as viewer: Viewer) throws -> Conversation? {
+    var statement = try store.connection.prepare(
       text: "SELECT \(Self.listColumns) FROM participant p \(Self.listJoins) WHERE p.conversation = ?2 AND p.user = ?1")
     statement.bind(viewer.user)
     statement.bind(key)
-    return try conversations(&statement, as: viewer).first
+    return try read(&statement, as: viewer).first
   }
 
   /// How many messages are unread in the conversations that the query selects.
@@ -39,10 +39,10 @@ extension Store {
     if try viewer.hasPending {
       var all = query
       all.limit = nil
-      return try conversations(all, after: nil, as: viewer).reduce(0) { $0 + $1.unreadCount }
+      return try list(all, after: nil, as: viewer).reduce(0) { $0 + $1.unreadCount }
     }
-    if query.matching != nil { try connection.addFolding() }
-    var statement = try connection.prepare(
+    if query.matching != nil { try store.connection.addFolding() }
+    var statement = try store.connection.prepare(
       text: """
         SELECT coalesce(sum(\(Self.unread)), 0) FROM participant p
         CROSS JOIN conversation c ON c.id = p.conversation WHERE p.user = ?1 AND ?2 \(Self.filter(query))
@@ -130,7 +130,7 @@ extension Store {
     iif(p.left_seq IS NULL, c.expire_after, f.expire_after),
     coalesce(p.left_seq, c.last_seq), p.is_deleted + p.is_blocked,
     (SELECT n.name FROM own_name n WHERE n.user = p.user AND n.conversation = c.id), p.left_seq IS NOT NULL, p.is_owner,
-    \(messageColumns)
+    \(Messages.messageColumns)
     """
 
   private static let listJoins = """
@@ -139,29 +139,32 @@ extension Store {
     LEFT JOIN former f ON f.user = p.user AND f.conversation = c.id
     """
 
-  private func conversations(_ row: inout Statement, as viewer: Viewer) throws -> [Conversation] {
-    let store = try uuid()
+  private func read(_ row: inout Statement, as viewer: Viewer) throws -> [Conversation] {
+    let uuid = try store.uuid()
     var result: [Conversation] = []
     while try row.step() {
       let key = row.conversationKey(0)
       let pending = try viewer.pending(in: key)
       let isPinned = row.bool(6)
-      conversationIDs[key.number] = row.identifier(1)
-      var last = row.isNull(23) ? nil : try message(row, from: 23, as: viewer)
+      store.conversationIDs[key.number] = row.identifier(1)
+      var last = row.isNull(23) ? nil : try store.messages.message(row, from: 23, as: viewer)
       // The newest of all is not for this user, or has just expired.
-      if last == nil, !row.isNull(23) { last = try newestMessage(in: key, upTo: row.int(18), as: viewer) }
+      if last == nil, !row.isNull(23) {
+        last = try store.messages.newestMessage(in: key, upTo: row.int(18), as: viewer)
+      }
       let isFormer = row.bool(21)
       let words = row.text(11).utf8.split(separator: 0x20)
       // Of a participant, the flag of owners comes before the handle; of a former one's there is none.
       let participants = words.map { Handle(stored: String(Substring(isFormer ? $0 : $0.dropFirst()))) }
       var conversation = Conversation(
         id: row.identifier(1), isGroup: row.bool(2), title: row.optionalText(3), ownName: row.optionalText(20),
-        creator: try row.optionalUserKey(4).map(handle), myRole: isFormer ? .former : row.bool(22) ? .owner : .member,
+        creator: try row.optionalUserKey(4).map(store.users.handle),
+        myRole: isFormer ? .former : row.bool(22) ? .owner : .member,
         participants: participants, lastMessage: last?.preview, lastActivityAt: row.timestamp(5),
         unreadCount: max(0, try row.count(8) - pending.unread),
         lastReadSeq: row.optionalInt(9), isPinned: isPinned, isArchived: row.bool(7),
         pageCursor: PageCursor(
-          store: store, isPinned: isPinned, lastActivity: row.timestamp(5), conversation: key))
+          store: uuid, isPinned: isPinned, lastActivity: row.timestamp(5), conversation: key))
       if !isFormer, conversation.isGroup {
         conversation.owners = zip(words, participants).filter { $0.0.first == UInt8(ascii: "1") }.map(\.1)
       }
@@ -185,16 +188,16 @@ extension Store {
   /// What a person calls a conversation.
   package func name(of conversation: Conversation, as viewer: Viewer) throws -> String {
     if let name = conversation.ownName ?? conversation.title { return name }
-    let me = try handle(viewer.user)
+    let me = try store.users.handle(viewer.user)
     let others = conversation.participants.filter { $0 != me }
-    return try (others.isEmpty ? [me] : others).map { try displayName(of: $0) }.joined(separator: ", ")
+    return try (others.isEmpty ? [me] : others).map { try store.users.displayName(of: $0) }.joined(separator: ", ")
   }
 
   /// The first message that a user sees and has not read.
   ///
   /// Linear in the unread ones before it that the user does not see.
   private func firstUnread(in conversation: ConversationKey, as viewer: Viewer) throws -> Int? {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       """
       SELECT m.seq, m.sender, m.deleted_at IS NOT NULL, m.expires_at FROM message m WHERE m.conversation = ?1
       AND m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = ?1 AND r.user = ?2

@@ -1,38 +1,41 @@
 package import DMModel
 
-extension Store {
-  package func blockedUsers(by user: UserKey) throws -> [UserKey] {
-    var statement = try connection.prepare("SELECT blocked FROM block WHERE user = ? ORDER BY at, blocked")
+/// TODO
+package struct Blocks {
+  let store: Store
+
+  package func users(by user: UserKey) throws -> [UserKey] {
+    var statement = try store.connection.prepare("SELECT blocked FROM block WHERE user = ? ORDER BY at, blocked")
     statement.bind(user)
-    return try userKeys(&statement)
+    return try statement.userKeys()
   }
 
   package func blockers(of user: UserKey) throws -> [UserKey] {
-    var statement = try connection.prepare("SELECT user FROM block WHERE blocked = ?")
+    var statement = try store.connection.prepare("SELECT user FROM block WHERE blocked = ?")
     statement.bind(user)
-    return try userKeys(&statement)
+    return try statement.userKeys()
   }
 
   /// Those in a conversation who block anybody: an imported announcement may be by somebody who never was in it.
   package func blockers(in conversation: ConversationKey) throws -> [UserKey] {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       "SELECT DISTINCT b.user FROM block b JOIN participant p ON p.conversation = ?1 AND p.user = b.user")
     statement.bind(conversation)
-    return try userKeys(&statement)
+    return try statement.userKeys()
   }
 
   /// Whether anybody blocks anybody.
   func hasBlocks() throws -> Bool {
-    var any = try connection.prepare("SELECT 1 FROM block LIMIT 1")
+    var any = try store.connection.prepare("SELECT 1 FROM block LIMIT 1")
     return try any.step()
   }
 
   /// The participants who block other participants, and the blocked ones.
   ///
   /// Linear in the participants where anybody blocks anybody.
-  package func blocks(among conversation: ConversationKey) throws -> [UserKey: Set<UserKey>] {
+  package func all(among conversation: ConversationKey) throws -> [UserKey: Set<UserKey>] {
     guard try hasBlocks() else { return [:] }
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       """
       SELECT b.user, b.blocked FROM participant p CROSS JOIN block b ON b.user = p.user
       CROSS JOIN participant o ON o.conversation = p.conversation AND o.user = b.blocked WHERE p.conversation = ?
@@ -44,67 +47,44 @@ extension Store {
   }
 
   package func hasBlocked(_ other: UserKey, by user: UserKey) throws -> Bool {
-    var statement = try connection.prepare("SELECT 1 FROM block WHERE user = ? AND blocked = ?")
+    var statement = try store.connection.prepare("SELECT 1 FROM block WHERE user = ? AND blocked = ?")
     statement.bind(user)
     statement.bind(other)
     return try statement.step()
   }
 
-  package func userKeys(_ statement: inout Statement) throws -> [UserKey] {
-    var keys: [UserKey] = []
-    while try statement.step() { keys.append(statement.userKey(0)) }
-    return keys
-  }
-
-  package func conversationKeys(_ statement: inout Statement) throws -> [ConversationKey] {
-    var keys: [ConversationKey] = []
-    while try statement.step() { keys.append(statement.conversationKey(0)) }
-    return keys
-  }
-
   /// Notes that a user blocks another, or does so no more.
   ///
   /// - Returns: whether that is new.
-  package func setBlock(_ isBlocked: Bool, of other: UserKey, by user: UserKey, at time: Timestamp) throws -> Bool {
+  package func set(_ isBlocked: Bool, of other: UserKey, by user: UserKey, at time: Timestamp) throws -> Bool {
     var statement =
       isBlocked
-      ? try connection.prepare("INSERT INTO block (user, blocked, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
-      : try connection.prepare("DELETE FROM block WHERE user = ? AND blocked = ?")
+      ? try store.connection.prepare("INSERT INTO block (user, blocked, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
+      : try store.connection.prepare("DELETE FROM block WHERE user = ? AND blocked = ?")
     statement.bind(user)
     statement.bind(other)
     if isBlocked { statement.bind(time) }
     try statement.run()
-    return connection.changes > 0
-  }
-
-  /// The conversations that two users are, or were, both in.
-  package func sharedConversations(_ one: UserKey, _ other: UserKey) throws -> [ConversationKey] {
-    var statement = try connection.prepare(
-      """
-      SELECT p.conversation FROM participant p JOIN participant o ON o.conversation = p.conversation AND o.user = ?2
-      WHERE p.user = ?1 ORDER BY p.conversation
-      """)
-    statement.bind(one)
-    statement.bind(other)
-    return try conversationKeys(&statement)
+    return store.connection.changes > 0
   }
 
   /// Counts again what the user's blocks hide of a conversation, and when something reached the user there last.
   ///
   /// Linear in the messages that the user has not read.
-  package func applyBlocks(of user: UserKey, in conversation: ConversationKey) throws {
-    guard let row = try self.conversation(key: conversation), let place = try membership(of: user, in: conversation)
+  package func apply(of user: UserKey, in conversation: ConversationKey) throws {
+    guard let row = try store.conversations.row(key: conversation),
+      let place = try store.members.membership(of: user, in: conversation)
     else { return }
     let all = 1...max(1, place.leftSeq ?? row.lastSeq)
-    let unread = gaps(in: all, left: try readRanges(of: user, in: conversation, overlapping: all))
+    let unread = gaps(in: all, left: try store.readState.readRanges(of: user, in: conversation, overlapping: all))
     var blocked = 0
     var mentioned = 0
     for gap in unread where row.lastSeq > 0 {
       blocked += try blockedMessages(by: user, in: conversation, gap).count
-      mentioned += try mentions(user, in: conversation, gap)
+      mentioned += try store.mentions.count(user, in: conversation, gap)
     }
     let activity = try lastActivity(of: user, in: row, upTo: all.upperBound)
-    var update = try connection.prepare(
+    var update = try store.connection.prepare(
       """
       UPDATE participant SET blocked_count = ?1, mention_count = ?2, last_activity = ?3,
         is_blocked = EXISTS (SELECT 1 FROM conversation c JOIN block b ON b.user = ?5
@@ -120,27 +100,27 @@ extension Store {
   }
 
   /// Hides from each of those who have joined, and from those who block them, what the users that they block say.
-  package func applyBlocks(toThoseWhoJoined users: [UserKey], _ conversation: ConversationKey) throws {
+  package func apply(toThoseWhoJoined users: [UserKey], _ conversation: ConversationKey) throws {
     guard try hasBlocks() else { return }
     for user in users {
-      if try !blockedUsers(by: user).isEmpty { try applyBlocks(of: user, in: conversation) }
-      for blocker in try blockers(of: user) { try applyBlocks(of: blocker, in: conversation) }
+      if try !self.users(by: user).isEmpty { try apply(of: user, in: conversation) }
+      for blocker in try blockers(of: user) { try apply(of: blocker, in: conversation) }
     }
   }
 
   /// The messages of a range that were sent by users that a user blocks.
   func blockedMessages(by user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws -> [SeqRange] {
-    var statement = try connection.prepare(
+    var statement = try store.connection.prepare(
       """
       SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
       AND sender IN (SELECT blocked FROM block WHERE user = ?2) ORDER BY seq
       """)
-    return try ranges(&statement, user, conversation, range)
+    return try store.readState.ranges(&statement, user, conversation, range)
   }
 
   /// When the newest message was said that was not by a user that this user blocks; nil where their row need not repeat it.
-  private func lastActivity(of user: UserKey, in row: ConversationRow, upTo end: Int) throws -> Timestamp? {
-    var statement = try connection.prepare(
+  private func lastActivity(of user: UserKey, in row: Conversations.Row, upTo end: Int) throws -> Timestamp? {
+    var statement = try store.connection.prepare(
       """
       SELECT coalesce((SELECT created_at FROM message WHERE conversation = ?1 AND seq <= ?3
           AND sender NOT IN (SELECT blocked FROM block WHERE user = ?2) ORDER BY seq DESC LIMIT 1), c.created_at),
@@ -153,7 +133,7 @@ extension Store {
     statement.bind(row.key)
     statement.bind(user)
     statement.bind(end)
-    statement.bind(Self.smallGroup)
+    statement.bind(Conversations.smallGroup)
     guard try statement.step() else { return nil }
     return statement.bool(1) && statement.timestamp(0) == row.lastActivity ? nil : statement.timestamp(0)
   }

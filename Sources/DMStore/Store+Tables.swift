@@ -1,0 +1,17 @@
+// The tables by what they are about. A value of these types is made where it is used, and keeps nothing but the store.
+
+extension Store {
+  package var attachments: Attachments { Attachments(store: self) }
+  package var blocks: Blocks { Blocks(store: self) }
+  package var changes: Changes { Changes(store: self) }
+  package var consumers: Consumers { Consumers(store: self) }
+  package var conversations: Conversations { Conversations(store: self) }
+  package var members: Members { Members(store: self) }
+  package var mentions: Mentions { Mentions(store: self) }
+  package var messages: Messages { Messages(store: self) }
+  package var reactions: Reactions { Reactions(store: self) }
+  package var readState: ReadState { ReadState(store: self) }
+  package var reports: Reports { Reports(store: self) }
+  package var searchIndex: SearchIndex { SearchIndex(store: self) }
+  package var users: Users { Users(store: self) }
+}

@@ -1,0 +1,125 @@
+package import DMModel
+internal import DMSystem
+
+extension Messages {
+  /// A message as its row says, without a check of who may see it.
+  package struct Row {
+    let key: MessageKey
+    let place: Place
+    let sender: UserKey
+    let text: String?
+    let mentions: [String]
+  }
+
+  package func row(at place: Place) throws -> Row? {
+    var statement = try store.connection.prepare(
+      "SELECT id, sender, text, mentions FROM message WHERE conversation = ? AND seq = ?")
+    statement.bind(place.conversation)
+    statement.bind(place.seq)
+    guard try statement.step() else { return nil }
+    return Row(
+      key: statement.messageKey(0), place: place, sender: statement.userKey(1), text: statement.optionalText(2),
+      mentions: statement.text(3).utf8.split(separator: 0x20).map { String(Substring($0)) })
+  }
+
+  /// Leaves of a message a tombstone: its text is overwritten, and nobody counts it any more.
+  ///
+  /// Linear in the participants, most of all in those who have not read it.
+  package func bury(_ message: Row, at time: Timestamp) throws {
+    let (conversation, seq) = (message.place.conversation, message.place.seq)
+    for user in try store.readState.unreadBy(seq, in: conversation) {
+      _ = try store.readState.cover(seq...seq, by: user, in: conversation)
+    }
+    if !message.mentions.isEmpty { try store.mentions.set([], of: message) }
+    if let text = message.text { try store.searchIndex.remove(text, of: message.key) }
+    try store.attachments.remove(of: message.key)
+    do {
+      var reactions = try store.connection.prepare("DELETE FROM reaction WHERE message = ?")
+      reactions.bind(message.key)
+      try reactions.run()
+    }
+    do {
+      var update = try store.connection.prepare(
+        """
+        UPDATE message SET text = NULL, edited_at = NULL, reaction_count = 0, attachment_count = 0, deleted_at = ?
+        WHERE id = ?
+        """)
+      update.bind(time)
+      update.bind(message.key)
+      try update.run()
+    }
+    try store.seal(message.key.number, of: .message)
+    var last = try store.connection.prepare(
+      """
+      UPDATE conversation SET last_message = (SELECT id FROM message WHERE conversation = ?1 AND deleted_at IS NULL
+        ORDER BY seq DESC LIMIT 1) WHERE id = ?1 AND last_message = ?2
+      """)
+    last.bind(conversation)
+    last.bind(message.key)
+    try last.run()
+    try store.changes.append(.deleted, conversation: conversation, user: message.sender, seqs: seq...seq, at: .now)
+  }
+
+  /// Messages that have expired and that nobody has buried yet, oldest first.
+  package func expiredMessages(now: Timestamp, limit: Int = -1) throws -> [(
+    conversation: ConversationKey, seq: Int, sender: UserKey, at: Timestamp
+  )] {
+    var statement = try store.connection.prepare(
+      """
+      SELECT conversation, seq, sender, expires_at FROM message
+      WHERE expires_at <= ? AND deleted_at IS NULL ORDER BY expires_at LIMIT ?
+      """)
+    statement.bind(now)
+    statement.bind(limit)
+    var found: [(conversation: ConversationKey, seq: Int, sender: UserKey, at: Timestamp)] = []
+    while try statement.step() {
+      found.append((statement.conversationKey(0), statement.int(1), statement.userKey(2), statement.timestamp(3)))
+    }
+    return found
+  }
+
+  /// When the next message expires.
+  package func nextExpiry() throws -> Timestamp? {
+    var statement = try store.connection.prepare(
+      "SELECT expires_at FROM message WHERE expires_at IS NOT NULL AND deleted_at IS NULL ORDER BY expires_at LIMIT 1")
+    return try statement.step() ? statement.timestamp(0) : nil
+  }
+
+  /// How many expired messages a write buries at the most besides what it is for, and for how many microseconds it goes
+  /// on doing so: others wait for it.
+  private static let burials = (count: 500, time: 20_000 as Int64)
+
+  /// Buries what has expired, the oldest first; the rest is left for the next write.
+  ///
+  /// - Returns: how many messages.
+  @discardableResult
+  package func buryExpired(now: Timestamp = .now) throws -> Int {
+    let end = monotonicMicroseconds() + Self.burials.time
+    var count = 0
+    for message in try expiredMessages(now: now, limit: Self.burials.count)
+    where count == 0 || monotonicMicroseconds() < end {
+      let place = Place(conversation: message.conversation, seq: message.seq)
+      if let stored = try row(at: place) { try bury(stored, at: message.at) }
+      count += 1
+    }
+    return count
+  }
+
+  /// Replaces the text of a message.
+  package func edit(_ message: Row, to text: String, mentioning users: [UserKey], at time: Timestamp) throws {
+    if let old = message.text { try store.searchIndex.remove(old, of: message.key) }
+    try store.searchIndex.add(text, of: message.key)
+    do {
+      var update = try store.connection.prepare("UPDATE message SET text = ?, edited_at = ? WHERE id = ?")
+      update.bind(text)
+      update.bind(time)
+      update.bind(message.key)
+      try update.run()
+    }
+    try store.mentions.set(users, of: message)
+    try store.seal(message.key.number, of: .message)
+    let seqs = message.place.seq...message.place.seq
+    try store.changes.append(
+      .edited, conversation: message.place.conversation, user: message.sender, seqs: seqs, at: time)
+  }
+}

@@ -1,0 +1,63 @@
+package import DMModel
+
+extension Messages {
+  /// The messages of a range that a user sent.
+  package func seqs(of sender: UserKey, _ range: SeqRange, in conversation: ConversationKey) throws -> [SeqRange] {
+    var statement = try store.connection.prepare(
+      "SELECT seq, seq FROM message WHERE conversation = ?1 AND sender = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq")
+    return try store.readState.ranges(&statement, sender, conversation, range)
+  }
+
+  /// The messages of a range that others sent and a user sees.
+  package func seqsOfOthers(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws
+    -> [SeqRange]
+  {
+    var statement = try store.connection.prepare(
+      """
+      SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4
+      AND sender <> ?2 AND deleted_at IS NULL ORDER BY seq
+      """)
+    let others = try store.readState.ranges(&statement, viewer.user, conversation, range)
+    return try coalesced(gaps(in: others, left: store.readState.unreachable(range, as: viewer, in: conversation)))
+  }
+
+  /// The senders of a range of messages, in the order of their first ones, each with what a user sees of their messages.
+  ///
+  /// - Parameters:
+  ///   - only: nil for all senders.
+  ///   - other: a sender who is left out; nil for none.
+  package func senders(
+    of seqs: SeqRange, in conversation: ConversationKey, only: UserKey? = nil, besides other: UserKey? = nil,
+    as viewer: Viewer
+  ) throws -> [(sender: UserKey, first: Int, seqs: [SeqRange])] {
+    var statement = try store.connection.prepare(
+      """
+      SELECT seq, sender, deleted_at IS NOT NULL, expires_at FROM message
+      WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq
+      """)
+    statement.bind(conversation)
+    statement.bind(seqs.lowerBound)
+    statement.bind(seqs.upperBound)
+    var places: [UserKey: Int] = [:]
+    var found: [(sender: UserKey, first: Int, seqs: [SeqRange])] = []
+    while try statement.step() {
+      let (seq, sender) = (statement.int(0), statement.userKey(1))
+      if sender == other || only.map({ $0 != sender }) == true { continue }
+      let place = places[sender] ?? found.count
+      if place == found.count {
+        found.append((sender, seq, []))
+        places[sender] = place
+      }
+      guard
+        try viewer.sees(
+          seq, in: conversation, from: sender, isGone: statement.bool(2), expiresAt: statement.optionalTimestamp(3))
+      else { continue }
+      if let last = found[place].seqs.last, last.upperBound + 1 == seq {
+        found[place].seqs[found[place].seqs.count - 1] = last.lowerBound...seq
+      } else {
+        found[place].seqs.append(seq...seq)
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,81 @@
+package import DMModel
+internal import DMSystem
+
+extension ReadState {
+  /// Hides a range from a user; what is hidden counts as read.
+  ///
+  /// - Returns: the parts that were not hidden yet.
+  @discardableResult
+  package func hide(_ range: SeqRange, from user: UserKey, in conversation: ConversationKey, isDeleted: Bool) throws
+    -> [SeqRange]
+  {
+    var before = try store.connection.prepare(
+      """
+      SELECT from_seq, to_seq FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND to_seq >= ?3 AND from_seq <= ?4
+      AND from_seq >= coalesce((SELECT max(from_seq) FROM hidden_range
+        WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3), 0)
+      ORDER BY from_seq
+      """)
+    let added = gaps(in: range, left: try ranges(&before, user, conversation, range))
+    for part in added {
+      let joined = try takeNeighbors(of: part, user, conversation, isDeleted: isDeleted)
+      var insert = try store.connection.prepare(
+        "INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted) VALUES (?, ?, ?, ?, ?)")
+      insert.bind(conversation)
+      insert.bind(user)
+      insert.bind(joined.lowerBound)
+      insert.bind(joined.upperBound)
+      insert.bind(isDeleted)
+      try insert.run()
+    }
+    if isDeleted {
+      // What was hidden already is deleted, too: being added again with the history does not bring it back.
+      var delete = try store.connection.prepare(
+        """
+        UPDATE hidden_range SET is_deleted = 1 WHERE conversation = ? AND user = ? AND from_seq >= ? AND to_seq <= ?
+        AND NOT is_deleted
+        """)
+      delete.bind(conversation)
+      delete.bind(user)
+      delete.bind(range.lowerBound)
+      delete.bind(range.upperBound)
+      try delete.run()
+    }
+    _ = try cover(range, by: user, in: conversation)
+    return added
+  }
+
+  /// A range together with those that it touches, which are taken away: a user who deletes message after message leaves
+  /// one.
+  private func takeNeighbors(of range: SeqRange, _ user: UserKey, _ conversation: ConversationKey, isDeleted: Bool)
+    throws
+    -> SeqRange
+  {
+    var take = try store.connection.prepare(
+      """
+      DELETE FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND is_deleted = ?5
+      AND (from_seq = ?4 + 1 OR to_seq = ?3 - 1 AND from_seq = (SELECT max(from_seq) FROM hidden_range
+        WHERE conversation = ?1 AND user = ?2 AND from_seq < ?3))
+      RETURNING from_seq, to_seq
+      """)
+    take.bind(conversation)
+    take.bind(user)
+    take.bind(range.lowerBound)
+    take.bind(range.upperBound)
+    take.bind(isDeleted)
+    var all = range
+    while try take.step() {
+      all = min(all.lowerBound, take.int(0))...max(all.upperBound, take.int(1))
+    }
+    return all
+  }
+
+  /// Shows a user again what was said before they joined or while they were away.
+  package func showHistory(to user: UserKey, in conversation: ConversationKey) throws {
+    var delete = try store.connection.prepare(
+      "DELETE FROM hidden_range WHERE conversation = ? AND user = ? AND NOT is_deleted")
+    delete.bind(conversation)
+    delete.bind(user)
+    try delete.run()
+  }
+}

@@ -1,0 +1,21 @@
+package import DMModel
+
+/// TODO
+package struct Reports {
+  let store: Store
+
+  /// Keeps a copy of a message for the people who run the store; another report by the same user replaces the reason.
+  package func report(_ message: Messages.Row, by user: UserKey, reason: String?, at time: Timestamp) throws {
+    var insert = try store.connection.prepare(
+      """
+      INSERT INTO report (message, reporter, at, reason, text) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (message, reporter) DO UPDATE SET at = excluded.at, reason = excluded.reason, text = excluded.text
+      """)
+    insert.bind(message.key)
+    insert.bind(user)
+    insert.bind(time)
+    insert.bind(reason)
+    insert.bind(message.text)
+    try insert.run()
+  }
+}
