@@ -4,15 +4,15 @@
 /// `seq`. A receipt can change the status of a million messages, and a stream may be cut anywhere between them.
 public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
   package struct Position: Hashable, Comparable {
-    package var rev: Int64
+    package var rev: Rev
     package var seq = 0
 
-    package init(rev: Int64, seq: Int = 0) {
+    package init(rev: Rev, seq: Int = 0) {
       self.rev = rev
       self.seq = seq
     }
 
-    package static let start = Position(rev: 0)
+    package static let start = Position(rev: .zero)
 
     package static func < (a: Position, b: Position) -> Bool { (a.rev, a.seq) < (b.rev, b.seq) }
   }
@@ -55,7 +55,7 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
         put(UInt64(position.seq))
         put(UInt8(ascii: "-"))
       }
-      put(UInt64(position.rev))
+      put(UInt64(position.rev.number))
       put(UInt8(ascii: "-"))
       put(store)
       put(UInt8(ascii: "c"))
@@ -78,6 +78,6 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
       throw DMError(
         .badCursor, "the cursor '\(text)' is another store's; begin with --cursor start or now", subject: text)
     }
-    self.init(store: store, Position(rev: rev, seq: seq))
+    self.init(store: store, Position(rev: Rev(number: rev), seq: seq))
   }
 }

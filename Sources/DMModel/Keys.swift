@@ -34,3 +34,41 @@ package struct MessageKey: RowKey {
   @usableFromInline package let number: Int64
   @inlinable package init(number: Int64) { self.number = number }
 }
+
+@frozen @usableFromInline
+package struct AttachmentKey: RowKey {
+  @usableFromInline package let number: Int64
+  @inlinable package init(number: Int64) { self.number = number }
+}
+
+@frozen @usableFromInline
+package struct ConsumerKey: RowKey {
+  @usableFromInline package let number: Int64
+  @inlinable package init(number: Int64) { self.number = number }
+}
+
+@frozen @usableFromInline
+package struct ReportKey: RowKey {
+  @usableFromInline package let number: Int64
+  @inlinable package init(number: Int64) { self.number = number }
+}
+
+/// The key of a row of any table whose rows have digests.
+@frozen @usableFromInline
+package struct RowNumber: RowKey {
+  @usableFromInline package let number: Int64
+  @inlinable package init(number: Int64) { self.number = number }
+}
+
+/// The number of a change in the change log: each change has the next one, and none is used twice.
+@frozen @usableFromInline
+package struct Rev: RowKey {
+  @usableFromInline package let number: Int64
+  @inlinable package init(number: Int64) { self.number = number }
+
+  /// Before the first change.
+  package static var zero: Rev { Rev(number: 0) }
+
+  @inlinable package static func + (rev: Rev, count: Int64) -> Rev { Rev(number: rev.number + count) }
+  @inlinable package static func - (rev: Rev, count: Int64) -> Rev { Rev(number: rev.number - count) }
+}

@@ -1,6 +1,9 @@
 internal import DMModel
 package import DMSystem
 
+// Reads: store.
+// Writes: change.
+
 /// What `store.lock` says about the last commit, so that what the log lost is noticed.
 ///
 /// It is written before and after each commit and never synced: a power loss leaves an older one, whose `rev` is lower
@@ -13,13 +16,13 @@ package struct CommitMark: Equatable {
   /// The store's id: another database may have been put into the folder.
   var store: Identifier
   /// The last change that was committed.
-  var rev: Int64
+  var rev: Rev
 
   /// The bytes of one.
   static let length = 64
   private static let (synced, unsynced) = ("synced", "commit")
 
-  init(isSynced: Bool = true, store: Identifier, rev: Int64) {
+  init(isSynced: Bool = true, store: Identifier, rev: Rev) {
     (self.isSynced, self.store, self.rev) = (isSynced, store, rev)
   }
 
@@ -28,14 +31,14 @@ package struct CommitMark: Equatable {
     guard bytes.count == Self.length, bytes.last == UInt8(ascii: "\n") else { return nil }
     let words = bytes.dropLast().split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
     guard words.count == 3, [Self.synced, Self.unsynced].contains(words[0]), let store = Identifier(words[1]),
-      let rev = Int64(words[2]), rev >= 0
+      let number = Int64(words[2]), number >= 0
     else { return nil }
-    self.init(isSynced: words[0] == Self.synced, store: store, rev: rev)
+    self.init(isSynced: words[0] == Self.synced, store: store, rev: Rev(number: number))
   }
 
   /// A line: `synced`, or `commit` while it is not; the id; the change in 19 digits.
   var bytes: [UInt8] {
-    let digits = String(rev)
+    let digits = String(rev.number)
     let zeros = String(repeating: "0", count: 19 - digits.utf8.count)
     return Array("\(isSynced ? Self.synced : Self.unsynced) \(store) \(zeros)\(digits)\n".utf8)
   }
@@ -46,7 +49,7 @@ extension StoreLocation {
   func commitMark() -> CommitMark? { readFile(lock, limit: CommitMark.length).flatMap(CommitMark.init) }
 
   /// Whether something was committed here: only then is there a mark with a change, or a bell.
-  private var wasUsed: Bool { commitMark().map { $0.rev > 0 } ?? false || fileExists(bell) }
+  private var wasUsed: Bool { commitMark().map { $0.rev > .zero } ?? false || fileExists(bell) }
 
   /// - Parameter isEmpty: looks again, because another process may have made the tables meanwhile.
   /// - Throws: `store_damaged` for a store that was used and has no tables, or no database, any more.
@@ -65,14 +68,14 @@ extension Store {
     // AUTOINCREMENT keeps the largest number that was ever given (sqlite.org/autoinc.html).
     var statement = try connection.prepare(
       "SELECT uuid, (SELECT seq FROM sqlite_sequence WHERE name = 'change') FROM store")
-    guard try statement.step() else { return CommitMark(store: Identifier(high: 0, low: 0), rev: 0) }
-    return CommitMark(store: statement.identifier(0), rev: statement.int64(1))
+    guard try statement.step() else { return CommitMark(store: Identifier(high: 0, low: 0), rev: .zero) }
+    return CommitMark(store: statement.identifier(0), rev: statement.rev(1))
   }
 
   /// What the mark says that the store does not have.
   ///
   /// - Returns: the last change that was committed and the last that is there; nil when none is missing.
-  func missingChanges(_ mark: CommitMark? = nil) throws -> (committed: Int64, present: Int64)? {
+  func missingChanges(_ mark: CommitMark? = nil) throws -> (committed: Rev, present: Rev)? {
     guard let mark = mark ?? location.commitMark() else { return nil }
     let current = try currentMark()
     return mark.store == current.store && mark.rev > current.rev ? (mark.rev, current.rev) : nil
@@ -101,7 +104,7 @@ extension Store {
     insert.bind(Changes.Kind.conversation.rawValue)
     try insert.run()
     try seal(missing.committed + 1, of: .change)
-    return Int(missing.committed - missing.present)
+    return Int(missing.committed.number - missing.present.number)
   }
 
   /// Has everything that others committed on the disk, within a write transaction.
@@ -128,7 +131,7 @@ extension Store {
   package func commit(_ transaction: consuming Transaction, _ mark: CommitMark?, under lock: borrowing FileLock) throws
   {
     let new = try currentMark()
-    var before = mark ?? CommitMark(store: new.store, rev: 0)
+    var before = mark ?? CommitMark(store: new.store, rev: .zero)
     before.isSynced = false
     try lock.write(before.bytes)
     try transaction.commit()

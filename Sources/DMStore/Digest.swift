@@ -1,4 +1,4 @@
-internal import DMModel
+package import DMModel
 
 /// A number that changes with each bit of what is put into it: FNV-1a with 64 bits
 /// (draft-eastlake-fnv), whose every step can be undone, so that no single change is lost.
@@ -59,7 +59,7 @@ extension Store {
     /// The column that may be long.
     package let longest: String
     /// What a row is called.
-    package let reference: @Sendable (Int64, Store) throws -> String
+    package let reference: @Sendable (RowNumber, Store) throws -> String
 
     package static let message = SealedTable(
       name: "message",
@@ -67,13 +67,14 @@ extension Store {
         conversation, seq, sender, created_at, edited_at, expires_at, deleted_at, system_kind, uuid, text, nonce, reply_to,
         subject, mentions, forwarded_from
         """, numberCount: 8, textCount: 6, laterCount: 1, longest: "text",
-      reference: { try $1.messages.reference(to: MessageKey(number: $0)) })
+      reference: { try $1.messages.reference(to: MessageKey(number: $0.number)) })
     package static let attachment = SealedTable(
       name: "attachment",
       columns: """
         user, created_at, message, place, kind, size_bytes, width, height, duration, thumbnail_size_bytes, thumbnail_width,
         thumbnail_height, uuid, name, mime_type, sha256, waveform, thumbnail_sha256, thumbnail_mime_type
-        """, numberCount: 12, textCount: 7, longest: "name", reference: { try $1.attachments.reference(to: $0) })
+        """, numberCount: 12, textCount: 7, longest: "name",
+      reference: { try $1.attachments.reference(to: AttachmentKey(number: $0.number)) })
 
     package static let change = SealedTable(
       name: "change", key: "rev", columns: "at, kind, conversation, user, from_seq, to_seq, sender", numberCount: 7,
@@ -85,11 +86,11 @@ extension Store {
     package static let all = [message, attachment, change, consumer]
 
     /// Its rows of some keys, in their order.
-    package func rows(_ keys: ClosedRange<Int64>, of connection: borrowing Connection) throws -> Statement {
+    package func rows(_ keys: ClosedRange<RowNumber>, of connection: borrowing Connection) throws -> Statement {
       var rows = try connection.prepare(
         text: "SELECT \(key), digest, \(columns) FROM \(name) WHERE \(key) BETWEEN ? AND ? ORDER BY \(key)")
-      rows.bind(keys.lowerBound)
-      rows.bind(keys.upperBound)
+      rows.bind(keys.lowerBound.number)
+      rows.bind(keys.upperBound.number)
       return rows
     }
 
@@ -108,7 +109,7 @@ extension Store {
     }
 
     /// Writes the digests of rows that were changed.
-    func seal(_ keys: ClosedRange<Int64>, of connection: borrowing Connection) throws {
+    func seal(_ keys: ClosedRange<RowNumber>, of connection: borrowing Connection) throws {
       var rows = try rows(keys, of: connection)
       while try rows.step() {
         var write = try connection.prepare(text: "UPDATE \(name) SET digest = ? WHERE \(key) = ?")
@@ -120,5 +121,13 @@ extension Store {
   }
 
   /// Writes the digest of a row that was changed.
-  func seal(_ key: Int64, of table: SealedTable) throws { try table.seal(key...key, of: connection) }
+  func seal(_ key: some RowKey, of table: SealedTable) throws {
+    let number = RowNumber(number: key.number)
+    try table.seal(number...number, of: connection)
+  }
+}
+
+extension ClosedRange<RowNumber> {
+  /// Every row.
+  package static var all: Self { RowNumber(number: .min)...RowNumber(number: .max) }
 }

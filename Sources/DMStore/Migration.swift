@@ -1,6 +1,8 @@
 internal import DMModel
 internal import DMSystem
 
+// Writes: store.
+
 /// The schema's steps.
 ///
 /// A released one is never edited; the number of steps is the schema's version.
@@ -106,8 +108,8 @@ extension Store {
 
   /// Writes the digests that rows of an older schema do not have.
   package func sealRows(since schema: Int) throws {
-    if schema < 3 { try SealedTable.message.seal(.min ... .max, of: connection) }
-    if schema < 5 { for table in [SealedTable.change, .consumer] { try table.seal(.min ... .max, of: connection) } }
+    if schema < 3 { try SealedTable.message.seal(.all, of: connection) }
+    if schema < 5 { for table in [SealedTable.change, .consumer] { try table.seal(.all, of: connection) } }
   }
 
   package func version() throws -> Int64 { try pragma("PRAGMA user_version") }

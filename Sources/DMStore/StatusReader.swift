@@ -1,5 +1,7 @@
 package import DMModel
 
+// Reads: read_mark.
+
 /// How far messages have come, as one user sees it, for one pass over them.
 ///
 /// A reader or receiver blocked by the sender does not count, except for themselves: a user who is blocked must not learn

@@ -1,6 +1,8 @@
 package import DMModel
 package import DMSystem
 
+// Reads: store.
+
 /// The SQL of one store, and the path that every write takes.
 ///
 /// Not Sendable: a connection stays on its thread.
@@ -26,7 +28,7 @@ package final class Store {
   package private(set) var writeCount = 0
 
   /// The changes that the write under way has logged.
-  var logged: ClosedRange<Int64>?
+  var logged: ClosedRange<Rev>?
 
   /// Pages of the log at which a lone write, and a bulk one, moves it into the database.
   private static let loneLog = 100
@@ -90,24 +92,13 @@ package final class Store {
   /// store reads its whole log, so a lone write leaves little behind, a bulk one, or one of many, up to 4 MiB.
   ///
   /// - Parameters:
-  ///   - patience: milliseconds to wait for its turn; nil for those of the location.
+  ///   - timeout: how long to wait for other writers; nil for the busy timeout of the location.
   ///   - acceptsLoss: whether commits may be missing that the store had.
   package func write<T>(
-    isBulk: Bool = false, patience: Int? = nil, acceptsLoss: Bool = false, _ body: () throws -> T
+    isBulk: Bool = false, timeout: Duration? = nil, acceptsLoss: Bool = false, _ body: () throws -> T
   ) throws -> T {
-    let lock = try writeLock(patience: patience)
-    if !isReady {
-      // In case the process that created the store was killed before it did this.
-      try keepLog()
-      // The pages that a thousand messages touch do not fit into the cache of 2 MB that SQLite has by itself.
-      try connection.execute(
-        """
-        PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 8388608;
-        PRAGMA secure_delete = ON; PRAGMA cache_size = -16384
-        """)
-      rowChanges = RowChanges(of: DigestedTable.all, on: connection)
-      isReady = true
-    }
+    let lock = try writeLock(timeout: timeout)
+    if !isReady { try prepareToWrite() }
     let transaction = try connection.begin(.write)
     var isCommitted = false
     // Keys that were given in vain are given again.
@@ -134,11 +125,25 @@ package final class Store {
     return result
   }
 
-  package func writeLock(patience: Int? = nil) throws -> FileLock {
-    let patience = patience ?? Int(location.busyTimeout.microseconds / 1000)
+  private func prepareToWrite() throws {
+    // In case the process that created the store was killed before it did this.
+    try keepLog()
+    // The pages that a thousand messages touch do not fit into the cache of 2 MB that SQLite has by itself.
+    try connection.execute(
+      """
+      PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 8388608;
+      PRAGMA secure_delete = ON; PRAGMA cache_size = -16384
+      """)
+    rowChanges = RowChanges(of: DigestedTable.all, on: connection)
+    isReady = true
+  }
+
+  package func writeLock(timeout: Duration? = nil) throws -> FileLock {
+    let milliseconds = Int((timeout ?? location.busyTimeout).microseconds / 1000)
     return try FileLock(
-      path: location.lock, milliseconds: patience,
-      busy: "another process has been writing for \(patience / 1000) s; try again, or wait longer by --busy-timeout")
+      path: location.lock, milliseconds: milliseconds,
+      busy: "another process has been writing for \(milliseconds / 1000) s; try again, or wait longer by --busy-timeout"
+    )
   }
 
   /// Has the database keep a write-ahead log, once and for all.

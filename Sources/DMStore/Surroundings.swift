@@ -1,5 +1,7 @@
 package import DMModel
 
+// Reads: message, read_range, user.
+
 /// What a message record says besides the message itself: names, what it answers, whether it is unread.
 ///
 /// For one user and one state of the store. Each answer is remembered, so that a run of messages of one conversation

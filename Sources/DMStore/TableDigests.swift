@@ -1,3 +1,6 @@
+// Reads: table_digest.
+// Writes: table_digest.
+
 /// A table whose rows have one digest together: the sum of theirs, in `table_digest`, so that a row that is gone is missed.
 ///
 /// Not for tables that each message writes to; their rows have digests of their own.

@@ -1,5 +1,7 @@
 package import DMModel
 
+// Reads: hidden_range, participant.
+
 /// What one user sees of the store, for one pass over one state of it.
 ///
 /// Who sees which message is decided here and nowhere else.

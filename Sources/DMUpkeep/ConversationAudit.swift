@@ -31,19 +31,27 @@ final class ConversationAudit {
     let seq: Int
   }
 
+  /// The columns of a conversation.
+  private enum Column: Int32, QueryColumn {
+    case key, id, createdAt, lastSeq, lastMessage, lastActivity
+  }
+
   private init(_ store: Store, _ row: borrowing Statement) {
+    assert(row.has(Column.self))
     self.store = store
-    key = row.conversationKey(0)
-    id = row.identifier(1)
-    createdAt = row.timestamp(2)
-    stored = End(lastSeq: row.int(3), lastMessage: row.optionalMessageKey(4), lastActivity: row.timestamp(5))
-    end = End(lastActivity: row.timestamp(5))
+    key = row.conversationKey(Column.key)
+    id = row.identifier(Column.id)
+    createdAt = row.timestamp(Column.createdAt)
+    stored = End(
+      lastSeq: row.int(Column.lastSeq), lastMessage: row.optionalMessageKey(Column.lastMessage),
+      lastActivity: row.timestamp(Column.lastActivity))
+    end = End(lastActivity: row.timestamp(Column.lastActivity))
   }
 
   /// Calls `body` with each conversation of a store, before its messages are read.
   static func forEach(in store: Store, _ body: (ConversationAudit) throws -> Void) throws {
     var rows = try store.connection.prepare(
-      "SELECT id, uuid, created_at, last_seq, last_message, last_activity FROM conversation ORDER BY id")
+      "SELECT id AS key, uuid AS id, created_at, last_seq, last_message, last_activity FROM conversation ORDER BY key")
     while try rows.step() { try body(ConversationAudit(store, rows)) }
   }
 
@@ -64,24 +72,31 @@ final class ConversationAudit {
 
   // MARK: Messages
 
+  /// The columns of a message.
+  private enum MessageColumn: Int32, QueryColumn {
+    case key, seq, sender, createdAt, systemKind, deletedAt, mentions, hasText, reactionCount
+  }
+
   /// - Parameter findings: nil if faults need not be reported.
   func readMessages(_ findings: Findings?) throws {
     var messages = try store.connection.prepare(
       """
-      SELECT id, seq, sender, created_at, system_kind, deleted_at, mentions, text IS NOT NULL, reaction_count
+      SELECT id AS key, seq, sender, created_at, system_kind, deleted_at, mentions, text IS NOT NULL AS has_text,
+        reaction_count
       FROM message WHERE conversation = ? ORDER BY seq
       """)
     messages.bind(key)
+    assert(messages.has(MessageColumn.self))
     var before: Timestamp?
     while try messages.step() {
-      let seq = messages.int(1)
+      let seq = messages.int(MessageColumn.seq)
       let subject = "\(id):\(seq)"
       if seq != end.lastSeq + 1 {
         findings?.add(.counts, subject, "it follows the number \(end.lastSeq): there is a hole, or a number twice")
       }
       // A number that is far out of bounds cannot be computed with.
       guard seq > end.lastSeq, seq < 1 << 40 else { continue }
-      let time = messages.timestamp(3)
+      let time = messages.timestamp(MessageColumn.createdAt)
       // After the clock of a sender was corrected, times may go back by more than the tolerance.
       if let before, time <= before, before.microseconds - time.microseconds <= Messages.tolerance {
         findings?.add(.counts, subject, "it is not later than the message before it")
@@ -89,16 +104,23 @@ final class ConversationAudit {
       before = time
       end.lastSeq = seq
       end.lastActivity = time
-      let isTombstone = !messages.isNull(5)
-      if !isTombstone { end.lastMessage = messages.messageKey(0) }
-      if isTombstone, messages.bool(7) || !messages.isNull(6) || messages.bool(8) {
-        findings?.add(.counts, subject, "it is deleted, and not all of it is gone")
-      }
-      extend(&said[messages.userKey(2), default: []], by: seq)
-      if isTombstone || !messages.isNull(4) { extend(&quiet, by: seq) }
-      for handle in messages.text(6).utf8.split(separator: 0x20) {
-        mentions.insert(Mention(user: ExactString(String(Substring(handle))), seq: seq))
-      }
+      count(messages, seq, subject, findings)
+    }
+  }
+
+  /// Notes what a message counts for.
+  private func count(_ row: borrowing Statement, _ seq: Int, _ subject: String, _ findings: Findings?) {
+    let isTombstone = !row.isNull(MessageColumn.deletedAt)
+    if !isTombstone { end.lastMessage = row.messageKey(MessageColumn.key) }
+    if isTombstone,
+      row.bool(MessageColumn.hasText) || !row.isNull(MessageColumn.mentions) || row.bool(MessageColumn.reactionCount)
+    {
+      findings?.add(.counts, subject, "it is deleted, and not all of it is gone")
+    }
+    extend(&said[row.userKey(MessageColumn.sender), default: []], by: seq)
+    if isTombstone || !row.isNull(MessageColumn.systemKind) { extend(&quiet, by: seq) }
+    for handle in row.text(MessageColumn.mentions).utf8.split(separator: 0x20) {
+      mentions.insert(Mention(user: ExactString(String(Substring(handle))), seq: seq))
     }
   }
 

@@ -8,7 +8,7 @@ final class DigestAudit {
   private let progress: (String) throws -> Void
   private var count = 0
   /// The key of the row to check next; keys begin with 1.
-  private var next: Int64 = 1
+  private var next = RowNumber(number: 1)
 
   init(_ store: Store, _ table: Store.SealedTable, _ progress: @escaping (String) throws -> Void) {
     self.store = store
@@ -26,17 +26,18 @@ final class DigestAudit {
         guard let readable = try firstReadable(after: next) else {
           return findings.add(.digests, table.name, "the rows from \(next) on cannot be read; restore a backup")
         }
-        findings.add(.digests, table.name, "the rows \(next) to \(readable - 1) cannot be read; restore a backup")
+        findings.add(
+          .digests, table.name, "the rows \(next) to \(readable.number - 1) cannot be read; restore a backup")
         next = readable
       }
     }
   }
 
   private func scan(_ findings: Findings) throws {
-    var rows = try table.rows(next ... .max, of: store.connection)
+    var rows = try table.rows(next...RowNumber(number: .max), of: store.connection)
     while try rows.step() {
-      let key = rows.int64(0)
-      next = key &+ 1
+      let key = RowNumber(number: rows.int64(0))
+      next = RowNumber(number: key.number &+ 1)
       count += 1
       if count % 1000 == 0 { try progress("\(count) \(table.name)s held against their digests") }
       if !table.isSound(rows) {
@@ -46,7 +47,7 @@ final class DigestAudit {
   }
 
   /// The id of the row's message or attachment, or "row KEY" if that cannot be read either.
-  private func reference(to key: Int64) throws -> String {
+  private func reference(to key: RowNumber) throws -> String {
     do {
       return try table.reference(key, store)
     } catch let error as DMError {
@@ -56,40 +57,40 @@ final class DigestAudit {
   }
 
   /// The first row after a damaged page that can be read, found by bisection, because unreadable rows lie together.
-  private func firstReadable(after unread: Int64) throws -> Int64? {
-    var (below, width) = (unread, Int64(1))
-    var found: Int64?
+  private func firstReadable(after unread: RowNumber) throws -> RowNumber? {
+    var (below, width) = (unread.number, Int64(1))
+    var found: RowNumber?
     while found == nil, width < 1 << 40 {
-      found = try row(notBefore: unread + width)
-      if found == nil { below = unread + width }
+      found = try row(notBefore: unread.number + width)
+      if found == nil { below = unread.number + width }
       width *= 2
     }
-    guard var above = found else { return nil }
+    guard var above = found?.number else { return nil }
     while below + 1 < above {
       let middle = below + (above - below) / 2
-      if let row = try row(notBefore: middle) { above = min(row, middle) } else { below = middle }
+      if let row = try row(notBefore: middle) { above = min(row.number, middle) } else { below = middle }
     }
-    return above
+    return RowNumber(number: above)
   }
 
   /// The key of the first row that has at least this key; nil if it cannot be read, or there is none.
-  private func row(notBefore key: Int64) throws -> Int64? {
+  private func row(notBefore number: Int64) throws -> RowNumber? {
     do {
-      return try readRow(notBefore: key)
+      return try readRow(notBefore: number)
     } catch let error as DMError {
       guard error.isDamage else { throw error }
       return nil
     }
   }
 
-  private func readRow(notBefore key: Int64) throws -> Int64? {
+  private func readRow(notBefore number: Int64) throws -> RowNumber? {
     // Reads the longest column too, because a long value lies on overflow pages.
     var statement = try store.connection.prepare(
       text: """
         SELECT \(table.key), length(\(table.longest)) FROM \(table.name) WHERE \(table.key) >= ?
         ORDER BY \(table.key) LIMIT 1
         """)
-    statement.bind(key)
-    return try statement.step() ? statement.int64(0) : nil
+    statement.bind(number)
+    return try statement.step() ? RowNumber(number: statement.int64(0)) : nil
   }
 }

@@ -20,23 +20,32 @@ struct ParticipantRow {
 }
 
 extension ConversationAudit {
+  /// The columns of a participant.
+  private enum ParticipantColumn: Int32, QueryColumn {
+    case user, handle, readCount, blockedCount, mentionCount, lastActivity, deliveredSeq, leftSeq
+  }
+
   func participants() throws -> [ParticipantRow] {
     var rows = try store.connection.prepare(
       """
-      SELECT p.user, coalesce(u.handle, 'row ' || p.user), p.read_count, p.blocked_count, p.mention_count,
+      SELECT p.user, coalesce(u.handle, 'row ' || p.user) AS handle, p.read_count, p.blocked_count, p.mention_count,
         p.last_activity, p.delivered_seq, p.left_seq
       FROM participant p LEFT JOIN user u ON u.id = p.user WHERE p.conversation = ? ORDER BY p.user
       """)
     rows.bind(key)
+    assert(rows.has(ParticipantColumn.self))
     var result: [ParticipantRow] = []
     while try rows.step() {
       let counts = ParticipantCounts(
-        read: rows.int(2), blocked: rows.int(3), mentions: rows.int(4),
-        lastActivity: rows.isNull(5) ? nil : rows.timestamp(5))
+        read: rows.int(ParticipantColumn.readCount), blocked: rows.int(ParticipantColumn.blockedCount),
+        mentions: rows.int(ParticipantColumn.mentionCount),
+        lastActivity: rows.isNull(ParticipantColumn.lastActivity) ? nil : rows.timestamp(ParticipantColumn.lastActivity)
+      )
       result.append(
         ParticipantRow(
-          user: rows.userKey(0), handle: rows.text(1), counts: counts, deliveredSeq: rows.int(6),
-          leftSeq: rows.optionalInt(7)))
+          user: rows.userKey(ParticipantColumn.user), handle: rows.text(ParticipantColumn.handle), counts: counts,
+          deliveredSeq: rows.int(ParticipantColumn.deliveredSeq),
+          leftSeq: rows.optionalInt(ParticipantColumn.leftSeq)))
     }
     return result
   }

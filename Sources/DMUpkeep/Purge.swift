@@ -38,7 +38,7 @@ extension Upkeep {
     let due = try store.dueMessages()
     let changes = try store.pragma("SELECT count(*) FROM change")
     try buryExpired(in: store)
-    let limit = Timestamp(microseconds: Timestamp.now.microseconds - Self.patienceWithContents)
+    let limit = Timestamp(microseconds: Timestamp.now.microseconds - Self.minimumContentAge)
     let unsent = try store.write(isBulk: true) {
       try note(.purge, in: store)
       // Each call removes a limited number.
@@ -65,7 +65,7 @@ extension Upkeep {
   }
 
   /// Microseconds after which an unsent attachment, or a content without a row, is removed.
-  private static let patienceWithContents: Int64 = 86_400_000_000
+  private static let minimumContentAge: Int64 = 86_400_000_000
 
   /// Microseconds for which the write lock is held at a time.
   private static let turn: Int64 = 20_000

@@ -2,31 +2,40 @@ package import DMModel
 internal import DMStore
 
 extension Upkeep {
+  /// The columns of a report.
+  private enum ReportColumn: Int32, QueryColumn {
+    case key, messageID, conversationID, seq, sender, reporter, reason, text, at
+  }
+
   /// A page of reports, oldest first.
   ///
   /// - Parameter after: the last key of the page before.
   /// - Returns: a page, and its last key; nil at the end.
-  package func reports(after key: Int64 = 0, limit: Int = 500) throws -> (page: [Report], last: Int64)? {
+  package func reports(after key: ReportKey? = nil, limit: Int = 500) throws -> (page: [Report], last: ReportKey)? {
     let store = try store()
-    if key == 0 { try note(.reports) }
+    if key == nil { try note(.reports) }
     return try store.read {
+      var last = key ?? ReportKey(number: 0)
       var rows = try store.connection.prepare(
         """
-        SELECT r.id, m.uuid, c.uuid, m.seq, m.sender, r.reporter, r.reason, r.text, r.at
+        SELECT r.id AS key, m.uuid AS message_id, c.uuid AS conversation_id, m.seq, m.sender, r.reporter, r.reason, r.text, r.at
         FROM report r JOIN message m ON m.id = r.message JOIN conversation c ON c.id = m.conversation
         WHERE r.id > ? ORDER BY r.id LIMIT ?
         """)
-      rows.bind(key)
+      rows.bind(last.number)
       rows.bind(limit)
+      assert(rows.has(ReportColumn.self))
       var page: [Report] = []
-      var last = key
       while try rows.step() {
-        last = rows.int64(0)
+        last = ReportKey(number: rows.int64(ReportColumn.key))
         page.append(
           Report(
-            messageID: rows.identifier(1), conversationID: rows.identifier(2), seq: rows.int(3),
-            sender: try store.users.handle(rows.userKey(4)), user: try store.users.handle(rows.userKey(5)),
-            reason: rows.optionalText(6), text: rows.optionalText(7), reportedAt: rows.timestamp(8)))
+            messageID: rows.identifier(ReportColumn.messageID),
+            conversationID: rows.identifier(ReportColumn.conversationID), seq: rows.int(ReportColumn.seq),
+            sender: try store.users.handle(rows.userKey(ReportColumn.sender)),
+            user: try store.users.handle(rows.userKey(ReportColumn.reporter)),
+            reason: rows.optionalText(ReportColumn.reason), text: rows.optionalText(ReportColumn.text),
+            reportedAt: rows.timestamp(ReportColumn.at)))
       }
       return page.isEmpty ? nil : (page, last)
     }

@@ -72,7 +72,7 @@ public final class Upkeep {
 
   /// Records that a tool was used, unless the store cannot be written to now.
   func note(_ tool: Tool) throws {
-    _ = try attempt { try store().write(patience: 500) { try note(tool, in: store()) } }
+    _ = try attempt { try store().write(timeout: .milliseconds(500)) { try note(tool, in: store()) } }
   }
 
   /// Records that a tool was used; runs within a write transaction.

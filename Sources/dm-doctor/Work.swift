@@ -79,7 +79,7 @@ struct Work {
   }
 
   func printReports() throws {
-    var key: Int64 = 0
+    var key: ReportKey?
     while let (page, last) = try upkeep.reports(after: key) {
       for report in page { try print(report, text: UpkeepText.line) }
       key = last

@@ -6,10 +6,10 @@ struct KeystrokeClock {
   private var last: Int64 = 0
 
   static let delay: Int64 = 300_000
-  static let patience: Int64 = 4_000_000
+  static let idleTimeout: Int64 = 4_000_000
 
   mutating func strike(at moment: Int64) {
-    if first == nil || moment - last >= Self.patience { first = moment }
+    if first == nil || moment - last >= Self.idleTimeout { first = moment }
     last = moment
   }
 
@@ -17,14 +17,14 @@ struct KeystrokeClock {
   mutating func stop() { first = nil }
 
   mutating func isShowing(at moment: Int64) -> Bool {
-    if moment - last >= Self.patience { first = nil }
+    if moment - last >= Self.idleTimeout { first = nil }
     return first.map { moment - $0 >= Self.delay } ?? false
   }
 
   /// The time when `isShowing` may change without another key; nil if only a key can change it.
   func due(after moment: Int64) -> Int64? {
     guard let first else { return nil }
-    return moment < first + Self.delay ? first + Self.delay : last + Self.patience
+    return moment < first + Self.delay ? first + Self.delay : last + Self.idleTimeout
   }
 }
 

@@ -86,7 +86,7 @@ final class ChangeFeed {
   /// Moves over what the log no longer has.
   ///
   /// - Throws: `gap` for a consumer that does not accept one; then it stays where it is.
-  private func gap(upTo rev: Int64) throws -> MessagingEvent {
+  private func gap(upTo rev: Rev) throws -> MessagingEvent {
     let (from, to) = (cursor, Cursor(store: uuid, Cursor.Position(rev: rev)))
     if let name = query.consumer, !query.acceptsGap {
       throw DMError(

@@ -79,16 +79,7 @@ public final class Follower {
   public func next(within limit: Duration? = nil) throws -> [MessagingEvent]? {
     let deadline = limit.map { monotonicMicroseconds() + $0.microseconds }
     while true {
-      if query.follows, let heartbeat = try beats() { return [heartbeat] }
-      if mustRead, hasCaughtUp || !query.isCaughtUp {
-        let events = try read()
-        if !events.isEmpty { return events }
-        if mustRead { continue }
-      }
-      if !hasCaughtUp {
-        hasCaughtUp = true
-        return [.caughtUp(cursor)]
-      }
+      if let events = try available() { return events }
       guard query.follows else { return try end() }
       if let events = try signals?.next(), !events.isEmpty { return events }
       if try buryExpired() { continue }
@@ -108,6 +99,19 @@ public final class Follower {
   public func markDelivered(_ events: [MessagingEvent]) throws {
     delivery.add(events)
     try delivery.write(messenger)
+  }
+
+  /// The next events of the change log; nil if there are none.
+  private func available() throws -> [MessagingEvent]? {
+    repeat {
+      if query.follows, let heartbeat = try beats() { return [heartbeat] }
+      guard mustRead, hasCaughtUp || !query.isCaughtUp else { break }
+      let events = try read()
+      if !events.isEmpty { return events }
+    } while mustRead
+    if hasCaughtUp { return nil }
+    hasCaughtUp = true
+    return [.caughtUp(cursor)]
   }
 
   /// Does what is done at intervals, whatever happens.

@@ -6,7 +6,7 @@ extension Store {
     switch start {
     // Changes that were pruned are no gap for a reader that begins here.
     case .start: try changes.known().map { Cursor.Position(rev: $0.lowerBound - 1) } ?? .start
-    case .now: Cursor.Position(rev: try changes.known()?.upperBound ?? 0)
+    case .now: Cursor.Position(rev: try changes.known()?.upperBound ?? .zero)
     case .cursor(let text): try position(ofCursor: text)
     }
   }
@@ -16,7 +16,7 @@ extension Store {
   /// - Throws: `bad_cursor`, also for a position that the log has not reached.
   func position(ofCursor text: String) throws -> Cursor.Position {
     let position = try Cursor(text, store: uuid()).position
-    guard try position <= Cursor.Position(rev: changes.known()?.upperBound ?? 0) else {
+    guard try position <= Cursor.Position(rev: changes.known()?.upperBound ?? .zero) else {
       throw DMError(
         .badCursor,
         "the cursor '\(text)' is of something that has not happened yet; take one from a line of dm-tail -f",

@@ -72,7 +72,7 @@ extension Messenger {
     try createConversation(with: [handle])
   }
 
-  /// A new group of the user and those participants.
+  /// Creates a group of the user, who owns it, and others.
   ///
   /// - Parameters:
   ///   - title: the title, of 1 to 256 bytes.
@@ -91,7 +91,7 @@ extension Messenger {
 
 extension Session {
   func startDirect(with other: UserKey) throws -> Conversations.Row {
-    try store.conversations.insert(
+    try start(
       .direct(me, other), creator: me, participants: me == other ? [me] : [me, other], at: .now)
   }
 
@@ -111,8 +111,8 @@ extension Session {
       try bringBack(row)
       return row
     }
-    var row = try store.conversations.insert(.group(title: title), creator: me, participants: [me] + others, at: .now)
-    try store.messages.announce(.conversationCreated, [title], by: me, in: &row)
+    var row = try start(.group(title: title), creator: me, participants: [me] + others, at: .now)
+    try announce(.conversationCreated, [title], in: &row)
     for user in try store.blocks.blockers(of: me) where others.contains(user) { try putAside(row.key, of: user) }
     return row
   }

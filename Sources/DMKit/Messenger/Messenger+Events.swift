@@ -18,7 +18,7 @@ extension Messenger {
     try attempt {
       let isDue = try reading(false) { try !$0.store.messages.expiredMessages(now: .now).isEmpty }
       // Each writing begins with that.
-      if isDue { try writing(patience: 100) { _ in } }
+      if isDue { try writing(timeout: .milliseconds(100)) { _ in } }
     }
   }
 }

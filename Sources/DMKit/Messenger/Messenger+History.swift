@@ -98,23 +98,12 @@ public final class History {
 }
 
 extension Session {
-  /// The numbers that a query means, ascending; of the newest `limit` of them.
+  /// The numbers of the messages that a query selects, ascending; if it has a limit, the newest of them.
   fileprivate func ranges(
     _ query: HistoryQuery, in row: Conversations.Row, as viewer: Viewer
   ) throws -> [SeqRange] {
-    func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
-      guard case .message(let reference)? = bound else { return nil }
-      return try self.seq(of: reference, in: row)
-    }
     try store.messages.checkEnd(of: row)
-    let lower = try seq(query.since) ?? 1
-    let upper = try seq(query.before).map { $0 - 1 } ?? row.lastSeq
-    guard lower <= upper else { return [] }
-    var ranges = [lower...upper]
-    if let wanted = query.ranges {
-      let asked = try resolved(wanted, in: row).filter { $0.overlaps(lower...upper) }
-      ranges = coalesced(asked.map { $0.clamped(to: lower...upper) }.sorted { $0.lowerBound < $1.lowerBound })
-    }
+    var ranges = try numberedRanges(query, in: row)
     if case .time(let time)? = query.since {
       ranges = gaps(in: ranges, left: gaps(in: ranges, left: try store.messages.seqs(notBefore: time, in: row)))
     }
@@ -124,10 +113,31 @@ extension Session {
     if query.unreadOnly {
       ranges = try ranges.flatMap { try store.readState.wouldChange($0, toRead: true, as: viewer, in: row.key) }
     }
-    guard var missing = query.limit else { return ranges }
+    return try query.limit.map { try newest($0, of: ranges, in: row.key, as: viewer) } ?? ranges
+  }
+
+  /// What a query selects by numbers alone.
+  private func numberedRanges(_ query: HistoryQuery, in row: Conversations.Row) throws -> [SeqRange] {
+    func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
+      guard case .message(let reference)? = bound else { return nil }
+      return try self.seq(of: reference, in: row)
+    }
+    let lower = try seq(query.since) ?? 1
+    let upper = try seq(query.before).map { $0 - 1 } ?? row.lastSeq
+    guard lower <= upper else { return [] }
+    guard let wanted = query.ranges else { return [lower...upper] }
+    let asked = try resolved(wanted, in: row).filter { $0.overlaps(lower...upper) }
+    return coalesced(asked.map { $0.clamped(to: lower...upper) }.sorted { $0.lowerBound < $1.lowerBound })
+  }
+
+  /// The part of ranges that has the newest messages which the viewer sees.
+  private func newest(
+    _ limit: Int, of ranges: [SeqRange], in conversation: ConversationKey, as viewer: Viewer
+  ) throws -> [SeqRange] {
+    var missing = limit
     var newest: [SeqRange] = []
     for range in ranges.reversed() where missing > 0 {
-      let start = try store.messages.start(ofNewest: missing, in: range, of: row.key, as: viewer)
+      let start = try store.messages.start(ofNewest: missing, in: range, of: conversation, as: viewer)
       newest.append(start.seq...range.upperBound)
       missing -= start.count
     }
@@ -159,11 +169,14 @@ extension Session {
 }
 
 extension Messenger {
-  /// The messages that have these ids, in their order.
+  /// The messages with these ids, in their order.
   ///
-  /// - Returns: nil when there are no ids, or the first is that of a conversation of the user, or of nothing.
-  /// - Throws: `unknown_message` also of one that the user does not see.
-  public func messages(_ ids: [Identifier], includesReaders: Bool = false) throws -> [Message]? {
+  /// - Parameters:
+  ///   - ids: the ids.
+  ///   - includesReaders: whether each message has `readBy`.
+  /// - Returns: nil if there are no ids, or if the first is not the id of a message.
+  /// - Throws: `unknown_message`, also for a message that the user does not see.
+  package func messages(_ ids: [Identifier], includesReaders: Bool = false) throws -> [Message]? {
     try reading(nil) { session in
       let store = session.store
       guard let first = ids.first, try store.conversations.row(first) == nil, try store.messages.place(of: first) != nil

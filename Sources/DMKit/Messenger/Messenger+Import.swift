@@ -191,7 +191,7 @@ final class ImportBatch: Batch {
     _ kind: Conversations.NewConversation, id: Identifier? = nil, creator: UserKey? = nil, participants: [UserKey] = [],
     at time: Timestamp
   ) throws -> Conversations.Row {
-    let row = try store.conversations.insert(
+    let row = try session.start(
       kind, id: id, isImported: true, creator: creator, participants: participants, at: time)
     created.insert(row.key)
     return row
@@ -245,7 +245,7 @@ final class ImportBatch: Batch {
     for (key, first) in firstAdded.sorted(by: { $0.key < $1.key }) {
       guard let row = rows[key] else { continue }
       let new = first...row.lastSeq
-      try store.conversations.update(row, added: new.count, readBy: nil, sender: nil, isSaid: false)
+      try store.conversations.update(row, added: new.count, readBy: nil, sender: nil)
       for user in try members(of: key) { try store.readState.extendReadRanges(by: new, of: user, in: key) }
       for user in joined[key] ?? [] { _ = try store.readState.cover(1...row.lastSeq, by: user, in: key) }
       for user in try store.blocks.blockers(in: key) { try store.blocks.apply(of: user, in: key) }

@@ -19,9 +19,12 @@ extension Messenger {
     }
   }
 
-  /// Removes users from a group and says so in it; users remove themselves by leaving.
+  /// Removes users from a group, and announces it there.
   ///
-  /// - Returns: nil when none of them was in it.
+  /// For the user who acts there is `leave(_:)`.
+  ///
+  /// - Returns: nil if none of them was a participant.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func remove(_ handles: [String], from reference: ConversationReference) throws -> Conversation? {
     try changeGroup(reference, .remove) { session, row in
       let leaving = try session.userKeys(handles).filter { try session.store.members.isParticipant($0, of: row.key) }
@@ -30,7 +33,9 @@ extension Messenger {
     }
   }
 
-  /// Leaves a group; the last owner passes it on to the participant who has been in it longest.
+  /// Leaves a group; if the user was the last owner, the participant of the longest time becomes the owner.
+  ///
+  /// - Throws: `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func leave(_ reference: ConversationReference) throws -> Conversation? {
     try changeGroup(reference, .leave) { session, row in
       try session.end(session.me, in: &row)
@@ -38,20 +43,24 @@ extension Messenger {
     }
   }
 
-  /// Changes the title of a group and says so in it.
+  /// Changes the title of a group, and announces it there.
   ///
-  /// - Throws: `bad_field` besides.
+  /// - Returns: nil if it was the title already.
+  /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func setTitle(_ title: String, of reference: ConversationReference) throws -> Conversation? {
     try checkNewTitle(title)
     return try changeGroup(reference, .retitle) { session, row in
       if try session.asSeen(row).title.map(ExactString.init) == ExactString(title) { return false }
       try session.store.conversations.set(.title(title), of: row.key)
-      try session.store.messages.announce(.titleChanged, [title], by: session.me, in: &row)
+      try session.announce(.titleChanged, [title], in: &row)
       return true
     }
   }
 
-  /// Sets where a picture of a group is; nil for none.
+  /// Sets the address of the picture of a group; nil for none.
+  ///
+  /// - Returns: nil if nothing changed.
+  /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func setAvatar(_ url: String?, of reference: ConversationReference) throws -> Conversation? {
     try ProfileChange(avatarURL: url).check()
     return try changeGroup(reference, .changeAvatar) { session, row in
@@ -61,9 +70,10 @@ extension Messenger {
     }
   }
 
-  /// Has what is said from now on live that long; nil for ever.
+  /// Sets the time after which new messages expire; nil if they do not.
   ///
-  /// - Throws: `bad_field` unless it is a second at least.
+  /// - Returns: nil if nothing changed.
+  /// - Throws: `bad_field` for less than a second, `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func setExpiry(_ lifetime: Duration?, of reference: ConversationReference) throws -> Conversation? {
     if let lifetime { try checkLifetime(lifetime) }
     return try changeGroup(reference, .expire) { session, row in
@@ -104,7 +114,7 @@ extension Session {
     if joining.isEmpty { return false }
     let old = row.lastSeq
     // First to those who are in it, all at once, however many come.
-    try store.messages.announce(.userJoined, joining.map { try store.users.handle($0).description }, by: me, in: &row)
+    try announce(.userJoined, joining.map { try store.users.handle($0).description }, in: &row)
     for (index, user) in joining.enumerated() {
       try admit(user, to: row, announcedIn: old + 1 + index, withHistory: withHistory)
       if try store.blocks.hasBlocked(me, by: user) { try putAside(row.key, of: user) }
@@ -139,8 +149,8 @@ extension Session {
 
   /// Ends the membership of a user, and says so in the group.
   fileprivate func end(_ user: UserKey, in row: inout Conversations.Row) throws {
-    try store.messages.announce(.userLeft, [store.users.handle(user).description], by: me, in: &row)
-    try store.members.leave(row, user)
+    try announce(.userLeft, [store.users.handle(user).description], in: &row)
+    try endMembership(of: user, in: row)
     if try !store.blocks.users(by: user).isEmpty { try store.blocks.apply(of: user, in: row.key) }
     // A user who is out of it is told by a change of their own.
     try store.changes.append(.ownState, conversation: row.key, user: user, at: .now)

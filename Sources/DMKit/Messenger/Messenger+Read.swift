@@ -125,7 +125,7 @@ extension Messenger {
         try seqs.compactMap { id, seq in try session.undelivered(upTo: seq, in: id) }
       }
       if news.isEmpty { return }
-      try writing(patience: 100) { session in
+      try writing(timeout: .milliseconds(100)) { session in
         for (key, seq) in news { _ = try session.store.readState.markDelivered(seq, to: session.me, in: key, at: .now) }
       }
     }

@@ -76,41 +76,50 @@ private struct ReceiptList {
 
   func receipts(_ kinds: Set<Receipt.Kind>) throws -> [Receipt] {
     guard let first = ranges.first, let last = ranges.last else { return [] }
-    let store = viewer.store
     let hull = first.lowerBound...last.upperBound
-    var found: [(kind: Receipt.Kind, act: Act, ranges: [SeqRange])] = []
-    if kinds.contains(.delivery) {
-      let times = try store.changes.deliveries(in: row.key, overlapping: hull)
-      for (user, end) in try store.readState.delivered(in: row.key) {
-        let hidden = try store.readState.neverSeen(by: user, in: row.key)
-        let got = try seqs(of: user, in: 1...end, besides: hidden)
-        var rest = got
-        for (range, at) in times[user] ?? [] {
-          let part = got.filter(range.overlaps).map { $0.clamped(to: range) }
-          if !part.isEmpty { found.append((.delivery, Act(user: user, at: at), part)) }
-          rest = gaps(in: rest, left: [range])
-        }
-        if !rest.isEmpty { found.append((.delivery, Act(user: user, at: nil), rest)) }
-      }
-    }
-    if kinds.contains(.read) {
-      var acts: [Act: [SeqRange]] = [:]
-      for receipt in try store.readState.receipts(in: row.key, overlapping: hull) {
-        let read = try seqs(of: receipt.user, in: receipt.range)
-        if !read.isEmpty { acts[Act(user: receipt.user, at: receipt.at), default: []] += read }
-      }
-      found += acts.map { (.read, $0.key, $0.value) }
-    }
+    var found: [Found] = []
+    if kinds.contains(.delivery) { found += try deliveries(within: hull) }
+    if kinds.contains(.read) { found += try reads(within: hull) }
     found.sort {
       ($0.act.at?.microseconds ?? 0, $0.kind == .read ? 1 : 0, $0.act.user)
         < ($1.act.at?.microseconds ?? 0, $1.kind == .read ? 1 : 0, $1.act.user)
     }
+    let store = viewer.store
     let title = try store.conversations.title(of: row.key, as: viewer.user)
     return try found.map {
       Receipt(
         kind: $0.kind, conversationID: row.id, conversationTitle: title, user: try store.users.handle($0.act.user),
         ranges: coalesced($0.ranges), at: $0.act.at)
     }
+  }
+
+  private typealias Found = (kind: Receipt.Kind, act: Act, ranges: [SeqRange])
+
+  private func deliveries(within hull: SeqRange) throws -> [Found] {
+    let store = viewer.store
+    var found: [Found] = []
+    let times = try store.changes.deliveries(in: row.key, overlapping: hull)
+    for (user, end) in try store.readState.delivered(in: row.key) {
+      let hidden = try store.readState.neverSeen(by: user, in: row.key)
+      let got = try seqs(of: user, in: 1...end, besides: hidden)
+      var rest = got
+      for (range, at) in times[user] ?? [] {
+        let part = got.filter(range.overlaps).map { $0.clamped(to: range) }
+        if !part.isEmpty { found.append((.delivery, Act(user: user, at: at), part)) }
+        rest = gaps(in: rest, left: [range])
+      }
+      if !rest.isEmpty { found.append((.delivery, Act(user: user, at: nil), rest)) }
+    }
+    return found
+  }
+
+  private func reads(within hull: SeqRange) throws -> [Found] {
+    var acts: [Act: [SeqRange]] = [:]
+    for receipt in try viewer.store.readState.receipts(in: row.key, overlapping: hull) {
+      let read = try seqs(of: receipt.user, in: receipt.range)
+      if !read.isEmpty { acts[Act(user: receipt.user, at: receipt.at), default: []] += read }
+    }
+    return acts.map { (.read, $0.key, $0.value) }
   }
 
   /// The messages of a range for which a receipt of a user counts.

@@ -123,9 +123,9 @@ public final class Messenger {
   }
 
   /// Runs `body` in one durable transaction, as a user who is added when they may be.
-  func writing<T>(isBulk: Bool = false, patience: Int? = nil, _ body: (Session) throws -> T) throws -> T {
+  func writing<T>(isBulk: Bool = false, timeout: Duration? = nil, _ body: (Session) throws -> T) throws -> T {
     let store = try createdStore { _ = try body(session(in: $0)) }
-    return try store.write(isBulk: isBulk, patience: patience) { try body(session(in: store)) }
+    return try store.write(isBulk: isBulk, timeout: timeout) { try body(session(in: store)) }
   }
 
   /// A session that writes: the first user of a new store is created, whatever their handle, and so is the login name.

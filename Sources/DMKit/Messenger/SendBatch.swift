@@ -136,11 +136,9 @@ final class SendBatch: Batch {
 
   /// Writes what is kept for each conversation: its end, and that one has read one's own words.
   func finish() throws {
-    for (key, target) in targets.sorted(by: { $0.key < $1.key }) {
+    for (_, target) in targets.sorted(by: { $0.key < $1.key }) {
       guard let first = target.firstAdded else { continue }
-      let new = first...target.row.lastSeq
-      try store.conversations.update(target.row, added: new.count, readBy: session.me, sender: session.me, isSaid: true)
-      try store.readState.extendReadRanges(by: new, of: session.me, in: key)
+      try session.endSending(first...target.row.lastSeq, in: target.row)
     }
   }
 

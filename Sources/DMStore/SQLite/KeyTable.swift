@@ -11,14 +11,14 @@ package struct KeyTable<Value> {
   /// No row has it (sqlite.org/autoinc.html: a key is chosen from 1 on), and no program has this address.
   private static var free: Int64 { .min }
 
-  package subscript(key: Int64) -> Value? {
-    get { keys.isEmpty ? nil : values[slot(of: key)] }
+  package subscript(number: Int64) -> Value? {
+    get { keys.isEmpty ? nil : values[slot(of: number)] }
     set {
       // At most half of the slots are taken, so that a search is short.
       if 2 * (count + 1) > keys.count { grow() }
-      let slot = slot(of: key)
+      let slot = slot(of: number)
       if keys[slot] == Self.free { count += 1 }
-      keys[slot] = key
+      keys[slot] = number
       values[slot] = newValue
     }
   }
@@ -27,11 +27,11 @@ package struct KeyTable<Value> {
   var all: some Sequence<Value> { values.lazy.compactMap(\.self) }
 
   /// The slot that a key has, or would get.
-  private func slot(of key: Int64) -> Int {
+  private func slot(of number: Int64) -> Int {
     // Fibonacci hashing: neighbours, as keys often are, lie far apart.
     let mask = keys.count - 1
-    var slot = Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
-    while keys[slot] != key, keys[slot] != Self.free { slot = (slot + 1) & mask }
+    var slot = Int(truncatingIfNeeded: (UInt64(bitPattern: number) &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
+    while keys[slot] != number, keys[slot] != Self.free { slot = (slot + 1) & mask }
     return slot
   }
 

@@ -7,6 +7,9 @@ extension Statement {
   package mutating func bind(_ key: UserKey?) { bind(key?.number) }
   package mutating func bind(_ key: ConversationKey) { bind(key.number) }
   package mutating func bind(_ key: ConversationKey?) { bind(key?.number) }
+  package mutating func bind(_ key: AttachmentKey) { bind(key.number) }
+  package mutating func bind(_ key: ConsumerKey) { bind(key.number) }
+  package mutating func bind(_ rev: Rev) { bind(rev.number) }
   package mutating func bind(_ key: MessageKey) { bind(key.number) }
   package mutating func bind(_ key: MessageKey?) { bind(key?.number) }
 
@@ -17,6 +20,8 @@ extension Statement {
   package borrowing func optionalMessageKey(_ column: Int32) -> MessageKey? {
     isNull(column) ? nil : messageKey(column)
   }
+
+  package borrowing func rev(_ column: Int32) -> Rev { Rev(number: Int64(int(column))) }
 
   /// The keys of users in the first column of all rows.
   package mutating func userKeys() throws -> [UserKey] {

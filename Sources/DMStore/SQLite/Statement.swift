@@ -129,10 +129,10 @@ package struct Statement: ~Copyable {
   }
 
   /// A range of changes, likewise.
-  borrowing func revs(_ from: Int32, _ to: Int32) throws(DMError) -> ClosedRange<Int64> {
+  borrowing func revs(_ from: Int32, _ to: Int32) throws(DMError) -> ClosedRange<Rev> {
     let (lower, upper) = (Int64(int(from)), Int64(int(to)))
     guard lower >= 1, lower <= upper, upper < 1 << 53 else { throw damage("the changes \(lower) to \(upper)") }
-    return lower...upper
+    return Rev(number: lower)...Rev(number: upper)
   }
 
   /// A count.

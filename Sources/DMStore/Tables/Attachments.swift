@@ -1,13 +1,16 @@
 package import DMModel
 internal import DMSystem
 
-/// TODO
+// Reads: attachment.
+// Writes: attachment.
+
+/// What is attached to messages, and what was prepared and is in none yet.
 package struct Attachments {
   let store: Store
 
   /// An attachment as its row says, without a check of who may see it.
   package struct Row {
-    package let key: Int64
+    package let key: AttachmentKey
     /// Who prepared it.
     package let user: UserKey
     /// The message that carries it; nil as long as it was not sent.
@@ -15,34 +18,45 @@ package struct Attachments {
     package let attachment: Attachment
   }
 
-  static let attachmentColumns = """
-    a.id, a.user, a.message, a.uuid, a.kind, a.name, a.mime_type, a.size_bytes, a.sha256, a.width, a.height, a.duration,
+  /// The columns that rows are read by.
+  private enum Column: Int32, QueryColumn {
+    case key, user, message, id, kind, name, mimeType, sizeBytes, sha256, width, height, duration, waveform
+    case thumbnailSHA256, thumbnailMIMEType, thumbnailSizeBytes, thumbnailWidth, thumbnailHeight
+  }
+
+  static let columns = """
+    a.id AS key, a.user, a.message, a.uuid AS id, a.kind, a.name, a.mime_type, a.size_bytes, a.sha256, a.width, a.height, a.duration,
     a.waveform, a.thumbnail_sha256, a.thumbnail_mime_type, a.thumbnail_size_bytes, a.thumbnail_width, a.thumbnail_height
     """
 
   /// - Throws: `store_damaged` of a row that no program of dm has written.
   package func row(_ row: borrowing Statement) throws -> Row {
-    let id = row.identifier(3)
-    guard let kind = Attachment.Kind(number: row.int64(4)),
-      let hash = row.withBytes(8, { $0.flatMap(ContentHash.init) })
+    assert(row.has(Column.self))
+    let id = row.identifier(Column.id)
+    guard let kind = Attachment.Kind(number: row.int64(Column.kind)),
+      let hash = row.withBytes(Column.sha256, { $0.flatMap(ContentHash.init) })
     else { throw DMError(.storeDamaged, "the attachment '\(id)' cannot be read; see 'dm-doctor check --deep'") }
     var attachment = Attachment(
-      id: id, kind: kind, name: row.text(5), mimeType: row.text(6), sizeBytes: row.int(7), sha256: hash)
-    attachment.width = row.optionalInt(9)
-    attachment.height = row.optionalInt(10)
-    attachment.duration = row.optionalInt64(11).map { .microseconds($0) }
-    attachment.waveform = row.withBytes(12) { $0.map { Array($0) } }
-    attachment.thumbnail = row.withBytes(13) { $0.flatMap(ContentHash.init) }.map {
+      id: id, kind: kind, name: row.text(Column.name), mimeType: row.text(Column.mimeType),
+      sizeBytes: row.int(Column.sizeBytes), sha256: hash)
+    attachment.width = row.optionalInt(Column.width)
+    attachment.height = row.optionalInt(Column.height)
+    attachment.duration = row.optionalInt64(Column.duration).map { .microseconds($0) }
+    attachment.waveform = row.withBytes(Column.waveform) { $0.map { Array($0) } }
+    attachment.thumbnail = row.withBytes(Column.thumbnailSHA256) { $0.flatMap(ContentHash.init) }.map {
       Attachment.Thumbnail(
-        sha256: $0, mimeType: row.text(14), sizeBytes: row.int(15), width: row.int(16), height: row.int(17))
+        sha256: $0, mimeType: row.text(Column.thumbnailMIMEType), sizeBytes: row.int(Column.thumbnailSizeBytes),
+        width: row.int(Column.thumbnailWidth), height: row.int(Column.thumbnailHeight))
     }
     return Row(
-      key: row.int64(0), user: row.userKey(1), message: row.optionalMessageKey(2), attachment: attachment)
+      key: AttachmentKey(number: row.int64(Column.key)), user: row.userKey(Column.user),
+      message: row.optionalMessageKey(Column.message),
+      attachment: attachment)
   }
 
   package func row(_ id: Identifier) throws -> Row? {
     var statement = try store.connection.prepare(
-      as: "attachment", "SELECT \(Self.attachmentColumns) FROM attachment a WHERE a.uuid = ?")
+      as: "attachment", "SELECT \(Self.columns) FROM attachment a WHERE a.uuid = ?")
     statement.bind(id)
     return try statement.step() ? try row(statement) : nil
   }
@@ -50,7 +64,7 @@ package struct Attachments {
   /// Those of a message, in their order.
   package func all(of message: MessageKey) throws -> [Attachment] {
     var statement = try store.connection.prepare(
-      as: "attachments", "SELECT \(Self.attachmentColumns) FROM attachment a WHERE a.message = ? ORDER BY a.place")
+      as: "attachments", "SELECT \(Self.columns) FROM attachment a WHERE a.message = ? ORDER BY a.place")
     statement.bind(message)
     var attachments: [Attachment] = []
     while try statement.step() { attachments.append(try row(statement).attachment) }
@@ -88,7 +102,7 @@ package struct Attachments {
       insert.bind(thumbnail.map { Int64($0.height) })
       try insert.run()
     }
-    try store.seal(store.connection.lastInsertedRow, of: .attachment)
+    try store.seal(AttachmentKey(number: store.connection.lastInsertedRow), of: .attachment)
   }
 
   /// Puts attachments into a message that was just added: those that were in none, and copies of the others.
@@ -112,11 +126,11 @@ package struct Attachments {
     return try self.all(of: message)
   }
 
-  private func copy(_ stored: Row, by user: UserKey, at time: Timestamp) throws -> Int64 {
+  private func copy(_ stored: Row, by user: UserKey, at time: Timestamp) throws -> AttachmentKey {
     var copy = stored.attachment
     copy.id = Identifier(at: time)
     try insert(copy, by: user, at: time)
-    return store.connection.lastInsertedRow
+    return AttachmentKey(number: store.connection.lastInsertedRow)
   }
 
   /// Forgets those of a message, whose contents go with the next purge.
@@ -127,7 +141,7 @@ package struct Attachments {
   }
 
   /// An attachment as one can name it: its id.
-  package func reference(to key: Int64) throws -> String {
+  package func reference(to key: AttachmentKey) throws -> String {
     var statement = try store.connection.prepare("SELECT uuid FROM attachment WHERE id = ?")
     statement.bind(key)
     return try statement.step() ? statement.identifier(0).description : "row \(key)"

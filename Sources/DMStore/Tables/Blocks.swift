@@ -1,6 +1,9 @@
 package import DMModel
 
-/// TODO
+// Reads: block, conversation, message, participant.
+// Writes: block, participant.
+
+/// Blocks between users, and what they hide.
 package struct Blocks {
   let store: Store
 

@@ -1,6 +1,9 @@
 package import DMModel
 
-/// TODO
+// Reads: change, consumer, message, participant.
+// Writes: change.
+
+/// The change log, from which followers read.
 package struct Changes {
   let store: Store
 
@@ -30,21 +33,17 @@ package struct Changes {
     sender: UserKey? = nil,
     at time: Timestamp
   ) throws {
-    var statement = try store.connection.prepare(
-      "INSERT INTO change (at, kind, conversation, user, from_seq, to_seq, sender, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-    )
-    var digest = Digest()
-    let values = [
-      time.microseconds, change.rawValue, conversation?.number, user?.number, seqs.map { Int64($0.lowerBound) },
-      seqs.map { Int64($0.upperBound) }, sender?.number,
-    ]
-    for value in values {
-      statement.bind(value)
-      digest.add(value)
-    }
-    statement.bind(digest.stored)
+    var insert = try SealedInsert(into: .change, as: "insert change", store.connection)
+    insert.add(time.microseconds)
+    insert.add(change.rawValue)
+    insert.add(conversation?.number)
+    insert.add(user?.number)
+    insert.add(seqs.map { Int64($0.lowerBound) })
+    insert.add(seqs.map { Int64($0.upperBound) })
+    insert.add(sender?.number)
+    var statement = insert.sealed()
     try statement.run()
-    let rev = store.connection.lastInsertedRow
+    let rev = Rev(number: store.connection.lastInsertedRow)
     store.logged = (store.logged?.lowerBound ?? rev)...rev
   }
 
@@ -58,19 +57,19 @@ package struct Changes {
   }
 
   /// The first and the last change that the log holds; nil while nothing has happened.
-  package func known() throws -> ClosedRange<Int64>? {
+  package func known() throws -> ClosedRange<Rev>? {
     var statement = try store.connection.prepare("SELECT min(rev), (SELECT max(rev) FROM change) FROM change")
     guard try statement.step(), !statement.isNull(0) else { return nil }
     return try statement.revs(0, 1)
   }
 
   /// Whether the change after one is no longer in the log.
-  package static func isForgotten(after rev: Int64, of known: ClosedRange<Int64>) -> Bool { rev + 1 < known.lowerBound }
+  package static func isForgotten(after rev: Rev, of known: ClosedRange<Rev>) -> Bool { rev + 1 < known.lowerBound }
 
   // MARK: Reading
 
   package struct Row {
-    package let rev: Int64
+    package let rev: Rev
     package let kind: Kind
     package let conversation: ConversationKey
     package let user: UserKey?
@@ -111,20 +110,37 @@ package struct Changes {
     $0 | 1 << $1.rawValue
   }
 
+  /// The columns that rows are read by.
+  private enum Column: Int32, QueryColumn {
+    case rev, kind, conversation, user, fromSeq, toSeq, sender, at, receipt
+  }
+
   /// Passes up to `limit` changes after one to `body`, in order, until `body` returns false.
   ///
   /// Whether the user is in the conversation of a change is left to the viewer, who remembers it for each conversation.
   ///
   /// - Returns: how many there were.
   package func forEach(
-    after rev: Int64, _ filter: Filter, limit: Int, as viewer: Viewer, _ body: (Row) throws -> Bool
+    after rev: Rev, _ filter: Filter, limit: Int, as viewer: Viewer, _ body: (Row) throws -> Bool
   ) throws -> Int {
+    var statement = try select(after: rev, filter, limit: limit)
+    var count = 0
+    while try statement.step() {
+      count += 1
+      guard let row = try row(statement, as: viewer) else { continue }
+      if try !body(row) { break }
+    }
+    return count
+  }
+
+  private func select(after rev: Rev, _ filter: Filter, limit: Int) throws -> Statement {
     var statement = try store.connection.prepare(
       as: "changes",
       """
       SELECT ch.rev, ch.kind, ch.conversation, ch.user, ch.from_seq, ch.to_seq, ch.sender, ch.at,
         iif(ch.kind = \(Kind.status.rawValue), (SELECT r.kind FROM change r
-          WHERE r.rev < ch.rev AND r.kind IN (\(Kind.readReceipt.rawValue), \(Kind.deliveryReceipt.rawValue)) ORDER BY r.rev DESC LIMIT 1), NULL), \(Messages.messageColumns)
+          WHERE r.rev < ch.rev AND r.kind IN (\(Kind.readReceipt.rawValue), \(Kind.deliveryReceipt.rawValue)) ORDER BY r.rev DESC LIMIT 1), NULL) AS receipt,
+        \(Messages.columns)
       FROM change ch LEFT JOIN message m ON 1 << ch.kind & \(Self.messageKinds) AND m.conversation = ch.conversation AND m.seq = ch.from_seq
       WHERE ch.rev > ?2 AND 1 << ch.kind & ?4
       AND (?5 IS NULL OR ch.conversation IN (SELECT value FROM json_each(?5)))
@@ -138,21 +154,27 @@ package struct Changes {
     statement.bind(filter.kindMask)
     statement.bind(filter.conversations.map(jsonArray))
     statement.bind(filter.unmutedAt?.microseconds)
-    var count = 0
-    while try statement.step() {
-      count += 1
-      guard let kind = Kind(rawValue: statement.int64(1)) else { continue }
-      let row = Row(
-        rev: Int64(statement.int(0)), kind: kind, conversation: statement.conversationKey(2),
-        user: statement.optionalUserKey(3),
-        seqs: statement.isNull(4) && statement.isNull(5) ? nil : try statement.seqs(4, 5),
-        sender: statement.optionalUserKey(6), receipt: statement.optionalInt64(8).flatMap(Kind.init(rawValue:)),
-        at: statement.timestamp(7),
-        message: statement.isNull(9) ? nil : try store.messages.message(statement, from: 9, as: viewer),
-        stored: statement.isNull(9) ? nil : (statement.messageKey(17), statement.identifier(9), statement.userKey(12)))
-      if try !body(row) { break }
-    }
-    return count
+    return statement
+  }
+
+  /// - Returns: nil for a change of a kind that only later versions know.
+  private func row(_ statement: borrowing Statement, as viewer: Viewer) throws -> Row? {
+    assert(statement.has(Column.self))
+    guard let kind = Kind(rawValue: statement.int64(Column.kind)) else { return nil }
+    let message = Messages.Columns(first: Column.count)
+    let hasMessage = !statement.isNull(message(.id))
+    return Row(
+      rev: statement.rev(Column.rev), kind: kind, conversation: statement.conversationKey(Column.conversation),
+      user: statement.optionalUserKey(Column.user),
+      seqs: statement.isNull(Column.fromSeq) && statement.isNull(Column.toSeq)
+        ? nil : try statement.seqs(Column.fromSeq, Column.toSeq),
+      sender: statement.optionalUserKey(Column.sender),
+      receipt: statement.optionalInt64(Column.receipt).flatMap(Kind.init(rawValue:)),
+      at: statement.timestamp(Column.at),
+      message: hasMessage ? try store.messages.message(statement, from: Column.count, as: viewer) : nil,
+      stored: hasMessage
+        ? (statement.messageKey(message(.key)), statement.identifier(message(.id)), statement.userKey(message(.sender)))
+        : nil)
   }
 
   // MARK: Pruning
@@ -170,8 +192,8 @@ package struct Changes {
   ///
   /// By the clock, but no further than it was a thousand changes ago: one that is wrong for a while must not cost
   /// what somebody still has to read.
-  package func prune(after logged: ClosedRange<Int64>) throws {
-    guard logged.upperBound / Self.pruneInterval > (logged.lowerBound - 1) / Self.pruneInterval else {
+  package func prune(after logged: ClosedRange<Rev>) throws {
+    guard logged.upperBound.number / Self.pruneInterval > (logged.lowerBound.number - 1) / Self.pruneInterval else {
       return
     }
     var statement = try store.connection.prepare("SELECT at FROM change WHERE rev = ?")
@@ -193,9 +215,9 @@ package struct Changes {
     oldest.bind(known.lowerBound + 5 * Self.pruneInterval)
     oldest.bind(now.microseconds - Self.changeLifetime)
     oldest.bind(now.microseconds - Self.consumerLifetime)
-    guard try oldest.step(), oldest.int64(0) > known.lowerBound else { return }
+    guard try oldest.step(), oldest.rev(0) > known.lowerBound else { return }
     var delete = try store.connection.prepare("DELETE FROM change WHERE rev < ?")
-    delete.bind(oldest.int64(0))
+    delete.bind(oldest.rev(0))
     try delete.run()
   }
 

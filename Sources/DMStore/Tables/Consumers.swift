@@ -1,11 +1,14 @@
 package import DMModel
 
-/// TODO
+// Reads: change, consumer, message, participant.
+// Writes: consumer.
+
+/// How far the named readers of the change log have come.
 package struct Consumers {
   let store: Store
 
   package struct Row {
-    package let key: Int64
+    package let key: ConsumerKey
     package let name: String
     package var position: Cursor.Position
     package let usedAt: Timestamp
@@ -15,22 +18,29 @@ package struct Consumers {
     package let marksDelivered: Bool
   }
 
+  /// The columns that rows are read by.
+  private enum Column: Int32, QueryColumn {
+    case key, name, rev, seq, usedAt, skippedCount, conversations, marksDelivered
+  }
+
   package func all(of user: UserKey, named name: String? = nil) throws -> [Row] {
     var statement = try store.connection.prepare(
       """
-      SELECT id, name, rev, seq, used_at, skipped_count, conversations, marks_delivered FROM consumer
+      SELECT id AS key, name, rev, seq, used_at, skipped_count, conversations, marks_delivered FROM consumer
       WHERE user = ?1 AND (?2 IS NULL OR name = ?2) ORDER BY name
       """)
     statement.bind(user)
     statement.bind(name)
+    assert(statement.has(Column.self))
     var rows: [Row] = []
     while try statement.step() {
       rows.append(
         Row(
-          key: statement.int64(0), name: statement.text(1),
-          position: Cursor.Position(rev: Int64(statement.int(2)), seq: statement.int(3)),
-          usedAt: statement.timestamp(4),
-          skippedCount: statement.int(5), conversations: statement.optionalText(6), marksDelivered: statement.bool(7)))
+          key: ConsumerKey(number: statement.int64(Column.key)), name: statement.text(Column.name),
+          position: Cursor.Position(rev: statement.rev(Column.rev), seq: statement.int(Column.seq)),
+          usedAt: statement.timestamp(Column.usedAt),
+          skippedCount: statement.int(Column.skippedCount), conversations: statement.optionalText(Column.conversations),
+          marksDelivered: statement.bool(Column.marksDelivered)))
     }
     return rows
   }
@@ -44,12 +54,12 @@ package struct Consumers {
     statement.bind(position.seq)
     statement.bind(now)
     try statement.run()
-    try store.seal(store.connection.lastInsertedRow, of: .consumer)
+    try store.seal(ConsumerKey(number: store.connection.lastInsertedRow), of: .consumer)
   }
 
   /// Notes what a consumer's stream is about, now that it begins.
   package func describe(
-    _ key: Int64, conversations: [ConversationKey]?, marksDelivered: Bool, now: Timestamp
+    _ key: ConsumerKey, conversations: [ConversationKey]?, marksDelivered: Bool, now: Timestamp
   ) throws {
     var statement = try store.connection.prepare(
       "UPDATE consumer SET conversations = ?, marks_delivered = ?, used_at = ? WHERE id = ?")
@@ -74,7 +84,7 @@ package struct Consumers {
     try store.seal(row.key, of: .consumer)
   }
 
-  package func delete(_ key: Int64) throws {
+  package func delete(_ key: ConsumerKey) throws {
     var statement = try store.connection.prepare("DELETE FROM consumer WHERE id = ?")
     statement.bind(key)
     try statement.run()
@@ -85,7 +95,7 @@ package struct Consumers {
   ///
   /// - Parameter viewer: decides who sees what; with tombstones, messages count that are gone by now.
   package func messagesOfOthers(
-    after rev: Int64, upTo last: Int64 = .max, conversations: String?, as viewer: Viewer
+    after rev: Rev, upTo last: Rev = Rev(number: .max), conversations: String?, as viewer: Viewer
   ) throws -> [(conversation: ConversationKey, count: Int, last: Int)] {
     var statement = try store.connection.prepare(
       """

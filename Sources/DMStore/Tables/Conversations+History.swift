@@ -1,5 +1,8 @@
 package import DMModel
 
+// Reads: history.
+// Writes: history.
+
 extension Conversations {
   /// The messages of a conversation that imports added.
   package struct History {

@@ -1,12 +1,21 @@
 package import DMModel
 
+// Reads: conversation, former, own_name, participant, user.
+
 extension Conversations {
+  /// The columns of which a label is made.
+  private enum LabelColumn: Int32, QueryColumn {
+    case isGroup, id, ownName, title, handle, isTaken
+  }
+
   /// What a user calls a conversation.
   package func label(of conversation: ConversationKey, for user: UserKey) throws -> ConversationLabel {
     var statement = try store.connection.prepare(
       """
-      SELECT c.direct_low IS NULL, c.uuid, n.name, iif(f.user IS NULL, c.title, f.title), u.handle,
+      SELECT c.direct_low IS NULL AS is_group, c.uuid AS id, n.name AS own_name,
+        iif(f.user IS NULL, c.title, f.title) AS title, u.handle,
         EXISTS (SELECT 1 FROM own_name o WHERE o.user = ?2 AND o.name = iif(f.user IS NULL, c.title, f.title))
+          AS is_taken
       FROM conversation c JOIN participant p ON p.conversation = c.id AND p.user = ?2
       LEFT JOIN own_name n ON n.user = ?2 AND n.conversation = c.id
       LEFT JOIN former f ON f.user = ?2 AND f.conversation = c.id
@@ -15,19 +24,23 @@ extension Conversations {
       """)
     statement.bind(conversation)
     statement.bind(user)
+    assert(statement.has(LabelColumn.self))
     guard try statement.step() else {
       // Who imports the history of others may not be in it.
       return ConversationLabel(
         title: nil, isGroup: try isGroup(conversation), reference: try id(conversation).description)
     }
-    let isGroup = statement.bool(0)
-    let id = statement.identifier(1)
-    if let name = statement.optionalText(2) {
+    let isGroup = statement.bool(LabelColumn.isGroup)
+    let id = statement.identifier(LabelColumn.id)
+    if let name = statement.optionalText(LabelColumn.ownName) {
       return ConversationLabel(title: name, isGroup: isGroup, reference: "+\(name)")
     }
-    if !isGroup { return ConversationLabel(title: statement.text(4), isGroup: false, reference: statement.text(4)) }
-    let title = statement.optionalText(3)
-    let isTaken = statement.bool(5)
+    if !isGroup {
+      return ConversationLabel(
+        title: statement.text(LabelColumn.handle), isGroup: false, reference: statement.text(LabelColumn.handle))
+    }
+    let title = statement.optionalText(LabelColumn.title)
+    let isTaken = statement.bool(LabelColumn.isTaken)
     // A title that another conversation of theirs has, too, would be refused, or mean that one.
     guard let title, !isTaken, try groups(titled: title, of: user).count == 1 else {
       return ConversationLabel(title: title, isGroup: true, reference: id.description)

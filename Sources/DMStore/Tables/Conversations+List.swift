@@ -1,5 +1,7 @@
 package import DMModel
 
+// Reads: conversation, former, message, own_name, participant, read_range, user.
+
 extension Conversations {
   /// A page of a user's conversations: pinned first, then newest activity.
   ///
@@ -28,7 +30,7 @@ extension Conversations {
   /// One conversation as a participant sees it, or as one who has left does.
   package func seen(_ key: ConversationKey, as viewer: Viewer) throws -> Conversation? {
     var statement = try store.connection.prepare(
-      text: "SELECT \(Self.listColumns) FROM participant p \(Self.listJoins) WHERE p.conversation = ?2 AND p.user = ?1")
+      text: "SELECT \(Self.columns) FROM participant p \(Self.listJoins) WHERE p.conversation = ?2 AND p.user = ?1")
     statement.bind(viewer.user)
     statement.bind(key)
     return try read(&statement, as: viewer).first
@@ -81,7 +83,7 @@ extension Conversations {
     return """
       WITH p AS (
         \(lists))
-      SELECT \(listColumns) FROM p \(listJoins)
+      SELECT \(columns) FROM p \(listJoins)
       ORDER BY p.is_pinned DESC, coalesce(p.last_activity, c.last_activity) DESC, c.id DESC LIMIT ?2
       """
   }
@@ -118,19 +120,29 @@ extension Conversations {
 
   private static let unread = "coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count"
 
-  private static let listColumns = """
-    c.id, c.uuid, c.direct_low IS NULL, iif(p.left_seq IS NULL, c.title, f.title), c.creator, coalesce(p.last_activity, c.last_activity), p.is_pinned,
-    p.is_archived, \(unread),
-    (SELECT to_seq FROM read_range r WHERE r.conversation = c.id AND r.user = p.user ORDER BY from_seq DESC LIMIT 1),
+  /// The columns that rows are read by.
+  private enum Column: Int32, QueryColumn {
+    case key, id, isGroup, title, creator, lastActivity, isPinned, isArchived, unread, readEnd, firstUnread
+    case participants, blockedCount, mentionCount, mutedUntil, draftText, avatarURL, expireAfter, lastSeq
+    case isUnlisted, ownName, isFormer, isOwner
+  }
+
+  private static let columns = """
+    c.id AS key, c.uuid AS id, c.direct_low IS NULL AS is_group, iif(p.left_seq IS NULL, c.title, f.title) AS title,
+    c.creator, coalesce(p.last_activity, c.last_activity) AS last_activity, p.is_pinned, p.is_archived, \(unread) AS unread,
+    (SELECT to_seq FROM read_range r WHERE r.conversation = c.id AND r.user = p.user ORDER BY from_seq DESC LIMIT 1)
+      AS read_end,
     (SELECT iif(from_seq = 1, to_seq + 1, 1) FROM read_range r WHERE r.conversation = c.id AND r.user = p.user
-      ORDER BY from_seq LIMIT 1),
+      ORDER BY from_seq LIMIT 1) AS first_unread,
     iif(p.left_seq IS NULL, (SELECT group_concat(o.is_owner || u.handle, ' ') FROM participant o
-      JOIN user u ON u.id = o.user WHERE o.conversation = c.id AND o.left_seq IS NULL), f.participants),
-    p.blocked_count, p.mention_count, p.muted_until, p.draft_text, iif(p.left_seq IS NULL, c.avatar_url, f.avatar_url),
-    iif(p.left_seq IS NULL, c.expire_after, f.expire_after),
-    coalesce(p.left_seq, c.last_seq), p.is_deleted + p.is_blocked,
-    (SELECT n.name FROM own_name n WHERE n.user = p.user AND n.conversation = c.id), p.left_seq IS NOT NULL, p.is_owner,
-    \(Messages.messageColumns)
+      JOIN user u ON u.id = o.user WHERE o.conversation = c.id AND o.left_seq IS NULL), f.participants) AS participants,
+    p.blocked_count, p.mention_count, p.muted_until, p.draft_text,
+    iif(p.left_seq IS NULL, c.avatar_url, f.avatar_url) AS avatar_url,
+    iif(p.left_seq IS NULL, c.expire_after, f.expire_after) AS expire_after,
+    coalesce(p.left_seq, c.last_seq) AS last_seq, p.is_deleted + p.is_blocked AS is_unlisted,
+    (SELECT n.name FROM own_name n WHERE n.user = p.user AND n.conversation = c.id) AS own_name,
+    p.left_seq IS NOT NULL AS is_former, p.is_owner,
+    \(Messages.columns)
     """
 
   private static let listJoins = """
@@ -140,49 +152,62 @@ extension Conversations {
     """
 
   private func read(_ row: inout Statement, as viewer: Viewer) throws -> [Conversation] {
+    assert(row.has(Column.self))
     let uuid = try store.uuid()
     var result: [Conversation] = []
-    while try row.step() {
-      let key = row.conversationKey(0)
-      let pending = try viewer.pending(in: key)
-      let isPinned = row.bool(6)
-      store.conversationIDs[key.number] = row.identifier(1)
-      var last = row.isNull(23) ? nil : try store.messages.message(row, from: 23, as: viewer)
-      // The newest of all is not for this user, or has just expired.
-      if last == nil, !row.isNull(23) {
-        last = try store.messages.newestMessage(in: key, upTo: row.int(18), as: viewer)
-      }
-      let isFormer = row.bool(21)
-      let words = row.text(11).utf8.split(separator: 0x20)
-      // Of a participant, the flag of owners comes before the handle; of a former one's there is none.
-      let participants = words.map { Handle(stored: String(Substring(isFormer ? $0 : $0.dropFirst()))) }
-      var conversation = Conversation(
-        id: row.identifier(1), isGroup: row.bool(2), title: row.optionalText(3), ownName: row.optionalText(20),
-        creator: try row.optionalUserKey(4).map(store.users.handle),
-        myRole: isFormer ? .former : row.bool(22) ? .owner : .member,
-        participants: participants, lastMessage: last?.preview, lastActivityAt: row.timestamp(5),
-        unreadCount: max(0, try row.count(8) - pending.unread),
-        lastReadSeq: row.optionalInt(9), isPinned: isPinned, isArchived: row.bool(7),
-        pageCursor: PageCursor(
-          store: uuid, isPinned: isPinned, lastActivity: row.timestamp(5), conversation: key))
-      if !isFormer, conversation.isGroup {
-        conversation.owners = zip(words, participants).filter { $0.0.first == UInt8(ascii: "1") }.map(\.1)
-      }
-      conversation.name = try name(of: conversation, as: viewer)
-      if conversation.unreadCount > 0 {
-        // Where something is unread that the user does not see, the first of it need not be the first.
-        let isPlain = row.int(12) == 0 && pending.unread == 0
-        conversation.firstUnreadSeq = isPlain ? row.optionalInt(10) ?? 1 : try firstUnread(in: key, as: viewer)
-      }
-      conversation.unreadMentionsCount = max(0, try row.count(13) - pending.mentions)
-      conversation.mutedUntil = row.optionalTimestamp(14).flatMap { $0 > viewer.now ? $0 : nil }
-      conversation.draftText = row.optionalText(15)
-      conversation.avatarURL = row.optionalText(16)
-      conversation.expireAfter = row.optionalInt64(17).map { .microseconds($0) }
-      conversation.isListed = row.int(19) == 0
-      result.append(conversation)
-    }
+    while try row.step() { result.append(try conversation(row, uuid, as: viewer)) }
     return result
+  }
+
+  private func conversation(_ row: borrowing Statement, _ uuid: Identifier, as viewer: Viewer) throws -> Conversation {
+    let key = row.conversationKey(Column.key)
+    let pending = try viewer.pending(in: key)
+    let isPinned = row.bool(Column.isPinned)
+    let isFormer = row.bool(Column.isFormer)
+    store.conversationIDs[key.number] = row.identifier(Column.id)
+    let words = row.text(Column.participants).utf8.split(separator: 0x20)
+    // Of a participant, the flag of owners comes before the handle; of a former one's there is none.
+    let participants = words.map { Handle(stored: String(Substring(isFormer ? $0 : $0.dropFirst()))) }
+    var conversation = Conversation(
+      id: row.identifier(Column.id), isGroup: row.bool(Column.isGroup), title: row.optionalText(Column.title),
+      ownName: row.optionalText(Column.ownName),
+      creator: try row.optionalUserKey(Column.creator).map(store.users.handle),
+      myRole: isFormer ? .former : row.bool(Column.isOwner) ? .owner : .member,
+      participants: participants, lastMessage: try lastMessage(row, as: viewer)?.preview,
+      lastActivityAt: row.timestamp(Column.lastActivity),
+      unreadCount: max(0, try row.count(Column.unread) - pending.unread),
+      lastReadSeq: row.optionalInt(Column.readEnd), isPinned: isPinned, isArchived: row.bool(Column.isArchived),
+      pageCursor: PageCursor(
+        store: uuid, isPinned: isPinned, lastActivity: row.timestamp(Column.lastActivity), conversation: key))
+    if !isFormer, conversation.isGroup {
+      conversation.owners = zip(words, participants).filter { $0.0.first == UInt8(ascii: "1") }.map(\.1)
+    }
+    conversation.name = try name(of: conversation, as: viewer)
+    if conversation.unreadCount > 0 {
+      // Where something is unread that the user does not see, the first of it need not be the first.
+      let isPlain = row.int(Column.blockedCount) == 0 && pending.unread == 0
+      conversation.firstUnreadSeq =
+        isPlain ? row.optionalInt(Column.firstUnread) ?? 1 : try firstUnread(in: key, as: viewer)
+    }
+    conversation.unreadMentionsCount = max(0, try row.count(Column.mentionCount) - pending.mentions)
+    addOwnState(row, to: &conversation, now: viewer.now)
+    return conversation
+  }
+
+  private func addOwnState(_ row: borrowing Statement, to conversation: inout Conversation, now: Timestamp) {
+    conversation.mutedUntil = row.optionalTimestamp(Column.mutedUntil).flatMap { $0 > now ? $0 : nil }
+    conversation.draftText = row.optionalText(Column.draftText)
+    conversation.avatarURL = row.optionalText(Column.avatarURL)
+    conversation.expireAfter = row.optionalInt64(Column.expireAfter).map { .microseconds($0) }
+    conversation.isListed = row.int(Column.isUnlisted) == 0
+  }
+
+  private func lastMessage(_ row: borrowing Statement, as viewer: Viewer) throws -> Message? {
+    if row.isNull(Column.count + Messages.Column.id.rawValue) { return nil }
+    if let last = try store.messages.message(row, from: Column.count, as: viewer) { return last }
+    // The newest of all is not for this user, or has just expired.
+    return try store.messages.newestMessage(
+      in: row.conversationKey(Column.key), upTo: row.int(Column.lastSeq), as: viewer)
   }
 
   /// What a person calls a conversation.

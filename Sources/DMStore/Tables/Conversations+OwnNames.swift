@@ -1,5 +1,8 @@
 package import DMModel
 
+// Reads: conversation, own_name, participant.
+// Writes: own_name.
+
 extension Conversations {
   /// The conversation that a user calls by a name of their own.
   package func row(ownName name: String, of user: UserKey) throws -> Row? {

@@ -1,6 +1,9 @@
 package import DMModel
 
-/// TODO
+// Reads: conversation, conversation_alias, former, participant.
+// Writes: conversation, conversation_alias, participant.
+
+/// Conversations: their ids, titles, ends, and the list of them that a user sees.
 package struct Conversations {
   let store: Store
 
@@ -31,16 +34,14 @@ package struct Conversations {
 
   package func row(_ id: Identifier) throws -> Row? {
     var statement = try store.connection.prepare(
-      "SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity, expire_after FROM conversation WHERE uuid = ?"
-    )
+      as: "conversation by id", "SELECT \(Self.columns) FROM conversation c WHERE c.uuid = ?")
     statement.bind(id)
     return try row(&statement)
   }
 
   package func row(key: ConversationKey) throws -> Row? {
     var statement = try store.connection.prepare(
-      "SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity, expire_after FROM conversation WHERE id = ?"
-    )
+      as: "conversation by key", "SELECT \(Self.columns) FROM conversation c WHERE c.id = ?")
     statement.bind(key)
     return try row(&statement)
   }
@@ -48,10 +49,8 @@ package struct Conversations {
   /// The conversation of two users, or of one user with themselves.
   package func direct(_ one: UserKey, _ other: UserKey) throws -> Row? {
     var statement = try store.connection.prepare(
-      """
-      SELECT id, uuid, direct_low IS NULL, is_imported, last_seq, last_activity, expire_after FROM conversation
-      WHERE direct_low = ? AND direct_high = ?
-      """)
+      as: "direct conversation",
+      "SELECT \(Self.columns) FROM conversation c WHERE c.direct_low = ? AND c.direct_high = ?")
     statement.bind(min(one, other))
     statement.bind(max(one, other))
     return try row(&statement)
@@ -60,11 +59,11 @@ package struct Conversations {
   /// A group that the user has left is found by the title that it had then.
   ///
   /// CROSS JOIN keeps SQLite from going through all of a user's conversations instead (optoverview.html, section 7).
-  static let ownGroups: StaticString = """
-    SELECT c.id, uuid, 1, is_imported, last_seq, c.last_activity, expire_after, 0 AS is_former FROM conversation c
+  static let ownGroups = """
+    SELECT \(columns), 0 AS is_former FROM conversation c
     CROSS JOIN participant p ON p.conversation = c.id WHERE title = ?1 AND p.user = ?2 AND p.left_seq IS NULL
     UNION ALL
-    SELECT c.id, uuid, 1, is_imported, last_seq, last_activity, c.expire_after, 1 FROM former f
+    SELECT \(columns), 1 FROM former f
     CROSS JOIN conversation c ON c.id = f.conversation WHERE f.user = ?2 AND f.title = ?1
     ORDER BY is_former, 1
     """
@@ -74,11 +73,9 @@ package struct Conversations {
     var statement =
       user == nil
       ? try store.connection.prepare(
-        """
-        SELECT id, uuid, 1, is_imported, last_seq, last_activity, expire_after FROM conversation
-        WHERE title = ? AND is_imported ORDER BY id
-        """)
-      : try store.connection.prepare(Self.ownGroups)
+        as: "imported groups",
+        "SELECT \(Self.columns) FROM conversation c WHERE c.title = ? AND c.is_imported ORDER BY c.id")
+      : try store.connection.prepare(as: "own groups", Self.ownGroups)
     statement.bind(title)
     if let user { statement.bind(user) }
     var groups: [Row] = []
@@ -86,13 +83,24 @@ package struct Conversations {
     return groups
   }
 
+  /// The columns that rows are read by.
+  private enum Column: Int32, QueryColumn {
+    case key, id, isGroup, isImported, lastSeq, lastActivity, expireAfter
+  }
+
+  private static let columns = """
+    c.id AS key, c.uuid AS id, c.direct_low IS NULL AS is_group, c.is_imported, c.last_seq, c.last_activity, c.expire_after
+    """
+
   private func row(_ statement: inout Statement) throws -> Row? {
+    assert(statement.has(Column.self))
     guard try statement.step() else { return nil }
     let row = Row(
-      key: statement.conversationKey(0), id: statement.identifier(1), isGroup: statement.bool(2),
-      isImported: statement.bool(3), lastSeq: try statement.lastSeq(4),
-      expireAfter: statement.optionalInt(6).map(Int64.init),
-      lastActivity: statement.timestamp(5))
+      key: statement.conversationKey(Column.key), id: statement.identifier(Column.id),
+      isGroup: statement.bool(Column.isGroup),
+      isImported: statement.bool(Column.isImported), lastSeq: try statement.lastSeq(Column.lastSeq),
+      expireAfter: statement.optionalInt(Column.expireAfter).map(Int64.init),
+      lastActivity: statement.timestamp(Column.lastActivity))
     store.conversationIDs[row.key.number] = row.id
     return row
   }
@@ -114,9 +122,7 @@ package struct Conversations {
   }
 
   package func insert(
-    _ kind: NewConversation, id: Identifier? = nil, isImported: Bool = false, creator: UserKey?,
-    participants: [UserKey],
-    at time: Timestamp
+    _ kind: NewConversation, id: Identifier? = nil, isImported: Bool = false, creator: UserKey?, at time: Timestamp
   ) throws -> Row {
     let id = id ?? Identifier(at: time)
     let pair: (low: UserKey, high: UserKey)?
@@ -140,14 +146,6 @@ package struct Conversations {
     statement.bind(time)
     try statement.run()
     let key = ConversationKey(number: store.connection.lastInsertedRow)
-    for user in participants { try store.members.join(key, user) }
-    // Somebody has to be able to look after a group.
-    if pair == nil, let owner = participants.first(where: { $0 == creator }) ?? participants.first {
-      try store.members.setOwner(owner, of: key)
-    }
-    try store.blocks.apply(toThoseWhoJoined: participants, key)
-    // An import tells of each only once, when it is whole.
-    if !isImported { try store.changes.append(.conversation, conversation: key, user: creator, at: .now) }
     return Row(
       key: key, id: id, isGroup: pair == nil, isImported: isImported, lastSeq: 0, lastActivity: time)
   }
@@ -173,8 +171,7 @@ package struct Conversations {
   ///
   /// - Parameters:
   ///   - sender: the user who said it; those who block them are told nothing.
-  ///   - isSaid: whether it brings back what was archived or deleted.
-  package func update(_ row: Row, added: Int, readBy user: UserKey?, sender: UserKey?, isSaid: Bool) throws {
+  package func update(_ row: Row, added: Int, readBy user: UserKey?, sender: UserKey?) throws {
     do {
       var end = try store.connection.prepare(
         "UPDATE conversation SET last_seq = ?, last_message = ?, last_activity = ? WHERE id = ?")
@@ -188,18 +185,14 @@ package struct Conversations {
     var participants = try store.connection.prepare(
       """
       UPDATE participant SET last_activity = iif(last_activity IS NULL, NULL, ?1),
-        read_count = read_count + iif(coalesce(user = ?4, 1), ?3, 0),
-        is_archived = is_archived AND NOT (?5 AND coalesce(muted_until, 0) <= ?6), is_deleted = is_deleted AND NOT ?5
-      WHERE conversation = ?2 AND left_seq IS NULL
-      AND (last_activity IS NOT NULL OR coalesce(user = ?4, 1) OR ?5 AND (is_archived OR is_deleted))
-      AND (?7 IS NULL OR user NOT IN (SELECT value FROM json_each(?7)))
+        read_count = read_count + iif(coalesce(user = ?4, 1), ?3, 0)
+      WHERE conversation = ?2 AND left_seq IS NULL AND (last_activity IS NOT NULL OR coalesce(user = ?4, 1))
+      AND (?5 IS NULL OR user NOT IN (SELECT value FROM json_each(?5)))
       """)
     participants.bind(row.lastActivity)
     participants.bind(row.key)
     participants.bind(added)
     participants.bind(user)
-    participants.bind(isSaid)
-    participants.bind(Timestamp.now)
     participants.bind(blockers.isEmpty ? nil : jsonArray(blockers))
     try participants.run()
     for blocker in blockers {

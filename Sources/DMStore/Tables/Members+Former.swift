@@ -1,5 +1,8 @@
 internal import DMModel
 
+// Reads: conversation, former, participant, user.
+// Writes: former.
+
 extension Members {
   /// What a group is now, for each former participant.
   private static let present = """

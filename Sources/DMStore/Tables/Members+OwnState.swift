@@ -1,5 +1,8 @@
 package import DMModel
 
+// Reads: block, conversation, participant, user.
+// Writes: participant.
+
 extension Members {
   /// The keys of a user's conversations that have unread messages, or of all.
   package func conversationKeys(of user: UserKey, unreadOnly: Bool) throws -> [ConversationKey] {

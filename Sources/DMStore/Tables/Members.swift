@@ -1,6 +1,9 @@
 package import DMModel
 
-/// TODO
+// Reads: block, conversation, participant.
+// Writes: participant.
+
+/// Who is in which conversation, who was, and what of it each decides for themselves.
 package struct Members {
   let store: Store
 
@@ -100,7 +103,7 @@ package struct Members {
     try deleteFormer(user, of: row.key)
   }
 
-  /// Ends a user's part in a conversation with its last message, and passes the group on if they were its last owner.
+  /// Ends the membership of a user with the last message of the conversation.
   package func leave(_ row: Conversations.Row, _ user: UserKey) throws {
     do {
       var statement = try store.connection.prepare(
@@ -115,14 +118,40 @@ package struct Members {
       try statement.run()
     }
     try insertFormer(user, of: row.key)
-    var pass = try store.connection.prepare(
+  }
+
+  /// Whether a conversation has an owner.
+  package func hasOwner(_ conversation: ConversationKey) throws -> Bool {
+    var statement = try store.connection.prepare("SELECT 1 FROM participant WHERE conversation = ? AND is_owner")
+    statement.bind(conversation)
+    return try statement.step()
+  }
+
+  /// The participant who joined first; nil for a conversation without participants.
+  package func longestMember(of conversation: ConversationKey) throws -> UserKey? {
+    var statement = try store.connection.prepare(
+      "SELECT user FROM participant WHERE conversation = ? AND left_seq IS NULL ORDER BY joined_at, user LIMIT 1")
+    statement.bind(conversation)
+    return try statement.step() ? statement.userKey(0) : nil
+  }
+
+  /// Takes a conversation out of the archive for all participants who have not muted it, and lists it again for those who
+  /// deleted it.
+  ///
+  /// - Parameters:
+  ///   - now: the time at which a mute counts.
+  ///   - others: participants who are left out.
+  package func bringBack(_ conversation: ConversationKey, mutedAt now: Timestamp, except others: [UserKey]) throws {
+    var statement = try store.connection.prepare(
       """
-      UPDATE participant SET is_owner = 1 WHERE conversation = ?1
-      AND NOT EXISTS (SELECT 1 FROM participant WHERE conversation = ?1 AND is_owner)
-      AND user = (SELECT user FROM participant WHERE conversation = ?1 AND left_seq IS NULL ORDER BY joined_at, user LIMIT 1)
+      UPDATE participant SET is_archived = is_archived AND coalesce(muted_until, 0) > ?2, is_deleted = 0
+      WHERE conversation = ?1 AND left_seq IS NULL AND (is_archived OR is_deleted)
+      AND (?3 IS NULL OR user NOT IN (SELECT value FROM json_each(?3)))
       """)
-    pass.bind(row.key)
-    try pass.run()
+    statement.bind(conversation)
+    statement.bind(now)
+    statement.bind(others.isEmpty ? nil : jsonArray(others))
+    try statement.run()
   }
 
   package func setOwner(_ user: UserKey, of conversation: ConversationKey) throws {

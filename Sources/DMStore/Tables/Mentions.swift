@@ -1,6 +1,9 @@
 package import DMModel
 
-/// TODO
+// Reads: block, mention, message.
+// Writes: mention, message, participant.
+
+/// Mentions of users in messages.
 package struct Mentions {
   let store: Store
 

@@ -1,6 +1,9 @@
 package import DMModel
 internal import DMSystem
 
+// Reads: message.
+// Writes: conversation, message, reaction.
+
 extension Messages {
   /// A message as its row says, without a check of who may see it.
   package struct Row {
@@ -48,7 +51,7 @@ extension Messages {
       update.bind(message.key)
       try update.run()
     }
-    try store.seal(message.key.number, of: .message)
+    try store.seal(message.key, of: .message)
     var last = try store.connection.prepare(
       """
       UPDATE conversation SET last_message = (SELECT id FROM message WHERE conversation = ?1 AND deleted_at IS NULL
@@ -117,7 +120,7 @@ extension Messages {
       try update.run()
     }
     try store.mentions.set(users, of: message)
-    try store.seal(message.key.number, of: .message)
+    try store.seal(message.key, of: .message)
     let seqs = message.place.seq...message.place.seq
     try store.changes.append(
       .edited, conversation: message.place.conversation, user: message.sender, seqs: seqs, at: time)

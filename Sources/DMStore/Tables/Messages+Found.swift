@@ -1,5 +1,7 @@
 package import DMModel
 
+// Reads: attachment, message.
+
 extension Messages {
   /// What a search is about besides words.
   package struct SearchFilter {
@@ -98,7 +100,7 @@ extension Messages {
     var found: [(MessageKey, Message)] = []
     for key in keys {
       var statement = try store.connection.prepare(
-        as: "by key", "SELECT \(Self.messageColumns) FROM message m WHERE m.id = ?")
+        as: "by key", "SELECT \(Self.columns) FROM message m WHERE m.id = ?")
       statement.bind(key)
       if try statement.step(), let message = try message(statement, from: 0, as: viewer) {
         found.append((key, message))

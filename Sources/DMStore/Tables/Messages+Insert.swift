@@ -55,46 +55,7 @@ extension Messages {
     // What is announced stays, and so does what is imported.
     let lifetime = message.lifetime ?? (message.systemKind == nil && message.at == nil ? row.expireAfter : nil)
     let expiresAt = lifetime.map { Timestamp(microseconds: now.microseconds + $0) }
-    let mentions = message.mentions.isEmpty ? nil : try message.mentions.map { try store.users.handle($0).description }
-    let names = mentions?.joined(separator: " ")
-    var digest = Digest()
-    for number in [
-      row.key.number, Int64(seq), message.sender.number, time.microseconds, nil, expiresAt?.microseconds, nil,
-      message.systemKind?.number,
-    ] {
-      digest.add(number)
-    }
-    digest.add(text: id.bytes)
-    digest.add(text: message.text?.utf8)
-    digest.add(text: message.nonce?.utf8)
-    digest.add(text: message.replyTo?.bytes)
-    digest.add(text: message.subject?.utf8)
-    digest.add(text: names?.utf8)
-    if let user = message.forwardedFrom { digest.add(user.number) }
-    do {
-      var insert = try store.connection.prepare(
-        """
-        INSERT INTO message (uuid, conversation, seq, sender, created_at, text, nonce, reply_to, expires_at, system_kind,
-          subject, mentions, attachment_count, digest, forwarded_from) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """)
-      insert.bind(id)
-      insert.bind(row.key)
-      insert.bind(seq)
-      insert.bind(message.sender)
-      insert.bind(time)
-      insert.bind(message.text)
-      insert.bind(message.nonce)
-      insert.bind(message.replyTo)
-      insert.bind(expiresAt?.microseconds)
-      insert.bind(message.systemKind?.number)
-      insert.bind(message.subject)
-      insert.bind(names)
-      insert.bind(message.attachments.count)
-      insert.bind(digest.stored)
-      insert.bind(message.forwardedFrom)
-      try insert.run()
-    }
-    let key = MessageKey(number: store.connection.lastInsertedRow)
+    let key = try insertRow(message, id, Place(conversation: row.key, seq: seq), at: time, expiresAt)
     row.lastSeq = seq
     row.newMessage = key
     row.lastActivity = time
@@ -110,6 +71,34 @@ extension Messages {
     return (id, expiresAt, try store.attachments.attach(message.attachments, to: key, by: message.sender, at: time))
   }
 
+  private func insertRow(
+    _ message: NewMessage, _ id: Identifier, _ place: Place, at time: Timestamp, _ expiresAt: Timestamp?
+  ) throws -> MessageKey {
+    let mentions = message.mentions.isEmpty ? nil : try message.mentions.map { try store.users.handle($0).description }
+    let names = mentions?.joined(separator: " ")
+    var insert = try SealedInsert(
+      into: .message, as: "insert message", unsealed: "attachment_count", store.connection)
+    insert.add(place.conversation.number)
+    insert.add(Int64(place.seq))
+    insert.add(message.sender.number)
+    insert.add(time.microseconds)
+    insert.add(nil as Int64?)  // edited_at
+    insert.add(expiresAt?.microseconds)
+    insert.add(nil as Int64?)  // deleted_at
+    insert.add(message.systemKind?.number)
+    insert.add(id)
+    insert.add(message.text)
+    insert.add(message.nonce)
+    insert.add(message.replyTo)
+    insert.add(message.subject)
+    insert.add(names)
+    insert.add(later: message.forwardedFrom?.number)
+    var statement = insert.sealed()
+    statement.bind(message.attachments.count)
+    try statement.run()
+    return MessageKey(number: store.connection.lastInsertedRow)
+  }
+
   /// Microseconds by which a clock may be set back without the times of a conversation going back.
   package static let tolerance: Int64 = 60_000_000
 
@@ -119,21 +108,5 @@ extension Messages {
   package static func time(after last: Timestamp, now: Timestamp) -> Timestamp {
     if last.microseconds - now.microseconds > tolerance { return now }
     return max(now, Timestamp(microseconds: last.microseconds + 1))
-  }
-
-  /// Says in a conversation what was done to it, a message for each subject; all of them count as read by all.
-  ///
-  /// Linear in the participants.
-  package func announce(
-    _ kind: Message.SystemKind, _ subjects: [String?], by user: UserKey, in row: inout Conversations.Row
-  ) throws {
-    let seqs = (row.lastSeq + 1)...(row.lastSeq + subjects.count)
-    for subject in subjects {
-      _ = try insert(NewMessage(sender: user, systemKind: kind, subject: subject), into: &row)
-    }
-    try store.conversations.update(row, added: subjects.count, readBy: nil, sender: user, isSaid: false)
-    for participant in try store.members.participantKeys(of: row.key) {
-      try store.readState.extendReadRanges(by: seqs, of: participant, in: row.key)
-    }
   }
 }

@@ -1,5 +1,7 @@
 package import DMModel
 
+// Reads: message.
+
 extension Messages {
   /// The messages of a range that a user sent.
   package func seqs(of sender: UserKey, _ range: SeqRange, in conversation: ConversationKey) throws -> [SeqRange] {

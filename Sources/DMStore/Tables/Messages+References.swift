@@ -1,5 +1,7 @@
 package import DMModel
 
+// Reads: conversation, message.
+
 extension Messages {
   /// A message as one can name it: its conversation's id and its number.
   package func reference(to message: MessageKey) throws -> String {

@@ -1,5 +1,7 @@
 package import DMModel
 
+// Reads: message, participant, read_range.
+
 extension Messages {
   /// A place in the order of all messages: by time, then by arrival.
   package struct Moment {
@@ -44,7 +46,7 @@ extension Messages {
     var statement = try store.connection.prepare(
       as: "timeline",
       """
-      SELECT \(Self.messageColumns) FROM message m INDEXED BY message_created
+      SELECT \(Self.columns) FROM message m INDEXED BY message_created
       WHERE \(Self.timelineCondition) AND (m.created_at, m.id) >= (?7, ?8) ORDER BY m.created_at, m.id LIMIT ?9
       """)
     bind(filter, to: &statement)

@@ -1,7 +1,9 @@
 package import DMModel
 internal import DMSystem
 
-/// TODO
+// Reads: message.
+
+/// The messages.
 package struct Messages {
   let store: Store
 
@@ -22,61 +24,91 @@ package struct Messages {
     return seqs
   }
 
-  /// What `message(_:from:as:)` reads, in its order.
-  static let messageColumns = """
-    m.uuid, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce, m.id, m.edited_at, m.expires_at,
-    m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count, m.attachment_count,
+  /// What `message(_:from:as:)` reads.
+  enum Column: Int32, QueryColumn {
+    case id, conversation, seq, sender, text, createdAt, replyTo, nonce, key, editedAt, expiresAt, deletedAt
+    case systemKind, subject, mentions, reactionCount, attachmentCount, forwardedFrom
+  }
+
+  static let columns = """
+    m.uuid AS id, m.conversation, m.seq, m.sender, m.text, m.created_at, m.reply_to, m.nonce, m.id AS key, m.edited_at,
+    m.expires_at, m.deleted_at, m.system_kind, m.subject, m.mentions, m.reaction_count, m.attachment_count,
     m.forwarded_from
     """
 
+  /// The numbers of the columns of a message in a row that has others before them.
+  struct Columns {
+    let first: Int32
+
+    func callAsFunction(_ column: Column) -> Int32 { first + column.rawValue }
+  }
+
   /// A message as a user sees it; nil for one that they do not see.
   package func message(_ row: borrowing Statement, from first: Int32, as viewer: Viewer) throws -> Message? {
-    let conversation = row.conversationKey(first + 1)
-    let seq = row.int(first + 2)
-    let sender = row.userKey(first + 3)
-    let expiresAt = row.optionalTimestamp(first + 10)
-    guard try viewer.sees(seq, in: conversation, from: sender, isGone: !row.isNull(first + 11), expiresAt: expiresAt)
+    assert(row.has(Column.self, from: first))
+    let at = Columns(first: first)
+    let expiresAt = row.optionalTimestamp(at(.expiresAt))
+    let isGone = !row.isNull(at(.deletedAt))
+    guard
+      try viewer.sees(
+        row.int(at(.seq)), in: row.conversationKey(at(.conversation)), from: row.userKey(at(.sender)), isGone: isGone,
+        expiresAt: expiresAt)
     else { return nil }
     // Nobody has made a tombstone of it yet, but that is what is there to be seen.
-    let isOver = viewer.extras == .tombstones && row.isNull(first + 11) && expiresAt.map { $0 <= viewer.now } == true
+    let isOver = viewer.extras == .tombstones && !isGone && expiresAt.map { $0 <= viewer.now } == true
+    // Returned as it is made: to copy one costs as much as to read it.
+    if isOver || isPlain(row, at) { return try common(row, at, isOver: isOver, as: viewer) }
+    var message = try common(row, at, isOver: false, as: viewer)
+    try addRest(row, at, to: &message, as: viewer)
+    return message
+  }
+
+  /// Whether a message has only what all messages have.
+  private func isPlain(_ row: borrowing Statement, _ at: Columns) -> Bool {
+    row.isNull(at(.editedAt)) && row.isNull(at(.deletedAt)) && row.isNull(at(.systemKind)) && row.isNull(at(.mentions))
+      && row.int64(at(.reactionCount)) == 0 && row.int64(at(.attachmentCount)) == 0 && row.isNull(at(.forwardedFrom))
+  }
+
+  /// What all messages have.
+  ///
+  /// - Parameter isOver: whether it is shown as the tombstone that nobody has made of it yet.
+  private func common(_ row: borrowing Statement, _ at: Columns, isOver: Bool, as viewer: Viewer) throws -> Message {
+    let conversation = row.conversationKey(at(.conversation))
+    let seq = row.int(at(.seq))
+    let sender = row.userKey(at(.sender))
+    let expiresAt = row.optionalTimestamp(at(.expiresAt))
     let surroundings = viewer.surroundings
     let status = try viewer.statuses.status(of: seq, in: conversation, from: sender)
     // What is gone counts as read.
     let isUnread =
-      try sender != viewer.user && !isOver && row.isNull(first + 11) && !surroundings.isRead(seq, in: conversation)
+      try sender != viewer.user && !isOver && row.isNull(at(.deletedAt)) && !surroundings.isRead(seq, in: conversation)
     let readByCount = status == .read ? try viewer.statuses.readerCount(of: seq, in: conversation, from: sender) : 0
     let readBy =
       viewer.includesReaders
       ? try viewer.statuses.readers(of: seq, in: conversation, from: sender).map(store.users.handle) : nil
-    let replyTo = try row.optionalIdentifier(first + 6).map { try surroundings.reply($0, as: viewer) }
-    func common() throws -> Message {
-      Message(
-        row.identifier(first), conversationID: try store.conversations.id(conversation),
-        conversation: try surroundings.label(of: conversation), seq: seq, sender: try store.users.handle(sender),
-        senderName: try surroundings.displayName(of: sender), isMine: sender == viewer.user, isUnread: isUnread,
-        readByCount: readByCount, readBy: readBy, text: isOver ? nil : row.optionalText(first + 4),
-        createdAt: row.timestamp(first + 5), status: status, replyTo: replyTo, nonce: row.optionalText(first + 7),
-        expiresAt: expiresAt, deletedAt: isOver ? expiresAt : nil)
-    }
-    if isOver
-      || row.isNull(first + 9) && row.isNull(first + 11) && row.isNull(first + 12) && row.isNull(first + 14)
-        && row.int64(first + 15) == 0 && row.int64(first + 16) == 0 && row.isNull(first + 17)
-    {
-      // Returned as it is made: to copy one costs as much as to read it.
-      return try common()
-    }
-    var message = try common()
-    message.editedAt = row.optionalTimestamp(first + 9)
-    message.deletedAt = row.optionalTimestamp(first + 11)
-    message.systemKind = row.optionalInt64(first + 12).flatMap(Message.SystemKind.init(number:))
-    message.subject = row.optionalText(first + 13)
-    message.mentions = row.text(first + 14).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) }
-    message.forwardedFrom = try row.optionalUserKey(first + 17).map(store.users.handle)
-    if row.int64(first + 16) > 0 { message.attachments = try store.attachments.all(of: row.messageKey(first + 8)) }
-    if row.int64(first + 15) > 0 {
-      message.reactions = try store.reactions.all(to: row.messageKey(first + 8), as: viewer)
-    }
-    return message
+    let replyTo = try row.optionalIdentifier(at(.replyTo)).map { try surroundings.reply($0, as: viewer) }
+    return Message(
+      row.identifier(at(.id)), conversationID: try store.conversations.id(conversation),
+      conversation: try surroundings.label(of: conversation), seq: seq, sender: try store.users.handle(sender),
+      senderName: try surroundings.displayName(of: sender), isMine: sender == viewer.user, isUnread: isUnread,
+      readByCount: readByCount, readBy: readBy, text: isOver ? nil : row.optionalText(at(.text)),
+      createdAt: row.timestamp(at(.createdAt)), status: status, replyTo: replyTo, nonce: row.optionalText(at(.nonce)),
+      expiresAt: expiresAt, deletedAt: isOver ? expiresAt : nil)
+  }
+
+  /// Adds what only some messages have.
+  private func addRest(
+    _ row: borrowing Statement, _ at: Columns, to message: inout Message, as viewer: Viewer
+  ) throws {
+    message.editedAt = row.optionalTimestamp(at(.editedAt))
+    message.deletedAt = row.optionalTimestamp(at(.deletedAt))
+    message.systemKind = row.optionalInt64(at(.systemKind)).flatMap(Message.SystemKind.init(number:))
+    message.subject = row.optionalText(at(.subject))
+    message.mentions = row.text(at(.mentions)).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) }
+    message.forwardedFrom = try row.optionalUserKey(at(.forwardedFrom)).map(store.users.handle)
+    let key = row.messageKey(at(.key))
+    if row.int64(at(.attachmentCount)) > 0 { message.attachments = try store.attachments.all(of: key) }
+    if row.int64(at(.reactionCount)) > 0 { message.reactions = try store.reactions.all(to: key, as: viewer) }
   }
 
   /// Where a message stands: its conversation and number.
@@ -138,7 +170,7 @@ package struct Messages {
     var statement = try store.connection.prepare(
       as: "messages",
       """
-      SELECT \(Self.messageColumns) FROM message m
+      SELECT \(Self.columns) FROM message m
       WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq
       """)
     statement.bind(conversation)
@@ -166,7 +198,7 @@ package struct Messages {
       var statement = try store.connection.prepare(
         as: "newest",
         """
-        SELECT \(Self.messageColumns) FROM message m
+        SELECT \(Self.columns) FROM message m
         WHERE conversation = ? AND seq <= ? AND deleted_at IS NULL ORDER BY seq DESC
         """)
       statement.bind(conversation)

@@ -1,6 +1,9 @@
 package import DMModel
 
-/// TODO
+// Reads: reaction.
+// Writes: message, reaction.
+
+/// Reactions to messages.
 package struct Reactions {
   let store: Store
 

@@ -1,6 +1,9 @@
 package import DMModel
 internal import DMSystem
 
+// Reads: hidden_range.
+// Writes: hidden_range.
+
 extension ReadState {
   /// Hides a range from a user; what is hidden counts as read.
   ///

@@ -1,5 +1,8 @@
 package import DMModel
 
+// Reads: hidden_range, message, participant, read_mark, read_range, receipt.
+// Writes: read_mark, receipt.
+
 extension ReadState {
   /// The users in a conversation, or who left it later, for which a message does not count as read.
   func unreadBy(_ seq: Int, in conversation: ConversationKey) throws -> [UserKey] {

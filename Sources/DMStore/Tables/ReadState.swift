@@ -1,6 +1,9 @@
 package import DMModel
 
-/// TODO
+// Reads: conversation, mention, message, participant, read_range.
+// Writes: participant, read_range.
+
+/// What each user has read and got, what is hidden from them, and the receipts that others see.
 package struct ReadState {
   let store: Store
 

@@ -1,6 +1,8 @@
 package import DMModel
 
-/// TODO
+// Writes: report.
+
+/// What users reported to the owner of the store.
 package struct Reports {
   let store: Store
 

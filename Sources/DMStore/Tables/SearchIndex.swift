@@ -1,6 +1,9 @@
 package import DMModel
 
-/// TODO
+// Reads: message, search.
+// Writes: search.
+
+/// The words of messages, by which they are found.
 package struct SearchIndex {
   let store: Store
 

@@ -1,6 +1,9 @@
 package import DMModel
 
-/// TODO
+// Reads: block, conversation, former, own_name, participant, user.
+// Writes: user.
+
+/// The users and their profiles.
 package struct Users {
   let store: Store
 
@@ -49,8 +52,7 @@ package struct Users {
 
   package func user(_ handle: String) throws -> User? {
     var statement = try store.connection.prepare(
-      "SELECT handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts FROM user WHERE handle = ?"
-    )
+      as: "user", "SELECT \(Self.columns) FROM user WHERE handle = ?")
     statement.bind(handle)
     return try statement.step() ? Self.user(statement) : nil
   }
@@ -65,10 +67,7 @@ package struct Users {
   /// Up to `limit` users by handle, after one.
   package func users(after handle: String, limit: Int) throws -> [User] {
     var statement = try store.connection.prepare(
-      """
-      SELECT handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts FROM user
-      WHERE handle > ? ORDER BY handle LIMIT ?
-      """)
+      as: "users", "SELECT \(Self.columns) FROM user WHERE handle > ? ORDER BY handle LIMIT ?")
     statement.bind(handle)
     statement.bind(limit)
     var users: [User] = []
@@ -76,11 +75,22 @@ package struct Users {
     return users
   }
 
+  /// The columns that rows are read by.
+  private enum Column: Int32, QueryColumn {
+    case handle, displayName, bio, avatarURL, showsPresence, createdAt, sendsReadReceipts
+  }
+
+  private static let columns =
+    "handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts"
+
   private static func user(_ row: borrowing Statement) -> User {
-    User(
-      handle: Handle(stored: row.text(0)), displayName: row.optionalText(1), bio: row.optionalText(2),
-      avatarURL: row.optionalText(3), showsPresence: row.bool(4), sendsReadReceipts: row.bool(6),
-      createdAt: row.timestamp(5))
+    assert(row.has(Column.self))
+    return User(
+      handle: Handle(stored: row.text(Column.handle)), displayName: row.optionalText(Column.displayName),
+      bio: row.optionalText(Column.bio),
+      avatarURL: row.optionalText(Column.avatarURL), showsPresence: row.bool(Column.showsPresence),
+      sendsReadReceipts: row.bool(Column.sendsReadReceipts),
+      createdAt: row.timestamp(Column.createdAt))
   }
 
   /// - Throws: `bad_handle` for one that new users cannot have.

@@ -201,7 +201,7 @@ extension EverydayRun {
       update.bind(place.talk + 1)
       update.bind(place.seq)
       guard try update.step() else { throw Mismatch("the message \(place) is not there") }
-      let key = update.int64(0)
+      let key = update.messageKey(0)
       _ = try update.step()
       try store.seal(key, of: .message)
       model.expire(place, at: time)

@@ -17,7 +17,7 @@ struct GapTests {
   }
 
   /// Makes the changes up to one look as old as some days.
-  private func age(_ store: TemporaryStore, upTo rev: Int64, days: Int64) throws {
+  private func age(_ store: TemporaryStore, upTo rev: Rev, days: Int64) throws {
     try store.execute("UPDATE change SET at = \(Timestamp.now.microseconds - days * Self.day) WHERE rev <= \(rev)")
   }
 
@@ -25,12 +25,12 @@ struct GapTests {
     try messenger.writing { try $0.store.changes.prune(now: .now) }
   }
 
-  private func first(_ store: TemporaryStore) throws -> Int64 {
-    try #require(try store.integers("SELECT min(rev) FROM change")[0][0])
+  private func first(_ store: TemporaryStore) throws -> Rev {
+    Rev(number: try #require(try store.integers("SELECT min(rev) FROM change")[0][0]))
   }
 
-  private func last(_ store: TemporaryStore) throws -> Int64 {
-    try #require(try store.integers("SELECT max(rev) FROM change")[0][0])
+  private func last(_ store: TemporaryStore) throws -> Rev {
+    Rev(number: try #require(try store.integers("SELECT max(rev) FROM change")[0][0]))
   }
 
   private func query(_ start: EventQuery.Start) -> EventQuery {
@@ -92,7 +92,7 @@ struct GapTests {
   @Test func `the consumer that needs most decides`() throws {
     let (store, alice, bob) = try store(20)
     for (name, rev) in [("a", 12), ("b", 7), ("c", 15)] {
-      var query = query(.cursor(try cursor(Int64(rev), store)))
+      var query = query(.cursor(try cursor(Rev(number: Int64(rev)), store)))
       query.consumer = name
       query.follows = false
       _ = try Follower(bob, query)
@@ -102,7 +102,7 @@ struct GapTests {
     #expect(try first(store) == 8)
   }
 
-  private func cursor(_ rev: Int64, _ store: TemporaryStore) throws -> String {
+  private func cursor(_ rev: Rev, _ store: TemporaryStore) throws -> String {
     let opened = try #require(try store.messenger("bob").existingStore())
     return Cursor(store: try opened.uuid(), Cursor.Position(rev: rev)).description
   }

@@ -8,7 +8,8 @@ struct CursorTests {
 
   private static let positions = [
     Cursor.Position.start, Cursor.Position(rev: 0, seq: 1), Cursor.Position(rev: 1), Cursor.Position(rev: 255),
-    Cursor.Position(rev: 255, seq: 16), Cursor.Position(rev: .max), Cursor.Position(rev: .max, seq: .max),
+    Cursor.Position(rev: 255, seq: 16),
+    Cursor.Position(rev: Rev(number: .max)), Cursor.Position(rev: Rev(number: .max), seq: .max),
   ]
 
   @Test(arguments: positions)
@@ -23,7 +24,7 @@ struct CursorTests {
     for _ in 1...2000 {
       let store = Identifier(high: random.next(), low: random.next() >> UInt64(random.below(64)))
       let position = Cursor.Position(
-        rev: Int64(random.next() >> UInt64(1 + random.below(63))),
+        rev: Rev(number: Int64(random.next() >> UInt64(1 + random.below(63)))),
         seq: random.chance(50) ? 0 : Int(random.next() >> UInt64(1 + random.below(63))))
       let cursor = Cursor(store: store, position)
       #expect(try Cursor(cursor.description, store: store) == cursor, "\(cursor)")

@@ -10,3 +10,7 @@ extension RowKey {
 extension UserKey: ExpressibleByIntegerLiteral {}
 extension ConversationKey: ExpressibleByIntegerLiteral {}
 extension MessageKey: ExpressibleByIntegerLiteral {}
+extension AttachmentKey: ExpressibleByIntegerLiteral {}
+extension ConsumerKey: ExpressibleByIntegerLiteral {}
+extension RowNumber: ExpressibleByIntegerLiteral {}
+extension Rev: ExpressibleByIntegerLiteral {}

@@ -31,7 +31,7 @@ extension TemporaryStore {
   /// Moves everything into the one file, so that its bytes are all there is.
   func settle() throws {
     let store = try #require(try Store.open(location))
-    let lock = try store.writeLock(patience: 5000)
+    let lock = try store.writeLock(timeout: .seconds(5))
     #expect(try store.connection.emptyLog(within: 5000))
     _ = consume lock
   }

@@ -53,9 +53,9 @@ struct PurgeTests {
     for number in 1...1200 { try alice.say(number == 7 ? "a copy Zqxcopy" : "gone \(number) Zqxworda", to: "bob") }
     _ = try store.messenger("bob").edit([Edit(MessageReference("alice:7"), .report(reason: nil))])[0].get()
     let opened = try #require(try Store.open(store.location))
-    let lock = try opened.writeLock(patience: 5000)
+    let lock = try opened.writeLock(timeout: .seconds(5))
     try opened.connection.execute("UPDATE message SET expires_at = created_at + 1")
-    try Store.SealedTable.message.seal(.min ... .max, of: opened.connection)
+    try Store.SealedTable.message.seal(.all, of: opened.connection)
     _ = consume lock
     #expect(try store.upkeep.purge().expiredCount == 1200)
     #expect(try traces(of: "Zqxworda", in: store) == [])

@@ -1,0 +1,80 @@
+public import DMModel
+public import DMStore
+internal import DMSystem
+internal import Synchronization
+
+/// A messenger for tasks: its calls run on a thread of their own, so that no thread of the tasks waits for the disk or for
+/// other writers.
+///
+/// The calls run one after another, in the order in which they were made, over one connection.
+public final class AsyncMessenger: Sendable {
+  private let location: StoreLocation
+  private let identity: Messenger.Identity
+  private let jobs = Mutex(Jobs())
+  private let opened = Opened()
+
+  private struct Jobs {
+    var waiting: [@Sendable () -> Void] = []
+    /// Whether a thread runs that takes the jobs.
+    var isRunning = false
+  }
+
+  /// The messenger, which the first call makes.
+  // NB: @unchecked because only the jobs read it, and they run one after another.
+  private final class Opened: @unchecked Sendable {
+    var messenger: Messenger?
+  }
+
+  /// Makes a messenger; the first call opens the store.
+  public init(_ location: StoreLocation, as identity: Messenger.Identity) {
+    self.location = location
+    self.identity = identity
+  }
+
+  /// Runs `body` with a messenger, which must not be kept after the call.
+  ///
+  /// A call that has begun is not cancelled: a message that is being sent is sent.
+  ///
+  /// - Throws: what `body` throws; `CancellationError` if the task was cancelled before the call.
+  public func perform<Result: Sendable>(
+    _ body: @escaping @Sendable (Messenger) throws -> Result
+  ) async throws -> Result {
+    try Task.checkCancellation()
+    return try await withCheckedThrowingContinuation { continuation in
+      add { continuation.resume(with: Swift.Result { try body(self.messenger()) }) }
+    }
+  }
+
+  /// The stream of events of a query, which is read over a connection of its own.
+  public func events(_ query: EventQuery = EventQuery()) -> MessagingEvents {
+    MessagingEvents(location, identity, query)
+  }
+
+  private func messenger() -> Messenger {
+    if let messenger = opened.messenger { return messenger }
+    let messenger = Messenger(location, as: identity)
+    opened.messenger = messenger
+    return messenger
+  }
+
+  private func add(_ job: @escaping @Sendable () -> Void) {
+    let mustStart = jobs.withLock { jobs in
+      jobs.waiting.append(job)
+      defer { jobs.isRunning = true }
+      return !jobs.isRunning
+    }
+    // Without a thread the calling one does the work: the call must come to an end.
+    if mustStart, startThread({ self.run() }) != 0 { run() }
+  }
+
+  private func run() {
+    while let job = next() { job() }
+  }
+
+  private func next() -> (@Sendable () -> Void)? {
+    jobs.withLock { jobs in
+      jobs.isRunning = !jobs.waiting.isEmpty
+      return jobs.isRunning ? jobs.waiting.removeFirst() : nil
+    }
+  }
+}

@@ -1,0 +1,60 @@
+internal import DMModel
+internal import DMStore
+
+// What acts do to a conversation besides what they are about.
+
+extension Session {
+  /// Creates a conversation with its participants.
+  ///
+  /// The creator owns a group; if they are not in it, the first participant does, so that there is somebody who can look after
+  /// it.
+  func start(
+    _ kind: Conversations.NewConversation, id: Identifier? = nil, isImported: Bool = false, creator: UserKey?,
+    participants: [UserKey], at time: Timestamp
+  ) throws -> Conversations.Row {
+    let row = try store.conversations.insert(kind, id: id, isImported: isImported, creator: creator, at: time)
+    for user in participants { try store.members.join(row.key, user) }
+    if row.isGroup, let owner = participants.first(where: { $0 == creator }) ?? participants.first {
+      try store.members.setOwner(owner, of: row.key)
+    }
+    try store.blocks.apply(toThoseWhoJoined: participants, row.key)
+    // An import logs a conversation once, when it is whole.
+    if !isImported { try store.changes.append(.conversation, conversation: row.key, user: creator, at: .now) }
+    return row
+  }
+
+  /// Ends the membership of a user.
+  ///
+  /// If the group has no owner then, the participant who joined first becomes it.
+  func endMembership(of user: UserKey, in row: Conversations.Row) throws {
+    try store.members.leave(row, user)
+    guard try !store.members.hasOwner(row.key), let heir = try store.members.longestMember(of: row.key) else { return }
+    try store.members.setOwner(heir, of: row.key)
+  }
+
+  /// Writes the end of a conversation in which the user has sent messages.
+  ///
+  /// They bring it back from the archive of those who have not muted it, and into the lists of those who deleted it; users
+  /// who block the sender do not notice.
+  func endSending(_ new: SeqRange, in row: Conversations.Row) throws {
+    try store.conversations.update(row, added: new.count, readBy: me, sender: me)
+    try store.members.bringBack(row.key, mutedAt: .now, except: store.blocks.blockers(of: me))
+    try store.readState.extendReadRanges(by: new, of: me, in: row.key)
+  }
+
+  /// Says in a conversation what was done to it, a message for each subject; all of them count as read by all.
+  ///
+  /// Linear in the participants.
+  func announce(
+    _ kind: Message.SystemKind, _ subjects: [String?], in row: inout Conversations.Row
+  ) throws {
+    let seqs = (row.lastSeq + 1)...(row.lastSeq + subjects.count)
+    for subject in subjects {
+      _ = try store.messages.insert(Messages.NewMessage(sender: me, systemKind: kind, subject: subject), into: &row)
+    }
+    try store.conversations.update(row, added: subjects.count, readBy: nil, sender: me)
+    for participant in try store.members.participantKeys(of: row.key) {
+      try store.readState.extendReadRanges(by: seqs, of: participant, in: row.key)
+    }
+  }
+}
