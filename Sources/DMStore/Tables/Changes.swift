@@ -127,8 +127,9 @@ package struct Changes {
     var count = 0
     while try statement.step() {
       count += 1
-      guard let row = try row(statement, as: viewer) else { continue }
-      if try !body(row) { break }
+      // A later version may have logged another kind.
+      guard let kind = Kind(rawValue: statement.int64(Column.kind)) else { continue }
+      if try !body(row(statement, kind, as: viewer)) { break }
     }
     return count
   }
@@ -157,10 +158,8 @@ package struct Changes {
     return statement
   }
 
-  /// - Returns: nil for a change of a kind that only later versions know.
-  private func row(_ statement: borrowing Statement, as viewer: Viewer) throws -> Row? {
+  private func row(_ statement: borrowing Statement, _ kind: Kind, as viewer: Viewer) throws -> Row {
     assert(statement.has(Column.self))
-    guard let kind = Kind(rawValue: statement.int64(Column.kind)) else { return nil }
     let message = Messages.Columns(first: Column.count)
     let hasMessage = !statement.isNull(message(.id))
     return Row(

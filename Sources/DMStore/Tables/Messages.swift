@@ -43,45 +43,56 @@ package struct Messages {
     func callAsFunction(_ column: Column) -> Int32 { first + column.rawValue }
   }
 
+  /// What decides how a message is shown, read once.
+  private struct Head {
+    let conversation: ConversationKey
+    let seq: Int
+    let sender: UserKey
+    let expiresAt: Timestamp?
+    let isGone: Bool
+    /// Whether it is shown as the tombstone that nobody has made of it yet.
+    var isOver = false
+
+    init(_ row: borrowing Statement, _ at: Columns) {
+      conversation = row.conversationKey(at(.conversation))
+      seq = row.int(at(.seq))
+      sender = row.userKey(at(.sender))
+      expiresAt = row.optionalTimestamp(at(.expiresAt))
+      isGone = !row.isNull(at(.deletedAt))
+    }
+  }
+
   /// A message as a user sees it; nil for one that they do not see.
   package func message(_ row: borrowing Statement, from first: Int32, as viewer: Viewer) throws -> Message? {
     assert(row.has(Column.self, from: first))
     let at = Columns(first: first)
-    let expiresAt = row.optionalTimestamp(at(.expiresAt))
-    let isGone = !row.isNull(at(.deletedAt))
+    var head = Head(row, at)
     guard
       try viewer.sees(
-        row.int(at(.seq)), in: row.conversationKey(at(.conversation)), from: row.userKey(at(.sender)), isGone: isGone,
-        expiresAt: expiresAt)
+        head.seq, in: head.conversation, from: head.sender, isGone: head.isGone, expiresAt: head.expiresAt)
     else { return nil }
-    // Nobody has made a tombstone of it yet, but that is what is there to be seen.
-    let isOver = viewer.extras == .tombstones && !isGone && expiresAt.map { $0 <= viewer.now } == true
+    head.isOver = viewer.extras == .tombstones && !head.isGone && head.expiresAt.map { $0 <= viewer.now } == true
     // Returned as it is made: to copy one costs as much as to read it.
-    if isOver || isPlain(row, at) { return try common(row, at, isOver: isOver, as: viewer) }
-    var message = try common(row, at, isOver: false, as: viewer)
+    if head.isOver || isPlain(row, at, head) { return try common(row, at, head, as: viewer) }
+    var message = try common(row, at, head, as: viewer)
     try addRest(row, at, to: &message, as: viewer)
     return message
   }
 
   /// Whether a message has only what all messages have.
-  private func isPlain(_ row: borrowing Statement, _ at: Columns) -> Bool {
-    row.isNull(at(.editedAt)) && row.isNull(at(.deletedAt)) && row.isNull(at(.systemKind)) && row.isNull(at(.mentions))
+  private func isPlain(_ row: borrowing Statement, _ at: Columns, _ head: Head) -> Bool {
+    row.isNull(at(.editedAt)) && !head.isGone && row.isNull(at(.systemKind)) && row.isNull(at(.mentions))
       && row.int64(at(.reactionCount)) == 0 && row.int64(at(.attachmentCount)) == 0 && row.isNull(at(.forwardedFrom))
   }
 
   /// What all messages have.
-  ///
-  /// - Parameter isOver: whether it is shown as the tombstone that nobody has made of it yet.
-  private func common(_ row: borrowing Statement, _ at: Columns, isOver: Bool, as viewer: Viewer) throws -> Message {
-    let conversation = row.conversationKey(at(.conversation))
-    let seq = row.int(at(.seq))
-    let sender = row.userKey(at(.sender))
-    let expiresAt = row.optionalTimestamp(at(.expiresAt))
+  private func common(_ row: borrowing Statement, _ at: Columns, _ head: Head, as viewer: Viewer) throws -> Message {
+    let (conversation, seq, sender) = (head.conversation, head.seq, head.sender)
     let surroundings = viewer.surroundings
     let status = try viewer.statuses.status(of: seq, in: conversation, from: sender)
     // What is gone counts as read.
     let isUnread =
-      try sender != viewer.user && !isOver && row.isNull(at(.deletedAt)) && !surroundings.isRead(seq, in: conversation)
+      try sender != viewer.user && !head.isOver && !head.isGone && !surroundings.isRead(seq, in: conversation)
     let readByCount = status == .read ? try viewer.statuses.readerCount(of: seq, in: conversation, from: sender) : 0
     let readBy =
       viewer.includesReaders
@@ -91,9 +102,9 @@ package struct Messages {
       row.identifier(at(.id)), conversationID: try store.conversations.id(conversation),
       conversation: try surroundings.label(of: conversation), seq: seq, sender: try store.users.handle(sender),
       senderName: try surroundings.displayName(of: sender), isMine: sender == viewer.user, isUnread: isUnread,
-      readByCount: readByCount, readBy: readBy, text: isOver ? nil : row.optionalText(at(.text)),
+      readByCount: readByCount, readBy: readBy, text: head.isOver ? nil : row.optionalText(at(.text)),
       createdAt: row.timestamp(at(.createdAt)), status: status, replyTo: replyTo, nonce: row.optionalText(at(.nonce)),
-      expiresAt: expiresAt, deletedAt: isOver ? expiresAt : nil)
+      expiresAt: head.expiresAt, deletedAt: head.isOver ? head.expiresAt : nil)
   }
 
   /// Adds what only some messages have.
