@@ -28,7 +28,7 @@ test: setup
 torture: TOOLS += mkfs.ext4:e2fsprogs losetup:mount
 torture: setup
 	swift build --build-tests
-	DM_TORTURE=1 Tests/run --no-parallel --filter 'Torture|EverydayProperty'
+	DM_TORTURE=1 Tests/run --no-parallel --filter 'Torture|RandomActsTests'
 
 # The programs, stripped, in bin/.
 build: setup

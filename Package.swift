@@ -45,13 +45,22 @@ let package = Package(
       name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore", "CSystem"]),
     /// Options, streams, text and exit statuses: what all programs share.
     .target(name: "DMCLI", dependencies: ["DMKit", "DMSystem", "DMWire", "DMUpkeep", "CSystem"]),
+    /// What tests of several targets share. `StoreSupport` is for the tests that need a store.
+    .testTarget(name: "TestSupport", dependencies: ["DMModel", "DMSystem", "DMWire"]),
     .testTarget(
-      name: "DMKitTests",
-      dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore", "DMUpkeep"], exclude: ["Fixtures"]),
+      name: "StoreSupport",
+      dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore", "DMUpkeep", "TestSupport"]),
+    .testTarget(name: "DMModelTests", dependencies: ["DMModel", "TestSupport"]),
+    .testTarget(name: "DMSystemTests", dependencies: ["DMModel", "DMSystem", "TestSupport"]),
+    .testTarget(name: "DMWireTests", dependencies: ["DMModel", "DMWire", "TestSupport"]),
+    .testTarget(name: "DMMediaTests", dependencies: ["DMModel", "DMSystem", "DMWire", "DMMedia", "TestSupport"]),
+    .testTarget(name: "DMStoreTests", dependencies: ["DMModel", "DMStore", "StoreSupport", "TestSupport"]),
+    .testTarget(name: "DMKitTests", dependencies: ["DMKit", "DMUpkeep", "StoreSupport", "TestSupport"]),
+    .testTarget(name: "DMUpkeepTests", dependencies: ["DMKit", "DMUpkeep", "StoreSupport", "TestSupport"]),
     .testTarget(name: "DMCLITests", dependencies: ["DMCLI", "DMKit", "DMModel"]),
     .testTarget(
       name: "ToolTests",
-      dependencies: ["DMKit", "DMCLI"] + programs.map { .byName(name: $0) }),
+      dependencies: ["DMKit", "DMCLI", "TestSupport"] + programs.map { .byName(name: $0) }),
   ] + programs.map { .executableTarget(name: $0, dependencies: ["DMCLI", "DMKit", "DMSystem", "DMUpkeep"]) }
 )
 

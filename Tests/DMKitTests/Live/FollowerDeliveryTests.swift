@@ -2,6 +2,7 @@ import Testing
 
 @testable import DMKit
 @testable import DMSystem
+@testable import StoreSupport
 
 /// Events count as delivered once the caller says that they have reached their reader.
 struct FollowerDeliveryTests {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Which events there are, who is told of them and what selects them.
 struct FollowerKindsTests {

@@ -2,6 +2,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMModel
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Where a stream begins, where it stands, and that it goes on from any place exactly.
 struct FollowerPlacesTests {

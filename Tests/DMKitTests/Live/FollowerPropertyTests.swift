@@ -2,6 +2,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMSystem
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Four users do whatever comes while followers with all sorts of wishes read at any moment, and begin again from any
 /// place that was told: each is told what a plain list of events says, in its order, as it is then.

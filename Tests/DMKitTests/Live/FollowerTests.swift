@@ -5,6 +5,8 @@ import Testing
 @testable import DMKit
 @testable import DMStore
 @testable import DMSystem
+@testable import StoreSupport
+@testable import TestSupport
 
 /// How a follower waits, wakes, beats and ends.
 struct FollowerTests {

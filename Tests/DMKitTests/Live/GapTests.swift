@@ -3,6 +3,8 @@ import Testing
 @testable import DMKit
 @testable import DMModel
 @testable import DMUpkeep
+@testable import StoreSupport
+@testable import TestSupport
 
 /// What is forgotten of the log, and that a follower that comes too late is told so.
 struct GapTests {

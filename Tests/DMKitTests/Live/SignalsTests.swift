@@ -4,6 +4,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMSystem
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Typing and presence: who gives the signals, and who is told.
 struct SignalsTests {

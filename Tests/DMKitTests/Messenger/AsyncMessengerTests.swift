@@ -1,8 +1,10 @@
-import DMKit
-import DMModel
-import DMStore
 import Synchronization
 import Testing
+
+@testable import DMKit
+@testable import DMStore
+@testable import StoreSupport
+@testable import TestSupport
 
 @Suite struct AsyncMessengerTests {
   private func messenger(_ store: TemporaryStore, _ handle: String) throws -> AsyncMessenger {

@@ -4,6 +4,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMSystem
+@testable import StoreSupport
+@testable import TestSupport
 
 struct AttachmentFilesTests {
   private func prepare(_ path: String, in store: TemporaryStore) throws -> Messenger.Prepared {

@@ -2,6 +2,8 @@ import FoundationEssentials
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 extension TemporaryStore {
   /// A new file beside the store, which goes away with it.

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 /// `dm-user block`: nothing of a blocked user reaches the blocker, and the blocked user is told nothing.
 struct BlockTests {
@@ -186,6 +188,14 @@ struct BlockTests {
     #expect(fault?.code == .notAllowed && fault?.subject == "bob")
   }
 
+  @Test func `the blocker marks nothing as read there, so the blocked user gets no receipt`() throws {
+    let group = try OpsGroup()
+    try group.bob.say("hi", to: "alice")
+    _ = try group.alice.setBlocked(true, ["bob"])
+    #expect(try group.changes { _ = try group.alice.markRead(.all, in: .direct("bob")) } == 0)
+    #expect(try group.bob.message("alice:1").status == .sent)
+  }
+
   @Test func `the blocker still edits and deletes their own messages there`() throws {
     let group = try OpsGroup()
     for text in ["one", "two"] { try group.alice.say(text, to: "bob") }
@@ -210,6 +220,19 @@ struct BlockTests {
     #expect(try code { try group.alice.directConversation(with: "dave") } == .notAllowed)
     #expect(try code { try group.alice.say("hi", to: "dave") } == .notAllowed)
     #expect(try group.store.integers("SELECT count(*) FROM conversation") == [[1]])
+  }
+
+  // MARK: Typing
+
+  @Test func `the blocker sees no typing of the blocked user, who sees theirs`() throws {
+    let group = try OpsGroup()
+    let ops = try group.alice.seen("+ops").id
+    _ = try group.alice.setBlocked(true, ["bob"])
+    #expect(try !group.alice.sees(Handle("bob"), typingIn: ops, among: nil))
+    #expect(try group.carol.sees(Handle("bob"), typingIn: ops, among: nil))
+    #expect(try group.bob.sees(Handle("alice"), typingIn: ops, among: nil))
+    _ = try group.alice.setBlocked(false, ["bob"])
+    #expect(try group.alice.sees(Handle("bob"), typingIn: ops, among: nil))
   }
 
   // MARK: Presence

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 /// The lines of a consumer's program: messages that answer events, and acknowledgements.
 struct ConsumerLinesTests {

@@ -2,6 +2,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMModel
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Consumers as a stream has them: where they begin, who streams them, how they are acknowledged and forgotten.
 struct ConsumersTests {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 struct ConversationsTests {
   @Test func `notes of the user alone are a conversation of one, and nothing in it is unread`() throws {

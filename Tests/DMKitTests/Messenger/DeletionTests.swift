@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Deleting messages for yourself and for everyone, expiry, and deleting a whole conversation.
 struct DeletionTests {
@@ -71,6 +73,17 @@ struct DeletionTests {
     #expect(seen.unreadCount == 2 && seen.firstUnreadSeq == 3)
     #expect(try group.alice.message("+ops:2").status == .sent)
     #expect(try group.alice.receipts(for: .number(2, in: .title("ops"))) == [])
+  }
+
+  @Test func `a message that you deleted for yourself stays deleted when it is edited or gets a reaction`() throws {
+    let group = try groupWithMessages()
+    try group.bob.delete("+ops:3")
+    let place = try group.alice.here()
+    try group.alice.edit("+ops:3", to: "zwei")
+    try group.carol.react("👍", to: "+ops:3")
+    #expect(try group.bob.texts(in: "+ops") == ["one", "three"] && group.bob.found("zwei") == [])
+    #expect(try group.bob.told(Set(MessagingEvent.Kind.allCases), from: place) == [])
+    #expect(try group.carol.told([.messageUpdated], from: place) == ["3 alice is now zwei"])
   }
 
   // MARK: For everyone

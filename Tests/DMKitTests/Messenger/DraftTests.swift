@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Drafts: `dm-conversation draft`, `dm-send --draft` and `dm-send --from-draft`.
 struct DraftTests {
@@ -50,6 +52,22 @@ struct DraftTests {
     let group = try OpsGroup()
     #expect(try code { try group.bob.saveDraft(text, in: Self.ops) } == expected)
     #expect(try group.bob.seen("+ops").draftText == (expected == nil ? text : nil))
+  }
+
+  @Test func `a draft mentions nobody until it is sent`() throws {
+    let group = try OpsGroup()
+    _ = try group.bob.saveDraft("hi @alice", in: Self.ops)
+    #expect(try group.alice.seen("+ops").unreadMentionsCount == 0)
+    _ = try group.bob.sendDraft(in: Self.ops)
+    #expect(try group.alice.seen("+ops").unreadMentionsCount == 1)
+  }
+
+  @Test func `a draft leaves an archived conversation archived, and sending it lists the conversation again`() throws {
+    let group = try OpsGroup()
+    _ = try group.bob.change(.archived(true), in: [Self.ops])
+    #expect(try group.bob.saveDraft("so far", in: Self.ops).isArchived)
+    _ = try group.bob.sendDraft(in: Self.ops)
+    #expect(try group.bob.seen("+ops").isArchived == false)
   }
 
   // MARK: Sending

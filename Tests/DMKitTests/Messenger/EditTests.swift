@@ -1,11 +1,11 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
-/// Editing a message, and reporting one: `dm-edit text` and `dm-edit report`.
+/// Editing messages: `dm-edit text`.
 struct EditTests {
-  // MARK: Editing
-
   @Test func `an edited message has another text and the time of the edit, and keeps its number, id and time`() throws {
     let group = try OpsGroup()
     let sent = try group.alice.say("lunch at noo?", to: "+ops")
@@ -117,6 +117,14 @@ struct EditTests {
     #expect(edited.reactions.map(\.emoji) == ["👍"])
   }
 
+  @Test func `a reply quotes the text that the message has now`() throws {
+    let group = try OpsGroup()
+    try group.alice.say("lunch at noo?", to: "+ops")
+    try group.bob.say("yes", to: "+ops", replyTo: "2")
+    try group.alice.edit("+ops:2", to: "lunch at noon?")
+    #expect(try group.carol.message("+ops:3").replyTo?.text == "lunch at noon?")
+  }
+
   @Test func `an edit brings back neither an archived nor a deleted conversation`() throws {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
@@ -139,6 +147,16 @@ struct EditTests {
     // An event has the message as it is now, not as it was then.
     #expect(
       try group.bob.told([.messageUpdated], from: place) == ["2 alice is now three", "2 alice is now three"])
+  }
+
+  @Test func `a user who was added after a message is told of no edit of it`() throws {
+    let group = try OpsGroup()
+    try group.alice.say("one", to: "+ops")
+    _ = try group.alice.add(["dave"], to: .title("ops"))
+    let place = try group.alice.here()
+    try group.alice.edit("+ops:2", to: "two")
+    #expect(try group.dave.told([.messageUpdated], from: place) == [])
+    #expect(try group.dave.found("two") == [])
   }
 
   @Test func `a user who blocks the sender is told of no edit`() throws {
@@ -170,60 +188,5 @@ struct EditTests {
       let again = try group.alice.say(text, to: "+ops", nonce: "n")
       #expect(again.id == sent.id && again.isDuplicate && again.text == "second")
     }
-  }
-
-  // MARK: Reporting
-
-  private func reports(_ group: OpsGroup) throws -> [String] {
-    try group.store.texts("SELECT coalesce(reason, 'no reason') || ': ' || coalesce(text, '') FROM report")
-  }
-
-  @Test func `a report keeps the reason and a copy of the text, which stays when the message is deleted`() throws {
-    let group = try OpsGroup()
-    try group.bob.say("buy this", to: "+ops")
-    try group.alice.act(.report(reason: "they sell things"), on: "+ops:2")
-    try group.bob.delete("+ops:2", forEveryone: true)
-    #expect(try reports(group) == ["they sell things: buy this"])
-  }
-
-  @Test func `reporting a message once more replaces the reason, and each user has a report of their own`() throws {
-    let group = try OpsGroup()
-    try group.bob.say("buy this", to: "+ops")
-    try group.alice.act(.report(reason: "spam"), on: "+ops:2")
-    try group.alice.act(.report(reason: nil), on: "+ops:2")
-    try group.carol.act(.report(reason: "rude"), on: "+ops:2")
-    #expect(try reports(group) == ["no reason: buy this", "rude: buy this"])
-  }
-
-  @Test func `your own message and an announcement cannot be reported, and a stranger may not report`() throws {
-    let group = try OpsGroup()
-    let sent = try group.bob.say("mine", to: "+ops")
-    #expect(try code { try group.bob.act(.report(reason: nil), on: "+ops:2") } == .notAllowed)
-    #expect(try code { try group.bob.act(.report(reason: nil), on: "+ops:1") } == .notAllowed)
-    #expect(try code { try group.dave.act(.report(reason: nil), on: sent.id.description) } == .notAllowed)
-    #expect(try reports(group) == [])
-  }
-
-  @Test func `a former member may report what they saw`() throws {
-    let group = try OpsGroup()
-    try group.bob.say("rude", to: "+ops")
-    _ = try group.carol.leave(.title("ops"))
-    try group.carol.act(.report(reason: "this is why"), on: "+ops:2")
-    #expect(try reports(group) == ["this is why: rude"])
-  }
-
-  @Test func `nobody in the conversation is told of a report`() throws {
-    let group = try OpsGroup()
-    try group.bob.say("rude", to: "+ops")
-    #expect(try group.changes { try group.alice.act(.report(reason: nil), on: "+ops:2") } == 0)
-  }
-
-  @Test func `a reason has at most 1024 bytes and no NUL`() throws {
-    func check(_ reason: String) throws -> DMError.Code? {
-      try code { try Edit(MessageReference("bob:1"), .report(reason: reason)) }
-    }
-    #expect(try check(String(repeating: "x", count: 1024)) == nil)
-    #expect(try check(String(repeating: "x", count: 1025)) == .badField)
-    #expect(try check("a\u{0}") == .badField)
   }
 }

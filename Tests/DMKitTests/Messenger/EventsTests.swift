@@ -4,6 +4,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMSystem
+@testable import StoreSupport
+@testable import TestSupport
 
 /// What happens, as an asynchronous sequence.
 struct EventsTests {

@@ -2,6 +2,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMUpkeep
+@testable import StoreSupport
+@testable import TestSupport
 
 struct FormerTests {
   /// A group that dave had to leave, and that has changed since in all that is seen of it.

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 struct HistoryTests {
   private func query(_ reference: String?, _ change: (inout HistoryQuery) throws -> Void = { _ in }) throws

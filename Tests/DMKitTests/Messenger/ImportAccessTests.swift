@@ -2,6 +2,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMStore
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Who may import into what, and what the answers tell.
 struct ImportAccessTests {

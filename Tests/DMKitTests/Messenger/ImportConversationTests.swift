@@ -3,6 +3,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMSystem
+@testable import StoreSupport
+@testable import TestSupport
 
 struct ImportConversationTests {
   private func line(

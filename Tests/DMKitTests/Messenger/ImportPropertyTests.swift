@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 /// One import in two stores: here batch by batch, there line by line.
 @Suite struct ImportPropertyTests {

@@ -2,6 +2,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMSystem
+@testable import StoreSupport
+@testable import TestSupport
 
 struct ImportTests {
   private static func time(_ second: Int) -> Timestamp { Timestamp(microseconds: Int64(second) * 1_000_000) }

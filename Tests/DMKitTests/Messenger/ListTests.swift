@@ -2,6 +2,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMStore
+@testable import StoreSupport
+@testable import TestSupport
 
 struct ListTests {
   private func list(_ messenger: Messenger, _ change: (inout ListQuery) -> Void = { _ in }) throws -> [String] {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Who joins and leaves a group, who owns it, and what members and owners may change for all of it.
 struct MemberTests {
@@ -81,6 +83,26 @@ struct MemberTests {
     #expect(try code { try carol.setAvatar("https://example.org", of: ops) } == .notAllowed)
     #expect(try code { try carol.setExpiry(.seconds(60), of: ops) } == .notAllowed)
     #expect(try code { try carol.typing(in: ops) } == .notAllowed)
+  }
+
+  @Test func `a nonce that was used before returns its message, also after its sender has left`() throws {
+    let group = try OpsGroup()
+    let sent = try group.carol.say("one", to: "+ops", nonce: "n")
+    _ = try group.carol.leave(.title("ops"))
+    let again = try group.carol.say("one", to: "+ops", nonce: "n")
+    #expect(again.id == sent.id && again.isDuplicate)
+    #expect(try code { try group.carol.say("one", to: "+ops", nonce: "other") } == .notAllowed)
+    #expect(try group.alice.texts(in: "+ops") == ["one"])
+  }
+
+  @Test func `others are shown what a former member has read`() throws {
+    let group = try OpsGroup()
+    try group.alice.say("one", to: "+ops")
+    _ = try group.carol.leave(.title("ops"))
+    let place = try group.alice.here()
+    try group.carol.read(2...2, of: "+ops")
+    #expect(try group.bob.told([.readReceipt], from: place) == ["carol read 2-2"])
+    #expect(try group.alice.receipts(for: .number(2, in: .title("ops"))).map(\.user.description) == ["carol"])
   }
 
   @Test func `a user who is added again does not see what was said meanwhile`() throws {

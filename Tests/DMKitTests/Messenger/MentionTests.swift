@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
 
 /// Mentions: a handle after an `@` in a text.
 struct MentionTests {
@@ -27,6 +28,16 @@ struct MentionTests {
   @Test(arguments: ["mail@bob", "7@bob", "é@bob", "@bobby", "@bob7", "@bobé", "alice@bob.example"])
   func `a letter or digit before the @ or after the handle makes it no mention`(_ text: String) throws {
     #expect(try mentions(text) == [])
+  }
+
+  @Test(arguments: ["_@bob", "@bob_"])
+  func `an underscore before the @ or after the handle makes it no mention`(_ text: String) throws {
+    #expect(try mentions(text) == [])
+  }
+
+  @Test(arguments: ["你好@bob你好", "カ@bobカ"])
+  func `letters of scripts without spaces may touch a mention`(_ text: String) throws {
+    #expect(try mentions(text) == ["bob"])
   }
 
   @Test func `where several handles fit, the longest counts`() throws {

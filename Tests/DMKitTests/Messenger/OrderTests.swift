@@ -3,6 +3,8 @@ import Testing
 @testable import DMKit
 @testable import DMSystem
 @testable import DMUpkeep
+@testable import StoreSupport
+@testable import TestSupport
 
 struct OrderTests {
   @Test func `numbers are 1, 2, 3 without holes, whatever fails between them`() throws {

@@ -2,6 +2,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMStore
+@testable import StoreSupport
+@testable import TestSupport
 
 /// What each user decides about a conversation for themselves: pin, mute, archive and name.
 struct OwnStateTests {
@@ -190,6 +192,15 @@ struct OwnStateTests {
     #expect(try list(group.bob) == ["ops", "dave", "ops"])
     #expect(try group.bob.say("to carol", to: "+ops").conversationID == group.bob.seen("carol").id)
     #expect(try group.carol.seen("bob").ownName == nil && group.carol.seen("+ops").isGroup)
+  }
+
+  @Test func `a name of your own stays when the title changes and when you leave`() throws {
+    let group = try OpsGroup()
+    let id = try group.carol.change(.named("alerts"), in: Self.ops).map(\.id)
+    _ = try group.alice.setTitle("dev", of: .title("ops"))
+    #expect(try [group.carol.seen("+alerts").id] == id)
+    _ = try group.carol.leave(.title("alerts"))
+    #expect(try [group.carol.seen("+alerts").id] == id && list(group.carol) == ["alerts"])
   }
 
   @Test func `a name follows the rules of titles, and no two of your conversations have the same`() throws {

@@ -2,6 +2,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMStore
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Pages laid one after the other are the whole list, in its order.
 struct PagingTests {

@@ -3,6 +3,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMUpkeep
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Marking as read without a receipt, and choosing what to mark.
 struct PrivateReadTests {

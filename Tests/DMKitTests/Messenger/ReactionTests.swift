@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Reacting to messages: `dm-edit react`.
 struct ReactionTests {
@@ -143,6 +145,14 @@ struct ReactionTests {
     let later = try group.alice.here()
     try group.bob.react(nil, to: "+ops:2")
     #expect(try group.alice.told([.reaction], from: later) == ["bob reacted to 2: "])
+  }
+
+  @Test func `a user who was added after a message is told of no reaction to it`() throws {
+    let group = try groupWithMessage()
+    _ = try group.alice.add(["dave"], to: .title("ops"))
+    let place = try group.alice.here()
+    try group.bob.react("👍", to: "+ops:2")
+    #expect(try group.dave.told([.reaction], from: place) == [])
   }
 
   @Test func `the stream leaves reactions out unless they are asked for`() throws {

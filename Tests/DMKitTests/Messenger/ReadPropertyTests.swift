@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Three users of one conversation do whatever comes, and after each act the store says what plain sets say.
 struct ReadPropertyTests {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 @Suite struct SearchTests {
   private func find(_ user: String, _ store: TemporaryStore, _ change: (inout SearchRequest) throws -> Void) throws

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 struct SendTests {
   @Test func `a first message makes the conversation and a second goes into it`() throws {

@@ -2,6 +2,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMStore
+@testable import StoreSupport
+@testable import TestSupport
 
 /// How far messages have come, where senders block some of those who read them.
 struct StatusTests {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 struct UsersTests {
   @Test func `the first to write in a new store is created, whatever their handle`() throws {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 /// Who sees which message is one rule: histories, searches, streams, references, counts and consumers agree.
 struct VisibilityPropertyTests {

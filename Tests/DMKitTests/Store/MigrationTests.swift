@@ -3,6 +3,8 @@ import Testing
 
 @testable import DMKit
 @testable import DMStore
+@testable import StoreSupport
+@testable import TestSupport
 
 struct MigrationTests {
   private func newStore(_ sql: String = "") throws -> TemporaryStore {

@@ -2,6 +2,8 @@ import DMWire
 import Testing
 
 @testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
 
 struct InputLinesTests {
   private static let uuid = "019ac5f2-0a3b-7c4d-8e5f-0123456789ab"
@@ -46,7 +48,7 @@ struct InputLinesTests {
       (#""conversation_id":"x""#, .badField),
     ] {
       #expect(
-        try DMKitTests.code { try outgoing(#"{"conversation":"bob","text":"hi",\#(wrong)}"#) } == code, "\(wrong)")
+        try TestSupport.code { try outgoing(#"{"conversation":"bob","text":"hi",\#(wrong)}"#) } == code, "\(wrong)")
     }
   }
 

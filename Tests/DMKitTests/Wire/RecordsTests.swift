@@ -3,6 +3,7 @@ import Testing
 
 @testable import DMKit
 @testable import DMModel
+@testable import TestSupport
 
 /// What is printed and what the schema says are two texts; here they are held together.
 struct RecordsTests {

@@ -1,0 +1,242 @@
+import Testing
+
+@testable import DMKit
+@testable import DMStore
+@testable import DMSystem
+@testable import StoreSupport
+@testable import TestSupport
+
+/// A follower from the beginning, whose events are compared with those of the model.
+final class ComparedFollower {
+  let user: ReferenceModel.User
+  let consumer: String?
+  private let messenger: Messenger
+  /// Made when it is needed, and again after its end.
+  private var follower: Follower?
+  /// How many entries have been told, or do not concern the follower.
+  var place = 0
+  /// Where the consumer stands for good.
+  var acknowledged = 0
+  var cursors: [(cursor: Cursor, place: Int)] = []
+
+  init(_ user: ReferenceModel.User, _ messenger: Messenger, consumer: String? = nil) {
+    (self.user, self.messenger, self.consumer) = (user, messenger, consumer)
+  }
+
+  static let kinds = Set(MessagingEvent.Kind.allCases).subtracting([.typing, .presence])
+
+  func following() throws -> Follower {
+    if let follower { return follower }
+    var query = EventQuery([], from: .start)
+    query.kinds = Self.kinds
+    query.signalsPresence = false
+    query.marksDelivered = consumer != nil
+    query.consumer = consumer
+    query.heartbeat = consumer.map { _ in .seconds(1_000_000) }
+    let new = try Follower(messenger, query)
+    follower = new
+    place = acknowledged
+    return new
+  }
+
+  func end() { follower = nil }
+}
+
+/// Compares the streams of followers with those of the model.
+extension RandomActs {
+  /// What a user is told of the entries from a place on, and which each is.
+  func expected(
+    from place: Int, to user: User, kinds: Set<MessagingEvent.Kind> = ComparedFollower.kinds, in talks: Set<Int>? = nil,
+    othersOnly: Bool = false
+  ) throws -> [(event: MessagingEvent, entry: Int)] {
+    // What is told is told as it is now, which is the same for all events of a conversation.
+    var known: [Int: Conversation] = [:]
+    var events: [(event: MessagingEvent, entry: Int)] = []
+    for number in place..<model.entries.count {
+      let entry = model.entries[number]
+      guard kinds.contains(ReferenceModel.kind(entry)), talks?.contains(entry.talk) != false else { continue }
+      if othersOnly {
+        if model.actor(entry) == user { continue }
+        if case .status(let seq, _, _, _) = entry.kind, model.talks[entry.talk].said[seq - 1].sender == user {
+          continue
+        }
+      }
+      guard let event = try model.event(entry, to: user, nowhere, &known) else { continue }
+      events.append((event, number))
+    }
+    return events
+  }
+
+  /// Where all events are when only what they say is compared.
+  private var nowhere: Cursor { Cursor(store: model.store, .start) }
+
+  private func withoutPlace(_ event: MessagingEvent) -> MessagingEvent {
+    switch event {
+    case .message(let message, _): .message(message, nowhere)
+    case .messageUpdated(let message, _): .messageUpdated(message, nowhere)
+    case .messageStatus(let status, _): .messageStatus(status, nowhere)
+    case .messageDeleted(let deletion, _): .messageDeleted(deletion, nowhere)
+    case .reaction(let reaction, _): .reaction(reaction, nowhere)
+    case .readReceipt(let receipt, _): .readReceipt(receipt, nowhere)
+    case .deliveryReceipt(let receipt, _): .deliveryReceipt(receipt, nowhere)
+    case .conversationUpdated(let conversation, _): .conversationUpdated(conversation, nowhere)
+    default: event
+    }
+  }
+
+  /// An event for each message that it is about.
+  private func parts(_ event: MessagingEvent) -> [MessagingEvent] {
+    guard case .messageStatus(let status, let cursor) = event else { return [event] }
+    return status.ranges.joined().map {
+      .messageStatus(
+        MessageStatus(
+          conversationID: status.conversationID, conversationTitle: status.conversationTitle, sender: status.sender,
+          status: status.status, ranges: [$0...$0], user: status.user), cursor)
+    }
+  }
+
+  /// Events without their places, and statuses that follow each other by number: one act tells them by sender.
+  private func comparable(_ events: [MessagingEvent]) -> [MessagingEvent] {
+    let all = events.flatMap(parts).map(withoutPlace)
+    return all.split { !$0.isStatus }.reduce(into: all) { sorted, run in
+      sorted.replaceSubrange(run.indices, with: run.sorted { "\($0)" < "\($1)" })
+    }
+  }
+
+  /// Has somebody who follows read all that there is.
+  func poll(_ watcher: ComparedFollower) throws {
+    note("\(name(watcher.user)) \(watcher.consumer ?? "follows")")
+    let follower = try watcher.following()
+    // A consumer that begins writes.
+    try observe()
+    try learn()
+    var right = try expected(from: watcher.place, to: watcher.user)
+    var told: [MessagingEvent] = []
+    let deadline = monotonicMicroseconds() + patience
+    while try .cursor(follower.cursor.description) != messengers[watcher.user].here(),
+      monotonicMicroseconds() < deadline
+    {
+      told += (try follower.next(within: .milliseconds(5)) ?? []).filter {
+        if case .caughtUp = $0 { false } else { true }
+      }
+    }
+    // A follower notices what has expired, mostly after it has read what was before.
+    let before = model.entries.count
+    try observe()
+    try learn()
+    let what = "what \(name(watcher.user)) is told from \(watcher.place) on"
+    if model.entries.count > before {
+      let late = try expected(from: watcher.place, to: watcher.user)
+      right += try expected(from: before, to: watcher.user)
+      if comparable(told) == comparable(late.map(\.event)) { right = late }
+    }
+    try compare(told, right, what)
+    var count = 0
+    for (index, event) in told.enumerated() {
+      count += parts(event).count
+      // Between the senders whose messages one act concerns there is no place of the model.
+      if event.isStatus, index + 1 < told.count, told[index + 1].isStatus { continue }
+      if let cursor = event.cursor { watcher.cursors.append((cursor, right[count - 1].entry + 1)) }
+    }
+    watcher.place = model.entries.count
+    watcher.cursors.append((follower.cursor, watcher.place))
+    let cursors = told.compactMap(\.cursor) + [follower.cursor]
+    guard zip(cursors, cursors.dropFirst()).allSatisfy({ $0 <= $1 }) else { throw Mismatch("\(what): cursors go back") }
+  }
+
+  private func compare(
+    _ told: [MessagingEvent], _ right: [(event: MessagingEvent, entry: Int)], _ what: String
+  ) throws {
+    let (told, events) = (comparable(told), comparable(right.map(\.event)))
+    do {
+      try same(told, events, what)
+    } catch let mismatch as Mismatch {
+      let place = zip(told, events).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+      let entry = (place ?? told.count) < right.count ? right[place ?? told.count].entry : nil
+      throw Mismatch("\(mismatch), of \(entry.map { "\(model.entries[$0])" } ?? "nothing")")
+    }
+  }
+
+  /// Begins again from any place, with any wishes, and reads to the end.
+  func replay(_ user: User, fromStart: Bool = false) throws {
+    let cursors = watchers.first { $0.user == user }?.cursors ?? []
+    let begin = fromStart ? nil : place(among: cursors)
+    let kinds = Set(
+      MessagingEvent.Kind.allCases.filter { ComparedFollower.kinds.contains($0) && (fromStart || chance(60)) })
+    let othersOnly = !fromStart && chance(30)
+    let own = model.talks.indices.filter { model.talks[$0].parts[user] != nil }
+    let talks = fromStart || chance(60) ? [] : Set((0...3).compactMap { _ in own.randomElement(using: &random) })
+    note("\(name(user)) replays from \(begin?.place ?? 0) \(kinds.map(\.rawValue).sorted()), \(talks), \(othersOnly)")
+    var query = EventQuery(
+      talks.compactMap { model.talks[$0].id.map { .id($0) } },
+      from: begin.map { .cursor($0.cursor.description) } ?? .start)
+    (query.kinds, query.othersOnly, query.signalsPresence, query.marksDelivered) = (kinds, othersOnly, false, false)
+    let right = try expected(
+      from: begin?.place ?? 0, to: user, kinds: kinds, in: talks.isEmpty ? nil : talks, othersOnly: othersOnly)
+    let told = try messengers[user].told(query)
+    try compare(told, right, "what \(name(user)) is told again from \(begin?.place ?? 0) on")
+  }
+
+  /// A place that was told, rather a late one, or one between the messages that one receipt has changed.
+  private func place(among cursors: [(cursor: Cursor, place: Int)]) -> (cursor: Cursor, place: Int)? {
+    let within = cursors.filter { $0.cursor.position.seq > 0 }
+    if chance(40), !within.isEmpty { return within.randomElement(using: &random) }
+    return cursors.suffix(chance(70) ? 80 : .max).randomElement(using: &random)
+  }
+
+  // MARK: The consumer
+
+  /// Acknowledges a cursor that was told, perhaps one of long ago, alone or with an answer.
+  func acknowledge(_ watcher: ComparedFollower) throws {
+    guard let name = watcher.consumer else { return }
+    guard let (cursor, place) = place(among: Array(watcher.cursors.suffix(chance(80) ? 20 : 400))) else { return }
+    let user = watcher.user
+    let news = place > watcher.acknowledged
+    var wish = chance(40) ? wish(by: user) : nil
+    wish?.nonce = nil
+    let lines = [
+      ConsumerLine(try wish.map { .success(try $0.outgoing()) }, acknowledges: cursor.description)
+    ]
+    try play("\(self.name(user)) acknowledges \(place) with \(wish.map { "\($0)" } ?? "nothing")") {
+      if wish == nil, chance(50) {
+        return .acknowledged(try messengers[user].acknowledge(cursor.description, for: name))
+      }
+      guard let answer = try messengers[user].send(lines, as: name).first else { throw Mismatch("no answer") }
+      return try answer.get()
+    } _: { model throws(Refusal) -> Place? in
+      if !news { return nil }
+      var said: Place?
+      if let wish { said = try model.send(wish, by: user).place }
+      let delivered = model.messagesOfOthers(model.entries[watcher.acknowledged..<place], user).last
+      for (talk, seq) in delivered.sorted(by: { $0.key < $1.key }) { _ = model.markDelivered(seq, talk, to: user) }
+      watcher.acknowledged = place
+      return said
+    } _: { (told: Messenger.ConsumerAnswer, said) in
+      switch (told, said) {
+      case (.message(let message), .some(let place)): try check(message, place, false, to: user)
+      case (.acknowledged(let told), nil):
+        if news { try same(told.cursor, cursor, "where the consumer stands") }
+      default: throw Mismatch("answered \(told)")
+      }
+    }
+  }
+
+  func compareConsumer(_ watcher: ComparedFollower) throws {
+    guard let consumer = try messengers[watcher.user].consumers().first else { return }
+    let behind = model.messagesOfOthers(model.entries[watcher.acknowledged...], watcher.user).count
+    try same(consumer.behindCount, behind, "how many messages the consumer has before it")
+  }
+
+  /// A follower does something about it.
+  func follow() throws {
+    let watcher = watchers[random.below(watchers.count)]
+    switch watcher.consumer == nil ? 0 : random.below(100) {
+    case 0..<55: try poll(watcher)
+    case 55..<85: try acknowledge(watcher)
+    case 85..<95: try compareConsumer(watcher)
+    default:
+      note("the consumer begins again")
+      watcher.end()
+    }
+  }
+}

@@ -1,0 +1,188 @@
+@testable import DMKit
+@testable import DMStore
+
+/// How acts change messages.
+extension ReferenceModel {
+  typealias Place = (talk: Int, seq: Int)
+
+  // MARK: Saying
+
+  /// Adds to the end of a conversation.
+  mutating func append(_ said: Said, to talk: Int) -> Place {
+    var said = said
+    if said.kind == nil, said.lifetime == nil { said.lifetime = talks[talk].lifetime }
+    talks[talk].said.append(said)
+    let seq = talks[talk].said.count
+    log(talk, .message(seq))
+    // What is said brings back what was put away, unless it is muted, but not for users who block the sender.
+    for (user, part) in talks[talk].parts where said.kind == nil && part.isIn && !hasBlocked(user, said.sender) {
+      if part.mutedUntil == nil { talks[talk].parts[user]?.isArchived = false }
+      talks[talk].parts[user]?.isGone = false
+    }
+    return (talk, seq)
+  }
+
+  mutating func announce(_ kind: Message.SystemKind, _ subject: String, by user: User, in talk: Int) {
+    _ = append(Said(sender: user, kind: kind, subject: subject), to: talk)
+  }
+
+  mutating func startDirect(_ user: User, with other: User) -> Int {
+    var talk = Talk(pair: (user, other), creator: user)
+    for person in [user, other] { talk.parts[person] = Part(spells: [(0, nil)], joined: nextJoining()) }
+    talks.append(talk)
+    log(talks.count - 1, .conversation(by: user))
+    return talks.count - 1
+  }
+
+  /// What somebody wants to say.
+  struct Wish {
+    let to: ConversationReference
+    var text: String
+    var nonce: String?
+    var replyTo: MessageReference?
+    var lifetime: Duration?
+
+    func outgoing() throws -> Outgoing {
+      try Outgoing(to: to, text: text, nonce: nonce, replyTo: replyTo, lifetime: lifetime)
+    }
+  }
+
+  /// - Returns: where it stands, and whether it did so before.
+  mutating func send(_ wish: Wish, by user: User) throws(Refusal) -> (place: Place, isDuplicate: Bool) {
+    guard let talk = try find(wish.to, user) else {
+      guard case .direct(let name) = wish.to, let other = self.user(name) else { throw Refusal(.unknownConversation) }
+      if wish.replyTo != nil { throw Refusal(.unknownMessage) }
+      if hasBlocked(user, other) { throw Refusal(.notAllowed) }
+      let talk = startDirect(user, with: other)
+      return (say(wish, by: user, in: talk, replyTo: nil), false)
+    }
+    if let nonce = wish.nonce,
+      let index = talks[talk].said.firstIndex(where: { $0.nonce == nonce && $0.sender == user })
+    {
+      let said = talks[talk].said[index]
+      guard said.text == wish.text || said.editedAt != nil || said.deletedAt != nil else {
+        throw Refusal(.nonceConflict)
+      }
+      return ((talk, index + 1), true)
+    }
+    try checkIn(user, talk)
+    if let partner = talks[talk].partner(of: user), hasBlocked(user, partner) { throw Refusal(.notAllowed) }
+    var replied: Int?
+    if let reference = wish.replyTo {
+      replied = try seen(reference, in: talk, user).seq
+    }
+    return (say(wish, by: user, in: talk, replyTo: replied), false)
+  }
+
+  private mutating func say(_ wish: Wish, by user: User, in talk: Int, replyTo: Int?) -> Place {
+    append(
+      Said(
+        sender: user, text: wish.text, nonce: wish.nonce, replyTo: replyTo, lifetime: wish.lifetime,
+        mentions: mentioned(in: wish.text, of: talk)), to: talk)
+  }
+
+  // MARK: Changing
+
+  private func own(_ reference: MessageReference, _ user: User) throws(Refusal) -> Place {
+    let place = try seen(reference, user)
+    try checkIn(user, place.talk)
+    let said = talks[place.talk].said[place.seq - 1]
+    guard said.kind == nil, said.sender == user else { throw Refusal(.notAllowed) }
+    return place
+  }
+
+  /// - Returns: where it stands, and whether it is another text.
+  mutating func edit(_ reference: MessageReference, to text: String, by user: User) throws(Refusal) -> (Place, Bool) {
+    let place = try own(reference, user)
+    if talks[place.talk].said[place.seq - 1].text == text { return (place, false) }
+    talks[place.talk].said[place.seq - 1].text = text
+    talks[place.talk].said[place.seq - 1].mentions = mentioned(in: text, of: place.talk)
+    log(place.talk, .edited(place.seq))
+    return (place, true)
+  }
+
+  mutating func delete(_ reference: MessageReference, forEveryone: Bool, by user: User) throws(Refusal) -> Place {
+    if forEveryone {
+      let place = try own(reference, user)
+      bury(place)
+      return place
+    }
+    let place = try seen(reference, user)
+    talks[place.talk].parts[user]?.deleted.insert(place.seq)
+    log(place.talk, .hidden(place.seq, by: user))
+    return place
+  }
+
+  mutating func bury(_ place: Place, at time: Timestamp = Timestamp(microseconds: 0)) {
+    talks[place.talk].said[place.seq - 1].deletedAt = time
+    talks[place.talk].said[place.seq - 1].text = nil
+    talks[place.talk].said[place.seq - 1].editedAt = nil
+    talks[place.talk].said[place.seq - 1].mentions = []
+    talks[place.talk].said[place.seq - 1].reactions = []
+    log(place.talk, .deleted(place.seq))
+  }
+
+  /// - Returns: where it stands, and whether it is another reaction.
+  mutating func react(_ emoji: String?, to reference: MessageReference, by user: User) throws(Refusal) -> (Place, Bool)
+  {
+    let place = try seen(reference, user)
+    try checkIn(user, place.talk)
+    let said = talks[place.talk].said[place.seq - 1]
+    guard said.kind == nil else { throw Refusal(.notAllowed) }
+    if said.reactions.first(where: { $0.user == user })?.emoji == emoji { return (place, false) }
+    talks[place.talk].said[place.seq - 1].reactions.removeAll { $0.user == user }
+    if let emoji { talks[place.talk].said[place.seq - 1].reactions.append((user, emoji)) }
+    log(place.talk, .reaction(place.seq, by: user))
+    return (place, true)
+  }
+
+  mutating func report(_ reference: MessageReference, _ reason: String?, by user: User) throws(Refusal) -> Place {
+    let place = try seen(reference, user)
+    let said = talks[place.talk].said[place.seq - 1]
+    guard said.kind == nil, said.sender != user else { throw Refusal(.notAllowed) }
+    reports.removeAll { $0.talk == place.talk && $0.seq == place.seq && $0.reporter == user }
+    reports.append((place.talk, place.seq, user, reason, said.text))
+    return place
+  }
+
+  // MARK: Time
+
+  /// The time of a message is over.
+  mutating func expire(_ place: Place, at time: Timestamp) {
+    talks[place.talk].said[place.seq - 1].expiresAt = time
+    talks[place.talk].said[place.seq - 1].hasExpired = true
+    unnoticed.append((time, place.talk, place.seq))
+  }
+
+  /// Somebody writes, and so makes tombstones of what has expired, the oldest first: of all but some that are left
+  /// for the next.
+  mutating func notice(leaving count: Int) {
+    let ordered = unnoticed.sorted { $0.at < $1.at }
+    for (time, talk, seq) in ordered.dropLast(count) { bury((talk, seq), at: time) }
+    unnoticed = ordered.suffix(count)
+  }
+
+  // MARK: Mentions
+
+  /// Of the people in a conversation, those that a text names after an `@`: the longest name that fits.
+  func mentioned(in text: String, of talk: Int) -> [User] {
+    let people = names.indices.filter { isIn($0, talk) }.sorted { names[$0].count > names[$1].count }
+    let scalars = Array(text.unicodeScalars)
+    /// Han characters divide words; digits and other letters make them.
+    func isPart(_ scalar: Unicode.Scalar?) -> Bool {
+      guard let scalar else { return false }
+      let isHan = (0x3040...0x9FFF).contains(scalar.value)
+      return !isHan && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+    }
+    var found: [User] = []
+    for (place, scalar) in scalars.enumerated() where scalar == "@" && !(place > 0 && isPart(scalars[place - 1])) {
+      let rest = scalars[(place + 1)...]
+      let user = people.first { user in
+        let name = Array(names[user].unicodeScalars)
+        return rest.starts(with: name) && !(isPart(name.last) && isPart(rest.dropFirst(name.count).first))
+      }
+      if let user, !found.contains(user) { found.append(user) }
+    }
+    return found
+  }
+}

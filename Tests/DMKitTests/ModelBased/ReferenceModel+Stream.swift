@@ -1,0 +1,148 @@
+@testable import DMKit
+
+/// The events that followers should get.
+extension ReferenceModel {
+  /// Something that happened.
+  struct Entry {
+    enum Kind: CustomStringConvertible {
+      case conversation(by: User)
+      /// What is one's own has changed.
+      case own(User)
+      case message(Int)
+      case edited(Int)
+      case deleted(Int)
+      case hidden(Int, by: User)
+      case reaction(Int, by: User)
+      /// `forSender` where only the sender's own receipt, or one of a user that they block, was there before.
+      case status(Int, Message.Status, by: User, forSender: Bool)
+      case read(SeqRange, by: User)
+      case got(SeqRange, by: User)
+
+      var description: String {
+        switch self {
+        case .conversation(let user): "changed by \(user)"
+        case .own(let user): "changed for \(user)"
+        case .message(let seq): "\(seq) said"
+        case .edited(let seq): "\(seq) edited"
+        case .deleted(let seq): "\(seq) deleted"
+        case .hidden(let seq, let user): "\(seq) deleted for \(user)"
+        case .reaction(let seq, let user): "\(seq) reacted to by \(user)"
+        case .status(let seq, let status, let user, _): "\(seq) \(status) by \(user)"
+        case .read(let range, let user): "\(range) read by \(user)"
+        case .got(let range, let user): "\(range) got by \(user)"
+        }
+      }
+    }
+
+    let talk: Int
+    let kind: Kind
+    /// Learned from the store.
+    var at: Timestamp?
+  }
+
+  mutating func log(_ talk: Int, _ kind: Entry.Kind) { entries.append(Entry(talk: talk, kind: kind)) }
+
+  /// Who did it.
+  func actor(_ entry: Entry) -> User {
+    switch entry.kind {
+    case .conversation(let user), .own(let user), .hidden(_, let user), .reaction(_, let user),
+      .status(_, _, let user, _),
+      .read(_, let user), .got(_, let user):
+      user
+    case .message(let seq), .edited(let seq), .deleted(let seq): talks[entry.talk].said[seq - 1].sender
+    }
+  }
+
+  static func kind(_ entry: Entry) -> MessagingEvent.Kind {
+    switch entry.kind {
+    case .conversation, .own: .conversationUpdated
+    case .message: .message
+    case .edited: .messageUpdated
+    case .status: .messageStatus
+    case .deleted, .hidden: .messageDeleted
+    case .reaction: .reaction
+    case .read: .readReceipt
+    case .got: .deliveryReceipt
+    }
+  }
+
+  /// What a user is told of something, if they are told of it now; without a place in the stream.
+  func event(
+    _ entry: Entry, to user: User, _ cursor: Cursor, _ known: inout [Int: Conversation]
+  ) throws -> MessagingEvent? {
+    let talk = entry.talk
+    func conversation() throws -> Conversation {
+      let seen = try known[talk] ?? self.conversation(talk, to: user)
+      known[talk] = seen
+      return seen
+    }
+    guard let id = talks[talk].id, talks[talk].parts[user] != nil, !hasBlocked(user, actor(entry)) else { return nil }
+    let isOwn = actor(entry) == user
+    let at = entry.at ?? Timestamp(microseconds: 0)
+    func messageID(_ seq: Int) throws -> Identifier {
+      guard let id = talks[talk].said[seq - 1].id else { throw Mismatch("a message was not learned") }
+      return id
+    }
+    switch entry.kind {
+    case .message(let seq):
+      return sees(seq, talk, user) ? .message(try message(seq, talk, to: user), cursor) : nil
+    case .status(let seq, let status, let reader, let forSender):
+      let sender = talks[talk].said[seq - 1].sender
+      if hasBlocked(sender, reader), reader != user { return nil }
+      if forSender, hasBlocked(sender, user) { return nil }
+      guard sees(seq, talk, user) else { return nil }
+      return .messageStatus(
+        MessageStatus(
+          conversationID: id, conversationTitle: title(talk, to: user), sender: handle(sender), status: status,
+          ranges: [seq...seq], user: handle(reader)), cursor)
+    case .edited(let seq):
+      return sees(seq, talk, user) ? .messageUpdated(try message(seq, talk, to: user), cursor) : nil
+    case .deleted(let seq):
+      guard reaches(seq, talk, user) else { return nil }
+      return .messageDeleted(
+        Deletion(messageID: try messageID(seq), conversationID: id, seq: seq, forEveryone: true), cursor)
+    case .hidden(let seq, _):
+      guard isOwn else { return nil }
+      return .messageDeleted(
+        Deletion(messageID: try messageID(seq), conversationID: id, seq: seq, forEveryone: false), cursor)
+    case .reaction(let seq, let other):
+      guard sees(seq, talk, user) else { return nil }
+      let emoji = talks[talk].said[seq - 1].reactions.first { $0.user == other }?.emoji
+      return .reaction(
+        Reaction(
+          messageID: try messageID(seq), conversationID: id, seq: seq, user: handle(other), emoji: emoji, reactedAt: at),
+        cursor)
+    case .read(let range, let reader):
+      guard isIn(user, talk), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
+      return .readReceipt(
+        Receipt(
+          kind: .read, conversationID: id, conversationTitle: title(talk, to: user), user: handle(reader),
+          ranges: [range],
+          at: at), cursor)
+    case .got(let range, let getter):
+      guard isIn(user, talk), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
+      return .deliveryReceipt(
+        Receipt(
+          kind: .delivery, conversationID: id, conversationTitle: title(talk, to: user), user: handle(getter),
+          ranges: [range], at: at), cursor)
+    case .conversation:
+      guard isIn(user, talk), isOwn || isListed(talk, user) else { return nil }
+      return .conversationUpdated(try conversation(), cursor)
+    case .own:
+      return isOwn ? .conversationUpdated(try conversation(), cursor) : nil
+    }
+  }
+
+  /// The messages of others that some entries tell a user of: by conversation the last one that reached them, and how
+  /// many they see now in all.
+  func messagesOfOthers(_ entries: some Sequence<Entry>, _ user: User) -> (last: [Int: Int], count: Int) {
+    var last: [Int: Int] = [:]
+    var count = 0
+    for entry in entries {
+      guard case .message(let seq) = entry.kind, actor(entry) != user, reaches(seq, entry.talk, user) else { continue }
+      last[entry.talk] = max(last[entry.talk] ?? 0, seq)
+      if sees(seq, entry.talk, user) { count += 1 }
+    }
+    return (last, count)
+  }
+}

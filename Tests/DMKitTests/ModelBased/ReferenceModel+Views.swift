@@ -1,0 +1,159 @@
+@testable import DMKit
+@testable import TestSupport
+
+/// The records that users should be shown.
+extension ReferenceModel {
+  /// A message as a user should see it, or its tombstone.
+  func message(_ seq: Int, _ talk: Int, to user: User) throws -> Message {
+    let said = talks[talk].said[seq - 1]
+    guard let id = said.id, let conversation = talks[talk].id else { throw Mismatch("a message was not learned") }
+    let isGone = isGone(seq, talk)
+    var message = Message(
+      id, conversationID: conversation, conversation: try label(talk, for: user), seq: seq,
+      sender: handle(said.sender), text: isGone ? nil : said.text, createdAt: said.createdAt,
+      status: status(seq, talk, to: user), nonce: said.nonce)
+    message.isMine = said.sender == user
+    message.isUnread = !isGone && !countsAsRead(seq, talk, by: user)
+    message.readByCount =
+      said.readers.filter { reader in
+        reader != said.sender && (reader == user || !hasBlocked(said.sender, reader)) && !hasBlocked(user, reader)
+      }.count
+    message.replyTo = said.replyTo.flatMap { reply($0, talk, to: user) }
+    message.systemKind = said.kind
+    message.subject = said.subject
+    message.expiresAt = said.expiresAt
+    message.deletedAt = said.deletedAt ?? (said.hasExpired ? said.expiresAt : nil)
+    if isGone { return message }
+    message.editedAt = said.editedAt
+    message.mentions = said.mentions.map(handle)
+    for reaction in said.reactions where !hasBlocked(user, reaction.user) {
+      if let index = message.reactions.firstIndex(where: { $0.emoji == reaction.emoji }) {
+        message.reactions[index].users.append(handle(reaction.user))
+      } else {
+        message.reactions.append(Message.Reactions(emoji: reaction.emoji, users: [handle(reaction.user)]))
+      }
+    }
+    return message
+  }
+
+  private func reply(_ seq: Int, _ talk: Int, to user: User) -> Message.Reply? {
+    let said = talks[talk].said[seq - 1]
+    guard let id = said.id else { return nil }
+    if !sees(seq, talk, user) { return Message.Reply(id: id) }
+    return Message.Reply(id: id, seq: seq, sender: handle(said.sender), text: said.text.map { String($0.prefix(100)) })
+  }
+
+  /// What a user calls a conversation that they are in, or were.
+  private func label(_ talk: Int, for user: User) throws -> ConversationLabel {
+    guard let id = talks[talk].id else { throw Mismatch("a conversation was not learned") }
+    if let name = talks[talk].parts[user]?.ownName {
+      return ConversationLabel(title: name, isGroup: talks[talk].pair == nil, reference: "+\(name)")
+    }
+    if let pair = talks[talk].pair {
+      let other = handle(pair.0 == user ? pair.1 : pair.0).description
+      return ConversationLabel(title: other, isGroup: false, reference: other)
+    }
+    let title = talks[talk].face(for: user).title
+    let namesakes = talks.filter { $0.parts[user] != nil && $0.pair == nil && $0.face(for: user).title == title }
+    let isTaken = talks.contains { $0.parts[user]?.ownName == title }
+    return ConversationLabel(
+      title: title, isGroup: true,
+      reference: namesakes.count == 1 && !isTaken ? "+\(title ?? "")" : id.description)
+  }
+
+  func messages(_ seqs: [Int], _ talk: Int, to user: User) throws -> [Message] {
+    try seqs.map { try message($0, talk, to: user) }
+  }
+
+  /// The numbers that a range means to a user.
+  func numbers(_ range: RangeReference, in talk: Int, for user: User) -> Set<Int> {
+    let (end, visible) = (talks[talk].end(for: user), visible(talk, user))
+    func absolute(_ number: Int) -> Int { number < 0 ? visible.dropLast(-number - 1).last ?? 0 : number }
+    let (from, to) = (range.from.map(absolute) ?? 1, range.to.map(absolute) ?? end)
+    return Set((0..<end).map { $0 + 1 }.filter { from <= $0 && $0 <= to })
+  }
+
+  func lastActivity(_ talk: Int, _ user: User) -> Timestamp {
+    talks[talk].said.prefix(talks[talk].end(for: user)).last { !hasBlocked(user, $0.sender) }?.createdAt
+      ?? talks[talk].createdAt
+  }
+
+  /// A conversation as one sees it who is in it, or was.
+  func conversation(_ talk: Int, to user: User) throws -> Conversation {
+    let this = talks[talk]
+    guard let part = this.parts[user], let id = this.id else { throw Mismatch("a conversation was not learned") }
+    let visible = visible(talk, user)
+    let unread = visible.filter { !countsAsRead($0, talk, by: user) }
+    let activity = lastActivity(talk, user)
+    let face = this.face(for: user)
+    var seen = Conversation(
+      id: id, isGroup: this.pair == nil, title: face.title, creator: handle(this.creator),
+      participants: face.members.map(handle),
+      lastMessage: try visible.last.map { try message($0, talk, to: user) }?.preview, lastActivityAt: activity,
+      unreadCount: unread.count,
+      lastReadSeq: (0..<this.end(for: user)).last { countsAsRead($0 + 1, talk, by: user) }.map { $0 + 1 },
+      isPinned: part.isPinned, isArchived: part.isArchived,
+      pageCursor: PageCursor(
+        store: store, isPinned: part.isPinned, lastActivity: activity,
+        conversation: ConversationKey(number: Int64(talk + 1))))
+    let others = seen.participants.filter { $0 != handle(user) }
+    let names = (others.isEmpty ? [handle(user)] : others).map(\.description)
+    seen.ownName = part.ownName
+    seen.name = part.ownName ?? face.title ?? names.joined(separator: ", ")
+    seen.myRole = !part.isIn ? .former : part.isOwner ? .owner : .member
+    if this.pair == nil, part.isIn {
+      seen.owners = this.parts.filter { $0.value.isIn && $0.value.isOwner }.keys.sorted().map(handle)
+    }
+    seen.unreadMentionsCount = unread.count { this.said[$0 - 1].mentions.contains(user) }
+    seen.firstUnreadSeq = unread.first
+    seen.mutedUntil = part.mutedUntil
+    seen.draftText = part.draft
+    seen.avatarURL = face.avatar
+    seen.expireAfter = face.lifetime
+    seen.isListed = isListed(talk, user)
+    return seen
+  }
+
+  /// The user's list: of those that are archived, of the others, or of all.
+  func list(_ archived: ListQuery.Archived, _ user: User) throws -> [Conversation] {
+    try talks.indices.filter { talk in
+      guard let part = talks[talk].parts[user], isListed(talk, user) else { return false }
+      return archived == .included || part.isArchived == (archived == .only)
+    }
+    .map { (talk: $0, seen: try conversation($0, to: user)) }
+    .sorted {
+      let (a, b) = ($0.seen, $1.seen)
+      if a.isPinned != b.isPinned { return a.isPinned }
+      return a.lastActivityAt != b.lastActivityAt ? a.lastActivityAt > b.lastActivityAt : $0.talk > $1.talk
+    }
+    .map(\.seen)
+  }
+
+  /// What a user calls a conversation.
+  func title(_ talk: Int, to user: User) -> String? {
+    talks[talk].parts[user]?.ownName ?? talks[talk].partner(of: user).map { handle($0).description }
+      ?? talks[talk].face(for: user).title
+  }
+
+  /// Who has read a message, oldest first, as a user is told.
+  func receipts(_ seq: Int, _ talk: Int, to user: User) throws -> [Receipt] {
+    let this = talks[talk]
+    guard let id = this.id else { throw Mismatch("a conversation was not learned") }
+    return this.receipts.filter {
+      $0.range.contains(seq) && $0.user != this.said[seq - 1].sender && !hasBlocked(user, $0.user)
+        && ($0.user == user || !hasBlocked(this.said[seq - 1].sender, $0.user))
+    }
+    .map {
+      Receipt(
+        kind: .read, conversationID: id, conversationTitle: title(talk, to: user), user: handle($0.user),
+        ranges: [seq...seq], at: $0.at ?? Timestamp(microseconds: 0))
+    }
+  }
+}
+
+/// The store and the model differ.
+struct Mismatch: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,267 @@
+@testable import DMKit
+@testable import DMStore
+@testable import TestSupport
+
+/// What users should see of a store according to the rules.
+///
+/// It stores no counts and looks everything up. Users and conversations are indices; the store's keys are larger by one.
+struct ReferenceModel {
+  typealias User = Int
+
+  /// That an act is not to be done, and how the store has to say so.
+  struct Refusal: Error {
+    let code: DMError.Code
+
+    init(_ code: DMError.Code) { self.code = code }
+  }
+
+  /// A message.
+  struct Said {
+    let sender: User
+    var text: String?
+    var nonce: String?
+    /// A message of the same conversation.
+    var replyTo: Int?
+    var lifetime: Duration?
+    var kind: Message.SystemKind?
+    var subject: String?
+    var mentions: [User] = []
+    /// In the order in which they were given.
+    var reactions: [(user: User, emoji: String)] = []
+    /// Those who have a receipt for it.
+    var readers: Set<User> = []
+    var editedAt: Timestamp?
+    var expiresAt: Timestamp?
+    /// Its time is over, whether anybody has noticed or not.
+    var hasExpired = false
+    /// Set when it is a tombstone.
+    var deletedAt: Timestamp?
+    // What the store alone decides, learned from it once.
+    var id: Identifier?
+    var createdAt = Timestamp(microseconds: 0)
+  }
+
+  /// What a conversation is to one who is in it, or was.
+  struct Part {
+    /// When the user was in it: from after one message to another, both numbers; no end while they are.
+    var spells: [(after: Int, until: Int?)]
+    /// What the user has deleted for themselves.
+    var deleted: Set<Int> = []
+    /// What the user has marked, and what is no news to them because it was said without them.
+    var read: Set<Int> = []
+    var delivered = 0
+    /// Grows from each who joins to the next.
+    var joined: Int
+    var isOwner = false
+    var isPinned = false
+    var isArchived = false
+    /// Deleted from the user's lists.
+    var isGone = false
+    var draft: String?
+    var ownName: String?
+    var mutedUntil: Timestamp?
+    /// The group as it was when they left.
+    var former: Face?
+
+    var isIn: Bool { spells.last.map { $0.until == nil } ?? false }
+    func covers(_ seq: Int) -> Bool { spells.contains { $0.after < seq && seq <= $0.until ?? .max } }
+  }
+
+  /// What a participant sees of a group besides what is said.
+  struct Face {
+    let title: String?
+    let avatar: String?
+    let lifetime: Duration?
+    let members: [User]
+  }
+
+  /// A conversation.
+  struct Talk {
+    /// Nil of a group.
+    let pair: (User, User)?
+    let creator: User
+    var title: String?
+    var avatar: String?
+    var lifetime: Duration?
+    var said: [Said] = []
+    var parts: [User: Part] = [:]
+    /// Stretches that were read at once.
+    var receipts: [(user: User, range: SeqRange, at: Timestamp?)] = []
+    // What the store alone decides.
+    var id: Identifier?
+    var createdAt = Timestamp(microseconds: 0)
+
+    func has(_ user: User) -> Bool { pair.map { $0.0 == user || $0.1 == user } ?? (parts[user] != nil) }
+    /// The other of a pair.
+    func partner(of user: User) -> User? { pair.map { $0.0 == user ? $0.1 : $0.0 } }
+    /// What a user sees of it, who is in it or was.
+    func face(for user: User) -> Face {
+      parts[user]?.former
+        ?? Face(
+          title: title, avatar: avatar, lifetime: lifetime, members: parts.filter(\.value.isIn).map(\.key).sorted())
+    }
+    func end(for user: User) -> Int { parts[user]?.spells.last.flatMap(\.until) ?? said.count }
+  }
+
+  let names: [String]
+  var store = Identifier(high: 0, low: 0)
+  var talks: [Talk] = []
+  /// By user, those that they block, in the order in which they were blocked.
+  var blocks: [[User]]
+  var reports: [(talk: Int, seq: Int, reporter: User, reason: String?, text: String?)] = []
+  var entries: [Entry] = []
+  /// When what has expired was to expire, unless it is a tombstone.
+  var unnoticed: [(at: Timestamp, talk: Int, seq: Int)] = []
+  private var joinings = 0
+
+  init(names: [String]) {
+    self.names = names
+    blocks = names.map { _ in [] }
+  }
+
+  mutating func nextJoining() -> Int {
+    joinings += 1
+    return joinings
+  }
+
+  func handle(_ user: User) -> Handle { Handle(stored: names[user]) }
+  func user(_ name: String) -> User? { names.firstIndex { $0 == name } }
+
+  // MARK: Who sees what
+
+  func isIn(_ user: User, _ talk: Int) -> Bool { talks[talk].parts[user]?.isIn ?? false }
+
+  func hasBlocked(_ user: User, _ other: User) -> Bool { blocks[user].contains(other) }
+
+  /// Whether a message is hidden from a user, of any sender.
+  func isHidden(_ seq: Int, _ talk: Int, from user: User) -> Bool {
+    guard let part = talks[talk].parts[user] else { return true }
+    return !part.covers(seq) || part.deleted.contains(seq)
+  }
+
+  /// Whether a message reached a user, be it gone by now.
+  func reaches(_ seq: Int, _ talk: Int, _ user: User) -> Bool {
+    !isHidden(seq, talk, from: user) && !hasBlocked(user, talks[talk].said[seq - 1].sender)
+  }
+
+  func isGone(_ seq: Int, _ talk: Int) -> Bool {
+    let said = talks[talk].said[seq - 1]
+    return said.deletedAt != nil || said.hasExpired
+  }
+
+  func sees(_ seq: Int, _ talk: Int, _ user: User) -> Bool { !isGone(seq, talk) && reaches(seq, talk, user) }
+
+  func visible(_ talk: Int, _ user: User) -> [Int] {
+    guard talks[talk].parts[user] != nil else { return [] }
+    return (0..<talks[talk].said.count).map { $0 + 1 }.filter { sees($0, talk, user) }
+  }
+
+  /// Whether a message cannot be news to a user, or they have marked it.
+  func countsAsRead(_ seq: Int, _ talk: Int, by user: User) -> Bool {
+    let said = talks[talk].said[seq - 1]
+    return said.sender == user || said.kind != nil || said.deletedAt != nil
+      || talks[talk].parts[user]?.read.contains(seq) == true || isHidden(seq, talk, from: user)
+  }
+
+  func unread(_ talk: Int, _ user: User) -> [Int] {
+    visible(talk, user).filter { !countsAsRead($0, talk, by: user) }
+  }
+
+  /// How far a message has come by those who count; by all others where `counts` is nil.
+  private func status(_ seq: Int, _ talk: Int, by counts: ((User) -> Bool)?) -> Message.Status {
+    let said = talks[talk].said[seq - 1]
+    func isOther(_ user: User) -> Bool { user != said.sender && counts?(user) != false }
+    if said.readers.contains(where: isOther) { return .read }
+    return talks[talk].parts.contains { isOther($0.key) && $0.value.delivered >= seq } ? .delivered : .sent
+  }
+
+  /// How far a message has come as a user sees it.
+  func status(_ seq: Int, _ talk: Int, to user: User) -> Message.Status {
+    status(seq, talk, by: { $0 == user || !hasBlocked(talks[talk].said[seq - 1].sender, $0) })
+  }
+
+  /// The same by all others, and by those that its sender does not block.
+  func statuses(_ seq: Int, _ talk: Int) -> (all: Message.Status, counted: Message.Status) {
+    let sender = talks[talk].said[seq - 1].sender
+    return (status(seq, talk, by: nil), status(seq, talk, to: sender))
+  }
+
+  func isListed(_ talk: Int, _ user: User) -> Bool {
+    guard let part = talks[talk].parts[user], !part.isGone else { return false }
+    return !(talks[talk].partner(of: user).map { hasBlocked(user, $0) } ?? false)
+  }
+
+  // MARK: What names mean
+
+  /// The conversation that a user means; nil when it is the direct one in which nothing was said yet.
+  func find(_ reference: ConversationReference, _ user: User) throws(Refusal) -> Int? {
+    switch reference {
+    case .direct(let name):
+      guard let other = self.user(name) else { throw Refusal(.unknownUser) }
+      return talks.firstIndex { $0.pair.map { $0 == (user, other) || $0 == (other, user) } ?? false }
+    case .title(let title):
+      if let named = talks.firstIndex(where: { $0.parts[user]?.ownName == title }) { return named }
+      let all = talks.indices.filter { talks[$0].parts[user] != nil && talks[$0].face(for: user).title == title }
+      let current = all.filter { isIn(user, $0) }
+      let meant = current.isEmpty ? all : current
+      guard let first = meant.first else { throw Refusal(.unknownConversation) }
+      guard meant.count == 1 else { throw Refusal(.ambiguousTitle) }
+      return first
+    case .id(let id):
+      guard let talk = talks.firstIndex(where: { $0.id == id }) else { throw Refusal(.unknownConversation) }
+      guard talks[talk].parts[user] != nil else { throw Refusal(.notAllowed) }
+      return talk
+    }
+  }
+
+  func found(_ reference: ConversationReference, _ user: User) throws(Refusal) -> Int {
+    guard let talk = try find(reference, user) else { throw Refusal(.unknownConversation) }
+    return talk
+  }
+
+  /// The message that a user means, if there is one, whether they see it or not.
+  func place(
+    _ reference: MessageReference, in given: Int? = nil, _ user: User
+  ) throws(Refusal) -> (talk: Int, seq: Int) {
+    switch reference {
+    case .number(let number, in: let conversation):
+      var talk = given
+      if let conversation { talk = try found(conversation, user) }
+      guard let talk else { throw Refusal(.badReference) }
+      if let given, given != talk { throw Refusal(.unknownMessage) }
+      let end = talks[talk].end(for: user)
+      let seq = number < 0 ? visible(talk, user).dropLast(-number - 1).last ?? 0 : number
+      guard seq >= 1, seq <= end else { throw Refusal(.unknownMessage) }
+      return (talk, seq)
+    case .id(let id):
+      for talk in talks.indices {
+        guard let index = talks[talk].said.firstIndex(where: { $0.id == id }) else { continue }
+        if let given, given != talk { throw Refusal(.unknownMessage) }
+        guard talks[talk].parts[user] != nil else { throw Refusal(.notAllowed) }
+        return (talk, index + 1)
+      }
+      throw Refusal(.unknownMessage)
+    }
+  }
+
+  func seen(_ reference: MessageReference, in given: Int? = nil, _ user: User) throws(Refusal) -> (talk: Int, seq: Int)
+  {
+    let place = try place(reference, in: given, user)
+    guard sees(place.seq, place.talk, user) else { throw Refusal(.unknownMessage) }
+    return place
+  }
+
+  /// - Throws: `not_allowed` for one who is out of it.
+  func checkIn(_ user: User, _ talk: Int) throws(Refusal) {
+    guard isIn(user, talk) else { throw Refusal(.notAllowed) }
+  }
+
+  func users(_ names: [String]) throws(Refusal) -> [User] {
+    var found: [User] = []
+    for name in names {
+      guard let user = user(name) else { throw Refusal(.unknownUser) }
+      if !found.contains(user) { found.append(user) }
+    }
+    return found
+  }
+}

@@ -1,0 +1,100 @@
+import Testing
+
+@testable import DMMedia
+@testable import TestSupport
+
+/// Bytes that are no file of the format that they say they are.
+struct MediaTortureTests {
+  private static let rounds = SplitMix64.isTorture ? 20_000 : 500
+  private static let seed: UInt64 = 0x5EED
+
+  @Test(arguments: MediaSample.editable + MediaSample.boxed)
+  func `a file may end anywhere`(_ sample: MediaSample) throws {
+    let bytes = try small(sample)
+    for count in 0...bytes.count { try look(at: Array(bytes.prefix(count)), as: sample.format, "\(count)") }
+  }
+
+  @Test(arguments: MediaSample.editable + MediaSample.boxed)
+  func `bytes may be any`(_ sample: MediaSample) throws {
+    let bytes = try small(sample)
+    var random = SplitMix64(seed: Self.seed)
+    for round in 0..<Self.rounds {
+      try look(at: random.mutated(bytes), as: sample.format, "round \(round)")
+    }
+  }
+
+  @Test(arguments: ["moving.mp4", "moving.mov", "sound.m4a", "sound.wav"])
+  func `films may be damaged, too`(_ name: String) throws {
+    let folder = try SampleFolder()
+    try folder.makeFilm(name)
+    // Content is of no matter here, where the header stands behind it.
+    var bytes = try folder.bytes(name)
+    if let header = places(of: Array("moov".utf8), in: bytes).first { bytes = Array(bytes[(header - 4)...]) }
+    bytes = Array(bytes.prefix(4000))
+    let format: MediaFormat = name.hasSuffix("wav") ? .wav : .mp4
+    for count in 0...bytes.count { look(atFilm: Array(bytes.prefix(count)), as: format) }
+    var random = SplitMix64(seed: Self.seed)
+    for _ in 0..<Self.rounds { look(atFilm: random.mutated(bytes), as: format) }
+  }
+
+  /// The beginning of what a tool makes: the parts that say what follows stand there.
+  private func small(_ sample: MediaSample) throws -> [UInt8] {
+    let folder = try SampleFolder()
+    try sample.make(in: folder)
+    if sample.format == .jpeg || sample.format == .png || sample.format == .webp { try sample.soil(in: folder) }
+    return Array(try folder.bytes(sample.name).prefix(3000))
+  }
+
+  private func look(atFilm bytes: [UInt8], as format: MediaFormat) {
+    _ = MediaFormat.of(bytes)
+    _ = bytes.withUnsafeBytes { MovieHeader.read($0, as: format) }
+  }
+
+  /// Whatever the bytes are, what is kept is in them, in order, and merged; and what was cut is clean.
+  private func look(at bytes: [UInt8], as format: MediaFormat, _ place: String) throws {
+    _ = MediaFormat.of(bytes)
+    if let header = ImageHeader.read(bytes, as: format) {
+      try #require(header.width > 0 && header.height > 0 && header.frameCount > 0, "\(place)")
+      try #require(1...8 ~= header.orientation, "\(place)")
+    }
+    for keepsOrientation in [false, true] {
+      let pieces = bytes.withUnsafeBytes {
+        StrippedImage.of($0, as: format, keepsOrientation: keepsOrientation)?.pieces
+      }
+      var last: Range<Int>?
+      for piece in pieces ?? [] {
+        guard case .range(let range) = piece else {
+          last = nil
+          continue
+        }
+        try #require(!range.isEmpty && range.lowerBound >= 0 && range.upperBound <= bytes.count, "\(place)")
+        if let last { try #require(last.upperBound < range.lowerBound, "\(place)") }
+        last = range
+      }
+      guard pieces != nil, let clean = StrippedImage.result(of: bytes, as: format, keepsOrientation: keepsOrientation)
+      else { continue }
+      let again = StrippedImage.result(of: clean, as: format, keepsOrientation: keepsOrientation)
+      try #require(again == clean, "\(place)")
+    }
+  }
+}
+
+extension SplitMix64 {
+  /// With a few bytes changed, removed, repeated, or made the numbers at which arithmetic ends.
+  fileprivate mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
+    var bytes = bytes
+    for _ in 0...below(4) where !bytes.isEmpty {
+      let start = below(bytes.count)
+      let range = start..<min(bytes.count, start + 1 + below(8))
+      switch below(5) {
+      case 0: bytes[start] = UInt8(below(256))
+      case 1: bytes[start] ^= 1 << UInt8(below(8))
+      case 2:
+        bytes.replaceSubrange(range, with: [UInt8](repeating: [0, 0x7F, 0x80, 0xFF][below(4)], count: range.count))
+      case 3: bytes.removeSubrange(range)
+      default: bytes.insert(contentsOf: bytes[range], at: below(bytes.count))
+      }
+    }
+    return bytes
+  }
+}

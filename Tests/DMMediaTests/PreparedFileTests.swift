@@ -1,0 +1,21 @@
+import Testing
+
+@testable import DMMedia
+@testable import DMModel
+
+struct PreparedFileTests {
+  @Test func `a prepared file has the extension of what it is, unless it keeps its own`() {
+    var file = PreparedFile(path: "x", kind: .image, format: .jpeg)
+    #expect(file.name("a.png", keeps: false) == "a.jpg")
+    #expect(file.name("a.JPEG", keeps: false) == "a.JPEG")
+    #expect(file.name("a", keeps: false) == "a.jpg")
+    #expect(file.name("a.png", keeps: true) == "a.png")
+    #expect(file.name("../.a", keeps: true) == "a")
+    #expect(file.name(nil, keeps: false) == "file.jpg")
+    #expect(file.name(nil, keeps: true) == "file.jpg")
+    file.format = .text
+    #expect(file.name("Makefile", keeps: false) == "Makefile")
+    #expect(file.name("a.md", keeps: false) == "a.md")
+    #expect(file.name(nil, keeps: false) == "file")
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@testable import DMMedia
+@testable import DMModel
+@testable import DMSystem
+@testable import TestSupport
+
+/// A folder for samples that the tools make.
+final class SampleFolder: TemporaryFolder {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  private var url: URL { URL(filePath: path) }
+
+  /// Runs a command in the folder and returns what it printed; to end badly is an error.
+  @discardableResult
+  func run(_ command: String, _ arguments: String...) throws -> [UInt8] { try run([command] + arguments) }
+
+  @discardableResult
+  func run(_ words: [String]) throws -> [UInt8] {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = words
+    process.currentDirectoryURL = url
+    process.standardInput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    let output = Foundation.Pipe()
+    process.standardOutput = output
+    try process.run()
+    let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw Failure(description: "\(words.joined(separator: " ")): status \(process.terminationStatus)")
+    }
+    return Array(printed)
+  }
+
+  func path(_ name: String) -> String { url.appending(path: name).path }
+
+  func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: url.appending(path: name))) }
+
+  func write(_ bytes: [UInt8], _ name: String) throws { try Data(bytes).write(to: url.appending(path: name)) }
+
+  /// What every sample is made of: 67 by 45 pixels of all colours.
+  func makePicture(_ name: String = "picture.png") throws {
+    try run("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc=size=67x45", "-frames:v", "1", name)
+  }
+
+  /// Ten frames.
+  func makeAnimation(_ name: String = "animation.gif") throws {
+    try run(
+      "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc=size=67x45:rate=5", "-t", "2", "-f", format(name), name)
+  }
+
+  /// A second and a half of a picture that moves and a tone, or of the tone.
+  func makeFilm(_ name: String, _ options: [String] = []) throws {
+    let picture = ["-f", "lavfi", "-i", "testsrc=size=96x64:rate=10"]
+    let tone = ["-f", "lavfi", "-i", "sine=frequency=440"]
+    let inputs = name.hasPrefix("moving") ? picture + tone : tone
+    try run(["ffmpeg", "-v", "error"] + inputs + options + ["-t", "1.5", name])
+  }
+
+  func film(_ name: String) throws -> MovieHeader? {
+    let file = try MappedFile(path: path(name))
+    return MovieHeader.read(file.bytes, as: MediaFormat.of(file.bytes))
+  }
+
+  private func format(_ name: String) -> String { name.split(separator: ".").last.map(String.init) ?? "" }
+
+  /// Copies of a file, one for each orientation that Exif knows.
+  func turn(_ name: String, _ options: [String] = []) throws -> [(orientation: Int, name: String)] {
+    let turned = (1...8).map { (orientation: $0, name: "\($0)-\(name)") }
+    for (_, copy) in turned { try write(try bytes(name), copy) }
+    let commands = turned.map {
+      ["-m", "-overwrite_original"] + options + ["-Orientation#=\($0.orientation)", $0.name]
+    }
+    try run(["exiftool"] + commands.joined(separator: ["-execute"]))
+    return turned
+  }
+
+  /// What exiftool sees in it, as "group:tag", without what it says of the file as a file.
+  func tags(_ name: String) throws -> Set<String> {
+    let text = String(decoding: try run("exiftool", "-a", "-G1", "-s", "-n", name), as: UTF8.self)
+    let tags = text.split(separator: "\n").compactMap { line -> String? in
+      let words = line.split { " []:".contains($0) }
+      return words.count < 2 || ["ExifTool", "System", "Composite"].contains(words[0])
+        ? words.contains("Warning") || words.contains("Error") ? String(line) : nil : "\(words[0]):\(words[1])"
+    }
+    return Set(tags)
+  }
+
+  /// The pixels of all frames.
+  func pixels(_ name: String) throws -> [UInt8] {
+    let raw = "\(name).raw"
+    let isAnimated = name.hasSuffix("gif") || name.hasSuffix("webp")
+    if name.hasSuffix("apng") {
+      return try run("ffmpeg", "-v", "error", "-f", "apng", "-i", name, "-f", "rawvideo", "-pix_fmt", "rgba", "-")
+    }
+    try run("vips", "rawsave", isAnimated ? "\(name)[n=-1]" : name, raw)
+    return try bytes(raw)
+  }
+
+  /// Cuts a file into another one.
+  ///
+  /// - Returns: what it is made of.
+  @discardableResult
+  func cut(_ name: String, to result: String, keepsOrientation: Bool = false) throws -> [StrippedImage.Piece] {
+    let file = try MappedFile(path: path(name))
+    let format = MediaFormat.of(file.bytes)
+    let cut = try #require(StrippedImage.of(file.bytes, as: format, keepsOrientation: keepsOrientation))
+    #expect(cut.isFullyParsed)
+    try StrippedImage.write(cut.pieces, of: file, to: path(result))
+    return cut.pieces
+  }
+
+  func header(_ name: String) throws -> ImageHeader? {
+    let file = try MappedFile(path: path(name))
+    return ImageHeader.read(file.bytes, as: MediaFormat.of(file.bytes))
+  }
+
+  func format(of name: String) throws -> MediaFormat {
+    let file = try MappedFile(path: path(name))
+    return .of(file.bytes)
+  }
+
+  /// What vips says of it.
+  func field(_ field: String, of name: String) throws -> Int? {
+    let text = String(decoding: try run("vipsheader", "-f", field, name), as: UTF8.self)
+    return Int(text.filter { $0 != "\n" })
+  }
+}
+
+extension MediaFormat {
+  static func of(_ bytes: [UInt8]) -> MediaFormat { bytes.withUnsafeBytes { of($0) } }
+}
+
+extension ImageHeader {
+  static func read(_ bytes: [UInt8], as format: MediaFormat) -> ImageHeader? {
+    bytes.withUnsafeBytes { read($0, as: format) }
+  }
+}
+
+extension StrippedImage {
+  /// The file that the pieces are.
+  static func result(of bytes: [UInt8], as format: MediaFormat, keepsOrientation: Bool = false) -> [UInt8]? {
+    let found = bytes.withUnsafeBytes { of($0, as: format, keepsOrientation: keepsOrientation) }
+    guard let found else { return nil }
+    return found.pieces.flatMap { piece -> [UInt8] in
+      switch piece {
+      case .bytes(let added): added
+      case .range(let range): Array(bytes[range])
+      }
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+@testable import DMModel
+@testable import DMStore
+@testable import StoreSupport
+@testable import TestSupport
+
+@Suite struct QueryPlanTests {
+  private func plan(of sql: String) throws -> String {
+    let directory = try TemporaryStore()
+    let store = try #require(try Store.open(directory.location))
+    var statement = try store.connection.prepare(text: "EXPLAIN QUERY PLAN \(sql)")
+    var plan = ""
+    while try statement.step() { plan += statement.text(3) + "\n" }
+    return plan
+  }
+
+  @Test func `a nonce is found by the index of nonces`() throws {
+    let plan = try plan(of: "\(Messages.placeOfNonce)")
+    #expect(plan.contains("USING INDEX message_nonce (conversation=? AND nonce=?)"), "\(plan)")
+  }
+
+  @Test func `a group is found by the index of titles`() throws {
+    let plan = try plan(of: "\(Conversations.ownGroups)")
+    #expect(plan.contains("SEARCH c USING INDEX conversation_title (title=?"), "\(plan)")
+    #expect(plan.contains("SEARCH p USING PRIMARY KEY (conversation=? AND user=?"), "\(plan)")
+  }
+
+  @Test func `a page of the list is read in the order of an index`() throws {
+    let plan = try plan(of: Conversations.listSQL(ListQuery(), paged: true))
+    #expect(plan.contains("SEARCH p USING INDEX participant_activity (user=?"), "\(plan)")
+    #expect(!plan.contains("SCAN c"), "\(plan)")
+  }
+
+  @Test func `the benchmark measures against the query that is executed`() throws {
+    func words(_ sql: String) -> [Substring] { sql.split { $0.isWhitespace || $0 == ";" } }
+    let copy = try String(contentsOf: URL(filePath: "\(repository)/bench/list.sql"), encoding: .utf8)
+    #expect(words(copy) == words(Conversations.listSQL(ListQuery(), paged: false)), "bench/list.sql is out of date")
+  }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+@testable import StoreSupport
+@testable import TestSupport
+
+/// The lines "Reads:" and "Writes:" of a file, against its SQL.
+@Suite struct TablesOfFilesTests {
+  static let sources = URL(filePath: "\(repository)/Sources/DMStore")
+
+  static func files() throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".swift") }.sorted()
+  }
+
+  /// What the string literals of a file name after the words of SQL that precede a table.
+  private func tables(after words: String, in text: String, among tables: Set<String>) throws -> [String] {
+    let literal = try Regex("\"\"\"(?:.|\n)*?\"\"\"|\"(?:\\\\.|[^\"\\\\\n])*\"")
+    let name = try Regex("\\b(?:\(words))\\s+(\\w+)", as: (Substring, Substring).self)
+    let found = text.matches(of: literal).flatMap { text[$0.range].matches(of: name).map { String($0.output.1) } }
+    return Set(found).intersection(tables).sorted()
+  }
+
+  @Test(arguments: try files()) func `a file of the store says at its top which tables its SQL reads and writes`(
+    file: String
+  ) throws {
+    let store = try TemporaryStore(users: ["alice"])
+    let known = Set(try store.texts("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"))
+    let text = try String(contentsOf: Self.sources.appending(path: file), encoding: .utf8)
+    let read = text.replacing("DELETE FROM", with: "DELETE")
+    let lines = [
+      ("// Reads: ", try tables(after: "FROM|JOIN", in: read, among: known)),
+      ("// Writes: ", try tables(after: "INTO|UPDATE|DELETE FROM", in: text, among: known)),
+    ]
+    let expected = lines.filter { !$0.1.isEmpty }.map { $0.0 + $0.1.joined(separator: ", ") + "." }
+    let said = text.split(separator: "\n").filter { $0.hasPrefix("// Reads: ") || $0.hasPrefix("// Writes: ") }
+    #expect(said.map(String.init) == expected)
+  }
+}

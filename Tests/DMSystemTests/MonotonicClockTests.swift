@@ -1,0 +1,33 @@
+import Testing
+
+@testable import DMSystem
+
+struct MonotonicClockTests {
+  @Test func `the monotonic clock never goes back`() {
+    var last = monotonicMicroseconds()
+    for _ in 1...1000 {
+      let now = monotonicMicroseconds()
+      #expect(now >= last)
+      last = now
+    }
+  }
+
+  @Test func `an interval comes when it is due, and begins anew`() {
+    let before = monotonicMicroseconds()
+    var interval = RepeatingTimer(1000)
+    #expect(interval.due >= before + 1000)
+    while monotonicMicroseconds() < interval.due {}
+    let due = interval.due
+    let comes = interval.comes()
+    #expect(comes)
+    #expect(interval.due >= due + 1000)
+  }
+
+  @Test func `an interval that is not due does not come and stays as it is`() {
+    var interval = RepeatingTimer(3_600_000_000)
+    let due = interval.due
+    let comes = interval.comes() || interval.comes()
+    #expect(!comes)
+    #expect(interval.due == due)
+  }
+}

@@ -1,0 +1,246 @@
+import FoundationEssentials
+import Testing
+
+@testable import DMKit
+@testable import DMMedia
+@testable import DMStore
+@testable import DMUpkeep
+@testable import DMWire
+@testable import StoreSupport
+@testable import TestSupport
+
+struct AttachmentBackupTests {
+  /// The contents of a store and what each of them is.
+  private func contents(of store: TemporaryStore) throws -> [String: Data] {
+    try Dictionary(
+      uniqueKeysWithValues: store.contents.all.map {
+        ($0.description, try Data(contentsOf: URL(filePath: store.contents.path(of: $0))))
+      })
+  }
+
+  private func expectWhole(
+    _ copy: TemporaryStore, as store: TemporaryStore, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(try contents(of: copy) == contents(of: store), sourceLocation: sourceLocation)
+    #expect(try copy.findings() == [], sourceLocation: sourceLocation)
+    #expect(
+      try copy.texts("SELECT name FROM sqlite_schema WHERE name = 'content'") == [], sourceLocation: sourceLocation)
+    let rows = "SELECT hex(uuid) || name || hex(sha256) || digest FROM attachment ORDER BY id"
+    #expect(try copy.texts(rows) == store.texts(rows), sourceLocation: sourceLocation)
+  }
+
+  /// What a store has been restored into: nothing, a folder with something else in it, or an empty store that is open.
+  private func places() throws -> [TemporaryStore] {
+    let beside = try TemporaryStore(users: [])
+    _ = try beside.elsewhere("something")
+    let empty = try TemporaryStore(users: [])
+    _ = try Store.create(empty.location)
+    return [try TemporaryStore(users: []), beside, empty]
+  }
+
+  @Test func `a backup takes the contents along, and they come back wherever it is restored`() throws {
+    let store = try TemporaryStore.carrying()
+    let path = try store.elsewhere("backup")
+    let backup = try store.upkeep.backUp(to: path)
+    #expect(backup.sizeBytes > 2 * ContentFolder.chunkBytes)
+    for copy in try places() {
+      _ = try copy.upkeep.restore(file: path)
+      try expectWhole(copy, as: store)
+      // What the contents took in the backup is not left in the database.
+      #expect(copy.location.databaseBytes < 2 * ContentFolder.chunkBytes)
+      let bob = try copy.messenger("bob")
+      let voice = try #require(
+        try bob.attachments(in: ConversationReference("+ops")).first { $0.attachment.kind == .voice })
+      var bytes: [UInt8] = []
+      try bob.read(.content, of: voice.attachment) { bytes += $0 }
+      #expect(bytes == noise(900, seed: 4))
+    }
+    #expect(try store.names.filter { $0.hasPrefix(".") } == [])
+  }
+
+  @Test func `a dump does, too, and is the same when it is made again`() throws {
+    let store = try TemporaryStore.carrying()
+    let path = try store.elsewhere("dump")
+    let lines = try dumped(store, to: path)
+    for copy in try places() {
+      _ = try copy.upkeep.restore(file: path)
+      try expectWhole(copy, as: store)
+      #expect(try dumped(copy, to: store.elsewhere("again")).dropFirst() == lines.dropFirst())
+    }
+    #expect(lines.last == #"{"type":"dump_end","rows":\#(lines.count - 2 - 7),"contents":7}"#)
+    #expect(lines.count { $0.hasPrefix(#"{"type":"content","sha256":""#) } == 7)
+    #expect(lines.allSatisfy { $0.utf8.count < LineSplitter.limit })
+  }
+
+  private func dumped(_ store: TemporaryStore, to path: String) throws -> [Substring] {
+    var bytes: [UInt8] = []
+    try store.upkeep.dump().forEach { bytes += $0 }
+    try Data(bytes).write(to: URL(filePath: path))
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+  }
+
+  /// Damages a content: changed, shortened, or gone.
+  private func damage(_ hash: ContentHash, of store: TemporaryStore, _ how: Int) throws {
+    let path = store.contents.path(of: hash)
+    var bytes = try Data(contentsOf: URL(filePath: path))
+    switch how {
+    case 0: bytes[bytes.count - 1] ^= 1
+    case 1: bytes.removeLast()
+    default: return try FileManager.default.removeItem(atPath: path)
+    }
+    try bytes.write(to: URL(filePath: path))
+  }
+
+  @Test(arguments: 0..<3)
+  func `a content that is not what it was keeps a backup from being made unless it may be left out`(how: Int) throws {
+    let store = try TemporaryStore.carrying()
+    let path = try store.elsewhere("backup")
+    let hash = try store.content(named: "long.bin")
+    try damage(hash, of: store, how)
+    let fault = try fault { try store.upkeep.backUp(to: path) }
+    #expect(fault?.code == .storeDamaged)
+    #expect(fault?.message.contains("say --damaged") == true)
+    #expect(try store.namesElsewhere == [])
+    _ = try store.upkeep.backUp(to: path, takesDamaged: true)
+    for copy in try places() {
+      #expect(try code { try copy.upkeep.restore(file: path) } == .storeDamaged)
+      #expect(try copy.contents.all == [])
+      _ = try copy.upkeep.restore(file: path, takesDamaged: true)
+      #expect(try copy.findings().map(\.subject) == [copy.contents.name(of: hash)])
+      #expect(try copy.contents.all.count == 5)
+    }
+  }
+
+  @Test(arguments: 0..<3)
+  func `a dump says so at its end, and is refused unless that may be missing`(how: Int) throws {
+    let store = try TemporaryStore.carrying()
+    let path = try store.elsewhere("dump")
+    let hash = try store.content(named: "long.bin")
+    try damage(hash, of: store, how)
+    var bytes: [UInt8] = []
+    #expect(try code { try store.upkeep.dump().forEach { bytes += $0 } } == .storeDamaged)
+    #expect(String(decoding: bytes, as: UTF8.self).split(separator: "\n").last?.contains("dump_end") == true)
+    try Data(bytes).write(to: URL(filePath: path))
+    let copy = try TemporaryStore(users: [])
+    #expect(try code { try copy.upkeep.restore(file: path) } == .storeDamaged)
+    #expect(!FileManager.default.fileExists(atPath: copy.location.directory))
+    _ = try copy.upkeep.restore(file: path, takesDamaged: true)
+    #expect(try copy.findings().map(\.subject) == [copy.contents.name(of: hash)])
+  }
+
+  @Test func `a piece of a content that is missing, changed or out of its order is noticed`() throws {
+    let store = try TemporaryStore.carrying()
+    let path = try store.elsewhere("dump")
+    let lines = try dumped(store, to: path).map(String.init)
+    let places = lines.indices.filter { lines[$0].contains(#""type":"content""#) }
+    let second = try #require(places.first { lines[$0].contains(#""number":1"#) })
+    func counting(_ count: Int, _ lines: [String]) -> [String] {
+      lines.map { $0.replacing(#""contents":7"#, with: #""contents":\#(count)"#) }
+    }
+    func without(_ place: Int) -> [String] { Array(lines[..<place] + lines[(place + 1)...]) }
+    var swapped = lines
+    swapped.swapAt(second - 1, second)
+    var other = lines
+    other[second] = other[second].replacing(/"bytes":"./, with: #""bytes":"-"#).replacing("-", with: "/")
+    func changed(_ part: String, _ other: String) -> [String] { lines.map { $0.replacing(part, with: other) } }
+    var cases: [(lines: [String], codes: Set<DMError.Code>)] = [
+      (swapped, [.storeDamaged]), (other, [.storeDamaged]),
+      (changed(#""bytes":""#, #""bytes":"-"#), [.malformedLine]),
+      (changed(#""sha256":""#, #""sha256":"0"#), [.malformedLine]),
+      (changed(#""number":1"#, #""number":"1""#), [.malformedLine]),
+    ]
+    for place in places {
+      // The hash says so, or the count at the end.
+      cases.append((without(place), [.badField, .storeDamaged]))
+      cases.append((counting(6, without(place)), [.storeDamaged]))
+    }
+    for (number, (lines, expected)) in cases.enumerated() {
+      let copy = try TemporaryStore(users: [])
+      try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: path))
+      let fault = try fault { try copy.upkeep.restore(file: path) }
+      #expect(fault.map { expected.contains($0.code) } == true, "case \(number): \(fault?.message ?? "none")")
+      #expect(!FileManager.default.fileExists(atPath: copy.location.directory))
+    }
+    // What was damaged may be missing; what got lost on the way may not.
+    let copy = try TemporaryStore(users: [])
+    try Data((without(second).joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: path))
+    #expect(try code { try copy.upkeep.restore(file: path, takesDamaged: true) } == .badField)
+  }
+
+  @Test func `base64 is as the standard has it`() throws {
+    let vectors = [
+      ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+      ("foobar", "Zm9vYmFy"),
+    ]
+    for (text, encoded) in vectors {
+      #expect(Array(text.utf8).withUnsafeBytes { base64($0) } == encoded)
+      #expect(bytes(base64: encoded) == Array(text.utf8))
+    }
+    let all = (0...255).map { UInt8($0) } + [0]
+    #expect(bytes(base64: all.withUnsafeBytes { base64($0) }) == all)
+    #expect(Data(all).base64EncodedString() == all.withUnsafeBytes { base64($0) })
+    for wrong in ["Zg", "Zg=", "=g==", "Z===", "Zm9-", "Zm9v\n", "====", "Zg==Zg=="] {
+      #expect(bytes(base64: wrong) == nil)
+    }
+  }
+
+  @Test func `a dump that is read by nobody keeps contents from being removed, and nothing else`() throws {
+    let store = try TemporaryStore.carrying()
+    let dump = try store.upkeep.dump()
+    try store.execute("DELETE FROM attachment WHERE name = 'unsent'")
+    try store.age(try store.contents.all, days: 3)
+    let purged = try store.upkeep.purge()
+    #expect(!purged.isComplete)
+    #expect(purged.contentsCount == 0)
+    try store.messenger("alice").say("on", to: "bob")
+    // It has what it is of, whatever became of that.
+    try dump.forEach { _ in }
+  }
+
+  @Test func `a backup and a dump of the version before are restored as before`() throws {
+    let old = try TemporaryStore(users: [])
+    try old.location.create()
+    for step in Migration.steps.prefix(3) { try old.execute(String(decoding: step, as: UTF8.self)) }
+    try old.execute(
+      String(decoding: fixture("v3.sql"), as: UTF8.self) + """
+        INSERT INTO search (rowid, text) SELECT id, text FROM message WHERE text IS NOT NULL;
+        PRAGMA application_id = \(Migration.applicationID); PRAGMA user_version = 3;
+        """)
+    let dump = try old.elsewhere("dump")
+    try Data(fixture("v3.jsonl")).write(to: URL(filePath: dump))
+    for path in [old.location.database, dump] {
+      let copy = try TemporaryStore(users: [])
+      #expect(try copy.upkeep.restore(file: path).messageCount == 5)
+      #expect(try copy.findings() == [])
+      #expect(try copy.messenger("bob").everything(in: "alice").map(\.text) == ["hello there again", "hello yourself"])
+      #expect(try !copy.names.contains("attachments"))
+      try copy.messenger("alice").send([copy.messenger("alice").attach([1, 2, 3])], to: "bob")
+      #expect(try copy.findings() == [])
+    }
+    #expect(try old.integers("PRAGMA user_version") == [[3]])
+  }
+
+  @Test func `statistics count contents`() throws {
+    let store = try TemporaryStore.carrying()
+    let statistics = try store.upkeep.statistics()
+    #expect(statistics.contentsCount == 6)
+    #expect(statistics.contentsBytes == 2 * ContentFolder.chunkBytes + 17 + 100 + 900 + 700)
+  }
+
+  @Test func `what could not be placed because another was faster is taken away, but not what that one has`() throws {
+    let store = try TemporaryStore.carrying()
+    let path = try store.elsewhere("backup")
+    _ = try store.upkeep.backUp(to: path)
+    let place = try TemporaryStore(users: [])
+    _ = try Store.create(place.location)
+    let upkeep = Upkeep(place.location) { doing in
+      guard doing == "putting it in place", try place.integers("SELECT count(*) FROM user") == [[0]] else { return }
+      let dave = try place.messenger("dave")
+      _ = try dave.addUser(Handle("dave"))
+      _ = try dave.attach(noise(100, seed: 3))
+    }
+    #expect(try code { try upkeep.restore(file: path) } == .cannotCreate)
+    #expect(try place.contents.all.count == 1)
+    #expect(try place.findings() == [])
+  }
+}

@@ -1,0 +1,122 @@
+import FoundationEssentials
+import Testing
+
+@testable import DMKit
+@testable import DMStore
+@testable import DMSystem
+@testable import DMUpkeep
+@testable import StoreSupport
+@testable import TestSupport
+
+struct BackupTests {
+  private func mode(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+
+  @Test func `a backup holds everything, under an id of its own, for its owner alone`() throws {
+    let store = try TemporaryStore.furnished()
+    let path = try store.elsewhere("backup")
+    let backup = try store.upkeep.backUp(to: path)
+    #expect(backup.messageCount == 42)
+    #expect(backup.lastUsedAt == nil)
+    #expect(try mode(path) == 0o600)
+    #expect(fileSize(path) == backup.sizeBytes)
+    let other = try TemporaryStore(bytes: store.bytes("out/backup"))
+    #expect(try other.findings() == [])
+    #expect(try other.texts("SELECT hex(uuid) FROM store") != store.texts("SELECT hex(uuid) FROM store"))
+    let texts = "SELECT coalesce(text, '') || seq || digest FROM message ORDER BY id"
+    #expect(try other.texts(texts) == store.texts(texts))
+    #expect(try store.upkeep.backUp(to: path).lastUsedAt != nil)
+    #expect(try store.namesElsewhere == ["backup"])
+  }
+
+  @Test func `a file that is not a backup is replaced only when that is asked for`() throws {
+    let store = try TemporaryStore.furnished()
+    let path = try store.elsewhere("notes")
+    try Data("something else that took long to write, longer than a header, which has a hundred bytes".utf8).write(
+      to: URL(filePath: path))
+    let before = try store.bytes("out/notes")
+    #expect(try code { try store.upkeep.backUp(to: path) } == .cannotCreate)
+    #expect(try store.bytes("out/notes") == before)
+    _ = try store.upkeep.backUp(to: path, replacesAny: true)
+    #expect(try store.bytes("out/notes").starts(with: Array("SQLite format 3".utf8)))
+  }
+
+  @Test func `a store that is in use is not replaced, whatever is asked for`() throws {
+    let (store, other) = (try TemporaryStore.furnished(), try TemporaryStore.furnished())
+    for path in [store.location.database, other.location.database, other.location.database + "-wal"] {
+      #expect(try code { try store.upkeep.backUp(to: path, replacesAny: true) } == .cannotCreate, "\(path)")
+    }
+    // By another name, too.
+    let link = store.location.directory + "/linked"
+    try FileManager.default.linkItem(atPath: store.location.database, toPath: link)
+    #expect(try code { try store.upkeep.backUp(to: link) } == .cannotCreate)
+    #expect(try store.findings() == [])
+    #expect(try other.findings() == [])
+  }
+
+  @Test func `of a damaged store there is no backup, and the one of yesterday stays`() throws {
+    let store = try TemporaryStore.furnished()
+    let path = try store.elsewhere("backup")
+    _ = try store.upkeep.backUp(to: path)
+    let before = try store.bytes("out/backup")
+    try store.execute("UPDATE message SET text = 'another' WHERE id = 3")
+    #expect(try code { try store.upkeep.backUp(to: path) } == .storeDamaged)
+    #expect(try store.bytes("out/backup") == before)
+    #expect(try store.namesElsewhere == ["backup"])
+    // What is left can be saved nevertheless, when that is asked for.
+    #expect(try store.upkeep.backUp(to: path, takesDamaged: true).messageCount == 42)
+    let saved = try TemporaryStore(users: [])
+    #expect(try code { try saved.upkeep.restore(file: path) } == .storeDamaged)
+    #expect(try saved.upkeep.restore(file: path, takesDamaged: true).messageCount == 42)
+    #expect(try saved.findings().map(\.check) == [.digests, .search])
+  }
+
+  @Test func `a file in the folder of a store is never replaced`() throws {
+    let store = try TemporaryStore.furnished()
+    for name in ["store.lock", "bell", "another"] {
+      let path = "\(store.location.directory)/\(name)"
+      #expect(try code { try store.upkeep.backUp(to: path, replacesAny: true) } == .cannotCreate, "\(name)")
+    }
+  }
+
+  @Test func `who is interrupted leaves nothing behind`() throws {
+    struct Enough: Error {}
+    let store = try TemporaryStore.furnished(messages: 500)
+    let path = try store.elsewhere("backup")
+    for after in 0..<5 {
+      var left = after
+      let upkeep = Upkeep(store.location) { _ in
+        left -= 1
+        if left < 0 { throw Enough() }
+      }
+      #expect(throws: Enough.self) { try upkeep.backUp(to: path) }
+      #expect(try store.namesElsewhere.isEmpty)
+    }
+  }
+
+  @Test func `what a killed backup has left is removed by the next, and one under way stays`() throws {
+    let store = try TemporaryStore.furnished()
+    let path = try store.elsewhere("backup")
+    let left = try temporaryName(in: folder(of: path), ".dm-backup-", isFolder: true)
+    try Data("texts".utf8).write(to: URL(filePath: left + "/copy-journal"))
+    let used = try WorkFolder(.backup, in: folder(of: path))
+    _ = try store.upkeep.backUp(to: path)
+    #expect(try store.namesElsewhere == [fileName(of: used.path), "backup"])
+    #expect(try !store.names.contains { $0.hasPrefix(".") })
+  }
+
+  @Test func `a folder that is absent is said to be so`() throws {
+    let store = try TemporaryStore.furnished()
+    #expect(try code { try store.upkeep.backUp(to: "/nonexistent/backup") } == .cannotCreate)
+    #expect(try code { try store.upkeep.backUp(to: store.location.directory) } == .cannotCreate)
+  }
+
+  @Test(arguments: [
+    (3_006_023, false), (3_007_000, true), (3_040_001, true), (3_044_005, true), (3_044_006, false), (3_045_000, true),
+    (3_050_006, true), (3_050_007, false), (3_051_000, true), (3_051_002, true), (3_051_003, false), (3_053_000, false),
+  ])
+  func `a version of SQLite has the fault of the log's reset or not`(version: Int, hasFault: Bool) {
+    #expect(Connection.hasLogResetFault(version) == hasFault)
+  }
+}

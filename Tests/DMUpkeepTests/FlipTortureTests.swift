@@ -1,0 +1,87 @@
+import FoundationEssentials
+import Testing
+
+@testable import DMKit
+@testable import DMStore
+@testable import StoreSupport
+@testable import TestSupport
+
+/// What a disk may do to a store.
+struct FlipTortureTests {
+  /// The bytes of what was said: texts, nonces and ids.
+  private func content(_ store: TemporaryStore, in bytes: [UInt8]) throws -> [Int] {
+    var parts: [[UInt8]] = []
+    let connection = try Connection(path: store.location.database)
+    var rows = try connection.prepare("SELECT text, nonce, uuid FROM message")
+    while try rows.step() {
+      parts += (0..<3).compactMap { rows.withBytes(Int32($0)) { $0.map { Array($0) } } }
+    }
+    return parts.flatMap { part in places(of: part, in: bytes).flatMap { $0..<($0 + part.count) } }
+  }
+
+  @Test func `each single bit of a message that is turned over is found`() throws {
+    let seed = SplitMix64.seed
+    var dice = SplitMix64(seed: seed)
+    let sound = try TemporaryStore.furnished(messages: 30)
+    try sound.settle()
+    let bytes = try sound.bytes()
+    let content = try content(sound, in: bytes)
+    #expect(content.count > 60 * 16)
+    let damaged = try TemporaryStore(bytes: bytes)
+    #expect(try damaged.findings() == [])
+    for flip in 0..<(SplitMix64.isTorture ? 1000 : 100) {
+      let (place, bit) = (content[dice.below(content.count)], dice.below(8))
+      var changed = bytes
+      changed[place] ^= 1 << bit
+      try damaged.replace(changed)
+      #expect(try !damaged.findings().isEmpty, "seed \(seed), flip \(flip): bit \(bit) of byte \(place)")
+    }
+  }
+
+  @Test func `nothing that a disk may do ends the check otherwise than with findings or an error`() throws {
+    let seed = SplitMix64.seed
+    var dice = SplitMix64(seed: seed)
+    let sound = try TemporaryStore.furnished(messages: 30)
+    try sound.settle()
+    let bytes = try sound.bytes()
+    let damaged = try TemporaryStore(bytes: bytes)
+    for run in 0..<(SplitMix64.isTorture ? 1000 : 100) {
+      var changed = bytes
+      switch run % 3 {
+      case 0: changed[dice.below(bytes.count)] ^= UInt8(1 << dice.below(8))
+      case 1:
+        let start = dice.below(bytes.count)
+        for place in start..<min(start + 1 + dice.below(300), bytes.count) { changed[place] = UInt8(dice.below(256)) }
+      default:
+        let page = 4096 * (1 + dice.below(bytes.count / 4096 - 1))
+        for place in page..<(page + 4096) { changed[place] = 0 }
+      }
+      try damaged.replace(changed)
+      do {
+        // What is free or of no meaning may change; a page that is gone may not.
+        let isFound = try !damaged.findings().isEmpty
+        #expect(isFound || run % 3 < 2, "seed \(seed), run \(run)")
+      } catch let error as DMError {
+        let isSaid = [.storeForeign, .storeTooNew, .storeDamaged, .inputOutput, .internal].contains(error.code)
+        #expect(isSaid, "seed \(seed), run \(run): \(error)")
+      }
+    }
+  }
+
+  @Test func `messages behind a page that cannot be read are still held against their digests`() throws {
+    let sound = try TemporaryStore.furnished(messages: 300)
+    try sound.settle()
+    var bytes = try sound.bytes()
+    // The page on which the text of one stands, and the text of another far from it.
+    let early = try #require(places(of: Array("message 40 w".utf8), in: bytes).first)
+    let late = try #require(places(of: Array("message 290 w".utf8), in: bytes).first)
+    #expect(early / 4096 != late / 4096)
+    for place in (early / 4096 * 4096)..<((early / 4096 + 1) * 4096) { bytes[place] = 0 }
+    bytes[late] ^= 1
+    let damaged = try TemporaryStore(bytes: bytes)
+    let findings = try damaged.findings()
+    #expect(findings.contains { $0.check == .integrity })
+    #expect(findings.contains { $0.check == .digests && $0.message.contains("cannot be read") }, "\(findings)")
+    #expect(findings.contains { $0.check == .digests && $0.message.contains("as it was written") }, "\(findings)")
+  }
+}

@@ -1,0 +1,103 @@
+import FoundationEssentials
+import Testing
+
+@testable import DMKit
+@testable import DMUpkeep
+@testable import StoreSupport
+@testable import TestSupport
+
+/// Stores whose schema is not what dm makes, by accident or by somebody's hand.
+struct ForeignSchemaTests {
+  static let parts = [
+    (sql: "CREATE TRIGGER spy AFTER INSERT ON message BEGIN UPDATE user SET bio = new.text; END", name: "spy"),
+    (sql: "CREATE VIEW news AS SELECT text FROM message", name: "news"),
+  ]
+
+  @Test(arguments: parts.indices)
+  func `a trigger or a view is refused by its name at opening, and a check finds it`(_ index: Int) throws {
+    let (sql, name) = Self.parts[index]
+    let store = try TemporaryStore.furnished()
+    let path = try store.elsewhere("backup")
+    try store.execute(sql)
+    let bob = try store.messenger("bob")
+    let acts: [() throws -> Void] = [
+      { _ = try bob.everything(in: "alice") }, { try bob.say("x", to: "alice") },
+      { _ = try store.upkeep.backUp(to: path) }, { _ = try store.upkeep.purge() }, { _ = try store.upkeep.repair() },
+    ]
+    for act in acts {
+      let fault = try fault(act)
+      #expect(fault?.code == .storeDamaged)
+      #expect(fault?.message.contains("'\(name)'") == true && fault?.message.contains("DROP") == true)
+    }
+    #expect(try store.upkeep.check(deep: false).findings.map(\.check) == [.schema])
+    #expect(try store.findings().map(\.check) == [.schema])
+  }
+
+  @Test(arguments: parts.indices)
+  func `what a store with a trigger or a view holds can be dumped and restored`(_ index: Int) throws {
+    let store = try TemporaryStore.furnished()
+    try store.execute(Self.parts[index].sql)
+    let path = try store.elsewhere("dump")
+    var lines: [UInt8] = []
+    try store.upkeep.dump().forEach { lines += $0 }
+    try Data(lines).write(to: URL(filePath: path))
+    let other = try TemporaryStore(users: [])
+    #expect(try other.upkeep.restore(file: path).messageCount == 42)
+    #expect(try other.findings() == [])
+  }
+
+  @Test func `a trigger that comes while a store is open does nothing`() throws {
+    let store = try TemporaryStore.furnished()
+    let alice = try store.messenger("alice")
+    try alice.say("before", to: "bob")
+    try store.execute(Self.parts[0].sql)
+    try alice.say("secret", to: "bob")
+    #expect(try store.integers("SELECT count(*) FROM user WHERE bio IS NOT NULL") == [[0]])
+  }
+
+  /// A word of the schema's text, and another in its place.
+  static let flips = [
+    ("length(", "lxngth("), ("created_at", "cxeated_at"), ("TABLE \"message", "TABLE \"mxssage"), ("CHECK", "CHxCK"),
+    ("sender", "sxnder"), ("REFERENCES user", "REFERENCES usxr"), ("STRICT", "STRIxT"), ("unicode61", "unicxde61"),
+    ("columnsize", "cxlumnsize"), ("USING fts5", "USING ftx5"),
+  ]
+
+  @Test(arguments: flips.indices)
+  func `a flip in the schema's text is damage, whatever is done, and a check finds it`(_ index: Int) throws {
+    let (word, other) = Self.flips[index]
+    let acts: [(TemporaryStore) throws -> Void] = [
+      { _ = try $0.messenger("bob").everything(in: "alice") }, { try $0.messenger("bob").say("x", to: "alice") },
+      { _ = try $0.upkeep.backUp(to: $0.elsewhere("backup")) }, { _ = try $0.upkeep.purge() },
+      { _ = try $0.upkeep.repair() }, { try $0.upkeep.dump().forEach { _ in } }, { _ = try $0.upkeep.statistics() },
+    ]
+    var found = 0
+    for act in acts {
+      let store = try TemporaryStore.furnished()
+      try store.settle()
+      var bytes = try store.bytes()
+      for place in places(of: Array(word.utf8), in: bytes) {
+        bytes.replaceSubrange(place..<(place + word.utf8.count), with: other.utf8)
+      }
+      try store.replace(bytes)
+      let fault = try fault { try act(store) }
+      #expect([nil, .storeDamaged].contains(fault?.code), "\(fault?.message ?? "")")
+      found += fault == nil ? 0 : 1
+      #expect(try !store.upkeep.check(deep: false).findings.isEmpty)
+    }
+    #expect(found > 0, "nothing was flipped that matters")
+  }
+
+  @Test func `rows that do not fit what is written are damage`() throws {
+    let store = try TemporaryStore.furnished()
+    try store.execute("UPDATE conversation SET last_seq = last_seq - 1")
+    #expect(try code { try store.messenger("alice").say("x", to: "bob") } == .storeDamaged)
+  }
+
+  @Test func `a mistake in a statement of ours is an internal fault, and says what it is`() throws {
+    let store = try TemporaryStore()
+    let mistake = try fault { try store.execute("SELEKT 1") }
+    #expect(mistake?.code == .internal)
+    #expect(mistake?.message.contains("syntax error") == true)
+    #expect(try fault { try store.execute("SELECT txet FROM message") }?.message.contains("txet") == true)
+  }
+}

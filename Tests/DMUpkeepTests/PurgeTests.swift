@@ -1,0 +1,108 @@
+import FoundationEssentials
+import Testing
+
+@testable import DMKit
+@testable import DMStore
+@testable import DMSystem
+@testable import DMUpkeep
+@testable import StoreSupport
+@testable import TestSupport
+
+struct PurgeTests {
+  /// Leaves a tombstone of a message, as deleting for everyone does.
+  private func bury(_ seq: Int, in store: TemporaryStore) throws {
+    let opened = try #require(try Store.open(store.location))
+    try opened.write {
+      let message = try #require(try opened.messages.row(at: Messages.Place(conversation: 1, seq: seq)))
+      try opened.messages.bury(message, at: .now)
+    }
+  }
+
+  /// Where a word is left, in any of the store's files and as it stands in the text or in the index.
+  private func traces(of word: String, in store: TemporaryStore) throws -> [String] {
+    try ["dm.sqlite", "dm.sqlite-wal", "dm.sqlite-shm"].flatMap { file in
+      let bytes = try store.bytes(file)
+      return [word, word.lowercased(), String(word.dropFirst(2)), String(word.lowercased().dropFirst(4))].flatMap {
+        form in
+        places(of: Array(form.utf8), in: bytes).map { "\(form) in \(file) at \($0)" }
+      }
+    }
+  }
+
+  @Test func `of what was deleted no byte is left in the store's files`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    var words: [String] = []
+    for number in 1...60 {
+      let word = "Xq\(String(UInt64.random(in: 0 ... .max), radix: 36))Zjkpw"
+      words.append(word)
+      try alice.say("keep \(number) \(word) kept", to: "bob")
+    }
+    let deleted = Array(stride(from: 3, through: 60, by: 3))
+    for seq in deleted { try bury(seq, in: store) }
+    #expect(
+      try deleted.contains { try !traces(of: words[$0 - 1], in: store).isEmpty }, "the search finds nothing at all")
+    let purged = try store.upkeep.purge()
+    #expect(purged.isComplete)
+    for seq in deleted { #expect(try traces(of: words[seq - 1], in: store) == []) }
+    #expect(try !traces(of: words[0], in: store).isEmpty)
+    #expect(try store.findings() == [])
+  }
+
+  @Test func `what has expired is removed however much it is, and what was reported keeps its copy`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    for number in 1...1200 { try alice.say(number == 7 ? "a copy Zqxcopy" : "gone \(number) Zqxworda", to: "bob") }
+    _ = try store.messenger("bob").edit([Edit(MessageReference("alice:7"), .report(reason: nil))])[0].get()
+    let opened = try #require(try Store.open(store.location))
+    let lock = try opened.writeLock(timeout: .seconds(5))
+    try opened.connection.execute("UPDATE message SET expires_at = created_at + 1")
+    try Store.SealedTable.message.seal(.all, of: opened.connection)
+    _ = consume lock
+    #expect(try store.upkeep.purge().expiredCount == 1200)
+    #expect(try traces(of: "Zqxworda", in: store) == [])
+    #expect(try !traces(of: "Zqxcopy", in: store).isEmpty)
+    #expect(try store.findings() == [])
+  }
+
+  @Test func `old changes are forgotten, all of them at once`() throws {
+    let store = try TemporaryStore()
+    try store.messenger("alice").say("hi", to: "bob")
+    let count = try store.integers("SELECT count(*) FROM change")[0][0] ?? 0
+    try store.execute(
+      """
+      UPDATE change SET at = 1; WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
+      INSERT INTO change (at, kind) SELECT 1, 5 FROM n
+      """)
+    let purged = try store.upkeep.purge()
+    #expect(Int64(purged.changesCount) == count + 12_000 - 1)
+    #expect(try store.integers("SELECT count(*) FROM change") == [[1]])
+  }
+
+  @Test func `what killed backups and restores have left is removed, wherever it is`() throws {
+    let store = try TemporaryStore.furnished()
+    let backup = try temporaryName(in: folder(of: store.elsewhere("x")), ".dm-backup-", isFolder: true)
+    let restore = try temporaryName(in: folder(of: store.location.directory), ".dm-restore-", isFolder: true)
+    for path in [backup, restore] { try Data("texts".utf8).write(to: URL(filePath: path + "/copy-journal")) }
+    try FileManager.default.createSymbolicLink(
+      atPath: store.location.directory + "/.trace-000000", withDestinationPath: backup)
+    _ = try store.upkeep.purge()
+    for path in [backup, restore, store.location.directory + "/.trace-000000"] {
+      #expect(!FileManager.default.fileExists(atPath: path), "\(path)")
+    }
+  }
+
+  @Test func `somebody who reads keeps the log from being cleared, and that is said`() throws {
+    let store = try TemporaryStore.furnished()
+    let reader = try #require(try Store.open(store.location))
+    let transaction = try reader.connection.begin(.read)
+    _ = try reader.uuid()
+    #expect(try !store.upkeep.purge(timeout: .milliseconds(10)).isComplete)
+    _ = consume transaction
+    let purged = try store.upkeep.purge(timeout: .milliseconds(10))
+    #expect(purged.isComplete)
+    #expect(purged.lastUsedAt != nil)
+    #expect(try store.bytes("dm.sqlite-wal").isEmpty)
+    #expect(try store.findings() == [])
+  }
+}

@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+
+@testable import TestSupport
+
+/// The options in the sources against those that the programs list.
+@Suite struct OptionTests {
+  /// The options that a program declares, as they are typed: `static let limit = Option("limit", …`.
+  private func declared(by program: String) throws -> [String] {
+    let folder = "\(repository)/Sources/\(program)"
+    let declaration = try Regex(#"static let \w+ = (?:Flag|Option)\(\s*(?:"([^"]+)"|nil, short: "(.)")"#)
+    return try FileManager.default.contentsOfDirectory(atPath: folder).flatMap { file in
+      let text = try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8)
+      return text.matches(of: declaration).map { match in
+        match.output[1].substring.map { "--\($0)" } ?? "-\(match.output[2].substring ?? "")"
+      }
+    }
+  }
+
+  @Test(arguments: ToolFixture.programs)
+  func `a program lists every option that it declares`(program: String) throws {
+    let help = try ToolFixture().done(program, ["--help"]).stdout
+    let words = Set(help.split { " ,\n".contains($0) }.map(String.init))
+    let declared = try declared(by: program)
+    for option in declared { #expect(words.contains(option), "\(option) is declared and not listed in the Command") }
+    #expect(!declared.isEmpty || program == "dm-import")
+  }
+}

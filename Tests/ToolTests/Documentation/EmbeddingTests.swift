@@ -1,0 +1,97 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import TestSupport
+
+/// Programs outside this package that embed DMKit: those of examples/embedding, which the documentation explains.
+@Suite struct EmbeddingTests {
+  private static let package = repository + "/examples/embedding"
+
+  /// The folder of the built examples.
+  private static let binaries = Result {
+    let scratch = repository + "/.build-examples"
+    let build = try ToolFixture().run(
+      "swift", ["build", "--package-path", package, "--scratch-path", scratch], seconds: 600)
+    try #require(build.status == .exit(0), "\(build.stdout)\(build.stderr)")
+    return scratch + "/debug/"
+  }
+
+  private func fixture() throws -> ToolFixture {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bob")
+    return f
+  }
+
+  private func send(_ f: ToolFixture, _ texts: String...) throws {
+    for text in texts { try f.done("dm-send", ["bob", text], as: "alice") }
+  }
+
+  /// The next messages of bob that alice is shown.
+  private func answers(_ count: Int, _ tail: LiveProcess) throws -> [String] {
+    var texts: [String] = []
+    while texts.count < count { if let text = try tail.record()["text"]?.string { texts.append(text) } }
+    return texts
+  }
+
+  private func tail(_ f: ToolFixture) throws -> LiveProcess {
+    try LiveProcess(f, "dm-tail", ["-f", "--others", "--events", "message", "--cursor", "start"], as: "alice")
+  }
+
+  @Test func `the program that watches prints each message, and ends`() throws {
+    let f = try fixture()
+    try send(f, "one")
+    let watch = try LiveProcess(f, Self.binaries.get() + "watch", [f.store, "bob", "3"], stdin: .null)
+    try send(f, "two", "three")
+    #expect(try (1...3).map { _ in try watch.line(within: 60) } == ["alice: one", "alice: two", "alice: three"])
+    #expect(watch.finish().status == .exit(0))
+  }
+
+  @Test func `the bot answers each message once, also when it runs again`() throws {
+    let f = try fixture()
+    try send(f, "one")
+    let tail = try tail(f)
+    let bot = try LiveProcess(f, Self.binaries.get() + "bot", [f.store, "bob"], stdin: .null)
+    #expect(try answers(1, tail) == ["3 characters"])
+    bot.process.send(SIGKILL)
+    try send(f, "three")
+    let again = try LiveProcess(f, Self.binaries.get() + "bot", [f.store, "bob"], stdin: .null)
+    #expect(try answers(1, tail) == ["5 characters"])
+    again.process.send(SIGKILL)
+  }
+
+  @Test func `the consumer that is killed goes on after its last answer`() throws {
+    let f = try fixture()
+    try send(f, "one", "two")
+    let tail = try tail(f)
+    let echo = try LiveProcess(f, Self.binaries.get() + "echo", [f.store, "bob"], stdin: .null)
+    #expect(try answers(2, tail) == ["echo: one", "echo: two"])
+    echo.process.send(SIGKILL)
+    _ = echo.finish()
+    try send(f, "three")
+    let again = try LiveProcess(f, Self.binaries.get() + "echo", [f.store, "bob"], stdin: .null)
+    #expect(try answers(1, tail) == ["echo: three"])
+    again.process.send(SIGKILL)
+  }
+
+  @Test func `the program that catches up marks exactly what it prints`() throws {
+    let f = try fixture()
+    try send(f, "one", "two")
+    let catchUp = try f.run(Self.binaries.get() + "catchup", [f.store, "bob"])
+    #expect(catchUp.stdout == "alice:1 alice: one\nalice:2 alice: two\nalice: marked 2, 0 left\n")
+    #expect(try f.done("dm-list", ["--count"], as: "bob").stdout == "0\n")
+    #expect(try f.run(Self.binaries.get() + "catchup", [f.store, "bob"]).stdout == "")
+  }
+
+  @Test(arguments: [
+    ("ABotInThirtyLines", "bot/Bot"), ("ReadRanges", "catchup/CatchUp"), ("ExactlyOnce", "echo/Echo"),
+  ])
+  func `the code of an article is that of the example`(article: String, file: String) throws {
+    let text = try String(
+      contentsOfFile: "\(repository)/Sources/DMKit/DMKit.docc/\(article).md", encoding: .utf8)
+    let code = try #require(text.components(separatedBy: "```swift\n").dropFirst().first)
+    #expect(
+      try code.components(separatedBy: "```")[0]
+        == String(contentsOfFile: "\(Self.package)/Sources/\(file).swift", encoding: .utf8))
+  }
+}

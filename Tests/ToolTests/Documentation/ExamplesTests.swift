@@ -1,0 +1,212 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import TestSupport
+
+/// Whatever is shown is run: in a store where alice acts, bob, carol and dave are, and the group +ops has a history.
+@Suite struct ExamplesTests {
+  private static let furniture = Result {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bob", "carol", "dave")
+    try f.done("dm-conversation", ["create", "--title", "ops", "bob", "carol"], as: "alice")
+    for place in ["+ops", "bob", "alice"] {
+      let lines = Input(lines: (1...130).map { "message \($0)" })
+      let sender = place == "alice" ? "bob" : "alice"
+      try f.done("dm-send", ["--lines", place], as: sender, stdin: lines)
+      let files = ["--attach", "\(repository)/examples/photo.jpg", "--attach", try core(in: f.directory)]
+      try f.done("dm-send", [place, "message 131"] + files, as: sender)
+    }
+    return f
+  }
+
+  /// A file that is not an image.
+  private static func core(in folder: String) throws -> String {
+    let path = folder + "/core.gz"
+    try Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]).write(to: URL(filePath: path))
+    return path
+  }
+
+  /// A second of a tone, as arecord(1) makes it: 8,000 samples of 16 bits.
+  private static let recording: [UInt8] = {
+    func number(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }
+    let samples = (0..<8000).flatMap { number(Int(8000 * sin(Double($0) / 3)), 2) }
+    let format =
+      number(16, 4) + number(1, 2) + number(1, 2) + number(8000, 4) + number(16000, 4)
+      + number(2, 2) + number(16, 2)
+    return Array("RIFF".utf8) + number(samples.count + 36, 4) + Array("WAVEfmt ".utf8) + format
+      + Array("data".utf8) + number(samples.count, 4) + samples
+  }()
+
+  private func fixture() throws -> ToolFixture {
+    let f = try ToolFixture(copyOf: Self.furniture.get())
+    let folder = f.directory
+    // What stands for any producer of text. A script that was just written may still be open in another test's child.
+    try FileManager.default.createSymbolicLink(atPath: folder + "/llm", withDestinationPath: "/bin/echo")
+    f.set("PATH", "\(folder):\(f.environment(as: nil)["PATH"] ?? "")")
+    f.set("question", "why?")
+    let line = #"{"conversation":"old","sender":"dave","text":"hi","created_at":"2020-01-01T00:00:00Z","nonce":"1"}"#
+    try (line + "\n").write(toFile: folder + "/history.jsonl", atomically: true, encoding: .utf8)
+    try #"{"to":"bob","body":"hi","id":"q1"}"#.write(toFile: folder + "/queue.json", atomically: true, encoding: .utf8)
+    try FileManager.default.copyItem(atPath: repository + "/examples/photo.jpg", toPath: folder + "/photo.jpg")
+    _ = try Self.core(in: folder)
+    try Data(Self.recording).write(to: URL(filePath: folder + "/recording.wav"))
+    try FileManager.default.createDirectory(atPath: folder + "/home/Downloads", withIntermediateDirectories: true)
+    return f
+  }
+
+  /// What stands for a microphone.
+  private static let arecord = "arecord() { cat recording.wav; }"
+
+  private func run(_ script: String, at location: SourceLocation = #_sourceLocation) throws -> Outcome {
+    let f = try fixture()
+    return try f.shell("set -e; cd '\(f.directory)'; \(Self.arecord); \(script)", as: "alice", at: location)
+  }
+
+  /// What was said besides that a tool of the field is missing.
+  private func complaints(_ outcome: Outcome) -> [Substring] {
+    outcome.stderr.split(separator: "\n").filter { !$0.contains("; install ") }
+  }
+
+  /// What never ends by itself works when it tells of what happens.
+  private func checkFollowing(_ script: String) throws {
+    let f = try fixture()
+    try f.done("dm-typing", ["+ops", "--on"], as: "bob")
+    let live = try LiveProcess(f, "sh", ["-c", "cd '\(f.directory)'; \(script)"], as: "alice", stdin: .null)
+    // Again and again, because it may have begun after the first news.
+    var line: String?
+    for _ in 0..<40 where line == nil {
+      for place in ["alice", "+ops"] { try f.done("dm-send", [place, "news"], as: "bob") }
+      line = try live.lineIfAny(within: 0.5)
+    }
+    #expect(line != nil, "\(script)\n\(live.stderr)")
+    live.process.send(SIGKILL)
+    _ = live.finish()
+    #expect(live.stderr == "", "\(script)")
+  }
+
+  private static func follows(_ script: String) -> Bool {
+    script.contains(" -f") || script.contains("--watch") || script.contains("run-bot")
+  }
+
+  /// The blocks of a page's EXAMPLES, as a terminal shows them.
+  static let shown: [String] = {
+    let escapes = [
+      ("\\&", ""), ("\\-", "-"), ("\\(aq", "'"), ("\\(ti", "~"), ("\\(ha", "^"), ("\\(ga", "`"), ("\\(dq", "\""),
+      ("\\e", "\\"), ("\\[u1F44D]", "👍"), ("\\[u1F440]", "👀"),
+    ]
+    var blocks: [String] = []
+    for program in ToolFixture.programs {
+      guard let page = FileManager.default.contents(atPath: "\(repository)/man/\(program).1") else { continue }
+      var block: [String]?
+      for line in String(decoding: page, as: UTF8.self).components(separatedBy: "\n.Sh EXAMPLES")[1]
+        .split(separator: "\n", omittingEmptySubsequences: false)
+      {
+        if line.hasPrefix(".Sh") { break }
+        if line.hasPrefix(".Bd") {
+          block = []
+        } else if line == ".Ed", let lines = block {
+          blocks.append(escapes.reduce(lines.joined(separator: "\n")) { $0.replacingOccurrences(of: $1.0, with: $1.1) })
+          block = nil
+        } else {
+          block?.append(String(line))
+        }
+      }
+    }
+    return blocks
+  }()
+
+  @Test func `every page has examples`() { #expect(Self.shown.count >= 3 * ToolFixture.programs.count) }
+
+  @Test(arguments: shown)
+  func `an example of a man page works when typed`(example: String) throws {
+    if Self.follows(example) { return try checkFollowing(example) }
+    let outcome = try run(example)
+    #expect(outcome.status == .exit(0), "\(example)\n\(outcome.stderr)")
+    #expect(complaints(outcome) == [], "\(example)")
+  }
+
+  /// The loop that sends once and goes on trying, as dm(7) shows it.
+  private func retryLoop() throws -> String {
+    let page = try String(contentsOfFile: repository + "/man/dm.7", encoding: .utf8)
+    let lines = page.components(separatedBy: "and go on trying while the store is busy:\n")[1].split(separator: "\n")
+    let block = lines.dropFirst().prefix { $0 != ".Ed" }.joined(separator: "\n")
+    return block.replacing("\\-", with: "-").replacing("\\(aq", with: "'")
+  }
+
+  @Test func `the retry loop of dm(7) sends once, and ends with the status of a failure`() throws {
+    let f = try fixture()
+    let script = try "set -e\n" + retryLoop() + "\necho went on"
+    for _ in 1...2 {
+      let sent = try f.shell(script, as: "alice")
+      #expect(sent.status == .exit(0) && sent.stdout.hasSuffix("went on\n"), "\(sent.stderr)")
+    }
+    #expect(try f.sql("SELECT count(*) FROM message WHERE nonce LIKE 'disk-%'") == "1")
+    let failed = try f.shell(script.replacing("+ops", with: "+nogroup"), as: "alice")
+    #expect(failed.status == .exit(66) && !failed.stdout.contains("went on"))
+  }
+
+  @Test func `the retry loop of dm(7) goes on while the store is busy`() throws {
+    let f = try fixture()
+    f.set("DM_BUSY_TIMEOUT", "1s")
+    let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])
+    #expect(try holder.line() == "held")
+    // The loop says on standard error that it failed, and then the lock is released.
+    let loop = try LiveProcess(f, "sh", ["-c", "{ \(retryLoop()); } 2>&1"], as: "alice", stdin: .null)
+    #expect(try loop.line()?.contains("try again") == true)
+    #expect(holder.finish().status != .overdue)
+    var line = try loop.line()
+    while line?.contains("try again") == true { line = try loop.line() }
+    #expect(line?.contains("Filesystem") == true)
+    #expect(loop.finish().status == .exit(0))
+  }
+
+  @Test(arguments: ToolFixture.programs)
+  func `an example of the help works when typed`(program: String) throws {
+    let help = try ToolFixture().done(program, ["--help"]).stdout
+    let lines = help.components(separatedBy: "\nExamples:\n")[1].split(separator: "\n")
+    let examples = lines.filter { !$0.hasPrefix("  # ") }
+    #expect(examples.count >= 2)
+    for example in examples.map(String.init) {
+      if Self.follows(example) {
+        try checkFollowing(example)
+        continue
+      }
+      let outcome = try run(example)
+      #expect(outcome.status == .exit(0), "\(example)\n\(outcome.stderr)")
+    }
+  }
+
+  @Test func `the tour of the README works when typed, and says what it shows`() throws {
+    let readme = try String(contentsOfFile: repository + "/README.md", encoding: .utf8)
+    let tour = readme.components(separatedBy: "## A tour of five minutes")[1].components(separatedBy: "\n## ")[0]
+    let blocks = tour.components(separatedBy: "```sh\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+    #expect(blocks.count >= 5)
+    let f = try ToolFixture()
+    f.set("DM_STORE", nil)
+    let outcome = try f.shell("set -e; cd '\(repository)'; \(blocks.joined(separator: "\n"))\nrm -r \"$DM_STORE\"")
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    let lines = outcome.stdout.split(separator: "\n")
+    #expect(lines.filter { $0 == "4" || $0 == "2" } == ["4", "2"], "the counts that it shows")
+    #expect(lines.filter { $0.contains("\"duplicate\":true") }.count == 1)
+    #expect(lines.contains("all **green** again") && !lines.contains { $0.contains("lunch**") })
+    #expect(lines.filter { $0 == "user_joined" || $0 == "title_changed" } == ["user_joined", "title_changed"])
+    #expect(lines.contains("-- carol reacted to 2: 👍 --"))
+    #expect(lines.last { $0.hasPrefix("{") }?.hasPrefix("{\"type\":\"backup\"") == true)
+    #expect(lines.contains("status 67"))
+    #expect(lines.contains("image photo.jpg") && lines.contains("file disks.txt"), "\(outcome.stdout)")
+    #expect(complaints(outcome) == ["dm-send: there is no user 'bobb'; did you mean 'bob'?"])
+  }
+
+  @Test func `the demo plays to its end`() throws {
+    let outcome = try ToolFixture().run("sh", ["\(repository)/examples/demo"])
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    #expect(complaints(outcome) == [])
+    #expect(outcome.stdout.contains("$ dm-list --as bob --count\n3\n"))
+    #expect(outcome.stdout.contains("$ dm-list --as bob --count\n1\n"))
+    #expect(outcome.stdout.contains("it is "), "the bot answers")
+    #expect(outcome.stdout.contains("2 bob: all green again  (edited)  👍"))
+    #expect(outcome.stdout.contains("from-alice.jpg, 300 by 400 pixels"))
+    #expect(outcome.stdout.contains("-- clock left --"))
+  }
+}

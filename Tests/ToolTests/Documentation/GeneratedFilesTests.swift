@@ -1,0 +1,208 @@
+import DMKit
+import Foundation
+import Testing
+
+@testable import TestSupport
+
+/// What is generated and committed, and what is documented, against what the programs say of themselves.
+@Suite struct GeneratedFilesTests {
+  private func text(_ path: String) throws -> String {
+    try String(contentsOfFile: "\(repository)/\(path)", encoding: .utf8)
+  }
+
+  static let completions = [("bash", "bash/NAME"), ("zsh", "zsh/_NAME"), ("fish", "fish/NAME.fish")]
+
+  @Test(arguments: ToolFixture.programs, completions)
+  func `completions are as the program generates them`(program: String, shell: (name: String, path: String)) throws {
+    let path = "completions/" + shell.path.replacingOccurrences(of: "NAME", with: program)
+    let f = try ToolFixture()
+    let generated = try f.done(program, ["--generate-completion", shell.name])
+    #expect(try text(path) == generated.stdout, "\(path) is stale; run 'make generate'")
+    // Absent shells cannot judge.
+    guard ToolFixture.has(shell.name) else { return print("not read by its shell, which is absent: \(path)") }
+    let read = try f.run(shell.name, ["-n", "\(repository)/\(path)"])
+    #expect(read.status == .exit(0), "\(read.stderr)")
+    #expect(read.stderr.isEmpty)
+  }
+
+  @Test(.enabled(if: ToolFixture.has("jq"), "needs jq"), arguments: ["DMKit", "DMUpkeep"])
+  func `the list of the public API is that of the sources, and each declaration has a comment`(library: String) throws {
+    let outcome = try ToolFixture().run("sh", ["\(repository)/.ci/api", ToolFixture.binaries, library], seconds: 60)
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    #expect(try text("docs/api/\(library).txt") == outcome.stdout, "stale; run 'make generate'")
+    #expect(outcome.stdout.split(separator: "\n").filter { $0.hasSuffix("// no comment") } == [])
+  }
+
+  @Test(.enabled(if: ToolFixture.has("docc"), "needs docc")) func `docc has no warning about the documentation`() throws
+  {
+    let f = try ToolFixture()
+    let outcome = try f.run("sh", ["\(repository)/.ci/docs", ToolFixture.binaries, f.directory + "/docs"], seconds: 60)
+    #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
+  }
+
+  /// The options of `--help`, as `--limit N` or `-n N`, without the common ones.
+  private func options(ofHelp help: String) throws -> (own: Set<String>, common: Set<String>) {
+    var own: Set<String> = []
+    var common: Set<String> = []
+    var isCommon = false
+    for line in help.split(separator: "\n") {
+      if line.hasPrefix("Common options") { isCommon = true }
+      if line.hasPrefix("Examples:") { break }
+      // Its names and its placeholder end where two spaces or the line do.
+      let row = line.drop { $0 == " " }
+      guard line.hasPrefix("  "), row.hasPrefix("-") else { continue }
+      let left = row.components(separatedBy: "  ")[0]
+      if isCommon { common.insert(left) } else { own.insert(left) }
+    }
+    return (own, common)
+  }
+
+  /// The options that a page lists as items: `.It Fl q , Fl Fl quiet`, `.It Fl Fl limit Ar N`.
+  private func options(ofPage page: String) -> Set<String> {
+    var found: Set<String> = []
+    for line in page.split(separator: "\n") where line.hasPrefix(".It Fl ") {
+      var words: [String] = []
+      var dashes = ""
+      for word in line.dropFirst(4).split(separator: " ") {
+        switch word {
+        case "Fl": dashes += "-"
+        case "Ar": break
+        case ",": if let last = words.popLast() { words.append(last + ",") }
+        default:
+          words.append(dashes + word)
+          dashes = ""
+        }
+      }
+      found.insert(words.joined(separator: " "))
+    }
+    return found
+  }
+
+  @Test(arguments: ToolFixture.programs)
+  func `the manual page of a program lists exactly its options`(program: String) throws {
+    let help = try options(ofHelp: ToolFixture().done(program, ["--help"]).stdout)
+    #expect(options(ofPage: try text("man/\(program).1")).subtracting(help.common) == help.own)
+    #expect(options(ofPage: try text("man/dm.7")).isSuperset(of: help.common))
+    #expect(!help.common.isEmpty)
+  }
+
+  @Test(arguments: ToolFixture.programs)
+  func `the manual page of a program has its sections in order`(program: String) throws {
+    let page = try text("man/\(program).1")
+    let sections = page.split(separator: "\n").filter { $0.hasPrefix(".Sh ") }.map { String($0.dropFirst(4)) }
+    let required = ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
+    #expect(sections.filter(required.contains) == required)
+    #expect(sections.first == "NAME")
+    #expect(sections.last == "SEE ALSO")
+    #expect(page.contains(".Nm \(program)\n"))
+  }
+
+  static let pages = ToolFixture.programs.map { "man/\($0).1" } + ["man/dm.7", "man/dm-protocol.5"]
+
+  @Test(.enabled(if: ToolFixture.has("groff"), "needs groff"), arguments: pages)
+  func `groff has nothing to say about a manual page`(page: String) throws {
+    let outcome = try ToolFixture().run("groff", ["-mdoc", "-Tutf8", "-ww", "-z", "\(repository)/\(page)"])
+    #expect(outcome.status == .exit(0))
+    #expect(outcome.stderr.isEmpty, "\(outcome.stderr)")
+    #expect(outcome.output.isEmpty)
+  }
+
+  @Test(arguments: (RecordSchema.outputs + RecordSchema.inputs).map(\.name))
+  func `dm-protocol lists the fields of each record in order`(record: String) throws {
+    let schema = try #require(RecordSchema.named(record))
+    var fields: [String] = []
+    var isInside = false
+    var headings = 0
+    for line in try text("man/dm-protocol.5").split(separator: "\n") {
+      if line.hasPrefix(".Ss ") || line.hasPrefix(".Sh ") { isInside = line == ".Ss \(record)" }
+      if line == ".Ss \(record)" { headings += 1 }
+      if isInside, line.hasPrefix(".It Va ") { fields.append(line.split(separator: " ").map(String.init)[2]) }
+    }
+    #expect(headings == 1)
+    #expect(fields == schema.fields.map(\.name))
+  }
+
+  @Test func `dm-protocol and dm list every error code and exit status`() throws {
+    let protocolPage = try text("man/dm-protocol.5")
+    for code in DMError.Code.allCases {
+      #expect(protocolPage.contains(" \(code.rawValue)\n"), "\(code.rawValue) is not documented")
+    }
+    let overview = try text("man/dm.7")
+    for status in [0, 1, 64, 65, 66, 67, 69, 70, 73, 74, 75, 77, 78] {
+      #expect(overview.contains("It \(status)\n"), "\(status) is not documented")
+    }
+  }
+
+  @Test func `the change log begins with the version that every program says`() throws {
+    let log = try text("CHANGELOG.md")
+    let heading = try #require(log.split(separator: "\n").first { $0.hasPrefix("## ") })
+    let f = try ToolFixture()
+    for program in ToolFixture.programs {
+      let words = try f.done(program, ["--version"]).stdout.split(separator: " ")
+      try #require(words.count == 2)
+      let version = words[1].trimmingCharacters(in: .newlines)
+      #expect(heading.dropFirst(3).split { " []".contains($0) }.first.map(String.init) == version, "\(heading)")
+    }
+  }
+
+  static let scripts: [String] = {
+    do {
+      let files = try FileManager.default.contentsOfDirectory(atPath: "\(repository)/Tests/t")
+      return files.filter { $0.hasSuffix(".t") }.sorted()
+    } catch {
+      print("skipped: the scripts of Tests/t, which is absent")
+      return []
+    }
+  }()
+
+  @Test(arguments: scripts)
+  func `the script passes, and every line in it goes by the schema`(script: String) throws {
+    let f = try ToolFixture()
+    // It has a store of its own; what a user would not have set is not set.
+    f.set("DM_STORE", nil)
+    let outcome = try f.run("sh", ["\(repository)/Tests/t/\(script)"], seconds: 600)
+    #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
+    #expect(!outcome.stdout.split(separator: "\n").contains { $0.hasPrefix("not ok") }, "\(outcome.stdout)")
+    #expect(outcome.stdout.contains("1.."), "it has no plan: \(outcome.stdout)")
+    try checkLines(of: script)
+  }
+
+  /// Runs it again with every program behind a shell script that keeps what it prints.
+  ///
+  /// What the script then finds is no matter: a program behind another is not itself, when it is killed for one.
+  private func checkLines(of script: String) throws {
+    let f = try ToolFixture()
+    let kept = f.directory + "/kept"
+    for folder in [kept, f.directory + "/behind"] {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+    for program in ToolFixture.programs {
+      let path = "\(f.directory)/behind/\(program)"
+      try """
+      #!/bin/sh
+      kept=$(mktemp '\(kept)/\(program).XXXXXX')
+      printf '%s\\n' "$@" >"$kept.words"
+      { '\(ToolFixture.binaries)/\(program)' "$@"; echo $? >"$kept.status"; } | tee "$kept"
+      exit "$(cat "$kept.status")"
+      """.write(toFile: path, atomically: true, encoding: .utf8)
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    }
+    f.set("DM_STORE", nil)
+    _ = try f.run(
+      "sh", ["-c", "PATH='\(f.directory)/behind':$PATH; exec sh '\(repository)/Tests/t/\(script)'"], seconds: 600)
+    var checked = 0
+    for file in try FileManager.default.contentsOfDirectory(atPath: kept)
+    where !file.hasSuffix(".words") && !file.hasSuffix(".status") {
+      let program = String(file.split(separator: ".")[0])
+      let words = String(
+        decoding: try #require(FileManager.default.contents(atPath: "\(kept)/\(file).words")), as: UTF8.self)
+      guard Contract.isJSON(program, words.split(separator: "\n").map(String.init)) else { continue }
+      let bytes = try #require(FileManager.default.contents(atPath: "\(kept)/\(file)"))
+      // Where the reader left early, what was kept ends anywhere.
+      let whole = bytes[..<(bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? bytes.startIndex)]
+      try Contract.check(Array(whole), of: program, at: #_sourceLocation)
+      checked += 1
+    }
+    #expect(checked > 0)
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@testable import TestSupport
+
+/// What docs/rules.md says of an act.
+enum RuleOutcome: Equatable, Sendable {
+  /// It is done, and of these nobody notices it.
+  case allowed(hiddenFrom: [String])
+  /// It succeeds, shows nothing and changes nothing.
+  case nothing
+  case refused(Int32, code: String)
+  /// There is nothing that the act could be done to.
+  case impossible
+
+  init?(_ text: String) {
+    let words = text.replacingOccurrences(of: "`", with: "").split(separator: " ").map(String.init)
+    switch words.first {
+    case "yes" where words.count == 1: self = .allowed(hiddenFrom: [])
+    case "yes," where words.count == 4 && words[1...2] == ["hidden", "from"]:
+      self = .allowed(hiddenFrom: [words[3]])
+    case "nothing" where words.count == 1: self = .nothing
+    case "–" where words.count == 1: self = .impossible
+    case let status?:
+      guard words.count == 2, let status = Int32(status) else { return nil }
+      self = .refused(status, code: words[1])
+    case nil: return nil
+    }
+  }
+}
+
+/// One cell of docs/rules.md.
+struct RuleCell: Sendable, CustomTestStringConvertible {
+  let section: String
+  let act: String
+  /// The heading of the column: who acts, or on what.
+  let column: String
+  let text: String
+
+  var outcome: RuleOutcome? { RuleOutcome(text) }
+  var testDescription: String { "\(section): \(act), \(column): \(text)" }
+}
+
+/// The tables of docs/rules.md.
+enum RuleTable {
+  static let cells: [RuleCell] = {
+    do {
+      return parsed(try String(contentsOfFile: "\(repository)/docs/rules.md", encoding: .utf8))
+    } catch {
+      print("docs/rules.md: \(error)")
+      return []
+    }
+  }()
+
+  static func parsed(_ text: String) -> [RuleCell] {
+    var cells: [RuleCell] = []
+    var section = ""
+    var columns: [String]?
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix("## ") { section = String(line.dropFirst(3)) }
+      guard line.hasPrefix("|") else {
+        columns = nil
+        continue
+      }
+      let fields = line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()
+        .map { $0.trimmingCharacters(in: .whitespaces) }
+      guard let headings = columns else {
+        columns = fields
+        continue
+      }
+      if fields.allSatisfy({ $0.allSatisfy { $0 == "-" } }) { continue }
+      for (heading, field) in zip(headings, fields).dropFirst() {
+        cells.append(RuleCell(section: section, act: fields[0], column: heading, text: field))
+      }
+      // A row that is too short or too long must not lose cells.
+      if fields.count != headings.count {
+        cells.append(RuleCell(section: section, act: fields[0], column: "of \(fields.count) fields", text: ""))
+      }
+    }
+    return cells
+  }
+}
