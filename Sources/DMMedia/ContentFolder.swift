@@ -35,11 +35,11 @@ package struct ContentFolder {
   /// - Parameters:
   ///   - file: a file in a `WorkFolder`, and so in the same file system.
   ///   - syncs: whether to sync the file to the disk before the rename, and the rename before the return.
-  ///   - waiting: called often during the sync; an error that it throws ends that.
-  package func place(_ file: String, as hash: ContentHash, syncs: Bool = true, waiting: () throws -> Void = {}) throws {
+  ///   - onTick: called often during the sync; an error that it throws ends that.
+  package func place(_ file: String, as hash: ContentHash, syncs: Bool = true, onTick: () throws -> Void = {}) throws {
     // The external program that wrote the file may have given it other permissions.
     guard chmod(file, 0o600) == 0 else { throw fileError(.cannotCreate, "protect", file) }
-    if syncs { try syncToDisk(file, waiting: waiting) }
+    if syncs { try syncToDisk(file, onTick: onTick) }
     let target = path(of: hash)
     try makeFolder(folder(of: target), syncs: syncs)
     guard rename(file, target) == 0 else { throw fileError(.cannotCreate, "create", target) }
@@ -128,9 +128,9 @@ package struct ContentFolder {
 
 /// Reads a descriptor to its end, and calls `body` with each chunk; an empty input is one empty chunk.
 ///
-/// - Parameter waiting: called about five times a second while there is no input; an error that it throws ends that.
+/// - Parameter onTick: called about five times a second while there is no input; an error that it throws ends that.
 package func chunks(
-  _ descriptor: Int32, _ name: String, waiting: () throws -> Void = {}, _ body: (UnsafeRawBufferPointer) throws -> Void
+  _ descriptor: Int32, _ name: String, onTick: () throws -> Void = {}, _ body: (UnsafeRawBufferPointer) throws -> Void
 ) throws {
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ContentFolder.chunkBytes, alignment: 64)
   defer { buffer.deallocate() }
@@ -139,7 +139,7 @@ package func chunks(
     var filled = 0
     while filled < buffer.count, !isAtEnd {
       let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-      while !isReadable(descriptor) { try waiting() }
+      while !isReadable(descriptor) { try onTick() }
       let count = try readSome(descriptor, into: rest, name)
       filled += count
       isAtEnd = count == 0
@@ -158,10 +158,10 @@ private func isReadable(_ descriptor: Int32) -> Bool {
 
 /// Reads a descriptor as `chunks` does, and returns the hash of all bytes.
 func hashed(
-  _ descriptor: Int32, _ name: String, waiting: () throws -> Void = {}, _ body: (UnsafeRawBufferPointer) throws -> Void
+  _ descriptor: Int32, _ name: String, onTick: () throws -> Void = {}, _ body: (UnsafeRawBufferPointer) throws -> Void
 ) throws -> ContentHash {
   var hash = SHA256()
-  try chunks(descriptor, name, waiting: waiting) { chunk in
+  try chunks(descriptor, name, onTick: onTick) { chunk in
     hash.update(chunk)
     try body(chunk)
   }
@@ -170,10 +170,10 @@ func hashed(
 
 /// The hash of a file.
 ///
-/// - Parameter waiting: called for each chunk; an error that it throws ends the read.
-package func contentHash(ofFile path: String, waiting: () throws -> Void = {}) throws -> ContentHash {
+/// - Parameter onTick: called for each chunk; an error that it throws ends the read.
+package func contentHash(ofFile path: String, onTick: () throws -> Void = {}) throws -> ContentHash {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
   guard descriptor >= 0 else { throw fileError(.inputOutput, "read", path) }
   defer { close(descriptor) }
-  return try hashed(descriptor, path) { _ in try waiting() }
+  return try hashed(descriptor, path) { _ in try onTick() }
 }

@@ -39,7 +39,7 @@ struct ImageTool {
         // Data that does not fit into memory goes to the work folder, which is removed.
         "TMPDIR": ".",
       ],
-      waiting: { try bench.progress(act) })
+      onTick: { try bench.progress(act) })
   }
 
   /// Makes an upright image of at most 2,048 pixels a side; the extension of `output` selects the format.

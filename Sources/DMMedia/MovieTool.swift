@@ -12,10 +12,10 @@ struct MovieTool {
   /// The longest side of a converted video, in pixels.
   private static let longestSide = 1920
 
-  private func tool(_ name: String, _ limits: Tool.Limits, waiting: @escaping () throws -> Void) -> Tool {
+  private func tool(_ name: String, _ limits: Tool.Limits, onTick: @escaping () throws -> Void) -> Tool {
     Tool(
       name: name, folder: bench.folder, searchPath: bench.searchPath, limits: limits,
-      waiting: waiting)
+      onTick: onTick)
   }
 
   /// Arguments with which ffmpeg reads this file only: no network and no other file, even if the file refers to them.

@@ -92,8 +92,8 @@ public enum AttachmentSource: Sendable {
       done += chunk.count
       try tell()
     }
-    if hashes { return try hashed(source, name, waiting: tell, write) }
-    try chunks(source, name, waiting: tell, write)
+    if hashes { return try hashed(source, name, onTick: tell, write) }
+    try chunks(source, name, onTick: tell, write)
     return nil
   }
 }

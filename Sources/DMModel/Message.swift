@@ -148,7 +148,7 @@ public struct Message: Equatable, Sendable {
   public var reference: String { seq.map { "\(conversation.reference):\($0)" } ?? "dm:\(id)" }
 
   /// Whether another text equals the message's, byte for byte; no text equals an empty one.
-  package func bears(_ other: String) -> Bool { ExactString(text ?? "") == ExactString(other) }
+  package func hasText(_ other: String) -> Bool { ExactString(text ?? "") == ExactString(other) }
 
   /// The maximum number of Unicode code points of the text of a preview.
   static let previewLimit = 200

@@ -28,7 +28,7 @@ package struct ReadMark: Equatable {
         pieces.append(ReadMark(range: (common.upperBound + 1)...upper, reader: mark.reader))
       }
     }
-    pieces += gaps(in: range, left: marks.map(\.range)).map { ReadMark(range: $0, reader: reader) }
+    pieces += difference(of: range, minus: marks.map(\.range)).map { ReadMark(range: $0, reader: reader) }
     pieces.sort { $0.range.lowerBound < $1.range.lowerBound }
     var result: [ReadMark] = []
     for piece in pieces {
@@ -70,7 +70,7 @@ package struct StatusChange: Equatable {
   package static func changes(_ range: SeqRange, by user: UserKey, over layers: [[ReadMark]]) -> [StatusChange] {
     layers.reduce([StatusChange(range: range, senders: .allBut(user))]) { changes, marks in
       changes.flatMap { change in
-        let uncovered = gaps(in: change.range, left: marks.map(\.range)).map {
+        let uncovered = difference(of: change.range, minus: marks.map(\.range)).map {
           StatusChange(range: $0, senders: change.senders)
         }
         let own = marks.compactMap { mark -> StatusChange? in

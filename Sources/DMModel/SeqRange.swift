@@ -75,12 +75,12 @@ public struct RangeReference: Equatable, Sendable {
 /// The parts of `range` that are in none of the ascending, disjoint ranges `by`.
 ///
 /// Linear in the number of ranges.
-package func gaps(in range: SeqRange, left by: [SeqRange]) -> [SeqRange] { gaps(in: [range], left: by) }
+package func difference(of range: SeqRange, minus by: [SeqRange]) -> [SeqRange] { difference(of: [range], minus: by) }
 
 /// The parts of ascending, disjoint ranges that are in none of the ranges `by`, which are ascending and disjoint too.
 ///
 /// Linear in the number of both.
-package func gaps(in ranges: [SeqRange], left by: [SeqRange]) -> [SeqRange] {
+package func difference(of ranges: [SeqRange], minus by: [SeqRange]) -> [SeqRange] {
   var result: [SeqRange] = []
   var place = 0
   for range in ranges {

@@ -103,7 +103,7 @@ extension Store {
     insert.bind(Timestamp.now)
     insert.bind(Changes.Kind.conversation.rawValue)
     try insert.run()
-    try seal(missing.committed + 1, of: .change)
+    try writeDigest(of: missing.committed + 1, in: .change)
     return Int(missing.committed.number - missing.present.number)
   }
 

@@ -46,7 +46,7 @@ package struct Digest {
 
 extension Store {
   /// A table whose rows bear digests of what they have.
-  package struct SealedTable: Sendable {
+  package struct DigestedRows: Sendable {
     package let name: String
     /// The column of its key.
     package var key = "id"
@@ -61,14 +61,14 @@ extension Store {
     /// What a row is called.
     package let reference: @Sendable (RowNumber, Store) throws -> String
 
-    package static let message = SealedTable(
+    package static let message = DigestedRows(
       name: "message",
       columns: """
         conversation, seq, sender, created_at, edited_at, expires_at, deleted_at, system_kind, uuid, text, nonce, reply_to,
         subject, mentions, forwarded_from
         """, numberCount: 8, textCount: 6, laterCount: 1, longest: "text",
       reference: { try $1.messages.reference(to: MessageKey(number: $0.number)) })
-    package static let attachment = SealedTable(
+    package static let attachment = DigestedRows(
       name: "attachment",
       columns: """
         user, created_at, message, place, kind, size_bytes, width, height, duration, thumbnail_size_bytes, thumbnail_width,
@@ -76,10 +76,10 @@ extension Store {
         """, numberCount: 12, textCount: 7, longest: "name",
       reference: { try $1.attachments.reference(to: AttachmentKey(number: $0.number)) })
 
-    package static let change = SealedTable(
+    package static let change = DigestedRows(
       name: "change", key: "rev", columns: "at, kind, conversation, user, from_seq, to_seq, sender", numberCount: 7,
       textCount: 0, longest: "at", reference: { key, _ in "change \(key)" })
-    package static let consumer = SealedTable(
+    package static let consumer = DigestedRows(
       name: "consumer", columns: "user, rev, seq, used_at, skipped_count, marks_delivered, name, conversations",
       numberCount: 6, textCount: 2, longest: "conversations", reference: { key, _ in "consumer \(key)" })
 
@@ -95,7 +95,7 @@ extension Store {
     }
 
     /// Whether one of them is as it was written.
-    package func isSound(_ row: borrowing Statement) -> Bool { row.optionalInt64(1) == digest(row) }
+    package func matchesDigest(_ row: borrowing Statement) -> Bool { row.optionalInt64(1) == digest(row) }
 
     /// Reads bytes, not characters: what is no UTF-8 any more must not be repaired on the way.
     private func digest(_ row: borrowing Statement) -> Int64 {
@@ -109,7 +109,7 @@ extension Store {
     }
 
     /// Writes the digests of rows that were changed.
-    func seal(_ keys: ClosedRange<RowNumber>, of connection: borrowing Connection) throws {
+    func writeDigests(_ keys: ClosedRange<RowNumber>, on connection: borrowing Connection) throws {
       var rows = try rows(keys, of: connection)
       while try rows.step() {
         var write = try connection.prepare(text: "UPDATE \(name) SET digest = ? WHERE \(key) = ?")
@@ -121,9 +121,9 @@ extension Store {
   }
 
   /// Writes the digest of a row that was changed.
-  func seal(_ key: some RowKey, of table: SealedTable) throws {
+  func writeDigest(of key: some RowKey, in table: DigestedRows) throws {
     let number = RowNumber(number: key.number)
-    try table.seal(number...number, of: connection)
+    try table.writeDigests(number...number, on: connection)
   }
 }
 

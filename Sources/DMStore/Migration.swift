@@ -73,7 +73,7 @@ extension Store {
     if case .version(let version) = try identity() { done = version }
     if done < Migration.steps.count {
       try runSteps(from: done)
-      try sealRows(since: done)
+      try writeDigests(since: done)
       if done < 3 { try searchIndex.rebuild() }
       if done > 0 { for table in DigestedTable.all { try table.store(table.digest(in: connection), in: connection) } }
       if done == 0 {
@@ -107,9 +107,9 @@ extension Store {
   }
 
   /// Writes the digests that rows of an older schema do not have.
-  package func sealRows(since schema: Int) throws {
-    if schema < 3 { try SealedTable.message.seal(.all, of: connection) }
-    if schema < 5 { for table in [SealedTable.change, .consumer] { try table.seal(.all, of: connection) } }
+  package func writeDigests(since schema: Int) throws {
+    if schema < 3 { try DigestedRows.message.writeDigests(.all, on: connection) }
+    if schema < 5 { for table in [DigestedRows.change, .consumer] { try table.writeDigests(.all, on: connection) } }
   }
 
   package func version() throws -> Int64 { try pragma("PRAGMA user_version") }

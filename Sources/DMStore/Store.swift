@@ -108,7 +108,7 @@ package final class Store {
     if !hasWritten, !acceptsLoss { try refuseMissingChanges(mark) }
     logged = nil
     rowChanges?.reset()
-    try messages.buryExpired()
+    try messages.deleteExpired()
     let result = try body()
     if let logged { try changes.prune(after: logged) }
     try rowChanges?.write(to: connection)

@@ -7,7 +7,7 @@ package import DMModel
 /// Who sees which message is decided here and nowhere else.
 package final class Viewer {
   /// What of a conversation a user sees at all.
-  private final class Sight {
+  private final class Visibility {
     /// Whether the user is in the conversation; nil when they never were.
     let isMember: Bool?
     /// The last message before the user left; nil for a member.
@@ -43,7 +43,7 @@ package final class Viewer {
   /// Whether messages say who has read them.
   package let includesReaders: Bool
 
-  private var sights = KeyTable<Sight>()
+  private var visibilities = KeyTable<Visibility>()
   private var blocks: Set<UserKey>?
   private var pending: [ConversationKey: Pending]?
 
@@ -60,7 +60,7 @@ package final class Viewer {
   }
 
   /// Whether the user is in a conversation; false when they left it, nil when they never were in it.
-  package func isMember(of conversation: ConversationKey) throws -> Bool? { try sight(of: conversation).isMember }
+  package func isMember(of conversation: ConversationKey) throws -> Bool? { try visibility(of: conversation).isMember }
 
   /// Whether the user sees a message.
   ///
@@ -77,16 +77,16 @@ package final class Viewer {
 
   /// Whether a message reached the user, be it gone by now.
   package func reaches(_ seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> Bool {
-    try !hasBlocked(sender) && stretch(of: seq, in: conversation) == nil
+    try !hasBlocked(sender) && hiddenRange(around: seq, in: conversation) == nil
   }
 
   /// The stretch of messages around one that are all hidden from the user; nil when it is not.
-  package func stretch(of seq: Int, in conversation: ConversationKey) throws -> SeqRange? {
-    let sight = try sight(of: conversation)
-    if let end = sight.end, seq > end { return (end + 1)...Int.max }
-    let place = place(of: seq, in: sight.hidden)
-    guard place < sight.hidden.count, sight.hidden[place].contains(seq) else { return nil }
-    return sight.hidden[place]
+  package func hiddenRange(around seq: Int, in conversation: ConversationKey) throws -> SeqRange? {
+    let visibility = try visibility(of: conversation)
+    if let end = visibility.end, seq > end { return (end + 1)...Int.max }
+    let place = place(of: seq, in: visibility.hidden)
+    guard place < visibility.hidden.count, visibility.hidden[place].contains(seq) else { return nil }
+    return visibility.hidden[place]
   }
 
   /// The first of ascending ranges that does not end before a number: there may be one for each message that was
@@ -103,13 +103,13 @@ package final class Viewer {
   /// Notes that a message which was seen is hidden from now on.
   package func hides(_ seq: Int, in conversation: ConversationKey) {
     surroundings.forgetReplies()
-    guard let sight = sights[conversation.number] else { return }
-    sight.hidden.insert(seq...seq, at: place(of: seq, in: sight.hidden))
+    guard let visibility = visibilities[conversation.number] else { return }
+    visibility.hidden.insert(seq...seq, at: place(of: seq, in: visibility.hidden))
   }
 
   /// The messages of a range that are hidden from the user, of any sender.
   package func hidden(in range: SeqRange, of conversation: ConversationKey) throws -> [SeqRange] {
-    try sight(of: conversation).hidden.filter { $0.overlaps(range) }
+    try visibility(of: conversation).hidden.filter { $0.overlaps(range) }
   }
 
   package func hasBlocked(_ other: UserKey) throws -> Bool {
@@ -146,14 +146,14 @@ package final class Viewer {
     return found
   }
 
-  private func sight(of conversation: ConversationKey) throws -> Sight {
-    if let known = sights[conversation.number] { return known }
-    let sight = try readSight(of: conversation)
-    sights[conversation.number] = sight
-    return sight
+  private func visibility(of conversation: ConversationKey) throws -> Visibility {
+    if let known = visibilities[conversation.number] { return known }
+    let visibility = try readVisibility(of: conversation)
+    visibilities[conversation.number] = visibility
+    return visibility
   }
 
-  private func readSight(of conversation: ConversationKey) throws -> Sight {
+  private func readVisibility(of conversation: ConversationKey) throws -> Visibility {
     var statement = try store.connection.prepare(
       """
       SELECT p.left_seq, h.from_seq, h.to_seq FROM participant p
@@ -170,6 +170,6 @@ package final class Viewer {
       isMember = end == nil
       if !statement.isNull(1) { hidden.append(try statement.seqs(1, 2)) }
     }
-    return Sight(isMember: isMember, end: end, hidden: hidden)
+    return Visibility(isMember: isMember, end: end, hidden: hidden)
   }
 }

@@ -37,8 +37,8 @@ package func syncToDisk(_ path: String) throws(DMError) {
 
 /// Syncs a large file to the disk, in slices that each take less than a second on a slow disk.
 ///
-/// - Parameter waiting: called after each slice; an error that it throws ends the sync.
-package func syncToDisk(_ path: String, waiting: () throws -> Void) throws {
+/// - Parameter onTick: called after each slice; an error that it throws ends the sync.
+package func syncToDisk(_ path: String, onTick: () throws -> Void) throws {
   let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { throw fileError(.inputOutput, "open", path) }
   defer { close(descriptor) }
@@ -46,7 +46,7 @@ package func syncToDisk(_ path: String, waiting: () throws -> Void) throws {
   for start in stride(from: 0, to: fileSize(path), by: slice) {
     // Only makes the fsync(2) below short: it does not write metadata, and some file systems do not support it.
     _ = dm_write_back(descriptor, off_t(start), off_t(slice))
-    try waiting()
+    try onTick()
   }
   guard fsync(descriptor) == 0 else { throw fileError(.inputOutput, "make durable", path) }
 }

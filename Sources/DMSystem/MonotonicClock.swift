@@ -31,7 +31,7 @@ package struct RepeatingTimer {
   }
 
   /// Whether the timer is due; if so, it starts again now.
-  package mutating func comes() -> Bool {
+  package mutating func fires() -> Bool {
     let now = monotonicMicroseconds()
     guard now >= due else { return false }
     due = now + length

@@ -62,18 +62,18 @@ package struct Tool {
   /// Variables of its environment, which replace those of this process.
   package var environment: [String: String] = [:]
   /// Called about five times a second while it runs; an error that this throws ends the program.
-  package let waiting: () throws -> Void
+  package let onTick: () throws -> Void
 
   package init(
     name: String, folder: String, searchPath: String, limits: Limits = Limits(), environment: [String: String] = [:],
-    waiting: @escaping () throws -> Void
+    onTick: @escaping () throws -> Void
   ) {
     self.name = name
     self.folder = folder
     self.searchPath = searchPath
     self.limits = limits
     self.environment = environment
-    self.waiting = waiting
+    self.onTick = onTick
   }
 
   private static let chunk = 64 * 1024
@@ -152,7 +152,7 @@ package struct Tool {
       if requests[0].revents != 0 { kill(-process, SIGKILL) }
       // A process that has ended meanwhile was in time, however long this process was stopped.
       if requests[0].revents == 0, monotonicMicroseconds() >= deadline { return .tooLong }
-      if pulse.comes() { try waiting() }
+      if pulse.fires() { try onTick() }
     }
   }
 

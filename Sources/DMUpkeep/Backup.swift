@@ -157,13 +157,15 @@ extension Connection {
     }
     if takesDamaged { return }
     if let found = try TableDigestAudit.firstFault(in: self) { throw fault(found) }
-    for table in Store.SealedTable.all {
+    for table in Store.DigestedRows.all {
       var rows = try table.rows(.all, of: self)
       var count = 0
       while try rows.step() {
         count += 1
         if count % 1000 == 0 { try progress("\(count) \(table.name)s held against their digests") }
-        if !table.isSound(rows) { throw fault("the \(table.name) of row \(rows.int64(0)) is not as it was written") }
+        if !table.matchesDigest(rows) {
+          throw fault("the \(table.name) of row \(rows.int64(0)) is not as it was written")
+        }
       }
     }
   }

@@ -72,7 +72,7 @@ extension Upkeep {
     try findings.attempt(.counts) { try AttachmentAudit.checkPlaces(store, findings) }
     try findings.attempt(.counts) { try checkFlags(store, findings) }
     try TableDigestAudit.run(store, progress, findings)
-    for table in Store.SealedTable.all {
+    for table in Store.DigestedRows.all {
       try findings.attempt(.digests) { try DigestAudit(store, table, progress).run(findings) }
     }
   }

@@ -4,13 +4,13 @@ internal import DMStore
 /// Compares every row of a table with its digest, and continues after pages that cannot be read.
 final class DigestAudit {
   private let store: Store
-  private let table: Store.SealedTable
+  private let table: Store.DigestedRows
   private let progress: (String) throws -> Void
   private var count = 0
   /// The key of the row to check next; keys begin with 1.
   private var next = RowNumber(number: 1)
 
-  init(_ store: Store, _ table: Store.SealedTable, _ progress: @escaping (String) throws -> Void) {
+  init(_ store: Store, _ table: Store.DigestedRows, _ progress: @escaping (String) throws -> Void) {
     self.store = store
     self.table = table
     self.progress = progress
@@ -40,7 +40,7 @@ final class DigestAudit {
       next = RowNumber(number: key.number &+ 1)
       count += 1
       if count % 1000 == 0 { try progress("\(count) \(table.name)s held against their digests") }
-      if !table.isSound(rows) {
+      if !table.matchesDigest(rows) {
         findings.add(.digests, try reference(to: key), "the \(table.name) is not as it was written; restore a backup")
       }
     }

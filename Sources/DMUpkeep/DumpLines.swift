@@ -83,7 +83,7 @@ extension Store {
         try assembly?.end()
         guard try lines.next() == nil else { throw lines.fault(.malformedLine, "more after the end of the dump") }
         try refuseStrays()
-        try sealRows(since: schema)
+        try writeDigests(since: schema)
         return try searchIndex.rebuild()
       }
       try insert(line, tables, lines)

@@ -58,7 +58,7 @@ extension ConversationAudit {
     let blocked = try store.blocks.users(by: row.user)
     var hidden = 0
     for user in blocked {
-      let news = gaps(in: said[user] ?? [], left: read)
+      let news = difference(of: said[user] ?? [], minus: read)
       hidden += news.reduce(0) { $0 + max(0, min($1.upperBound, last) - $1.lowerBound + 1) }
     }
     var activity: Timestamp? = try lastActivity(of: row.user, upTo: last)
@@ -137,7 +137,7 @@ extension ConversationAudit {
       let expected = try counts(of: row, read: read, participants: rows.count)
       compare(row, expected, findings)
       for (what, ranges) in settled(for: row, hidden: hidden[row.user] ?? []) {
-        if let first = gaps(in: ranges, left: read).first {
+        if let first = difference(of: ranges, minus: read).first {
           findings.add(
             .ranges, "\(id):\(first.lowerBound)",
             "\(what) '\(row.handle)' has to count as read and does not; dm-doctor repair corrects it")

@@ -37,7 +37,7 @@ extension Upkeep {
     try progress("forgetting what is old")
     let due = try store.dueMessages()
     let changes = try store.pragma("SELECT count(*) FROM change")
-    try buryExpired(in: store)
+    try deleteExpired(in: store)
     let limit = Timestamp(microseconds: Timestamp.now.microseconds - Self.minimumContentAge)
     let unsent = try store.write(isBulk: true) {
       try note(.purge, in: store)
@@ -113,7 +113,7 @@ extension Upkeep {
   }
 
   /// Makes tombstones of all expired messages: each write first does so for a limited number of them.
-  private func buryExpired(in store: Store) throws {
+  private func deleteExpired(in store: Store) throws {
     var left = Int64.max
     while case let due = try store.dueMessages(), due > 0, due < left {
       left = due

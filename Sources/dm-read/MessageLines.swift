@@ -7,9 +7,9 @@ extension DMRead {
   /// Prints one `marked` record for each conversation of a batch.
   static func readLines(_ call: Invocation, _ messenger: Messenger, _ options: Messenger.MarkOptions) throws {
     var input = LineInput()
-    while let batch = try input.batch({ line, _ in try Messenger.Mentioned(line: line) }) {
+    while let batch = try input.batch({ line, _ in try Messenger.MarkedMessage(line: line) }) {
       var lines: [Int] = []
-      var messages: [Messenger.Mentioned] = []
+      var messages: [Messenger.MarkedMessage] = []
       for case (let line, .success(let message?)) in batch {
         lines.append(line)
         messages.append(message)

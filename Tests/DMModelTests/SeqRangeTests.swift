@@ -28,7 +28,8 @@ struct SeqRangeTests {
     for _ in 0..<300 {
       let taken = Set((0..<random.below(20)).map { _ in 1 + random.below(30) })
       let range = Self.range(&random, below: 30)
-      #expect(gaps(in: range, left: Self.ranges(taken)) == Self.ranges(Set(range).subtracting(taken)), "seed \(seed)")
+      #expect(
+        difference(of: range, minus: Self.ranges(taken)) == Self.ranges(Set(range).subtracting(taken)), "seed \(seed)")
     }
   }
 

@@ -18,7 +18,7 @@ struct MonotonicClockTests {
     #expect(interval.due >= before + 1000)
     while monotonicMicroseconds() < interval.due {}
     let due = interval.due
-    let comes = interval.comes()
+    let comes = interval.fires()
     #expect(comes)
     #expect(interval.due >= due + 1000)
   }
@@ -26,7 +26,7 @@ struct MonotonicClockTests {
   @Test func `an interval that is not due does not come and stays as it is`() {
     var interval = RepeatingTimer(3_600_000_000)
     let due = interval.due
-    let comes = interval.comes() || interval.comes()
+    let comes = interval.fires() || interval.fires()
     #expect(!comes)
     #expect(interval.due == due)
   }

@@ -32,7 +32,7 @@ struct ToolTests {
   @Test func `a relative folder on the path is not searched`() throws {
     try folder.write("#!/bin/sh\n".utf8, to: "script")
     chmod(folder.file("script"), 0o700)
-    let tool = Tool(name: "script", folder: folder.path, searchPath: ".::bin", waiting: {})
+    let tool = Tool(name: "script", folder: folder.path, searchPath: ".::bin", onTick: {})
     #expect(try tool.run([]) == .missing)
   }
 
@@ -113,12 +113,12 @@ struct ToolTests {
 
   @Test func `it is asked about five times a second whether to go on`() throws {
     var count = 0
-    #expect(try folder.script("sleep 1000", .init(seconds: 1), waiting: { count += 1 }).run([]) == .tooLong)
+    #expect(try folder.script("sleep 1000", .init(seconds: 1), onTick: { count += 1 }).run([]) == .tooLong)
     #expect((2...5).contains(count))
   }
 
   @Test func `who says stop stops the tool and all of its own`() throws {
-    let tool = folder.script("echo $$ >group; sleep 1000 & sleep 1000", waiting: { throw Stopped() })
+    let tool = folder.script("echo $$ >group; sleep 1000 & sleep 1000", onTick: { throw Stopped() })
     #expect(throws: Stopped.self) { try tool.run([]) }
     try expectNobody()
     let speaking = folder.script("echo $$ >group; sleep 1000 & yes")

@@ -43,7 +43,7 @@ struct AttachmentPurgeTests {
       try opened.write {
         let place = try #require(try opened.messages.place(ofMessage: MessageKey(number: message)))
         let stored = try #require(try opened.messages.row(at: place))
-        try opened.messages.bury(stored, at: .now)
+        try opened.messages.makeTombstone(of: stored, at: .now)
       }
       _ = try store.upkeep.purge()
     }

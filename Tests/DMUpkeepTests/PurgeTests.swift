@@ -10,11 +10,11 @@ import Testing
 
 struct PurgeTests {
   /// Leaves a tombstone of a message, as deleting for everyone does.
-  private func bury(_ seq: Int, in store: TemporaryStore) throws {
+  private func makeTombstone(_ seq: Int, in store: TemporaryStore) throws {
     let opened = try #require(try Store.open(store.location))
     try opened.write {
       let message = try #require(try opened.messages.row(at: Messages.Place(conversation: 1, seq: seq)))
-      try opened.messages.bury(message, at: .now)
+      try opened.messages.makeTombstone(of: message, at: .now)
     }
   }
 
@@ -39,7 +39,7 @@ struct PurgeTests {
       try alice.say("keep \(number) \(word) kept", to: "bob")
     }
     let deleted = Array(stride(from: 3, through: 60, by: 3))
-    for seq in deleted { try bury(seq, in: store) }
+    for seq in deleted { try makeTombstone(seq, in: store) }
     #expect(
       try deleted.contains { try !traces(of: words[$0 - 1], in: store).isEmpty }, "the search finds nothing at all")
     let purged = try store.upkeep.purge()
@@ -57,7 +57,7 @@ struct PurgeTests {
     let opened = try #require(try Store.open(store.location))
     let lock = try opened.writeLock(timeout: .seconds(5))
     try opened.connection.execute("UPDATE message SET expires_at = created_at + 1")
-    try Store.SealedTable.message.seal(.all, of: opened.connection)
+    try Store.DigestedRows.message.writeDigests(.all, on: opened.connection)
     _ = consume lock
     #expect(try store.upkeep.purge().expiredCount == 1200)
     #expect(try traces(of: "Zqxworda", in: store) == [])

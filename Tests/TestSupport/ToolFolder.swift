@@ -15,10 +15,10 @@ class ToolFolder: TemporaryFolder {
     try Data(bytes).write(to: URL(filePath: file(name)))
   }
 
-  func tool(_ name: String, _ limits: Tool.Limits = Tool.Limits(), waiting: @escaping () throws -> Void = {}) -> Tool {
+  func tool(_ name: String, _ limits: Tool.Limits = Tool.Limits(), onTick: @escaping () throws -> Void = {}) -> Tool {
     Tool(
       name: name, folder: path, searchPath: "\(path):\(Tool.environmentPath)", limits: limits,
-      waiting: waiting)
+      onTick: onTick)
   }
 
   /// A tool that is a script of sh(1).
@@ -34,9 +34,9 @@ class ToolFolder: TemporaryFolder {
   }
 
   func script(
-    _ lines: String, _ limits: Tool.Limits = Tool.Limits(), waiting: @escaping () throws -> Void = {}
+    _ lines: String, _ limits: Tool.Limits = Tool.Limits(), onTick: @escaping () throws -> Void = {}
   ) -> Script {
-    Script(tool: tool("sh", limits, waiting: waiting), lines: lines)
+    Script(tool: tool("sh", limits, onTick: onTick), lines: lines)
   }
 
   /// Runs a real tool that has to succeed.

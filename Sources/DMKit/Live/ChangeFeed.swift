@@ -178,7 +178,7 @@ final class ChangeFeed {
   /// The receipt of a user for messages of which the viewer sees some.
   private func receipt(_ row: Changes.Row, _ kind: Receipt.Kind, _ viewer: Viewer) throws -> Receipt? {
     guard let seqs = row.seqs, let user = row.user,
-      try !gaps(in: seqs, left: viewer.hidden(in: seqs, of: row.conversation)).isEmpty
+      try !difference(of: seqs, minus: viewer.hidden(in: seqs, of: row.conversation)).isEmpty
     else { return nil }
     return Receipt(
       kind: kind, conversationID: try store.conversations.id(row.conversation),

@@ -82,7 +82,7 @@ public final class Follower {
       if let events = try available() { return events }
       guard query.follows else { return try end() }
       if let events = try signals?.next(), !events.isEmpty { return events }
-      if try buryExpired() { continue }
+      if try deleteExpired() { continue }
       guard wait(until: due(deadline)) else { return try end() }
       try lookAround()
       try delivery.write(messenger)
@@ -118,8 +118,8 @@ public final class Follower {
   ///
   /// - Returns: a heartbeat where one is due.
   private func beats() throws -> MessagingEvent? {
-    if beat?.comes() == true { try messenger.beatPresence() }
-    return heartbeat?.comes() == true ? .heartbeat(cursor) : nil
+    if beat?.fires() == true { try messenger.beatPresence() }
+    return heartbeat?.fires() == true ? .heartbeat(cursor) : nil
   }
 
   private func read() throws -> [MessagingEvent] {
@@ -135,13 +135,13 @@ public final class Follower {
   /// The first of all followers does it. Where the store cannot be written to, readers hide the messages nevertheless.
   ///
   /// - Returns: whether a message has expired.
-  private func buryExpired() throws -> Bool {
+  private func deleteExpired() throws -> Bool {
     if mustReadExpiry {
       expiry = try messenger.untilNextExpiry().map { max(monotonicMicroseconds() + $0, noExpiryBefore) }
       mustReadExpiry = false
     }
     guard let expiry, monotonicMicroseconds() >= expiry else { return false }
-    if try !messenger.buryExpired() { noExpiryBefore = monotonicMicroseconds() + Self.seldom }
+    if try !messenger.deleteExpired() { noExpiryBefore = monotonicMicroseconds() + Self.seldom }
     mustRead = true
     return true
   }
@@ -154,7 +154,7 @@ public final class Follower {
 
   /// Checks once a second, or more often where the bell cannot be watched, what no one reported.
   private func lookAround() throws {
-    guard look.comes() else { return }
+    guard look.fires() else { return }
     if bell.descriptor == nil || bell.isLost { listen() }
     if try feed.hasMore() { mustRead = true }
     // The clock may have been set.

@@ -59,7 +59,7 @@ extension Messenger {
       batch.committed()
       return results
     } catch let nothing as NothingDone<Acts.Answer> {
-      return nothing.results.map { $0.mapError(withPlace) }
+      return nothing.results.map { $0.mapError(namingStore) }
     }
   }
 }

@@ -6,7 +6,8 @@ extension ImportBatch {
     if place == nil, let nonce = message.nonce, let sender = try existingKey(of: message.sender) {
       place = try store.messages.place(of: nonce, from: sender, in: row.key)
     }
-    guard let place, place.conversation == row.key, let found = try store.messages.seen(at: place, as: allSeeing) else {
+    guard let place, place.conversation == row.key, let found = try store.messages.seen(at: place, as: unrestricted)
+    else {
       return nil
     }
     guard let seen = try store.messages.seen(at: place, as: session.freshViewer()) else {
@@ -46,16 +47,16 @@ extension ImportBatch {
     _ line: ImportedMessage, _ id: Identifier, _ row: Conversations.Row, number: Int
   ) throws -> Message {
     var message = Message(
-      id, conversationID: row.id, conversation: try allSeeing.surroundings.label(of: row.key), seq: number,
+      id, conversationID: row.id, conversation: try unrestricted.surroundings.label(of: row.key), seq: number,
       sender: line.sender, text: line.text, createdAt: line.createdAt, status: .sent, nonce: line.nonce)
-    message.senderName = try store.users.key(line.sender.description).flatMap(allSeeing.surroundings.displayName)
+    message.senderName = try store.users.key(line.sender.description).flatMap(unrestricted.surroundings.displayName)
     message.isMine = line.sender == session.handle
     return message
   }
 
   /// As the user sees it by now: the lines before may have made them see more.
   func reply(_ id: Identifier) throws -> Message.Reply {
-    try allSeeing.surroundings.reply(id, as: session.freshViewer())
+    try unrestricted.surroundings.reply(id, as: session.freshViewer())
   }
 
   func replied(_ reply: ImportedMessage.Reply, in row: Conversations.Row?) throws -> Identifier {

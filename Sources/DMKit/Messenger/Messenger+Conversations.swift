@@ -43,7 +43,7 @@ extension Messenger {
 
   /// What an absent store, or a user who is not in it yet, has to say of a conversation.
   func nothingYet(_ reference: ConversationReference) -> DMError {
-    withPlace(
+    namingStore(
       DMError(
         .unknownConversation, "there is no conversation '\(reference)': nothing was said here yet; dm-send starts one",
         subject: reference.description))

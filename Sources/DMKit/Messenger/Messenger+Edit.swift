@@ -79,7 +79,7 @@ final class EditBatch: Batch {
   private func change(_ target: Target, to text: String) throws -> Message {
     try session.check(.edit, in: target.row)
     try session.checkOwn(target.message, target.reference)
-    if target.message.bears(text) { return target.message }
+    if target.message.hasText(text) { return target.message }
     try store.messages.edit(
       target.stored, to: text, mentioning: mentions.users(in: text, of: target.row.key), at: viewer.now)
     return try store.messages.seen(at: target.place, as: viewer) ?? target.message
@@ -90,7 +90,7 @@ final class EditBatch: Batch {
     if forEveryone {
       try session.check(.edit, in: target.row)
       try session.checkOwn(target.message, target.reference)
-      try store.messages.bury(target.stored, at: viewer.now)
+      try store.messages.makeTombstone(of: target.stored, at: viewer.now)
     } else {
       try store.readState.hide(seq...seq, from: session.me, in: key, isDeleted: true)
       viewer.hides(seq, in: key)

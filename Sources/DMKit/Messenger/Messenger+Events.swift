@@ -14,7 +14,7 @@ extension Messenger {
   /// Not an act: it is left out when the store is busy or cannot be written to.
   ///
   /// - Returns: whether it was done.
-  func buryExpired() throws -> Bool {
+  func deleteExpired() throws -> Bool {
     try attempt {
       let isDue = try reading(false) { try !$0.store.messages.expiredMessages(now: .now).isEmpty }
       // Each writing begins with that.

@@ -7,7 +7,7 @@ public final class History {
   private enum Plan {
     /// Those that come first stand last.
     case ranges([SeqRange], conversation: ConversationKey)
-    case timeline(Messages.TimelineFilter, from: Messages.Moment)
+    case timeline(Messages.TimelineFilter, from: Messages.TimelinePosition)
   }
 
   private let messenger: Messenger
@@ -105,10 +105,11 @@ extension Session {
     try store.messages.checkEnd(of: row)
     var ranges = try numberedRanges(query, in: row)
     if case .time(let time)? = query.since {
-      ranges = gaps(in: ranges, left: gaps(in: ranges, left: try store.messages.seqs(notBefore: time, in: row)))
+      ranges = difference(
+        of: ranges, minus: difference(of: ranges, minus: try store.messages.seqs(notBefore: time, in: row)))
     }
     if case .time(let time)? = query.before {
-      ranges = gaps(in: ranges, left: try store.messages.seqs(notBefore: time, in: row))
+      ranges = difference(of: ranges, minus: try store.messages.seqs(notBefore: time, in: row))
     }
     if query.unreadOnly {
       ranges = try ranges.flatMap { try store.readState.wouldChange($0, toRead: true, as: viewer, in: row.key) }
@@ -146,7 +147,7 @@ extension Session {
 
   fileprivate func timeline(
     _ query: HistoryQuery, _ conversations: [ConversationKey]?, as viewer: Viewer
-  ) throws -> (filter: Messages.TimelineFilter, start: Messages.Moment)? {
+  ) throws -> (filter: Messages.TimelineFilter, start: Messages.TimelinePosition)? {
     func time(_ bound: HistoryQuery.Bound) throws -> Timestamp {
       switch bound {
       case .message(let reference): try store.messages.time(of: find(reference))

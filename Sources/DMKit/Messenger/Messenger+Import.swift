@@ -17,7 +17,7 @@ final class ImportBatch: Batch {
   let store: Store
   let rules: ImportRules
   /// For finding what is there already; what is answered is only what the user sees.
-  let allSeeing: Viewer
+  let unrestricted: Viewer
   private var users: [Handle: UserKey] = [:]
   private var keys: [ImportedMessage.Group: ConversationKey] = [:]
   private var rows: [ConversationKey: Conversations.Row] = [:]
@@ -33,7 +33,7 @@ final class ImportBatch: Batch {
     store = session.store
     rules = try ImportRules(session)
     mentions = MentionFinders(store)
-    allSeeing = Viewer(store, session.me, extras: .everything)
+    unrestricted = Viewer(store, session.me, extras: .everything)
   }
 
   func act(on line: Imported) throws -> Imported.Outcome {
@@ -247,7 +247,7 @@ final class ImportBatch: Batch {
       let new = first...row.lastSeq
       try store.conversations.update(row, added: new.count, readBy: nil, sender: nil)
       for user in try members(of: key) { try store.readState.extendReadRanges(by: new, of: user, in: key) }
-      for user in joined[key] ?? [] { _ = try store.readState.cover(1...row.lastSeq, by: user, in: key) }
+      for user in joined[key] ?? [] { _ = try store.readState.markRead(1...row.lastSeq, by: user, in: key) }
       for user in try store.blocks.blockers(in: key) { try store.blocks.apply(of: user, in: key) }
       try store.conversations.set(rules.history(of: key), of: key)
     }

@@ -85,12 +85,12 @@ extension Messenger {
 
   /// Does something to a conversation that all in it see.
   private func changeGroup(
-    _ reference: ConversationReference, _ act: Act, _ body: (Session, inout Conversations.Row) throws -> Bool
+    _ reference: ConversationReference, _ action: Action, _ body: (Session, inout Conversations.Row) throws -> Bool
   ) throws -> Conversation? {
     try expectStore(with: reference)
     return try writing { session in
       var row = try session.find(reference)
-      try session.check(act, in: row)
+      try session.check(action, in: row)
       guard try body(session, &row) else { return nil }
       try session.store.changes.append(.conversation, conversation: row.key, user: session.me, at: .now)
       return try session.asSeen(row)
@@ -138,7 +138,7 @@ extension Session {
     }
     if missed < seq { try store.readState.hide(missed...(seq - 1), from: user, in: row.key, isDeleted: false) }
     if withHistory { try store.readState.showHistory(to: user, in: row.key) }
-    _ = try store.readState.cover(seq...row.lastSeq, by: user, in: row.key)
+    _ = try store.readState.markRead(seq...row.lastSeq, by: user, in: row.key)
   }
 
   /// Archives and mutes a conversation for a user who blocks the one that acts, so that they are not shown the act.

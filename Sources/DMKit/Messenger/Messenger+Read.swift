@@ -74,7 +74,7 @@ extension Messenger {
   }
 
   /// A message as a line of dm-tail names it.
-  package struct Mentioned: Hashable, Sendable {
+  package struct MarkedMessage: Hashable, Sendable {
     package let conversation: Identifier
     package let seq: Int
 
@@ -87,7 +87,7 @@ extension Messenger {
   /// Marks exactly these messages; returns what changed in each conversation that changed, and what was wrong with each
   /// message that could not be marked, by its index.
   package func markRead(
-    _ messages: [Mentioned], _ options: MarkOptions = MarkOptions()
+    _ messages: [MarkedMessage], _ options: MarkOptions = MarkOptions()
   ) throws -> (marked: [Marked], errors: [Int: DMError]) {
     var errors: [Int: DMError] = [:]
     let marked = try mark(options) { session in
@@ -182,9 +182,9 @@ extension Session {
     case .ranges(let references):
       coalesced(try resolved(references, in: row).sorted { $0.lowerBound < $1.lowerBound })
     case .upTo(let reference): [1...(try seq(of: reference, in: row))]
-    case .before(let bound): gaps(in: seqs(to: row.lastSeq), left: try numbers(from: bound, in: row))
+    case .before(let bound): difference(of: seqs(to: row.lastSeq), minus: try numbers(from: bound, in: row))
     case .since(let since, let before):
-      gaps(in: try numbers(from: since, in: row), left: try before.map { try numbers(from: $0, in: row) } ?? [])
+      difference(of: try numbers(from: since, in: row), minus: try before.map { try numbers(from: $0, in: row) } ?? [])
     case .all: seqs(to: row.lastSeq)
     }
   }
@@ -236,7 +236,7 @@ extension Session {
     switch options.act {
     case .read: return try read(ranges, isPrivate: options.isPrivate, in: key, at: now)
     case .unread:
-      let changed = try ranges.flatMap { try store.readState.uncover($0, as: viewer, in: key) }
+      let changed = try ranges.flatMap { try store.readState.markUnread($0, as: viewer, in: key) }
       try logRead(changed, in: key, at: now)
       return changed
     case .delivered:
@@ -250,13 +250,15 @@ extension Session {
     _ ranges: [SeqRange], isPrivate: Bool, in key: ConversationKey, at now: Timestamp
   ) throws -> [SeqRange] {
     // What never reaches the user they have not read, and nobody is told that they have.
-    let reached = try ranges.flatMap { gaps(in: $0, left: try store.readState.unreachable($0, as: viewer, in: key)) }
+    let reached = try ranges.flatMap {
+      difference(of: $0, minus: try store.readState.unreachable($0, as: viewer, in: key))
+    }
     let before = try reached.flatMap { try store.readState.readRanges(of: me, in: key, overlapping: $0) }
-    let changed = try reached.flatMap { try store.readState.cover($0, by: me, in: key) }
+    let changed = try reached.flatMap { try store.readState.markRead($0, by: me, in: key) }
     if let hull = hull(of: changed), !isPrivate, try store.users.sendsReadReceipts(me) {
       // One receipt goes over the user's own messages, but not over what they read privately.
       let quiet = try store.readState.privatelyRead(hull, of: me, in: key, among: coalesced(before))
-      for range in gaps(in: reached.filter(hull.overlaps).map { $0.clamped(to: hull) }, left: quiet) {
+      for range in difference(of: reached.filter(hull.overlaps).map { $0.clamped(to: hull) }, minus: quiet) {
         try store.readState.addReceipts(range, of: me, in: key, at: now)
       }
     }

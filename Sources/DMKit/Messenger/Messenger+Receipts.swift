@@ -55,7 +55,7 @@ extension Session {
 
 /// The receipts of some messages of one conversation, as a user sees them.
 private struct ReceiptList {
-  private struct Act: Hashable {
+  private struct Acknowledgement: Hashable {
     let user: UserKey
     let at: Timestamp?
   }
@@ -93,7 +93,7 @@ private struct ReceiptList {
     }
   }
 
-  private typealias Found = (kind: Receipt.Kind, act: Act, ranges: [SeqRange])
+  private typealias Found = (kind: Receipt.Kind, act: Acknowledgement, ranges: [SeqRange])
 
   private func deliveries(within hull: SeqRange) throws -> [Found] {
     let store = viewer.store
@@ -105,19 +105,19 @@ private struct ReceiptList {
       var rest = got
       for (range, at) in times[user] ?? [] {
         let part = got.filter(range.overlaps).map { $0.clamped(to: range) }
-        if !part.isEmpty { found.append((.delivery, Act(user: user, at: at), part)) }
-        rest = gaps(in: rest, left: [range])
+        if !part.isEmpty { found.append((.delivery, Acknowledgement(user: user, at: at), part)) }
+        rest = difference(of: rest, minus: [range])
       }
-      if !rest.isEmpty { found.append((.delivery, Act(user: user, at: nil), rest)) }
+      if !rest.isEmpty { found.append((.delivery, Acknowledgement(user: user, at: nil), rest)) }
     }
     return found
   }
 
   private func reads(within hull: SeqRange) throws -> [Found] {
-    var acts: [Act: [SeqRange]] = [:]
+    var acts: [Acknowledgement: [SeqRange]] = [:]
     for receipt in try viewer.store.readState.receipts(in: row.key, overlapping: hull) {
       let read = try seqs(of: receipt.user, in: receipt.range)
-      if !read.isEmpty { acts[Act(user: receipt.user, at: receipt.at), default: []] += read }
+      if !read.isEmpty { acts[Acknowledgement(user: receipt.user, at: receipt.at), default: []] += read }
     }
     return acts.map { (.read, $0.key, $0.value) }
   }
@@ -138,6 +138,6 @@ private struct ReceiptList {
       if user != viewer.user, try viewer.statuses.blockedUsers(by: message.sender).contains(user) { continue }
       found.append(message.seq...message.seq)
     }
-    return gaps(in: coalesced(found), left: hidden)
+    return difference(of: coalesced(found), minus: hidden)
   }
 }

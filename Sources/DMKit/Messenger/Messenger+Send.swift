@@ -82,7 +82,7 @@ extension Messenger {
         on: Outgoing(to: reference, text: text, nonce: nonce, replyTo: replyTo, lifetime: lifetime))
       try sending.finish()
       // What the nonce named before may be something else by now: then the draft is still to be sent.
-      if !message.isDuplicate || message.bears(text) { _ = try session.apply(.draft(nil), in: row) }
+      if !message.isDuplicate || message.hasText(text) { _ = try session.apply(.draft(nil), in: row) }
       return (sending, message)
     }
     sending.committed()

@@ -84,12 +84,12 @@ public final class Messenger {
     do {
       try Store.rehearse(location, body)
     } catch let error as DMError {
-      throw withPlace(error)
+      throw namingStore(error)
     }
   }
 
   /// An error about a name, which says in which folder there is no store yet.
-  func withPlace(_ error: DMError) -> DMError {
+  func namingStore(_ error: DMError) -> DMError {
     guard opened == nil, [.unknownUser, .unknownConversation, .unknownMessage].contains(error.code) else {
       return error
     }

@@ -5,7 +5,7 @@ final class SendBatch: Batch {
   private let session: Session
   private let store: Store
   /// A nonce stands for what was sent by it, whatever became of that.
-  private let allSeeing: Viewer
+  private let unrestricted: Viewer
   /// A conversation that something is said in.
   private final class Target {
     var row: Conversations.Row
@@ -27,7 +27,7 @@ final class SendBatch: Batch {
     self.allowsOtherText = allowsOtherText
     store = session.store
     mentions = MentionFinders(store)
-    allSeeing = Viewer(store, session.me, extras: .everything)
+    unrestricted = Viewer(store, session.me, extras: .everything)
   }
 
   func act(on outgoing: Outgoing) throws -> Message {
@@ -76,7 +76,7 @@ final class SendBatch: Batch {
   private func duplicate(of outgoing: Outgoing, in conversation: ConversationKey) throws -> Message? {
     guard let nonce = outgoing.nonce, let message = try sent(nonce, in: conversation) else { return nil }
     let isChanged = message.editedAt != nil || message.deletedAt != nil
-    guard try allowsOtherText || isChanged || message.bears(outgoing.text) && carries(message, outgoing.attachments)
+    guard try allowsOtherText || isChanged || message.hasText(outgoing.text) && carries(message, outgoing.attachments)
     else {
       throw DMError(
         .nonceConflict,
@@ -107,7 +107,7 @@ final class SendBatch: Batch {
 
   func sent(_ nonce: String, in conversation: ConversationKey) throws -> Message? {
     guard let place = try store.messages.place(of: nonce, from: session.me, in: conversation) else { return nil }
-    var message = try store.messages.seen(at: place, as: allSeeing)
+    var message = try store.messages.seen(at: place, as: unrestricted)
     message?.isDuplicate = true
     return message
   }

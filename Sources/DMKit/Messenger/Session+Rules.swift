@@ -1,7 +1,7 @@
 internal import DMStore
 
 /// What one may do where: docs/rules.md is this as a table.
-enum Act {
+enum Action {
   // To a conversation that one is in.
   case say, draft, type, edit, react
   // To a group, which others see.
@@ -11,7 +11,7 @@ enum Act {
 
 extension Session {
   /// - Throws: `not_allowed`.
-  func check(_ act: Act, in row: Conversations.Row) throws {
+  func check(_ action: Action, in row: Conversations.Row) throws {
     func refuse(_ reason: String) -> DMError {
       DMError(.notAllowed, reason, subject: row.typed)
     }
@@ -20,11 +20,11 @@ extension Session {
         "'\(handle)' has left the conversation '\(row.typed)' and can only read; ask somebody in it to add you"
       )
     }
-    switch act {
+    switch action {
     case .say, .draft, .type, .edit, .react: return
     case .add, .remove, .leave, .retitle, .changeAvatar:
       guard row.isGroup else { throw refuse("that is for groups; '\(row.typed)' is a direct conversation") }
-      if act == .remove, !row.isOwner {
+      if action == .remove, !row.isOwner {
         throw refuse("only an owner of the group '\(row.typed)' may remove others; ask one")
       }
     case .expire:

@@ -23,7 +23,7 @@ extension Edit {
   }
 }
 
-extension Messenger.Mentioned {
+extension Messenger.MarkedMessage {
   /// Reads a line of `dm-read`; nil when it is not a message.
   ///
   /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`.

@@ -102,7 +102,7 @@ package struct Attachments {
       insert.bind(thumbnail.map { Int64($0.height) })
       try insert.run()
     }
-    try store.seal(AttachmentKey(number: store.connection.lastInsertedRow), of: .attachment)
+    try store.writeDigest(of: AttachmentKey(number: store.connection.lastInsertedRow), in: .attachment)
   }
 
   /// Puts attachments into a message that was just added: those that were in none, and copies of the others.
@@ -121,7 +121,7 @@ package struct Attachments {
       update.bind(index + 1)
       update.bind(key)
       try update.run()
-      try store.seal(key, of: .attachment)
+      try store.writeDigest(of: key, in: .attachment)
     }
     return try self.all(of: message)
   }

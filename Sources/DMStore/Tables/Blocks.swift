@@ -79,7 +79,8 @@ package struct Blocks {
       let place = try store.members.membership(of: user, in: conversation)
     else { return }
     let all = 1...max(1, place.leftSeq ?? row.lastSeq)
-    let unread = gaps(in: all, left: try store.readState.readRanges(of: user, in: conversation, overlapping: all))
+    let unread = difference(
+      of: all, minus: try store.readState.readRanges(of: user, in: conversation, overlapping: all))
     var blocked = 0
     var mentioned = 0
     for gap in unread where row.lastSeq > 0 {

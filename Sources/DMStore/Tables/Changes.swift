@@ -33,7 +33,7 @@ package struct Changes {
     sender: UserKey? = nil,
     at time: Timestamp
   ) throws {
-    var insert = try SealedInsert(into: .change, as: "insert change", store.connection)
+    var insert = try DigestedInsert(into: .change, as: "insert change", store.connection)
     insert.add(time.microseconds)
     insert.add(change.rawValue)
     insert.add(conversation?.number)
@@ -41,7 +41,7 @@ package struct Changes {
     insert.add(seqs.map { Int64($0.lowerBound) })
     insert.add(seqs.map { Int64($0.upperBound) })
     insert.add(sender?.number)
-    var statement = insert.sealed()
+    var statement = insert.digested()
     try statement.run()
     let rev = Rev(number: store.connection.lastInsertedRow)
     store.logged = (store.logged?.lowerBound ?? rev)...rev

@@ -54,7 +54,7 @@ package struct Consumers {
     statement.bind(position.seq)
     statement.bind(now)
     try statement.run()
-    try store.seal(ConsumerKey(number: store.connection.lastInsertedRow), of: .consumer)
+    try store.writeDigest(of: ConsumerKey(number: store.connection.lastInsertedRow), in: .consumer)
   }
 
   /// Notes what a consumer's stream is about, now that it begins.
@@ -68,7 +68,7 @@ package struct Consumers {
     statement.bind(now)
     statement.bind(key)
     try statement.run()
-    try store.seal(key, of: .consumer)
+    try store.writeDigest(of: key, in: .consumer)
   }
 
   /// Moves a consumer to where its row says that it stands.
@@ -81,7 +81,7 @@ package struct Consumers {
     statement.bind(now)
     statement.bind(row.key)
     try statement.run()
-    try store.seal(row.key, of: .consumer)
+    try store.writeDigest(of: row.key, in: .consumer)
   }
 
   package func delete(_ key: ConsumerKey) throws {

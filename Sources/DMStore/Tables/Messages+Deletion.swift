@@ -28,10 +28,10 @@ extension Messages {
   /// Leaves of a message a tombstone: its text is overwritten, and nobody counts it any more.
   ///
   /// Linear in the participants, most of all in those who have not read it.
-  package func bury(_ message: Row, at time: Timestamp) throws {
+  package func makeTombstone(of message: Row, at time: Timestamp) throws {
     let (conversation, seq) = (message.place.conversation, message.place.seq)
     for user in try store.readState.unreadBy(seq, in: conversation) {
-      _ = try store.readState.cover(seq...seq, by: user, in: conversation)
+      _ = try store.readState.markRead(seq...seq, by: user, in: conversation)
     }
     if !message.mentions.isEmpty { try store.mentions.set([], of: message) }
     if let text = message.text { try store.searchIndex.remove(text, of: message.key) }
@@ -51,7 +51,7 @@ extension Messages {
       update.bind(message.key)
       try update.run()
     }
-    try store.seal(message.key, of: .message)
+    try store.writeDigest(of: message.key, in: .message)
     var last = try store.connection.prepare(
       """
       UPDATE conversation SET last_message = (SELECT id FROM message WHERE conversation = ?1 AND deleted_at IS NULL
@@ -90,19 +90,19 @@ extension Messages {
 
   /// How many expired messages a write buries at the most besides what it is for, and for how many microseconds it goes
   /// on doing so: others wait for it.
-  private static let burials = (count: 500, time: 20_000 as Int64)
+  private static let expiryBatch = (count: 500, time: 20_000 as Int64)
 
   /// Buries what has expired, the oldest first; the rest is left for the next write.
   ///
   /// - Returns: how many messages.
   @discardableResult
-  package func buryExpired(now: Timestamp = .now) throws -> Int {
-    let end = monotonicMicroseconds() + Self.burials.time
+  package func deleteExpired(now: Timestamp = .now) throws -> Int {
+    let end = monotonicMicroseconds() + Self.expiryBatch.time
     var count = 0
-    for message in try expiredMessages(now: now, limit: Self.burials.count)
+    for message in try expiredMessages(now: now, limit: Self.expiryBatch.count)
     where count == 0 || monotonicMicroseconds() < end {
       let place = Place(conversation: message.conversation, seq: message.seq)
-      if let stored = try row(at: place) { try bury(stored, at: message.at) }
+      if let stored = try row(at: place) { try makeTombstone(of: stored, at: message.at) }
       count += 1
     }
     return count
@@ -120,7 +120,7 @@ extension Messages {
       try update.run()
     }
     try store.mentions.set(users, of: message)
-    try store.seal(message.key, of: .message)
+    try store.writeDigest(of: message.key, in: .message)
     let seqs = message.place.seq...message.place.seq
     try store.changes.append(
       .edited, conversation: message.place.conversation, user: message.sender, seqs: seqs, at: time)

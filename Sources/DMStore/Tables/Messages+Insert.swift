@@ -76,7 +76,7 @@ extension Messages {
   ) throws -> MessageKey {
     let mentions = message.mentions.isEmpty ? nil : try message.mentions.map { try store.users.handle($0).description }
     let names = mentions?.joined(separator: " ")
-    var insert = try SealedInsert(
+    var insert = try DigestedInsert(
       into: .message, as: "insert message", unsealed: "attachment_count", store.connection)
     insert.add(place.conversation.number)
     insert.add(Int64(place.seq))
@@ -93,7 +93,7 @@ extension Messages {
     insert.add(message.subject)
     insert.add(names)
     insert.add(later: message.forwardedFrom?.number)
-    var statement = insert.sealed()
+    var statement = insert.digested()
     statement.bind(message.attachments.count)
     try statement.run()
     return MessageKey(number: store.connection.lastInsertedRow)

@@ -20,7 +20,8 @@ extension Messages {
       AND sender <> ?2 AND deleted_at IS NULL ORDER BY seq
       """)
     let others = try store.readState.ranges(&statement, viewer.user, conversation, range)
-    return try coalesced(gaps(in: others, left: store.readState.unreachable(range, as: viewer, in: conversation)))
+    return try coalesced(
+      difference(of: others, minus: store.readState.unreachable(range, as: viewer, in: conversation)))
   }
 
   /// The senders of a range of messages, in the order of their first ones, each with what a user sees of their messages.

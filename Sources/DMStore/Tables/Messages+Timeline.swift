@@ -4,12 +4,16 @@ package import DMModel
 
 extension Messages {
   /// A place in the order of all messages: by time, then by arrival.
-  package struct Moment {
+  package struct TimelinePosition {
     package var createdAt: Timestamp
     package var key: MessageKey
 
-    package static func start(of time: Timestamp) -> Moment { Moment(createdAt: time, key: MessageKey(number: 0)) }
-    package var next: Moment { Moment(createdAt: createdAt, key: MessageKey(number: key.number + 1)) }
+    package static func start(of time: Timestamp) -> TimelinePosition {
+      TimelinePosition(createdAt: time, key: MessageKey(number: 0))
+    }
+    package var next: TimelinePosition {
+      TimelinePosition(createdAt: createdAt, key: MessageKey(number: key.number + 1))
+    }
   }
 
   /// Which of the messages that a user sees.
@@ -40,8 +44,8 @@ extension Messages {
 
   /// What a user sees of the next `limit` messages from a moment on, in order, and the moment after the last; nil
   /// when there are no more.
-  package func timeline(_ filter: TimelineFilter, from moment: Moment, limit: Int, as viewer: Viewer) throws
-    -> (messages: [Message], next: Moment)?
+  package func timeline(_ filter: TimelineFilter, from moment: TimelinePosition, limit: Int, as viewer: Viewer) throws
+    -> (messages: [Message], next: TimelinePosition)?
   {
     var statement = try store.connection.prepare(
       as: "timeline",
@@ -55,17 +59,17 @@ extension Messages {
     statement.bind(limit)
     var messages: [Message] = []
     messages.reserveCapacity(limit)
-    var next: Moment?
+    var next: TimelinePosition?
     while try statement.step() {
       if let message = try message(statement, from: 0, as: viewer) { messages.append(message) }
-      next = Moment(createdAt: statement.timestamp(5), key: statement.messageKey(8)).next
+      next = TimelinePosition(createdAt: statement.timestamp(5), key: statement.messageKey(8)).next
     }
     return next.map { (messages, $0) }
   }
 
   /// Where the newest `count` messages since a moment begin that a user sees.
   package func start(ofNewest count: Int, _ filter: TimelineFilter, since: Timestamp, as viewer: Viewer) throws
-    -> Moment
+    -> TimelinePosition
   {
     var statement = try store.connection.prepare(
       as: "timeline-start",
@@ -84,7 +88,7 @@ extension Messages {
           expiresAt: statement.optionalTimestamp(6))
       else { continue }
       left -= 1
-      if left == 0 { return Moment(createdAt: statement.timestamp(0), key: statement.messageKey(1)) }
+      if left == 0 { return TimelinePosition(createdAt: statement.timestamp(0), key: statement.messageKey(1)) }
     }
     return .start(of: since)
   }

@@ -201,7 +201,7 @@ package struct Messages {
   func newestMessage(in conversation: ConversationKey, upTo seq: Int, as viewer: Viewer) throws -> Message? {
     var place: Int? = seq
     while let end = place {
-      if let stretch = try viewer.stretch(of: end, in: conversation) {
+      if let stretch = try viewer.hiddenRange(around: end, in: conversation) {
         place = stretch.lowerBound > 1 ? min(end, stretch.lowerBound) - 1 : nil
         continue
       }
@@ -216,7 +216,7 @@ package struct Messages {
       statement.bind(end)
       while place == nil, try statement.step() {
         if let message = try message(statement, from: 0, as: viewer) { return message }
-        if try viewer.stretch(of: statement.int(2), in: conversation) != nil { place = statement.int(2) }
+        if try viewer.hiddenRange(around: statement.int(2), in: conversation) != nil { place = statement.int(2) }
       }
     }
     return nil

@@ -19,7 +19,7 @@ extension ReadState {
         WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3), 0)
       ORDER BY from_seq
       """)
-    let added = gaps(in: range, left: try ranges(&before, user, conversation, range))
+    let added = difference(of: range, minus: try ranges(&before, user, conversation, range))
     for part in added {
       let joined = try takeNeighbors(of: part, user, conversation, isDeleted: isDeleted)
       var insert = try store.connection.prepare(
@@ -44,7 +44,7 @@ extension ReadState {
       delete.bind(range.upperBound)
       try delete.run()
     }
-    _ = try cover(range, by: user, in: conversation)
+    _ = try markRead(range, by: user, in: conversation)
     return added
   }
 

@@ -21,7 +21,7 @@ extension ReadState {
   package func addReceipts(_ range: SeqRange, of user: UserKey, in conversation: ConversationKey, at time: Timestamp)
     throws
   {
-    for gap in gaps(in: range, left: try receiptRanges(of: user, in: conversation, overlapping: range)) {
+    for gap in difference(of: range, minus: try receiptRanges(of: user, in: conversation, overlapping: range)) {
       let marks = try readMarks(in: conversation, near: gap)
       let changes = try statusChanges(gap, by: user, over: [marks], in: conversation) { _ in [] }
       var insert = try store.connection.prepare(
@@ -55,7 +55,7 @@ extension ReadState {
       let read = try receipts(in: conversation, overlapping: range).filter { !ignored.contains($0.user) }.map(\.range)
       let logged = changes.filter { $0.senders == .allBut(user) || $0.senders == .only(sender) }.map(\.range)
       let covered = (read + logged + (try delivered(ignored))).sorted { $0.lowerBound < $1.lowerBound }
-      added += gaps(in: range, left: coalesced(covered)).map { StatusChange(range: $0, senders: .only(sender)) }
+      added += difference(of: range, minus: coalesced(covered)).map { StatusChange(range: $0, senders: .only(sender)) }
     }
     return changes + added
   }
@@ -138,7 +138,8 @@ extension ReadState {
   ) throws -> [SeqRange] {
     let read = read.filter(range.overlaps).map { $0.clamped(to: range) }
     if read.isEmpty { return [] }
-    return try gaps(in: read, left: receiptRanges(of: user, in: conversation, overlapping: range)).flatMap { gap in
+    return try difference(of: read, minus: receiptRanges(of: user, in: conversation, overlapping: range)).flatMap {
+      gap in
       var statement = try store.connection.prepare(
         """
         SELECT seq, seq FROM message WHERE conversation = ?1 AND seq BETWEEN ?3 AND ?4

@@ -45,10 +45,11 @@ package struct ReadState {
   {
     let near = try readRanges(of: viewer.user, in: conversation, overlapping: range)
     if toRead {
-      return try gaps(in: gaps(in: range, left: near), left: unreachable(range, as: viewer, in: conversation))
+      return try difference(
+        of: difference(of: range, minus: near), minus: unreachable(range, as: viewer, in: conversation))
     }
     let settled = near.isEmpty ? [] : try settledMessages(range, as: viewer, in: conversation)
-    return gaps(in: near.map { $0.clamped(to: range) }, left: settled)
+    return difference(of: near.map { $0.clamped(to: range) }, minus: settled)
   }
 
   /// The messages of a range that never reach a user, or have expired, so that the user cannot read them.
@@ -67,10 +68,10 @@ package struct ReadState {
   /// Has a range counted as read for the user alone.
   ///
   /// - Returns: the parts that were unread.
-  package func cover(_ range: SeqRange, by user: UserKey, in conversation: ConversationKey) throws -> [SeqRange] {
+  package func markRead(_ range: SeqRange, by user: UserKey, in conversation: ConversationKey) throws -> [SeqRange] {
     // Ranges that only touch are joined too.
     let near = try readRanges(of: user, in: conversation, overlapping: (range.lowerBound - 1)...(range.upperBound + 1))
-    let added = gaps(in: range, left: near)
+    let added = difference(of: range, minus: near)
     guard let first = added.first else { return [] }
     let lower = min(near.first?.lowerBound ?? first.lowerBound, range.lowerBound)
     let upper = max(near.last?.upperBound ?? first.upperBound, range.upperBound)
@@ -82,14 +83,14 @@ package struct ReadState {
   /// Marks a range as unread, for the user alone; what they said stays read, and what they do not see.
   ///
   /// - Returns: the parts that were read.
-  package func uncover(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws -> [SeqRange] {
+  package func markUnread(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws -> [SeqRange] {
     let user = viewer.user
     let near = try readRanges(of: user, in: conversation, overlapping: range)
     guard let first = near.first, let last = near.last else { return [] }
     let settled = try settledMessages(range, as: viewer, in: conversation)
-    let removed = gaps(in: near.map { $0.clamped(to: range) }, left: settled)
+    let removed = difference(of: near.map { $0.clamped(to: range) }, minus: settled)
     guard !removed.isEmpty else { return [] }
-    var kept = gaps(in: near.map { $0.clamped(to: range) }, left: removed)
+    var kept = difference(of: near.map { $0.clamped(to: range) }, minus: removed)
     if first.lowerBound < range.lowerBound { kept.insert(first.lowerBound...(range.lowerBound - 1), at: 0) }
     if last.upperBound > range.upperBound { kept.append((range.upperBound + 1)...last.upperBound) }
     try replaceReadRanges(near, with: coalesced(kept), of: user, in: conversation)

@@ -52,7 +52,7 @@ struct ConversationsTests {
     #expect(try code { try carol.markRead(.all, in: reference) } == .notAllowed)
     #expect(try code { try carol.receipts(for: .id(message.id)) } == .notAllowed)
     #expect(try code { try carol.receipts(for: .number(1, in: reference)) } == .notAllowed)
-    let mentioned = Messenger.Mentioned(conversation: message.conversationID, seq: 1)
+    let mentioned = Messenger.MarkedMessage(conversation: message.conversationID, seq: 1)
     let (marked, errors) = try carol.markRead([mentioned])
     #expect(marked.isEmpty && errors[0]?.code == .notAllowed)
     try carol.markDelivered(upTo: [message.conversationID: 1])

@@ -65,7 +65,7 @@ struct PrivateReadTests {
     _ = try scene.mark(1...2, isPrivate: false)
     _ = try scene.bob.markReadEverywhere(.since(.message(.number(4, in: .direct("alice"))), before: nil))
     let id = try scene.alice.conversation(.direct("bob")).id
-    _ = try scene.bob.markRead([Messenger.Mentioned(conversation: id, seq: 3)])
+    _ = try scene.bob.markRead([Messenger.MarkedMessage(conversation: id, seq: 3)])
     #expect(try scene.bob.unreadCount() == 0 && scene.read().isEmpty)
     _ = try scene.bob.setProfile(ProfileChange(sendsReadReceipts: true))
     try scene.alice.say("11", to: "bob")

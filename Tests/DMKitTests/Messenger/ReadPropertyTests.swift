@@ -65,7 +65,7 @@ struct ReadPropertyTests {
       return "got \(seq)"
     case 32..<45:
       let seqs = (0...run.random.below(5)).map { _ in run.number() }
-      let mentioned = seqs.map { Messenger.Mentioned(conversation: run.id, seq: $0) }
+      let mentioned = seqs.map { Messenger.MarkedMessage(conversation: run.id, seq: $0) }
       let (receipts, errors) = try messenger.markRead(mentioned, options)
       #expect(errors.isEmpty && receipts.count <= 1)
       try expect(receipts.first, Set(seqs), user, act, options, &run)

@@ -74,7 +74,7 @@ struct ReadTests {
   @Test func `exact messages are marked and not those between them`() throws {
     let scene = try filled()
     let id = try scene.alice.conversation(.direct("bob")).id
-    let mentioned = [2, 5, 99, 9].map { Messenger.Mentioned(conversation: id, seq: $0) }
+    let mentioned = [2, 5, 99, 9].map { Messenger.MarkedMessage(conversation: id, seq: $0) }
     let (receipts, errors) = try scene.bob.markRead(mentioned)
     #expect(receipts.map(\.ranges) == [[2...2, 5...5, 9...9]])
     #expect(receipts.map(\.unreadCount) == [7])

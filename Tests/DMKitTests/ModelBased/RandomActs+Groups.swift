@@ -205,17 +205,17 @@ extension RandomActs {
       guard try update.step() else { throw Mismatch("the message \(place) is not there") }
       let key = update.messageKey(0)
       _ = try update.step()
-      try store.seal(key, of: .message)
+      try store.writeDigest(of: key, in: .message)
       model.expire(place, at: time)
     }
     try transaction.commit()
     // Somebody who follows may notice it before anybody writes.
     if chance(30) {
       let unnoticed = model.unnoticed.count
-      _ = try messengers[anybody()].buryExpired()
+      _ = try messengers[anybody()].deleteExpired()
       try observe()
       try learn()
-      if model.unnoticed.count == unnoticed { throw Mismatch("what had expired was not buried") }
+      if model.unnoticed.count == unnoticed { throw Mismatch("what had expired is no tombstone") }
     }
   }
 

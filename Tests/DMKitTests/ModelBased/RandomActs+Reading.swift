@@ -118,7 +118,7 @@ extension RandomActs {
       guard let talk = own.randomElement(using: &random), let id = model.talks[talk].id else { return nil }
       return (talk, id, number(in: talk, for: user) + (chance(3) ? 1 : 0))
     }
-    let messages = named.map { Messenger.Mentioned(conversation: $0.id, seq: $0.seq) }
+    let messages = named.map { Messenger.MarkedMessage(conversation: $0.id, seq: $0.seq) }
     try play("\(name(user)) marks \(named.map { "\($0.talk):\($0.seq)" }) \(options)") {
       try messengers[user].markRead(messages, options)
     } _: { model -> ([Int: DMError.Code], [(Int, (changed: Set<Int>, unread: Int))]) in

@@ -112,7 +112,7 @@ final class RandomActs {
     try learn()
     log[log.count - 1] += model.entries[before...].map { "; #\($0.talk) \($0.kind)" }.joined()
     if model.entries.count > before, unnoticed > 0, model.unnoticed.count == unnoticed {
-      throw Mismatch("something was written, but what had expired was not buried")
+      throw Mismatch("something was written, but what had expired is no tombstone")
     }
     switch (answer, right) {
     case (.success(let answer), .success(let right)): try compare(answer, right)

@@ -104,7 +104,7 @@ extension ReferenceModel {
   mutating func delete(_ reference: MessageReference, forEveryone: Bool, by user: User) throws(Refusal) -> Place {
     if forEveryone {
       let place = try own(reference, user)
-      bury(place)
+      makeTombstone(place)
       return place
     }
     let place = try seen(reference, user)
@@ -113,7 +113,7 @@ extension ReferenceModel {
     return place
   }
 
-  mutating func bury(_ place: Place, at time: Timestamp = Timestamp(microseconds: 0)) {
+  mutating func makeTombstone(_ place: Place, at time: Timestamp = Timestamp(microseconds: 0)) {
     talks[place.talk].said[place.seq - 1].deletedAt = time
     talks[place.talk].said[place.seq - 1].text = nil
     talks[place.talk].said[place.seq - 1].editedAt = nil
@@ -158,7 +158,7 @@ extension ReferenceModel {
   /// for the next.
   mutating func notice(leaving count: Int) {
     let ordered = unnoticed.sorted { $0.at < $1.at }
-    for (time, talk, seq) in ordered.dropLast(count) { bury((talk, seq), at: time) }
+    for (time, talk, seq) in ordered.dropLast(count) { makeTombstone((talk, seq), at: time) }
     unnoticed = ordered.suffix(count)
   }
 

@@ -165,11 +165,11 @@ struct MigrationTests {
     #expect(try store.integers("SELECT rowid FROM search WHERE search MATCH 'lunch'") == [[1]])
     #expect(try store.integers("SELECT count(*) FROM search WHERE search MATCH 'gladly OR at OR deployed'") == [[3]])
     let opened = try #require(try Store.open(store.location))
-    var rows = try Store.SealedTable.message.rows(.all, of: opened.connection)
+    var rows = try Store.DigestedRows.message.rows(.all, of: opened.connection)
     var count = 0
     while try rows.step() {
-      let isSound = Store.SealedTable.message.isSound(rows)
-      #expect(isSound)
+      let matchesDigest = Store.DigestedRows.message.matchesDigest(rows)
+      #expect(matchesDigest)
       count += 1
     }
     #expect(count == 4)

@@ -10,8 +10,8 @@ struct InputLinesTests {
 
   private func outgoing(_ json: String) throws -> Outgoing { try Outgoing(line: Array(json.utf8)[...]) }
   private func imported(_ json: String) throws -> Imported { try Imported(line: Array(json.utf8)[...]) }
-  private func mentioned(_ json: String) throws -> Messenger.Mentioned? {
-    try Messenger.Mentioned(line: Array(json.utf8)[...])
+  private func mentioned(_ json: String) throws -> Messenger.MarkedMessage? {
+    try Messenger.MarkedMessage(line: Array(json.utf8)[...])
   }
 
   @Test func `a line to send says where, what, and under which nonce`() throws {
@@ -180,7 +180,7 @@ struct InputLinesTests {
   @Test func `a message is marked by its conversation and number, and other lines pass by`() throws {
     let id = try #require(Identifier(Self.uuid))
     let line = #"{"type":"message","conversation_id":"\#(Self.uuid)","seq":3,"text":"hi"}"#
-    #expect(try mentioned(line) == Messenger.Mentioned(conversation: id, seq: 3))
+    #expect(try mentioned(line) == Messenger.MarkedMessage(conversation: id, seq: 3))
     #expect(try mentioned(#"{"type":"read_receipt","seq":3}"#) == nil)
     #expect(try mentioned("{}") == nil)
   }

@@ -71,7 +71,7 @@ import Testing
     #expect(writer.finish().status == .exit(0))
   }
 
-  @Test func `a store whose readers are lists alone hides what expires, and the next writer buries it`() throws {
+  @Test func `a store whose readers are lists alone hides what expires, and the next writer makes tombstones`() throws {
     let f = try furnished(["brief @bob", "stays"], lifetime: "2s")
     try f.done("dm-send", ["+all", "last"], as: "alice")
     func bob(_ program: String, _ arguments: [String]) throws -> Outcome { try f.run(program, arguments, as: "bob") }
@@ -116,7 +116,7 @@ import Testing
     #expect(try sight { try at("+2h", f, "bob", $0, $1) } == rest)
     #expect(try sight { try at("+0", f, "bob", $0, $1) } == all, "looking changes nothing")
     #expect(try sight { try at("-10y", f, "bob", $0, $1) } == all)
-    // A program that writes by a clock that is ahead buries it for all.
+    // A program that writes by a clock that is ahead makes a tombstone of it for all.
     #expect(try at("+2h", f, "alice", "dm-user", ["set", "--bio", "x"]).status == .exit(0))
     #expect(try sight { try at("-10y", f, "bob", $0, $1) } == rest)
     #expect(try at("+0", f, "bob", "dm-edit", ["react", "👍", "+all:3"]).status == .exit(66))

@@ -3,8 +3,8 @@ internal import DMModel
 /// An insert into a table whose rows have digests.
 ///
 /// Each value is bound and added to the digest at once, in the order of the table's columns: the order stands in
-/// `Store.SealedTable` alone.
-struct SealedInsert: ~Copyable {
+/// `Store.DigestedRows` alone.
+struct DigestedInsert: ~Copyable {
   private var statement: Statement
   private var digest = Digest()
 
@@ -12,7 +12,7 @@ struct SealedInsert: ~Copyable {
   ///   - name: a literal of its own, by which the statement is found again.
   ///   - unsealed: a column that the digest leaves out; bound last.
   init(
-    into table: Store.SealedTable, as name: StaticString, unsealed: String? = nil, _ connection: borrowing Connection
+    into table: Store.DigestedRows, as name: StaticString, unsealed: String? = nil, _ connection: borrowing Connection
   ) throws {
     statement = try connection.prepare(as: name, table.insertion(unsealed))
   }
@@ -39,13 +39,13 @@ struct SealedInsert: ~Copyable {
   }
 
   /// Binds the digest, and hands out the statement for what the digest leaves out.
-  consuming func sealed() -> Statement {
+  consuming func digested() -> Statement {
     statement.bind(digest.stored)
     return statement
   }
 }
 
-extension Store.SealedTable {
+extension Store.DigestedRows {
   fileprivate func insertion(_ unsealed: String?) -> String {
     let unsealed = unsealed.map { ", \($0)" } ?? ""
     let count = Int(numberCount + textCount + laterCount) + (unsealed.isEmpty ? 1 : 2)
