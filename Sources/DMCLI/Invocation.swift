@@ -74,8 +74,8 @@ package final class Invocation {
   /// Reports the error of a line on both streams; the other lines go on.
   package func fail(line: Int, _ error: DMError) throws {
     hasFailures = true
-    printError(command.name, "line \(line): \(error.message)")
-    if isJSON { try output.write(ErrorRecord(line: line, error)) }
+    printError(command.name, "line \(line): \(error.text)")
+    if isJSON { try output.write(ErrorRecord(line: line, error, message: error.text)) }
   }
 
   /// Prints a message that answers a line.
@@ -95,7 +95,7 @@ package final class Invocation {
         case .failure(let own): own
         case .success(let item): error.answering(nonce: nonce(item))
         }
-      try output.write(ErrorRecord(line: line, fault))
+      try output.write(ErrorRecord(line: line, fault, message: fault.text))
     }
   }
 

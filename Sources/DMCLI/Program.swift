@@ -80,7 +80,7 @@ extension Program {
 
   /// Prints the error; records that were made before it are printed too.
   private static func fail(_ error: DMError, _ call: Invocation?) -> ExitStatus {
-    printError(command.name, error.message)
+    printError(command.name, error.text)
     do {
       try call?.output.flush()
     } catch {

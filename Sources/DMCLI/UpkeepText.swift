@@ -3,9 +3,9 @@ package import DMUpkeep
 
 /// The records of `dm-doctor` as text for people.
 package enum UpkeepText {
-  package static func line(_ finding: Finding) -> String {
-    let subject = finding.subject.map { "\(visible($0)): " } ?? ""
-    return "\(finding.check.rawValue): \(subject)\(visible(finding.message, indent: "  "))"
+  package static func line(_ record: FindingRecord) -> String {
+    let subject = record.finding.subject.map { "\(visible($0)): " } ?? ""
+    return "\(record.finding.check.rawValue): \(subject)\(visible(record.message, indent: "  "))"
   }
 
   package static func line(_ backup: Backup) -> String {

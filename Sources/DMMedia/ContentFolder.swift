@@ -122,7 +122,8 @@ package struct ContentFolder {
   /// - Returns: nil if there is no folder of contents.
   /// - Throws: `busy` if another process removes contents for 5 seconds.
   package func share() throws(DMError) -> FileLock? {
-    try FileLock(sharing: path, milliseconds: 5000, busy: "contents of attachments are being removed; try again")
+    try FileLock(
+      sharing: path, milliseconds: 5000, busy: DMError(.busy, "contents of attachments are being removed; try again"))
   }
 }
 

@@ -60,8 +60,8 @@ package struct Preparer {
   /// The warning about a file that is sent with its metadata, although the user did not ask for that.
   var keepsMetadata: String { "\(subject) keeps its metadata, which may tell where it was taken" }
 
-  /// The error for a file that can be sent only with --as-file.
+  /// The error for a file that can be sent only with `asFile`.
   func refusal(_ reason: String) -> DMError {
-    DMError(.badAttachment, "\(subject) \(reason); --as-file sends it as it is", subject: subject)
+    DMError(.badAttachment, "\(subject) \(reason)", subject: subject, remedy: .sendAsFile)
   }
 }

@@ -48,11 +48,10 @@ public enum AttachmentSource: Sendable {
       defer { close(descriptor) }
       let before = try Self.status(descriptor, source)
       guard before.st_mode & S_IFMT == S_IFREG else {
-        let advice =
-          before.st_mode & S_IFMT == S_IFDIR
-          ? "is a folder; pack it with tar, and attach the archive"
-          : "is not a regular file; pipe its content into dm-attach and write '-' in place of the name"
-        throw DMError(.badAttachment, "'\(source)' \(advice)", subject: source)
+        throw before.st_mode & S_IFMT == S_IFDIR
+          ? DMError(
+            .badAttachment, "'\(source)' is a folder; pack it with tar, and attach the archive", subject: source)
+          : DMError(.badAttachment, "'\(source)' is not a regular file", subject: source, remedy: .pipeContent)
       }
       let size = Int(before.st_size)
       guard size <= maximum else { throw Self.refusal(source, maximum) }
@@ -74,7 +73,7 @@ public enum AttachmentSource: Sendable {
 
   private static func refusal(_ name: String, _ maximum: Int) -> DMError {
     DMError(
-      .badAttachment, "'\(name)' has more than \(maximum) bytes; --max-size allows more", subject: name)
+      .badAttachment, "'\(name)' has more than \(maximum) bytes", subject: name, remedy: .raiseMaximumSize)
   }
 
   private static func copy(

@@ -72,11 +72,11 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
       let seq = Int(exactly: words.count == 3 ? words[2] ?? 0 : 0)
     else {
       throw DMError(
-        .badCursor, "'\(text)' is not a cursor of a stream; take one from a line of dm-tail -f", subject: text)
+        .badCursor, "'\(text)' is not a cursor of a stream", subject: text, remedy: .takeCursor)
     }
     guard owner == store.low else {
       throw DMError(
-        .badCursor, "the cursor '\(text)' is another store's; begin with --cursor start or now", subject: text)
+        .badCursor, "the cursor '\(text)' is another store's", subject: text, remedy: .startAnew)
     }
     self.init(store: store, Position(rev: Rev(number: rev), seq: seq))
   }

@@ -112,15 +112,35 @@ public struct DMError: Error, Equatable, Sendable {
   public let code: Code
   /// The thing that is wrong: a reference, a handle, a path or the name of a field; cut after 256 bytes.
   public let subject: String?
-  /// The clause for the user; cut after 1,024 bytes.
-  public let message: String
+  /// What failed, in a clause for people; cut after 1,024 bytes.
+  public var message: String { message(adding: "") }
+  /// What helps, which the programs add to the message in words.
+  package let remedy: Remedy?
   /// The nonce of the line of input that the error answers.
   package private(set) var nonce: String?
+  private let clause: String
+  private var detail: String
 
-  package init(_ code: Code, _ message: String, subject: String? = nil) {
+  private static let limit = 1024
+
+  /// - Parameter detail: the end of the message, which follows the words of the remedy.
+  package init(_ code: Code, _ clause: String, subject: String? = nil, remedy: Remedy? = nil, detail: String = "") {
     self.code = code
     self.subject = subject.map { cut($0, 256) }
-    self.message = cut(message, 1024)
+    self.remedy = remedy
+    // Still over the limit if the clause is, so that the message ends with an ellipsis.
+    self.clause = beginning(of: clause, bytes: Self.limit + 4)
+    self.detail = detail
+  }
+
+  /// The message with the words of the remedy.
+  package func message(adding words: String) -> String { cut(clause + words + detail, Self.limit) }
+
+  /// The error with more detail at the end of its message.
+  package func adding(_ detail: String) -> DMError {
+    var error = self
+    error.detail += detail
+    return error
   }
 
   /// The error as the answer to a line with this nonce; a text that is too long for a nonce is left out.

@@ -34,12 +34,15 @@ public struct Finding: Equatable, Sendable {
   public let check: Check
   /// A path, a table, a conversation's id, an attachment's, or a message as `ID:SEQ`.
   public let subject: String?
-  /// One clause: what is wrong, and what to do.
+  /// One clause: what is wrong.
   public let message: String
+  /// What helps, which the programs add to the message in words.
+  package let remedy: Remedy?
 
-  package init(check: Check, subject: String?, message: String) {
+  package init(check: Check, subject: String?, message: String, remedy: Remedy? = nil) {
     self.check = check
     self.subject = subject
     self.message = message
+    self.remedy = remedy
   }
 }

@@ -28,7 +28,7 @@ public struct PageCursor: Hashable, Sendable, CustomStringConvertible {
     guard text.hasPrefix("p"), words.count == 4, let owner = words[0], let pinned = words[1],
       let activity = words[2], let conversation = words[3], pinned <= 1
     else {
-      throw DMError(.badCursor, "'\(text)' is not a cursor of a page; take one from a line of dm-list", subject: text)
+      throw DMError(.badCursor, "'\(text)' is not a cursor of a page", subject: text, remedy: .takePageCursor)
     }
     guard owner == store.low else {
       throw DMError(.badCursor, "the cursor '\(text)' is another store's; list from the start", subject: text)

@@ -87,8 +87,8 @@ extension Store {
     throw DMError(
       .storeDamaged,
       "the changes \(missing.present + 1) to \(missing.committed) of the store '\(location.directory)' were lost with its log; "
-        + "restore a backup, or go on without them by 'dm-doctor repair'",
-      subject: location.directory)
+        + "restore a backup",
+      subject: location.directory, remedy: .acceptLoss)
   }
 
   /// Starts the change log anew after the last change that was committed, so that no number is given twice and that followers

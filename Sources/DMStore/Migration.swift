@@ -32,8 +32,8 @@ extension Store {
     guard application == Migration.applicationID else {
       if application == 0, version == 0, try pragma("SELECT count(*) FROM sqlite_schema") == 0 { return .empty }
       throw DMError(
-        .storeForeign, "'\(location.directory)' holds another program's database; name another --store",
-        subject: location.directory)
+        .storeForeign, "'\(location.directory)' holds another program's database",
+        subject: location.directory, remedy: .nameStore)
     }
     try refuseNewer(version)
     return .version(Int(version))
@@ -48,18 +48,15 @@ extension Store {
     }
   }
 
-  /// - Throws: `store_damaged`, which names a trigger or a view and says how to remove it.
+  /// - Throws: `store_damaged`, which names a trigger or a view.
   func refuseForeignParts() throws {
     var strays = try connection.prepare(
       "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') LIMIT 1")
     guard try strays.step() else { return }
     let (type, name) = (strays.text(0), strays.text(1))
     throw DMError(
-      .storeDamaged,
-      """
-      the store has a \(type) '\(name)', and dm makes none; save what is there with 'dm-doctor dump', or remove it with \
-      sqlite3(1): DROP \(type.uppercased()) \(quoted(name))
-      """, subject: name)
+      .storeDamaged, "the store has a \(type) '\(name)', and dm makes none", subject: name,
+      remedy: .removeForeignPart("DROP \(type.uppercased()) \(quoted(name))"))
   }
 
   /// Brings the schema up to date.

@@ -142,8 +142,8 @@ package final class Store {
     let milliseconds = Int((timeout ?? location.busyTimeout).microseconds / 1000)
     return try FileLock(
       path: location.lock, milliseconds: milliseconds,
-      busy: "another process has been writing for \(milliseconds / 1000) s; try again, or wait longer by --busy-timeout"
-    )
+      busy: DMError(
+        .busy, "another process has been writing for \(milliseconds / 1000) s; try again", remedy: .waitLonger))
   }
 
   /// Has the database keep a write-ahead log, once and for all.

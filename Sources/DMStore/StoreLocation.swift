@@ -62,7 +62,7 @@ public struct StoreLocation: Hashable, Sendable {
     try refuseNetworkFileSystem()
     guard let file = try status(of: database) else { return .absent }
     guard file & S_IFMT == S_IFREG else {
-      throw DMError(.storeForeign, "'\(database)' is not a regular file; name another --store", subject: database)
+      throw DMError(.storeForeign, "'\(database)' is not a regular file", subject: database, remedy: .nameStore)
     }
     return .present
   }

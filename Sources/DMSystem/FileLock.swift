@@ -12,7 +12,7 @@ package struct FileLock: ~Copyable {
 
   /// - Throws: `busy` after the timeout, at once if that is 0; `io_error` or `read_only_store` if the file cannot be
   ///   opened or locked.
-  package init(path: String, milliseconds: Int, busy: @autoclosure () -> String) throws(DMError) {
+  package init(path: String, milliseconds: Int, busy: @autoclosure () -> DMError) throws(DMError) {
     let descriptor = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw storeError("open", path)
@@ -27,7 +27,7 @@ package struct FileLock: ~Copyable {
           : Self.wait(for: descriptor, milliseconds: milliseconds)
       // After a timeout of `wait` the waiter thread still uses the descriptor, and closes it.
       if isShort || reason != ETIMEDOUT, reason != 0 { close(descriptor) }
-      if reason == ETIMEDOUT { throw DMError(.busy, busy()) }
+      if reason == ETIMEDOUT { throw busy() }
       if reason != 0 {
         throw DMError(.inputOutput, "cannot lock '\(path)': \(String(cString: strerror(reason)))", subject: path)
       }
@@ -50,7 +50,7 @@ package struct FileLock: ~Copyable {
   ///
   /// - Parameter path: a file or a folder; the result is nil if it does not exist.
   /// - Throws: `busy` after the timeout.
-  package init?(sharing path: String, milliseconds: Int, busy: @autoclosure () -> String) throws(DMError) {
+  package init?(sharing path: String, milliseconds: Int, busy: @autoclosure () -> DMError) throws(DMError) {
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
@@ -59,7 +59,7 @@ package struct FileLock: ~Copyable {
     let reason = Self.ask(for: descriptor, LOCK_SH, milliseconds: milliseconds)
     guard reason == 0 else {
       close(descriptor)
-      throw reason == ETIMEDOUT ? DMError(.busy, busy()) : fileError(.inputOutput, "lock", path, reason)
+      throw reason == ETIMEDOUT ? busy() : fileError(.inputOutput, "lock", path, reason)
     }
     self.descriptor = descriptor
   }

@@ -70,7 +70,7 @@ extension Connection {
     var contents: [NamedContent] = []
     while try rows.step() {
       guard let hash = rows.withBytes(0, { $0.flatMap(ContentHash.init) }) else {
-        throw DMError(.storeDamaged, "an attachment names no content; see 'dm-doctor check --deep'")
+        throw DMError(.storeDamaged, "an attachment names no content", remedy: .checkDeeply)
       }
       contents.append(NamedContent(hash: hash, size: rows.int(1)))
     }

@@ -35,7 +35,7 @@ extension Connection {
         }
       } catch let error as DMError where folder.isDamage(error, of: content.hash) {
         guard takesDamaged else {
-          throw DMError(error.code, "\(error.message), or say --damaged to leave it out", subject: error.subject)
+          throw DMError(error.code, error.message, subject: error.subject, remedy: .leaveOutDamaged)
         }
         var delete = try prepare("DELETE FROM content WHERE rowid > ?")
         delete.bind(last)

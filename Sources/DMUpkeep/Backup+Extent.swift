@@ -34,7 +34,7 @@ extension Upkeep {
     throw DMError(
       .cannotCreate,
       "the backup '\(path)' has \(old.messages) messages and \(old.rev) changes, the store \(new.messages) and \(new.rev); "
-        + "name another file, or say --force",
-      subject: path)
+        + "name another file",
+      subject: path, remedy: .replaceFile)
   }
 }

@@ -87,7 +87,7 @@ extension Upkeep {
 
   private func refuse(_ path: String, replacesAny: Bool) throws {
     if path == "-" {
-      throw DMError(.cannotCreate, "a backup needs a file; 'dm-doctor dump' prints the store as lines", subject: path)
+      throw DMError(.cannotCreate, "a backup needs a file", subject: path, remedy: .dump)
     }
     try StoreLocation.refuse(insideStore: path)
     var status = stat()
@@ -104,8 +104,8 @@ extension Upkeep {
     let isOwn = StoreLocation.File(device: status.st_dev, number: status.st_ino) == location.file()
     guard !isOwn, try header(of: path).isBackup else {
       throw DMError(
-        .cannotCreate, "'\(path)' is there and is not a backup of a store; name another file, or say --force",
-        subject: path)
+        .cannotCreate, "'\(path)' is there and is not a backup of a store; name another file",
+        subject: path, remedy: .replaceFile)
     }
   }
 }
@@ -143,9 +143,7 @@ extension Connection {
   /// - Throws: `store_damaged`.
   borrowing func verify(takesDamaged: Bool, _ progress: (String) throws -> Void) throws {
     func fault(_ what: String) -> DMError {
-      DMError(
-        .storeDamaged,
-        "the copy is not sound (\(what)); see 'dm-doctor check --deep', or say --damaged to take it along")
+      DMError(.storeDamaged, "the copy is not sound (\(what))", remedy: .takeDamaged)
     }
     do {
       var check = try prepare("PRAGMA main.integrity_check(1)")

@@ -34,7 +34,7 @@ extension Upkeep {
       _ = consume share
     } catch let error as DMError {
       guard error.code == .storeDamaged else { throw error }
-      findings.add(.integrity, nil, error.message)
+      findings.add(.integrity, nil, error.message, error.remedy)
     }
     findings.close()
     // Nothing is written to a store that may be damaged.
@@ -135,7 +135,7 @@ extension Upkeep {
     while try statement.step() {
       findings.add(
         .counts, try store.messages.reference(to: statement.messageKey(0)),
-        "its count of \(rows)s is \(statement.int(1)) instead of \(statement.int(2)); dm-doctor repair corrects it")
+        "its count of \(rows)s is \(statement.int(1)) instead of \(statement.int(2))", .repairFinding)
     }
   }
 
@@ -147,7 +147,7 @@ extension Upkeep {
     while try flags.step() {
       findings.add(
         .counts, flags.identifier(0).description,
-        "whether '\(flags.text(1))' blocks the other of the two is noted wrongly; dm-doctor repair corrects it")
+        "whether '\(flags.text(1))' blocks the other of the two is noted wrongly", .repairFinding)
     }
     var members = try store.connection.prepare(
       """
@@ -165,8 +165,8 @@ extension Upkeep {
     while try formers.step() {
       findings.add(
         .counts, formers.identifier(0).description,
-        "what '\(formers.text(1))' saw of it when they left is missing, or kept though they are in it; "
-          + "dm-doctor repair corrects it")
+        "what '\(formers.text(1))' saw of it when they left is missing, or kept though they are in it",
+        .repairFinding)
     }
   }
 

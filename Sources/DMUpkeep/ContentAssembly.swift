@@ -69,8 +69,8 @@ final class ContentAssembly {
     guard takesDamaged else {
       throw DMError(
         .storeDamaged,
-        "the content '\(ended.hash)' is not whole, or not what it was; make the copy anew, or say --damaged to leave it out",
-        subject: ended.hash.description)
+        "the content '\(ended.hash)' is not whole, or not what it was; make the copy anew",
+        subject: ended.hash.description, remedy: .leaveOutDamaged)
     }
   }
 }

@@ -14,10 +14,10 @@ final class Findings {
 
   var isEmpty: Bool { list.isEmpty }
 
-  func add(_ check: Finding.Check, _ subject: String?, _ message: String) {
+  func add(_ check: Finding.Check, _ subject: String?, _ message: String, _ remedy: Remedy? = nil) {
     let count = counts[check, default: 0] + 1
     counts[check] = count
-    if count <= Self.limit { list.append(Finding(check: check, subject: subject, message: message)) }
+    if count <= Self.limit { list.append(Finding(check: check, subject: subject, message: message, remedy: remedy)) }
   }
 
   /// Adds how many findings were left out.
@@ -34,7 +34,7 @@ final class Findings {
       try body()
     } catch let error as DMError {
       guard error.isDamage else { throw error }
-      add(check, subject, "cannot be read to its end: \(error.message)")
+      add(check, subject, "cannot be read to its end: \(error.message)", error.remedy)
     }
   }
 }

@@ -140,7 +140,7 @@ extension ConversationAudit {
         if let first = difference(of: ranges, minus: read).first {
           findings.add(
             .ranges, "\(id):\(first.lowerBound)",
-            "\(what) '\(row.handle)' has to count as read and does not; dm-doctor repair corrects it")
+            "\(what) '\(row.handle)' has to count as read and does not", .repairFinding)
         }
       }
       for (what, seq) in [("got", row.deliveredSeq), ("seen before they left", row.leftSeq ?? 0)]

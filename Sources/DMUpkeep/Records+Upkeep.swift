@@ -3,12 +3,22 @@ package import DMModel
 internal import DMStore
 package import DMWire
 
-extension Finding: Record {
+/// A fault of the store.
+package struct FindingRecord: Record, Sendable {
+  package let finding: Finding
+  package let message: String
+
+  /// - Parameter message: the finding's, with the words of its remedy.
+  package init(_ finding: Finding, message: String) {
+    self.finding = finding
+    self.message = message
+  }
+
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("type", "finding")
-      json.member("check", check.rawValue)
-      json.member("subject", subject)
+      json.member("check", finding.check.rawValue)
+      json.member("subject", finding.subject)
       json.member("message", message)
     }
   }

@@ -113,7 +113,7 @@ extension Upkeep {
     throw DMError(
       .storeDamaged,
       "what is to be restored does not fit itself: \(first.subject ?? first.check.rawValue): \(first.message)",
-      subject: first.subject)
+      subject: first.subject, remedy: first.remedy)
   }
 
   /// - Throws: `cannot_create` if the store has users or conversations.
@@ -206,8 +206,8 @@ extension Store {
   func refuseFull() throws {
     guard try pragma("SELECT EXISTS (SELECT 1 FROM user) OR EXISTS (SELECT 1 FROM conversation)") == 0 else {
       throw DMError(
-        .cannotCreate, "there is a store at '\(location.directory)' already; name another --store to restore into",
-        subject: location.directory)
+        .cannotCreate, "there is a store at '\(location.directory)' already",
+        subject: location.directory, remedy: .nameStoreToRestore)
     }
   }
 }

@@ -33,8 +33,7 @@ final class SearchAudit {
     }
     for key in sums.keys.sorted() {
       let subject = try store.messages.reference(to: key)
-      findings.add(
-        .search, subject, "the search index has other words of it than it has; dm-doctor repair makes it anew")
+      findings.add(.search, subject, "the search index has other words of it than it has", .repairSearchIndex)
     }
   }
 

@@ -49,8 +49,8 @@ public final class Upkeep {
     if let opened { return opened }
     guard let store = try Store.open(location, refusesForeignParts: refusesForeignParts) else {
       throw DMError(
-        .noStore, "there is no store at '\(location.directory)'; name another --store, or restore one",
-        subject: location.directory)
+        .noStore, "there is no store at '\(location.directory)'",
+        subject: location.directory, remedy: .nameStoreOrRestore)
     }
     opened = store
     return store

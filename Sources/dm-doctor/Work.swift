@@ -33,7 +33,9 @@ struct Work {
   func check() throws {
     let result = try upkeep.check(deep: call.arguments[DMDoctor.deep])
     done()
-    for finding in result.findings { try call.print(finding, text: UpkeepText.line) }
+    for finding in result.findings {
+      try call.print(FindingRecord(finding, message: finding.text), text: UpkeepText.line)
+    }
     let count = result.findings.count
     guard count == 0 else { throw DMError(.storeDamaged, "\(count) \(count == 1 ? "fault" : "faults") found") }
     if !call.isJSON, !call.isQuiet { try call.output.write("no fault found\(UpkeepText.before(result.lastUsedAt))\n") }

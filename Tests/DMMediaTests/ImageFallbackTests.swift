@@ -54,7 +54,7 @@ struct ImageFallbackTests {
     try folder.write([0xFF, 0xD8, 0xFF, 0xE0, 0, 1, 2, 3], to: "source.jpg")
     let error = #expect(throws: DMError.self) { try folder.prepare("source.jpg", hasTools: hasTools) }
     #expect(error?.code == .badAttachment)
-    #expect(error?.message == "'it' cannot be read as an image; --as-file sends it as it is")
+    #expect(error?.message == "'it' cannot be read as an image" && error?.remedy == .sendAsFile)
   }
 
   /// A PNG of these sides with nothing behind its header.
@@ -69,7 +69,7 @@ struct ImageFallbackTests {
     let error = #expect(throws: DMError.self) { try folder.prepare("source.png") }
     #expect(error?.code == .badAttachment)
     #expect(error?.message.contains("268451840 pixels") == true)
-    #expect(error?.message.contains("--as-file") == true)
+    #expect(error?.remedy == .sendAsFile)
   }
 
   @Test func `more pixels in all frames are refused only where all would be decoded`() throws {

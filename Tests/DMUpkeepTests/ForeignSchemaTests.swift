@@ -27,7 +27,9 @@ struct ForeignSchemaTests {
     for act in acts {
       let fault = try fault(act)
       #expect(fault?.code == .storeDamaged)
-      #expect(fault?.message.contains("'\(name)'") == true && fault?.message.contains("DROP") == true)
+      #expect(fault?.message.contains("'\(name)'") == true)
+      guard case .removeForeignPart(let statement) = fault?.remedy else { throw try #require(fault) }
+      #expect(statement.hasPrefix("DROP ") && statement.contains(name))
     }
     #expect(try store.upkeep.check(deep: false).findings.map(\.check) == [.schema])
     #expect(try store.findings().map(\.check) == [.schema])

@@ -91,10 +91,8 @@ final class ChangeFeed {
     if let name = query.consumer, !query.acceptsGap {
       throw DMError(
         .gap,
-        """
-        what the consumer '\(name)' missed is no longer in the log: all from '\(from)' to '\(to)'; look at the \
-        conversations again, then say --accept-gap to go on
-        """, subject: name)
+        "what the consumer '\(name)' missed is no longer in the log: all from '\(from)' to '\(to)'",
+        subject: name, remedy: .acceptGap)
     }
     position = to.position
     return .gap(from: from, to: to)

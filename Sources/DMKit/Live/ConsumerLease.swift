@@ -17,7 +17,7 @@ final class ConsumerLease {
       let (store, me) = (session.store, session.me)
       if let row = try store.consumers.all(of: me, named: name).first { return row }
       guard let start = query.start else {
-        throw DMError(.usage, "the consumer '\(name)' is new; say where it begins: --cursor start, now or CURSOR")
+        throw DMError(.usage, "the consumer '\(name)' is new", remedy: .chooseStart)
       }
       try Consumer.check(newName: name)
       try store.consumers.insert(name, of: me, at: store.position(of: start), now: .now)

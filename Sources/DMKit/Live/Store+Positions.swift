@@ -19,8 +19,8 @@ extension Store {
     guard try position <= Cursor.Position(rev: changes.known()?.upperBound ?? .zero) else {
       throw DMError(
         .badCursor,
-        "the cursor '\(text)' is of something that has not happened yet; take one from a line of dm-tail -f",
-        subject: text)
+        "the cursor '\(text)' is of something that has not happened yet",
+        subject: text, remedy: .takeCursor)
     }
     return position
   }

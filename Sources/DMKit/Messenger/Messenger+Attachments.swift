@@ -78,8 +78,8 @@ extension Messenger {
     let found = try reading([] as [Attachment]) { try $0.visibleMessage(reference).message.attachments }
     guard !found.isEmpty else {
       throw DMError(
-        .unknownAttachment, "the message '\(reference)' carries nothing; 'dm-attach --list' names what is there",
-        subject: reference.description)
+        .unknownAttachment, "the message '\(reference)' carries nothing", subject: reference.description,
+        remedy: .listAttachments)
     }
     return found
   }
@@ -130,8 +130,8 @@ extension Session {
 
 private func unknownAttachment(_ id: Identifier) -> DMError {
   DMError(
-    .unknownAttachment, "there is no attachment '\(id)' for you; 'dm-attach --list' names what a conversation has",
-    subject: id.description)
+    .unknownAttachment, "there is no attachment '\(id)' for you", subject: id.description,
+    remedy: .listAttachmentsOfConversation)
 }
 
 /// An attachment and the message that has it.

@@ -112,8 +112,7 @@ extension Messenger {
 
   fileprivate func unknownConsumer(_ name: String) -> DMError {
     DMError(
-      .unknownConsumer, "'\(identity.handle)' has no consumer '\(name)'; dm-tail -f --consumer makes one", subject: name
-    )
+      .unknownConsumer, "'\(identity.handle)' has no consumer '\(name)'", subject: name, remedy: .makeConsumer)
   }
 
   /// So that a mistake makes no store.
@@ -125,7 +124,9 @@ extension Messenger {
   func lease(of row: Consumers.Row) throws -> FileLock {
     try FileLock(
       path: "\(location.directory)/consumer.\(row.key).lock", milliseconds: 0,
-      busy: "another dm-tail streams the consumer '\(row.name)'; end that one first")
+      busy: DMError(
+        .busy, "another process streams the consumer '\(row.name)'; end that one first",
+        remedy: .endOtherStream(row.name)))
   }
 
 }

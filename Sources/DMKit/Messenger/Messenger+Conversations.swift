@@ -45,8 +45,8 @@ extension Messenger {
   func nothingYet(_ reference: ConversationReference) -> DMError {
     namingStore(
       DMError(
-        .unknownConversation, "there is no conversation '\(reference)': nothing was said here yet; dm-send starts one",
-        subject: reference.description))
+        .unknownConversation, "there is no conversation '\(reference)': nothing was said here yet",
+        subject: reference.description, remedy: .startConversation))
   }
 
   /// The conversation of the user and others: the direct one, found or created, with one user; else a new group without a
@@ -189,8 +189,7 @@ extension Messenger {
     let handle = handle ?? identity.handle.description
     guard let store = try existingStore() else {
       throw DMError(
-        .unknownUser, "there is no user '\(handle)': nothing was said here yet; add them with 'dm-user add'",
-        subject: handle)
+        .unknownUser, "there is no user '\(handle)': nothing was said here yet", subject: handle, remedy: .addUser)
     }
     return try store.read { try found(handle, store) }
   }

@@ -125,7 +125,7 @@ extension Session {
     let title = try store.conversations.name(of: other, as: freshViewer())
     return DMError(
       .nameTaken,
-      "you call the conversation '\(title)' '\(name)' already; choose another name, or clear that one with "
-        + "dm-conversation name '+\(name)' ''", subject: name)
+      "you call the conversation '\(title)' '\(name)' already; choose another name",
+      subject: name, remedy: .clearOwnName(name))
   }
 }

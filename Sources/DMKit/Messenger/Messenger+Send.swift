@@ -76,7 +76,7 @@ extension Messenger {
         // What was sent before by the same nonce has cleared it then.
         if let nonce, let message = try sending.sent(nonce, in: row.key) { return (sending, message) }
         throw DMError(
-          .noDraft, "there is no draft in '\(reference)'; dm-send --draft keeps one", subject: reference.description)
+          .noDraft, "there is no draft in '\(reference)'", subject: reference.description, remedy: .keepDraft)
       }
       let message = try sending.act(
         on: Outgoing(to: reference, text: text, nonce: nonce, replyTo: replyTo, lifetime: lifetime))

@@ -54,8 +54,8 @@ public final class Messenger {
 
   private var noStore: DMError {
     DMError(
-      .noStore, "there is no store at '\(location.directory)' yet; sending or 'dm-user add' creates one",
-      subject: location.directory)
+      .noStore, "there is no store at '\(location.directory)' yet",
+      subject: location.directory, remedy: .createStore)
   }
 
   /// Whether there is a store.
@@ -93,8 +93,7 @@ public final class Messenger {
     guard opened == nil, [.unknownUser, .unknownConversation, .unknownMessage].contains(error.code) else {
       return error
     }
-    return DMError(
-      error.code, "\(error.message); there is no store at '\(location.directory)' yet", subject: error.subject)
+    return error.adding("; there is no store at '\(location.directory)' yet")
   }
 
   /// Runs `body` on one state of the store, or returns `empty` when it is absent or the user may yet be added.

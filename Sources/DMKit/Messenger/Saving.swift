@@ -25,7 +25,7 @@ extension Attachment {
     if part == .content { return sha256 }
     if let thumbnail { return thumbnail.sha256 }
     throw DMError(
-      .unknownAttachment, "the attachment '\(id)' has no thumbnail; leave out --thumbnail", subject: id.description)
+      .unknownAttachment, "the attachment '\(id)' has no thumbnail", subject: id.description, remedy: .saveContent)
   }
 
   /// What it is called as a file, whatever a store says.
@@ -89,8 +89,8 @@ extension Messenger {
     guard isFolder(path) else {
       throw DMError(
         .cannotCreate,
-        "there is no folder '\(path)' for \(attachments.count) attachments; make it, or name another with -o",
-        subject: path)
+        "there is no folder '\(path)' for \(attachments.count) attachments; make it",
+        subject: path, remedy: .nameFolder)
     }
     var taken: Set<String> = []
     for attachment in attachments {
@@ -140,7 +140,7 @@ extension Messenger {
     var status = stat()
     if reason == EEXIST || lstat(target, &status) == 0 {
       throw DMError(
-        .cannotCreate, "'\(target)' is there already; name another with -o, or say --force", subject: target)
+        .cannotCreate, "'\(target)' is there already", subject: target, remedy: .nameFileOrReplace)
     }
     // Some file systems have no links.
     guard reason == EPERM || reason == EOPNOTSUPP else { throw fileError(.cannotCreate, "create", target, reason) }

@@ -80,8 +80,8 @@ final class SendBatch: Batch {
     else {
       throw DMError(
         .nonceConflict,
-        "the nonce '\(nonce)' named something else before; use a new one, or --once to get that message",
-        subject: nonce)
+        "the nonce '\(nonce)' named something else before; use a new one",
+        subject: nonce, remedy: .getSentMessage)
     }
     return message
   }

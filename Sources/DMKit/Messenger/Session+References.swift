@@ -25,8 +25,8 @@ extension Session {
   func find(_ reference: ConversationReference) throws -> Conversations.Row {
     if let row = try findIfPresent(reference) { return row }
     throw DMError(
-      .unknownConversation, "there is no conversation with '\(reference)' yet; dm-send starts one",
-      subject: reference.description)
+      .unknownConversation, "there is no conversation with '\(reference)' yet",
+      subject: reference.description, remedy: .startConversation)
   }
 
   /// The same, but nil for a direct conversation in which nothing was said yet.
@@ -60,13 +60,11 @@ extension Session {
       }
       if groups.count > 1 { throw try ambiguous("+\(title)", "titled '\(title)'", groups) }
       if let group = groups.first { return group }
-      throw DMError(
-        .unknownConversation, "there is no group '+\(title)' that you are in\(try suggestion(for: title))",
-        subject: "+\(title)")
+      throw try unknownGroup(title)
     case .id(let id):
       if let row = try store.conversations.row(id) { return row }
       throw DMError(
-        .unknownConversation, "there is no conversation '\(id)'; dm-list names yours", subject: id.description)
+        .unknownConversation, "there is no conversation '\(id)'", subject: id.description, remedy: .listConversations)
     }
   }
 
@@ -84,8 +82,8 @@ extension Session {
     }
     return DMError(
       .ambiguousTitle,
-      "\(groups.count) groups are \(what); write the id of one, or name it for yourself with 'dm-conversation name': "
-        + list.joined(separator: ", ") + (groups.count > 3 ? ", …" : ""), subject: reference)
+      "\(groups.count) groups are \(what)", subject: reference, remedy: .chooseGroup,
+      detail: ": " + list.joined(separator: ", ") + (groups.count > 3 ? ", …" : ""))
   }
 
   /// The number of a message in a conversation.
@@ -96,8 +94,8 @@ extension Session {
     case .id(let id):
       if let place = try store.messages.place(of: id), place.conversation == row.key { return place.seq }
       throw DMError(
-        .unknownMessage, "there is no message '\(id)' in that conversation; dm-tail prints its ids",
-        subject: id.description)
+        .unknownMessage, "there is no message '\(id)' in that conversation",
+        subject: id.description, remedy: .listMessagesOfConversation)
     case .number(let number, let other):
       if let other, try find(other).key != row.key {
         throw DMError(
@@ -132,7 +130,7 @@ extension Session {
         .badReference, "'\(number)' alone names no message; write CONVERSATION:\(number)", subject: String(number))
     case .id(let id):
       guard let place = try store.messages.place(of: id) else {
-        throw DMError(.unknownMessage, "there is no message '\(id)'; dm-tail prints ids", subject: id.description)
+        throw DMError(.unknownMessage, "there is no message '\(id)'", subject: id.description, remedy: .listMessages)
       }
       guard try store.members.participates(me, in: place.conversation) else {
         throw DMError(
@@ -158,8 +156,8 @@ extension Session {
     if let message = try store.messages.seen(at: place, as: viewer ?? self.viewer) { return (row, message) }
     throw DMError(
       .unknownMessage,
-      "the message '\(reference)' is not there any more, or not for you; dm-tail prints those that are",
-      subject: reference.description)
+      "the message '\(reference)' is not there any more, or not for you",
+      subject: reference.description, remedy: .listVisibleMessages)
   }
 
   /// The numbers that ranges mean to the user, unsorted.

@@ -48,7 +48,7 @@ extension Session {
     guard try viewer.hasBlocked(other) else { return }
     let handle = try store.users.handle(other)
     throw DMError(
-      .notAllowed, "you block '\(handle)'; 'dm-user unblock \(handle)' first", subject: handle.description)
+      .notAllowed, "you block '\(handle)'", subject: handle.description, remedy: .unblock(handle))
   }
 
   /// Whether one may change a message for all: one's own that was said, not announced.

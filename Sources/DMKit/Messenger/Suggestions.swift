@@ -1,9 +1,12 @@
 extension Session {
   func unknownUser(_ handle: String) throws -> DMError { try messenger.unknownUser(handle, store, knownTo: me) }
 
-  /// What to try instead of a conversation that does not exist.
-  func suggestion(for name: String) throws -> String {
-    try messenger.suggestion(for: name, store, knownTo: me, orElse: "dm-list names yours")
+  /// The error for a group that does not exist.
+  func unknownGroup(_ title: String) throws -> DMError {
+    let suggestion = try messenger.suggestion(for: title, store, knownTo: me)
+    return DMError(
+      .unknownConversation, "there is no group '+\(title)' that you are in\(suggestion ?? "")", subject: "+\(title)",
+      remedy: suggestion == nil ? .listConversations : nil)
   }
 }
 
@@ -16,14 +19,15 @@ extension Messenger {
     if RangeReference(handle) != nil, Int(handle) == nil {
       return DMError(.unknownUser, "'\(handle)' is not a user; a range follows a conversation", subject: handle)
     }
-    let suggestion = try suggestion(for: handle, store, knownTo: user, orElse: "add them with 'dm-user add'")
-    return DMError(.unknownUser, "there is no user '\(handle)'\(suggestion)", subject: handle)
+    let suggestion = try suggestion(for: handle, store, knownTo: user)
+    return DMError(
+      .unknownUser, "there is no user '\(handle)'\(suggestion ?? "")", subject: handle,
+      remedy: suggestion == nil ? .addUser : nil)
   }
 
-  fileprivate func suggestion(
-    for name: String, _ store: Store, knownTo user: UserKey?, orElse advice: String
-  ) throws -> String {
-    guard suggestionsLeft > 0 else { return "; \(advice)" }
+  /// The end of a clause, with the name that the user may have meant; nil if no name is similar.
+  fileprivate func suggestion(for name: String, _ store: Store, knownTo user: UserKey?) throws -> String? {
+    guard suggestionsLeft > 0 else { return nil }
     suggestionsLeft -= 1
     let wanted = name.lowercased()
     let near = try store.users.names(knownTo: user).map {
@@ -31,8 +35,7 @@ extension Messenger {
     }
     .filter { $0.distance <= max(1, wanted.count / 3) && $0.distance < wanted.count }
     .min { $0.distance < $1.distance }
-    if let near { return "; did you mean '\(near.name)'?" }
-    return "; \(advice)"
+    return near.map { "; did you mean '\($0.name)'?" }
   }
 }
 

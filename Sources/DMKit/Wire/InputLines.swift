@@ -68,8 +68,8 @@ struct InputLine {
         if case .object(let attachment) = value { value = attachment["id"] ?? .null }
         guard case .string(let text) = value, let id = Identifier(text) else {
           throw DMError(
-            .badField, "'attachments' has what is no attachment; write the lines of dm-attach, or their ids",
-            subject: "attachments")
+            .badField, "'attachments' has what is no attachment", subject: "attachments",
+            remedy: .writeAttachments)
         }
         return id
       }
@@ -107,7 +107,7 @@ extension Outgoing {
     self = try InputLine.read(line) { line in
       for name in ["ack", "react", "read"] where line.has(name) {
         throw DMError(
-          .badField, "'\(name)' is for the lines of a consumer; add --consumer NAME, or leave it out", subject: name)
+          .badField, "'\(name)' is for the lines of a consumer", subject: name, remedy: .nameConsumer)
       }
       return try Outgoing(line)
     }

@@ -205,10 +205,13 @@ extension Marked: Record {
 package struct ErrorRecord: Record, Sendable {
   package let line: Int?
   package let error: DMError
+  package let message: String
 
-  package init(line: Int?, _ error: DMError) {
+  /// - Parameter message: the error's, with the words of its remedy.
+  package init(line: Int?, _ error: DMError, message: String) {
     self.line = line
     self.error = error
+    self.message = message
   }
 
   package func write(to json: inout JSONWriter) {
@@ -219,7 +222,7 @@ package struct ErrorRecord: Record, Sendable {
       json.member("retryable", error.code.isRetryable)
       json.member("subject", error.subject)
       json.member("nonce", error.nonce)
-      json.member("message", error.message)
+      json.member("message", message)
     }
   }
 }

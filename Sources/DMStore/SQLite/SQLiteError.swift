@@ -8,17 +8,17 @@ extension DMError {
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
       self.init(.busy, "the store is busy; try again")
     case SQLITE_NOTADB:
-      self.init(.storeForeign, "that is no store of dm: its dm.sqlite is not a database; name another --store")
+      self.init(.storeForeign, "that is no store of dm: its dm.sqlite is not a database", remedy: .nameStore)
     case SQLITE_CORRUPT:
       self.init(.storeDamaged, "the store is damaged (\(detail)); restore a backup")
     case SQLITE_CONSTRAINT:
       self.init(
-        .storeDamaged, "the store is damaged: its rows do not fit (\(detail)); see 'dm-doctor check --deep'")
+        .storeDamaged, "the store is damaged: its rows do not fit (\(detail))", remedy: .checkDeeply)
     case SQLITE_ERROR where detail.contains("integer overflow"):
-      self.init(.storeDamaged, "the store is damaged: it names numbers that are too large; see 'dm-doctor check'")
+      self.init(.storeDamaged, "the store is damaged: it names numbers that are too large", remedy: .check)
     case SQLITE_ERROR where !ownFaults.contains(where: detail.contains):
       self.init(
-        .storeDamaged, "the store is damaged: its schema is not what dm makes (\(detail)); see 'dm-doctor check'")
+        .storeDamaged, "the store is damaged: its schema is not what dm makes (\(detail))", remedy: .check)
     case SQLITE_FULL:
       self.init(.inputOutput, "the disk is full; nothing was written: free some space and try again")
     case SQLITE_READONLY:

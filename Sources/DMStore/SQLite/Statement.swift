@@ -154,7 +154,7 @@ package struct Statement: ~Copyable {
   private borrowing func damage(_ what: String) -> DMError {
     DMError(
       .storeDamaged,
-      "the store is damaged: it names \(what); 'dm-doctor repair' corrects counts, 'check --deep' says more")
+      "the store is damaged: it names \(what)", remedy: .repairCounts)
   }
 
   package borrowing func text(_ column: Int32) -> String {

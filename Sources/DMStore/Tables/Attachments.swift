@@ -35,7 +35,7 @@ package struct Attachments {
     let id = row.identifier(Column.id)
     guard let kind = Attachment.Kind(number: row.int64(Column.kind)),
       let hash = row.withBytes(Column.sha256, { $0.flatMap(ContentHash.init) })
-    else { throw DMError(.storeDamaged, "the attachment '\(id)' cannot be read; see 'dm-doctor check --deep'") }
+    else { throw DMError(.storeDamaged, "the attachment '\(id)' cannot be read", remedy: .checkDeeply) }
     var attachment = Attachment(
       id: id, kind: kind, name: row.text(Column.name), mimeType: row.text(Column.mimeType),
       sizeBytes: row.int(Column.sizeBytes), sha256: hash)

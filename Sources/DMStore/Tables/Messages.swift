@@ -153,8 +153,8 @@ package struct Messages {
     guard row.lastSeq > 0, try identifier(of: Place(conversation: row.key, seq: row.lastSeq)) == nil else { return }
     throw DMError(
       .storeDamaged,
-      "the conversation '\(row.typed)' does not have its last message, number \(row.lastSeq); 'dm-doctor repair' corrects that",
-      subject: row.typed)
+      "the conversation '\(row.typed)' does not have its last message, number \(row.lastSeq)",
+      subject: row.typed, remedy: .repair)
   }
 
   package func seen(at place: Place, as viewer: Viewer) throws -> Message? {

@@ -114,7 +114,7 @@ struct FollowerDeliveryTests {
     let follower = try Follower(bob, query())
     let events = try #require(try follower.next())
     do {
-      let lock = try FileLock(path: store.location.lock, milliseconds: 5000, busy: "")
+      let lock = try FileLock(path: store.location.lock, milliseconds: 5000, busy: DMError(.busy, ""))
       try follower.markDelivered(events)
       #expect(try follower.next()?.map(\.summary) == ["caught up"])
       _ = consume lock

@@ -29,7 +29,7 @@ struct ConsumersTests {
     let bob = try store.messenger("bob")
     let fault = try fault { try Follower(bob, query()) }
     #expect(fault?.code == .usage)
-    #expect(fault?.message.contains("--cursor") == true)
+    #expect(fault?.remedy == .chooseStart)
     #expect(try bob.consumers().isEmpty)
   }
 

@@ -88,7 +88,7 @@ struct RecordsTests {
       MessagingEvent.deliveryReceipt(receipt(.delivery, in: "ops"), cursor), marked(in: "ops"),
       MessagingEvent.messageDeleted(deletion, cursor), MessagingEvent.reaction(reaction("👍"), cursor),
       report("r", "t"),
-      ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s").answering(nonce: "n")),
+      ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s").answering(nonce: "n"), message: "m"),
     ] + stream(message, conversation) + upkeepRecords(isFull: true)
   }
 
@@ -101,7 +101,7 @@ struct RecordsTests {
       bareMessage, bareAttachment, bareConversation, receipt(.read), receipt(.delivery, at: nil), marked(in: nil),
       deletion, reaction(nil),
       report(nil, nil),
-      ErrorRecord(line: nil, DMError(.busy, "m")),
+      ErrorRecord(line: nil, DMError(.busy, "m"), message: "m"),
     ] + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false)
   }
 

@@ -11,7 +11,7 @@ extension RecordsTests {
     let table = DumpedTable(name: "user", columns: ["id", "bio"], key: ["id"])
     let consumer = Statistics.Consumer(user: bob, name: "bot", behindCount: 1, usedAt: time, warning: .late)
     return [
-      Finding(check: .digests, subject: text, message: "m"),
+      FindingRecord(Finding(check: .digests, subject: text, message: "m"), message: "m"),
       Backup(path: "p", storeID: id, sizeBytes: 1, messageCount: 2, createdAt: time, lastUsedAt: last),
       DumpHeader(schema: 3, storeID: id, createdAt: time, lastUsedAt: last),
       DumpRow(table: table, values: [.integer(1), isFull ? .text([0x41]) : .null]),

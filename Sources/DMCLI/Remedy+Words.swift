@@ -1,0 +1,77 @@
+package import DMKit
+
+extension DMError {
+  /// The message with what to type next.
+  package var text: String {
+    guard let remedy else { return message }
+    // These words name the program of the other process, so they replace the message.
+    if case .endOtherStream = remedy { return remedy.words }
+    return message(adding: remedy.suffix)
+  }
+}
+
+extension Finding {
+  /// The message with what to type next.
+  package var text: String { message + (remedy?.suffix ?? "") }
+}
+
+extension Remedy {
+  /// What to type, as the end of an error.
+  fileprivate var words: String {
+    switch self {
+    case .addUser: "add them with 'dm-user add'"
+    case .startConversation: "dm-send starts one"
+    case .listConversations: "dm-list names yours"
+    case .chooseGroup: "write the id of one, or name it for yourself with 'dm-conversation name'"
+    case .clearOwnName(let name): "or clear that one with dm-conversation name '+\(name)' ''"
+    case .unblock(let handle): "'dm-user unblock \(handle)' first"
+    case .listMessages: "dm-tail prints ids"
+    case .listMessagesOfConversation: "dm-tail prints its ids"
+    case .listVisibleMessages: "dm-tail prints those that are"
+    case .keepDraft: "dm-send --draft keeps one"
+    case .getSentMessage: "or --once to get that message"
+
+    case .sendAsFile: "--as-file sends it as it is"
+    case .pipeContent: "pipe its content into dm-attach and write '-' in place of the name"
+    case .raiseMaximumSize: "--max-size allows more"
+    case .listAttachments: "'dm-attach --list' names what is there"
+    case .listAttachmentsOfConversation: "'dm-attach --list' names what a conversation has"
+    case .writeAttachments: "write the lines of dm-attach, or their ids"
+    case .saveContent: "leave out --thumbnail"
+    case .nameFolder: "or name another with -o"
+    case .nameFileOrReplace: "name another with -o, or say --force"
+    case .replaceFile: "or say --force"
+
+    case .takeCursor: "take one from a line of dm-tail -f"
+    case .takePageCursor: "take one from a line of dm-list"
+    case .startAnew: "begin with --cursor start or now"
+    case .chooseStart: "say where it begins: --cursor start, now or CURSOR"
+    case .acceptGap: "look at the conversations again, then say --accept-gap to go on"
+    case .makeConsumer: "dm-tail -f --consumer makes one"
+    case .nameConsumer: "add --consumer NAME, or leave it out"
+    case .endOtherStream(let name): "another dm-tail streams the consumer '\(name)'; end that one first"
+
+    case .createStore: "sending or 'dm-user add' creates one"
+    case .nameStore: "name another --store"
+    case .nameStoreOrRestore: "name another --store, or restore one"
+    case .nameStoreToRestore: "name another --store to restore into"
+    case .waitLonger: "or wait longer by --busy-timeout"
+    case .check: "see 'dm-doctor check'"
+    case .checkDeeply: "see 'dm-doctor check --deep'"
+    case .repair: "'dm-doctor repair' corrects that"
+    case .repairCounts: "'dm-doctor repair' corrects counts, 'check --deep' says more"
+    case .repairFinding: "dm-doctor repair corrects it"
+    case .repairSearchIndex: "dm-doctor repair makes it anew"
+    case .acceptLoss: "or go on without them by 'dm-doctor repair'"
+    case .removeForeignPart(let statement):
+      "save what is there with 'dm-doctor dump', or remove it with sqlite3(1): \(statement)"
+
+    case .dump: "'dm-doctor dump' prints the store as lines"
+    case .leaveOutDamaged: "or say --damaged to leave it out"
+    case .takeDamaged: "see 'dm-doctor check --deep', or say --damaged to take it along"
+    }
+  }
+
+  /// The words as they follow what failed: after a comma if they are one more choice.
+  fileprivate var suffix: String { (words.hasPrefix("or ") ? ", " : "; ") + words }
+}

@@ -1,0 +1,65 @@
+/// What helps after an error or a finding.
+///
+/// The library does not know how a user asks for that: the programs of the suite put each remedy into words, and a program
+/// that embeds the library has words of its own.
+package enum Remedy: Equatable, Sendable {
+  // Users, conversations and messages.
+  case addUser
+  case startConversation
+  case listConversations
+  /// Several groups have the title.
+  case chooseGroup
+  /// The user has given another conversation the name.
+  case clearOwnName(String)
+  case unblock(Handle)
+  case listMessages
+  case listMessagesOfConversation
+  case listVisibleMessages
+  case keepDraft
+  /// The message that the nonce was used for.
+  case getSentMessage
+
+  // Attachments and files.
+  case sendAsFile
+  case pipeContent
+  case raiseMaximumSize
+  case listAttachments
+  case listAttachmentsOfConversation
+  case writeAttachments
+  case saveContent
+  case nameFolder
+  case nameFileOrReplace
+  case replaceFile
+
+  // Cursors and consumers.
+  case takeCursor
+  case takePageCursor
+  case startAnew
+  case chooseStart
+  case acceptGap
+  case makeConsumer
+  case nameConsumer
+  /// Another process streams the consumer of that name.
+  case endOtherStream(String)
+
+  // The store.
+  case createStore
+  case nameStore
+  case nameStoreOrRestore
+  case nameStoreToRestore
+  case waitLonger
+  case check
+  case checkDeeply
+  case repair
+  case repairCounts
+  case repairFinding
+  case repairSearchIndex
+  case acceptLoss
+  /// A statement of SQL that removes a trigger or a view.
+  case removeForeignPart(String)
+
+  // Backups and dumps.
+  case dump
+  case leaveOutDamaged
+  case takeDamaged
+}

@@ -1,0 +1,42 @@
+import DMKit
+import Testing
+
+@testable import DMCLI
+
+/// How the words of a remedy join what failed.
+struct RemedyTests {
+  @Test func `an error without a remedy is printed as it is`() {
+    #expect(DMError(.busy, "the store is busy").text == "the store is busy")
+  }
+
+  @Test func `words follow a semicolon, and one more choice a comma`() {
+    let unknown = DMError(.unknownUser, "there is no user 'bob'", remedy: .addUser)
+    #expect(unknown.message == "there is no user 'bob'")
+    #expect(unknown.text == "there is no user 'bob'; add them with 'dm-user add'")
+    let taken = DMError(.cannotCreate, "'x' is there; name another file", remedy: .replaceFile)
+    #expect(taken.text == "'x' is there; name another file, or say --force")
+  }
+
+  @Test func `the detail of an error follows the words`() {
+    let error = DMError(.ambiguousTitle, "2 groups are titled 'g'", remedy: .chooseGroup, detail: ": A, B")
+    #expect(error.message == "2 groups are titled 'g': A, B")
+    #expect(
+      error.text
+        == "2 groups are titled 'g'; write the id of one, or name it for yourself with 'dm-conversation name': A, B")
+    #expect(error.adding("; why").text.hasSuffix(": A, B; why"))
+  }
+
+  @Test(arguments: [1000, 1023, 1024, 1025, 2000])
+  func `a message is cut after 1,024 bytes with its words`(length: Int) {
+    let clause = String(repeating: "x", count: length)
+    let error = DMError(.badField, clause, remedy: .nameConsumer)
+    #expect(error.message == (length > 1024 ? clause.prefix(1024) + "…" : clause[...]))
+    #expect(error.text == (clause + "; add --consumer NAME, or leave it out").prefix(1024) + "…")
+  }
+
+  @Test func `a finding has the same words`() {
+    #expect(Finding(check: .files, subject: nil, message: "m").text == "m")
+    let finding = Finding(check: .counts, subject: "s", message: "its count is 1", remedy: .repairFinding)
+    #expect(finding.text == "its count is 1; dm-doctor repair corrects it")
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+/// What failed comes from the library, and what to type next from the program.
+@Suite struct ErrorTextTests {
+  private func fixture() throws -> ToolFixture {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bob", "carol")
+    try f.done("dm-send", ["bob", "hello", "--nonce", "n"], as: "alice")
+    try f.done("dm-user", ["block", "carol"], as: "alice")
+    return f
+  }
+
+  @Test(arguments: [
+    ("dm-send zebedee x", "there is no user 'zebedee'; add them with 'dm-user add'"),
+    ("dm-send bbo x", "there is no user 'bbo'; did you mean 'bob'?"),
+    ("dm-send +nothing x", "there is no group '+nothing' that you are in; dm-list names yours"),
+    ("dm-send carol x", "you block 'carol'; 'dm-user unblock carol' first"),
+    ("dm-send bob --from-draft", "there is no draft in 'bob'; dm-send --draft keeps one"),
+    (
+      "dm-send bob y --nonce n",
+      "the nonce 'n' named something else before; use a new one, or --once to get that message"
+    ),
+    ("dm-tail --cursor x", "'x' is not a cursor of a stream; take one from a line of dm-tail -f"),
+    ("dm-tail --cursor c1-1", "the cursor 'c1-1' is another store's; begin with --cursor start or now"),
+    ("dm-tail -f --consumer c", "the consumer 'c' is new; say where it begins: --cursor start, now or CURSOR"),
+    ("dm-tail --forget c", "'alice' has no consumer 'c'; dm-tail -f --consumer makes one"),
+    ("dm-doctor backup -", "a backup needs a file; 'dm-doctor dump' prints the store as lines"),
+    ("dm-doctor stats --store /dev/none", "there is no store at '/dev/none'; name another --store, or restore one"),
+  ])
+  func `an error says what failed and what to type next`(call: String, text: String) throws {
+    let f = try fixture()
+    let words = call.split(separator: " ").map(String.init)
+    #expect(try f.run(words[0], Array(words.dropFirst()), as: "alice").stderr == "\(words[0]): \(text)\n")
+  }
+
+  @Test func `an error record has the same message as standard error`() throws {
+    let f = try fixture()
+    let outcome = try f.run("dm-send", as: "alice", stdin: Input(lines: [#"{"conversation":"zebedee","text":"x"}"#]))
+    let message = try #require(try outcome.record["message"]?.string)
+    #expect(message == "there is no user 'zebedee'; add them with 'dm-user add'")
+    #expect(outcome.stderr == "dm-send: line 1: \(message)\n")
+  }
+
+  @Test func `an unknown user where there is no store is followed by its folder`() throws {
+    let f = try ToolFixture()
+    #expect(
+      try f.run("dm-send", ["zebedee", "x"], as: "alice").stderr
+        == "dm-send: there is no user 'zebedee'; add them with 'dm-user add'; there is no store at '\(f.store)' yet\n")
+  }
+
+  @Test func `a title of several groups is followed by their ids`() throws {
+    let f = try fixture()
+    for _ in 1...2 { try f.done("dm-conversation", ["create", "--title", "g", "bob"], as: "alice") }
+    let error = try f.run("dm-send", ["+g", "x"], as: "alice").stderr
+    let words = "write the id of one, or name it for yourself with 'dm-conversation name'"
+    #expect(error.hasPrefix("dm-send: 2 groups are titled 'g'; \(words): "), "\(error)")
+    #expect(error.matches(of: /[0-9a-f]{8}-[0-9a-f-]{27} \(alice, bob; last active/).count == 2, "\(error)")
+  }
+
+  @Test func `a backup does not replace another file`() throws {
+    let f = try fixture()
+    let path = f.directory + "/file"
+    try Data().write(to: URL(filePath: path))
+    #expect(
+      try f.run("dm-doctor", ["backup", path], as: "alice").stderr
+        == "dm-doctor: '\(path)' is there and is not a backup of a store; name another file, or say --force\n")
+  }
+
+  @Test func `a finding says that a repair corrects it, in both forms`() throws {
+    let f = try fixture()
+    _ = try f.sql("UPDATE message SET reaction_count = 1")
+    let text = "its count of reactions is 1 instead of 0; dm-doctor repair corrects it"
+    let record = try f.run("dm-doctor", ["check", "--deep"], as: "alice").record
+    #expect(record["message"]?.string == text)
+    let line = try f.run("dm-doctor", ["check", "--deep", "--text"], as: "alice").stdout
+    #expect(line == "counts: \(record["subject"]?.string ?? ""): \(text)\n")
+  }
+}
