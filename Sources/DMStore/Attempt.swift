@@ -1,10 +1,10 @@
 internal import DMModel
 
-/// Does what may be left out when it cannot be done now.
+/// Runs work that can be left undone, and ignores the errors `busy`, `read_only_store` and `io_error`.
 ///
-/// A disk that fails shows at the next reading; one that is full does not keep anybody from reading.
+/// A failing disk shows at the next read; a full disk must not prevent reading.
 ///
-/// - Returns: whether it was done.
+/// - Returns: whether the work was done.
 package func attempt(_ body: () throws -> Void) throws -> Bool {
   do {
     try body()

@@ -4,21 +4,22 @@ package import DMSystem
 // Reads: store.
 // Writes: change.
 
-/// What `store.lock` says about the last commit, so that what the log lost is noticed.
+/// The last commit as recorded in `store.lock`, so that commits lost with the WAL are noticed.
 ///
-/// It is written before and after each commit and never synced: a power loss leaves an older one, whose `rev` is lower
-/// and so claims less, or one that is not synced, which costs the next writer one look at the log.
+/// The mark is written before and after each commit and never synced. After a power loss the file has an older mark,
+/// whose lower `rev` claims less, or a mark that is not synced, which makes the next writer write the WAL again.
 package struct CommitMark: Equatable {
-  /// Whether all commits are known to be on the disk.
+  /// Whether all commits are certainly on the disk.
   ///
-  /// False from before a commit until it has returned, and so after a writer that was killed or whose sync failed.
+  /// It is false from before a commit until the commit has returned. It stays false if the writer is killed or its sync
+  /// fails.
   var isSynced: Bool
   /// The store's id: another database may have been put into the folder.
   var store: Identifier
-  /// The last change that was committed.
+  /// The last committed change.
   var rev: Rev
 
-  /// The bytes of one.
+  /// The length of a mark in bytes.
   static let length = 64
   private static let (synced, unsynced) = ("synced", "commit")
 
@@ -26,7 +27,7 @@ package struct CommitMark: Equatable {
     (self.isSynced, self.store, self.rev) = (isSynced, store, rev)
   }
 
-  /// Nil of anything else, such as the empty file that older versions leave.
+  /// Parses a mark; nil for other bytes, such as the empty file that older versions leave.
   init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.length, bytes.last == UInt8(ascii: "\n") else { return nil }
     let words = bytes.dropLast().split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
@@ -36,7 +37,7 @@ package struct CommitMark: Equatable {
     self.init(isSynced: words[0] == Self.synced, store: store, rev: Rev(number: number))
   }
 
-  /// A line: `synced`, or `commit` while it is not; the id; the change in 19 digits.
+  /// One line: `synced` or `commit` (not synced), the store's id, and the number of the change in 19 digits.
   var bytes: [UInt8] {
     let digits = String(rev.number)
     let zeros = String(repeating: "0", count: 19 - digits.utf8.count)
@@ -45,14 +46,16 @@ package struct CommitMark: Equatable {
 }
 
 extension StoreLocation {
-  /// The mark as it is now, without waiting for a writer; nil when there is none, or it cannot be read.
+  /// Reads the mark without waiting for a writer; nil if there is none or the file cannot be read.
   func commitMark() -> CommitMark? { readFile(lock, limit: CommitMark.length).flatMap(CommitMark.init) }
 
-  /// Whether something was committed here: only then is there a mark with a change, or a bell.
+  /// Whether the store was used: its mark has a change, or it has the file `bell`, which only a store with tables gets.
   private var wasUsed: Bool { commitMark().map { $0.rev > .zero } ?? false || fileExists(bell) }
 
-  /// - Parameter isEmpty: looks again, because another process may have made the tables meanwhile.
-  /// - Throws: `store_damaged` for a store that was used and has no tables, or no database, any more.
+  /// Refuses a store that was used before and is now empty.
+  ///
+  /// - Parameter isEmpty: checks again, because another process may have created the tables since.
+  /// - Throws: `store_damaged` if the store was used and no longer has its tables or its database.
   func refuseEmptied(_ isEmpty: () throws -> Bool) throws {
     guard wasUsed, try isEmpty() else { return }
     throw DMError(
@@ -63,25 +66,27 @@ extension StoreLocation {
 }
 
 extension Store {
-  /// The id of the store and its last change, as they are in the transaction under way.
+  /// The store's id and its last change, as the current transaction sees them.
   private func currentMark() throws -> CommitMark {
-    // AUTOINCREMENT keeps the largest number that was ever given (sqlite.org/autoinc.html).
+    // AUTOINCREMENT stores the largest number it ever assigned (sqlite.org/autoinc.html).
     var statement = try connection.prepare(
       "SELECT uuid, (SELECT seq FROM sqlite_sequence WHERE name = 'change') FROM store")
     guard try statement.step() else { return CommitMark(store: Identifier(high: 0, low: 0), rev: .zero) }
     return CommitMark(store: statement.identifier(0), rev: statement.rev(1))
   }
 
-  /// What the mark says that the store does not have.
+  /// Compares the mark with the change log.
   ///
-  /// - Returns: the last change that was committed and the last that is there; nil when none is missing.
+  /// - Returns: the last change that the mark names and the last that the store has; nil if none is missing.
   func missingChanges(_ mark: CommitMark? = nil) throws -> (committed: Rev, present: Rev)? {
     guard let mark = mark ?? location.commitMark() else { return nil }
     let current = try currentMark()
     return mark.store == current.store && mark.rev > current.rev ? (mark.rev, current.rev) : nil
   }
 
-  /// - Throws: `store_damaged` when commits are missing.
+  /// Refuses a store whose change log ends before the mark.
+  ///
+  /// - Throws: `store_damaged` if commits are missing.
   package func refuseMissingChanges(_ mark: CommitMark? = nil) throws {
     guard let missing = try missingChanges(mark) else { return }
     throw DMError(
@@ -91,10 +96,10 @@ extension Store {
       subject: location.directory, remedy: .acceptLoss)
   }
 
-  /// Starts the change log anew after the last change that was committed, so that no number is given twice and that followers
-  /// and consumers get a gap.
+  /// Restarts the change log after the last committed change, so that no number is assigned twice, and followers and
+  /// consumers get a gap.
   ///
-  /// - Returns: how many changes were lost.
+  /// - Returns: the number of lost changes.
   package func acceptLoss() throws -> Int {
     guard let missing = try missingChanges() else { return 0 }
     try connection.execute("DELETE FROM change")
@@ -107,27 +112,30 @@ extension Store {
     return Int(missing.committed.number - missing.present.number)
   }
 
-  /// Has everything that others committed on the disk, within a write transaction.
+  /// Makes sure that all earlier commits are on the disk.
   ///
-  /// A writer that was killed before its sync, or whose sync failed, leaves commits that SQLite takes from the log, and that
-  /// only the page cache may have. Syncing is not enough then: after a failed sync Linux takes the pages for written
-  /// (wiki.postgresql.org/wiki/Fsync_Errors), so the log is written again, as it reads.
+  /// Call it within a write transaction.
   ///
-  /// - Returns: the mark that was found.
+  /// A writer that was killed before its sync, or whose sync failed, leaves commits that SQLite reads from the WAL,
+  /// although they may be in the page cache only. Another sync is not enough: after a failed sync Linux treats the
+  /// pages as written (wiki.postgresql.org/wiki/Fsync_Errors). Therefore the contents of the WAL are read and written
+  /// again.
+  ///
+  /// - Returns: the mark that was in the file.
   func syncCommits(under lock: borrowing FileLock) throws -> CommitMark? {
     var mark = CommitMark(try lock.read(CommitMark.length))
     if mark?.isSynced == true { return mark }
     try connection.rewriteLog()
-    // The log's name, too: it may have been made by a process that was killed.
+    // The directory entry of the WAL, too: a process that was killed may have created the file.
     try syncToDisk(location.directory)
     mark?.isSynced = true
     if let mark { try lock.write(mark.bytes) }
     return mark
   }
 
-  /// Commits, and has the mark say so.
+  /// Commits, and records the commit in the mark.
   ///
-  /// - Parameter mark: what the file says now; nil when it holds none.
+  /// - Parameter mark: the mark in the file now; nil if it has none.
   package func commit(_ transaction: consuming Transaction, _ mark: CommitMark?, under lock: borrowing FileLock) throws
   {
     let new = try currentMark()
@@ -135,11 +143,11 @@ extension Store {
     before.isSynced = false
     try lock.write(before.bytes)
     try transaction.commit()
-    // Where this fails, the next writer syncs once more.
+    // If this fails, the next writer syncs again.
     _ = try attempt { try lock.write(new.bytes) }
   }
 
-  /// Has what was read on the disk, before a program answers that nothing is left to do.
+  /// Makes sure that the state that was read is on the disk, before a program answers that there is nothing to do.
   package func confirm() throws {
     if location.commitMark()?.isSynced == false { try write {} }
   }

@@ -1,7 +1,8 @@
 package import DMModel
 
-/// A number that changes with each bit of what is put into it: FNV-1a with 64 bits
-/// (draft-eastlake-fnv), whose every step can be undone, so that no single change is lost.
+/// A 64-bit digest that changes with each bit of its input: FNV-1a (draft-eastlake-fnv).
+///
+/// Each of its steps is reversible, so no single change is lost.
 package struct Digest {
   package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -9,9 +10,9 @@ package struct Digest {
 
   package var stored: Int64 { Int64(bitPattern: value) }
 
-  /// The same with its bits mixed, to be summed: the same small change of two rows must not add up to nothing.
+  /// The digest with its bits mixed, for sums: otherwise the same small change in two rows could add up to nothing.
   ///
-  /// The end of MurmurHash3, which can be undone, too.
+  /// This is the last step of MurmurHash3, which is reversible, too.
   var mixed: UInt64 {
     var mixed = (value ^ (value >> 33)) &* 0xFF51_AFD7_ED55_8CCD
     mixed = (mixed ^ (mixed >> 33)) &* 0xC4CE_B9FE_1A85_EC53
@@ -22,7 +23,7 @@ package struct Digest {
 
   package mutating func add(_ bytes: some Sequence<UInt8>) {
     var digest = self
-    // A `String.UTF8View` hands its bytes on one after the other, which takes five times as long.
+    // Iterating over a `String.UTF8View` byte by byte takes five times as long.
     let isDone: Void? = bytes.withContiguousStorageIfAvailable { for byte in $0 { digest.add(byte) } }
     if isDone == nil { for byte in bytes { digest.add(byte) } }
     self = digest
@@ -38,27 +39,29 @@ package struct Digest {
 
   package mutating func add(text: (some Collection<UInt8>)?) {
     guard let text else { return add(nil as Int64?) }
-    // The length first, so that no two texts run into each other.
+    // The length first, so that the digest depends on where one text ends and the next begins.
     add(Int64(text.count))
     add(text)
   }
 }
 
 extension Store {
-  /// A table whose rows bear digests of what they have.
+  /// A table in which each row has a digest of its columns.
   package struct DigestedRows: Sendable {
     package let name: String
-    /// The column of its key.
+    /// The key column.
     package var key = "id"
-    /// What a digest is made of: numbers, then texts and blobs.
+    /// The digested columns: numbers, then texts and blobs, then `laterCount` numbers.
     package let columns: String
     let numberCount: Int32
     let textCount: Int32
-    /// Numbers at the end that came with a later schema: NULL adds nothing, so that older digests stay right.
+    /// The number of columns that a later schema added.
+    ///
+    /// They are numbers, and NULL adds nothing, so older digests stay valid.
     var laterCount: Int32 = 0
-    /// The column that may be long.
+    /// The column whose values may be long.
     package let longest: String
-    /// What a row is called.
+    /// The words that identify a row in a finding.
     package let reference: @Sendable (RowNumber, Store) throws -> String
 
     package static let message = DigestedRows(
@@ -85,7 +88,7 @@ extension Store {
 
     package static let all = [message, attachment, change, consumer]
 
-    /// Its rows of some keys, in their order.
+    /// The rows in a range of keys, in ascending order.
     package func rows(_ keys: ClosedRange<RowNumber>, of connection: borrowing Connection) throws -> Statement {
       var rows = try connection.prepare(
         text: "SELECT \(key), digest, \(columns) FROM \(name) WHERE \(key) BETWEEN ? AND ? ORDER BY \(key)")
@@ -94,10 +97,10 @@ extension Store {
       return rows
     }
 
-    /// Whether one of them is as it was written.
+    /// Whether the digest of a row matches its columns.
     package func matchesDigest(_ row: borrowing Statement) -> Bool { row.optionalInt64(1) == digest(row) }
 
-    /// Reads bytes, not characters: what is no UTF-8 any more must not be repaired on the way.
+    /// Reads bytes, not characters: decoding would repair invalid UTF-8 and hide the damage.
     private func digest(_ row: borrowing Statement) -> Int64 {
       var digest = Digest()
       let texts = 2 + numberCount
@@ -108,7 +111,7 @@ extension Store {
       return digest.stored
     }
 
-    /// Writes the digests of rows that were changed.
+    /// Writes the digests of changed rows.
     func writeDigests(_ keys: ClosedRange<RowNumber>, on connection: borrowing Connection) throws {
       var rows = try rows(keys, of: connection)
       while try rows.step() {
@@ -120,7 +123,7 @@ extension Store {
     }
   }
 
-  /// Writes the digest of a row that was changed.
+  /// Writes the digest of a changed row.
   func writeDigest(of key: some RowKey, in table: DigestedRows) throws {
     let number = RowNumber(number: key.number)
     try table.writeDigests(number...number, on: connection)
@@ -128,6 +131,6 @@ extension Store {
 }
 
 extension ClosedRange<RowNumber> {
-  /// Every row.
+  /// The range of all row numbers.
   package static var all: Self { RowNumber(number: .min)...RowNumber(number: .max) }
 }

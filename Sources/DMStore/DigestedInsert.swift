@@ -2,15 +2,15 @@ internal import DMModel
 
 /// An insert into a table whose rows have digests.
 ///
-/// Each value is bound and added to the digest at once, in the order of the table's columns: the order stands in
-/// `Store.DigestedRows` alone.
+/// Each value is bound and added to the digest in one call, in the column order that `Store.SealedTable` defines.
 struct DigestedInsert: ~Copyable {
   private var statement: Statement
   private var digest = Digest()
 
+  ///
   /// - Parameters:
-  ///   - name: a literal of its own, by which the statement is found again.
-  ///   - unsealed: a column that the digest leaves out; bound last.
+  ///   - name: a literal that only this statement uses; its address is the key in the statement cache.
+  ///   - unsealed: a column that is not in the digest; it is bound last.
   init(
     into table: Store.DigestedRows, as name: StaticString, unsealed: String? = nil, _ connection: borrowing Connection
   ) throws {
@@ -32,13 +32,13 @@ struct DigestedInsert: ~Copyable {
     digest.add(text: id?.bytes)
   }
 
-  /// Adds a number of a column that came with a later schema.
+  /// Adds a number of a column that a later schema added.
   mutating func add(later number: Int64?) {
     statement.bind(number)
     if let number { digest.add(number) }
   }
 
-  /// Binds the digest, and hands out the statement for what the digest leaves out.
+  /// Binds the digest, and returns the statement so that the caller can bind the column that is not in the digest.
   consuming func digested() -> Statement {
     statement.bind(digest.stored)
     return statement

@@ -3,9 +3,9 @@ internal import DMSystem
 
 // Writes: store.
 
-/// The schema's steps.
+/// The migrations of the schema.
 ///
-/// A released one is never edited; the number of steps is the schema's version.
+/// A released migration is never edited. The number of migrations is the version of the schema.
 package enum Migration {
   /// Marks a database as a store of dm, in its header (sqlite.org/pragma.html#pragma_application_id).
   package static let applicationID: Int64 = 0x644D_7331
@@ -18,14 +18,16 @@ package enum Migration {
 }
 
 extension Store {
-  /// What the header of a database says.
+  /// The content of a database, according to its header.
   package enum Identity: Equatable {
-    /// Somebody has created the file and not yet its tables.
+    /// The file exists, but has no tables yet.
     case empty
     case version(Int)
   }
 
-  /// - Throws: `store_foreign`, `store_too_new`, or what SQLite says of a file that is no database.
+  /// Reads the header of the database.
+  ///
+  /// - Throws: `store_foreign`, `store_too_new`, or SQLite's error if the file is not a database.
   package func identity() throws -> Identity {
     let version = try version()
     let application = try pragma("PRAGMA application_id")
@@ -48,7 +50,9 @@ extension Store {
     }
   }
 
-  /// - Throws: `store_damaged`, which names a trigger or a view.
+  /// Refuses a store with a trigger or a view.
+  ///
+  /// - Throws: `store_damaged`, which names a trigger or a view and says how to remove it.
   func refuseForeignParts() throws {
     var strays = try connection.prepare(
       "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') LIMIT 1")
@@ -59,10 +63,10 @@ extension Store {
       remedy: .removeForeignPart("DROP \(type.uppercased()) \(quoted(name))"))
   }
 
-  /// Brings the schema up to date.
+  /// Runs the missing migrations.
   ///
-  /// Under the lock, because many may start at once, and with the version read again inside the
-  /// transaction, because another may have come first.
+  /// It holds the write lock, because many processes may start at once, and reads the version again inside the
+  /// transaction, because another process may have run them since.
   func migrate() throws {
     let lock = try writeLock()
     let transaction = try connection.begin(.write)
@@ -80,7 +84,8 @@ extension Store {
       try connection.execute("PRAGMA user_version = \(Migration.steps.count)")
     }
     try commit(transaction, CommitMark(try lock.read(CommitMark.length)), under: lock)
-    // Only now: a switch before the tables are there makes simultaneous starters fail.
+    // After the commit: processes that start at the same time fail if the database switches to WAL before it has
+    // tables.
     try keepLog()
     _ = consume lock
   }
@@ -95,7 +100,7 @@ extension Store {
     try insert.run()
   }
 
-  /// Runs `body` on a new store in memory, of which nothing is kept.
+  /// Runs `body` on a new store in memory, which is then discarded.
   package static func rehearse(_ location: StoreLocation, _ body: (Store) throws -> Void) throws {
     let store = try Store(location, database: ":memory:")
     try store.runSteps(from: 0)
@@ -103,7 +108,7 @@ extension Store {
     try body(store)
   }
 
-  /// Writes the digests that rows of an older schema do not have.
+  /// Writes digests to the rows of an older schema, which have none.
   package func writeDigests(since schema: Int) throws {
     if schema < 3 { try DigestedRows.message.writeDigests(.all, on: connection) }
     if schema < 5 { for table in [DigestedRows.change, .consumer] { try table.writeDigests(.all, on: connection) } }

@@ -1,9 +1,11 @@
 internal import DMModel
 
-/// What a search found, of which the best come out first: a heap, because few of many are wanted.
+/// The hits of a search, returned best first.
+///
+/// They are a heap, because callers want a few of many.
 struct SearchHits {
   struct Hit {
-    /// Less is better.
+    /// Lower is better.
     let rank: Double
     let key: MessageKey
 
@@ -20,9 +22,10 @@ struct SearchHits {
     isHeap = false
   }
 
-  /// The keys of all the best that are equally good, in any order.
+  /// Removes all hits of the best rank and returns their keys, in any order.
   ///
-  /// Up to `few` are taken out one by one, of which each puts the heap in order; if there are more, they are sifted out.
+  /// Up to `few` hits are removed one by one, and each removal restores the heap. If there are more, the rest are
+  /// removed in one pass.
   mutating func popEquals(few: Int) -> [MessageKey] {
     if !isHeap { makeHeap() }
     guard let rank = heap.first?.rank else { return [] }
@@ -67,14 +70,14 @@ struct SearchHits {
   }
 }
 
-/// A set of the keys of messages, a bit each.
+/// A set of message keys, one bit for each key.
 package struct KeySet {
   private var words: [UInt64]
   private var count = 0
 
   var isEmpty: Bool { count == 0 }
 
-  /// - Parameter last: what is larger is never in it.
+  /// - Parameter last: the largest key for which the set must have room.
   init(upTo last: MessageKey) {
     words = Array(repeating: 0, count: Int(max(last.number, 0) >> 6) + 1)
   }
@@ -87,7 +90,7 @@ package struct KeySet {
     count += 1
   }
 
-  /// Whether it was in it.
+  /// Removes a key, and returns whether the set contained it.
   mutating func remove(_ key: MessageKey) -> Bool {
     guard contains(key) else { return false }
     words[Self.word(key)] &= ~Self.bit(key)

@@ -1,20 +1,20 @@
-/// Reads a query: OR of ANDs of NOTs of words that stand side by side, which binds closest.
+/// Parses a query; from the loosest to the tightest, the operators are OR, AND, NOT, and words side by side.
 struct SearchParser {
-  /// It makes no sense as a query.
+  /// The query is not well-formed.
   struct Refusal: Error {}
 
   private var words: SearchWords
   private var next: SearchWords.Word?
   private var depth = 0
 
-  /// FTS5 refuses what is nested deeper than its stack of 100 allows, in which each operator takes up to three places.
+  /// FTS5 refuses expressions that need more than its stack of 100 entries, of which each operator takes up to three.
   static let maximalHeight = 30
 
   init(_ text: String) {
     words = SearchWords(text)
   }
 
-  /// Nil when no word is in it.
+  /// Parses the whole query; nil if it contains no word.
   mutating func query() throws(Refusal) -> SearchTerm? {
     try advance()
     if next == nil { return nil }
@@ -43,7 +43,7 @@ struct SearchParser {
     return Self.one(terms, SearchTerm.all)
   }
 
-  /// `a NOT b NOT c` is what is a and neither b nor c, which nests no deeper for any number of them.
+  /// Parses `a NOT b NOT c` as "a, and neither b nor c", so that the depth does not grow with the number of NOTs.
   private mutating func but() throws(Refusal) -> SearchTerm? {
     let term = try sideBySide()
     var others: [SearchTerm?] = []
@@ -68,7 +68,7 @@ struct SearchParser {
         guard next == .close else { throw Refusal() }
         depth -= 1
       case .and, .or, .not, .close, nil:
-        // Something has to stand on both sides of an operator, and between parentheses.
+        // An operator needs an operand on both sides, and parentheses must not be empty.
         guard !terms.isEmpty else { throw Refusal() }
         return Self.one(terms, SearchTerm.all)
       }
@@ -76,17 +76,17 @@ struct SearchParser {
     }
   }
 
-  /// Leaves out what has no word in it, as FTS5 does with words side by side.
+  /// Joins terms; leaves out those without a word, as FTS5 does with words side by side.
   private static func one(_ terms: [SearchTerm?], _ join: ([SearchTerm]) -> SearchTerm) -> SearchTerm? {
     let terms = terms.compactMap { $0 }
     return terms.count < 2 ? terms.first : join(terms)
   }
 }
 
-/// The words of a query, one after the other.
+/// The tokens of a query, in order.
 struct SearchWords {
   enum Word: Equatable {
-    /// Nil where no word is in it, as in a lone smiley.
+    /// A word or a phrase; nil if it contains no word, as in a lone smiley.
     case term(SearchTerm?)
     case and, or, not
     case open, close
@@ -129,7 +129,7 @@ struct SearchWords {
     throw SearchParser.Refusal()
   }
 
-  /// Up to a space, a quotation mark, or a parenthesis that was not opened in it, as in `main()`.
+  /// Reads up to a space, a quotation mark, or a parenthesis that was not opened in the word; `main()` is one word.
   private mutating func word() -> Word {
     var open = 0
     var end = rest.startIndex

@@ -1,10 +1,10 @@
-/// What a user looks for, as the search index understands it.
+/// A user's query in the syntax of the search index.
 ///
-/// Words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses, as in FTS5 (sqlite.org/fts5.html, section 3). Every word is
-/// handed on in quotes, so that FTS5 never meets a character that it refuses; and what makes no sense as a query is
-/// looked for as it stands, as one phrase. So no query is an error.
+/// It has words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses, as in FTS5 (sqlite.org/fts5.html, section 3).
+/// Every word is passed on in quotes, so that FTS5 never gets a character that it refuses. A text that is not a
+/// well-formed query is searched for as one phrase, so no query is an error.
 package struct SearchQuery: Equatable {
-  /// The expression for MATCH; nil when there is no word in it, so that nothing is found.
+  /// The expression for MATCH; nil if the query contains no word, so that nothing is found.
   let expression: String?
 
   package init(_ text: String) {
@@ -20,15 +20,15 @@ package struct SearchQuery: Equatable {
   }
 }
 
-/// A query as it was understood.
+/// A parsed query.
 indirect enum SearchTerm: Equatable {
-  /// Words that follow each other; the last may be the beginning of one.
+  /// Words in sequence; with `isPrefix`, the last one is a prefix.
   case words(String, isPrefix: Bool)
   case all([SearchTerm])
   case any([SearchTerm])
   case but(SearchTerm, not: SearchTerm)
 
-  /// Nil when no word is in it.
+  /// A phrase; nil if the text contains no word.
   static func phrase(_ text: String, isPrefix: Bool) -> SearchTerm? {
     guard text.unicodeScalars.contains(where: SearchText.isWord) else { return nil }
     return .words(SearchText.indexed(text), isPrefix: isPrefix)
@@ -37,7 +37,7 @@ indirect enum SearchTerm: Equatable {
   var expression: String {
     switch self {
     case .words(let text, let isPrefix):
-      // A quotation mark within is no part of a word, and needs no doubling as a space.
+      // A quotation mark inside is not part of a word; the space that replaces it needs no escape.
       "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: " ") + "\""
         + (isPrefix ? "*" : "")
     case .all(let terms): Self.join(terms, " AND ")
@@ -46,7 +46,7 @@ indirect enum SearchTerm: Equatable {
     }
   }
 
-  /// How many operators stand one in the other.
+  /// The depth of the nested operators.
   var height: Int {
     switch self {
     case .words: 0

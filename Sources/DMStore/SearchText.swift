@@ -1,41 +1,43 @@
-/// Texts as the search index takes them.
+/// Prepares texts for the search index.
 package enum SearchText {
-  /// Stands around each character that is a word: the unit separator, which the tokenizer takes for a space.
+  /// The separator around each character that is a word by itself: the unit separator, which the tokenizer treats as a
+  /// space.
   package static let mark: Unicode.Scalar = "\u{1F}"
 
-  /// What the index makes of a character.
+  /// How a character is indexed.
   package enum Kind {
-    /// What the tokenizer makes of it.
+    /// The tokenizer decides.
     case plain
-    /// A word by itself, because words of its script are not set apart.
+    /// A word by itself, because its script has no spaces between words.
     case alone
     /// A space.
     ///
-    /// The tokenizer knows the characters of about 2012: an emoji that is newer would be a letter of the word before it.
+    /// The tokenizer has the Unicode data of about 2012: it would treat a newer emoji as a letter of the word before
+    /// it.
     case space
   }
 
   package static func kind(of scalar: UInt32) -> Kind {
     switch scalar {
     case ..<0xE00: .plain
-    // Thai, Lao; Burmese; Hangul in parts; Khmer.
+    // Thai, Lao; Burmese; Hangul Jamo; Khmer.
     case 0xE00...0xEFF, 0x1000...0x109F, 0x1100...0x11FF, 0x1780...0x17FF: .alone
-    // Currencies; emoji.
+    // Currency signs; emoji.
     case 0x20A0...0x20CF, 0x1F000...0x1FAFF: .space
-    // Marks of iteration and zero; kana, Bopomofo, letters of Hangul; Han; Hangul.
+    // Iteration marks and the ideographic zero; kana, Bopomofo, Hangul letters; Han; Hangul syllables.
     case 0x3005...0x3007, 0x3040...0x31FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xAC00...0xD7A3: .alone
-    // Han and kana again, for the sake of older character sets; rarer Han.
+    // Han and kana for compatibility with older character sets; rarer Han.
     case 0xF900...0xFAFF, 0xFF66...0xFF9F, 0x20000...0x3FFFF: .alone
     default: .plain
     }
   }
 
-  /// Whether words of its script are not set apart by spaces.
+  /// Whether a character is a word by itself, because its script has no spaces between words.
   package static func standsAlone(_ scalar: Unicode.Scalar) -> Bool { kind(of: scalar.value) == .alone }
 
-  /// The text of which the words are indexed.
+  /// Returns the text whose words are indexed.
   ///
-  /// Most texts have plain characters only and come back as they are, after one look at their bytes.
+  /// Most texts have plain characters only and are returned unchanged, after one pass over their bytes.
   package static func indexed(_ text: String) -> String {
     var text = text
     return text.withUTF8 { bytes in
@@ -47,7 +49,7 @@ package enum SearchText {
   private static func firstSpecial(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     var index = 0
     while index < bytes.count {
-      // What is encoded in one byte or two is plain.
+      // Characters of one or two bytes are plain.
       if bytes[index] < 0xE0 {
         index += 1
       } else if kind(of: scalar(in: bytes, at: index)) != .plain {
@@ -85,7 +87,7 @@ package enum SearchText {
     return result
   }
 
-  /// The character of three or four bytes that begins there; a String's are well formed.
+  /// Decodes the character of three or four bytes at an index; the bytes of a String are valid UTF-8.
   private static func scalar(in bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt32 {
     func tail(_ offset: Int) -> UInt32 { UInt32(bytes[index + offset] & 0x3F) }
     let lead = UInt32(bytes[index])
@@ -94,7 +96,7 @@ package enum SearchText {
       : (lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3)
   }
 
-  /// Whether the index keeps anything of it: a letter, a digit, or a character for private use.
+  /// Whether the index contains a character: a letter, a digit, or a private-use character.
   static func isWord(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII {
       return switch scalar {

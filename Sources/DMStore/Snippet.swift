@@ -1,27 +1,27 @@
 /// The part of a message in which a search found something, on one line.
 public struct Snippet: Equatable, Sendable {
-  /// A part of the snippet that is a hit as a whole, or not at all.
+  /// A part of the snippet that is entirely a hit, or contains none.
   public struct Part: Equatable, Sendable {
-    /// Not empty.
+    /// The text of the part; never empty.
     public let text: String
-    /// Whether the search asked for this part.
+    /// Whether this part matches the search.
     public let isHit: Bool
   }
 
   /// The parts in the order of the text.
   public let parts: [Part]
 
-  /// With what was found between asterisks.
+  /// The text of the snippet, with each hit between double asterisks.
   package var marked: String { parts.map { $0.isHit ? "**\($0.text)**" : $0.text }.joined() }
 }
 
-/// A text of which is known what was found in it, and how it is cut.
+/// A text with its hits, divided into the pieces of which a snippet is made.
 struct HighlightedText {
-  /// Stand around what was found.
+  /// The characters before and after each hit.
   static let hitStart: Unicode.Scalar = "\u{2}"
   static let hitEnd: Unicode.Scalar = "\u{3}"
 
-  /// A piece that is not cut: a word with the spaces after it, or a character that is one.
+  /// A piece that is not cut: a word with the spaces after it, or a character that is a word by itself.
   private struct Piece {
     var end: Int
     var cost: Int
@@ -32,13 +32,17 @@ struct HighlightedText {
   private var isHit: [Bool] = []
   private var pieces: [Piece] = []
 
-  /// What a snippet may cost: twelve words, or as many characters that are words as take their room.
+  /// The maximum cost of a snippet: twelve words, or 36 characters that are words by themselves.
   private static let budget = 36
   private static let costOfWord = 3
-  /// What has no spaces, an address for one, is cut all the same.
+  /// A longer word, such as an address, is cut nevertheless.
   private static let longestPiece = 40
 
-  /// - Parameter highlighted: the text as it was indexed, with the marks of hits; the indexer's own marks are taken out again.
+  /// Divides a text into pieces.
+  ///
+  /// - Parameters:
+  ///   - text: the original text.
+  ///   - highlighted: the indexed text with the marks of hits. The marks of the index itself are removed.
   init(_ text: String, highlighted: String) {
     var originals = text.unicodeScalars.makeIterator()
     var original = originals.next()
@@ -70,7 +74,7 @@ struct HighlightedText {
     if startsHit { pieces[pieces.count - 1].hits += 1 }
   }
 
-  /// The stretch with the most hits, the first of several, and what stands around it.
+  /// Returns the part with the most hits, the first if there are several, with the text around it.
   func snippet() -> Snippet {
     guard !pieces.isEmpty else { return Snippet(parts: []) }
     var (first, last) = (0, 0)

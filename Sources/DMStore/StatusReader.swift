@@ -2,13 +2,13 @@ package import DMModel
 
 // Reads: read_mark.
 
-/// How far messages have come, as one user sees it, for one pass over them.
+/// The statuses and readers of messages, as one user sees them, for one pass over the messages.
 ///
-/// A reader or receiver blocked by the sender does not count, except for themselves: a user who is blocked must not learn
-/// of it from a status. What was looked up is kept: a run of messages that the same users have read costs one query.
+/// A reader or receiver blocked by the sender does not count, except for themselves: blocked users must not learn from
+/// a status that they are blocked. Results are cached: a run of messages that the same users have read costs one query.
 package final class StatusReader {
   private final class Known {
-    /// The two participants who received most: the sender may be one of them.
+    /// The two participants with the highest delivered message; one of them may be the sender.
     let delivered: [(user: UserKey, seq: Int)]
     var range: SeqRange?
     var isRead = false
@@ -26,7 +26,7 @@ package final class StatusReader {
   private let viewer: UserKey
   private var conversations = KeyTable<Known>()
   private var windows: [ConversationKey: ReceiptWindow] = [:]
-  /// For senders who block somebody: how far their messages were delivered.
+  /// The last delivered message, for senders who block users.
   private var deliveredFrom: [Route: Int] = [:]
   private var hasBlocks: Bool?
   private var blocks: [UserKey: Set<UserKey>] = [:]
@@ -56,7 +56,7 @@ package final class StatusReader {
     return delivered >= seq ? .delivered : .sent
   }
 
-  /// The other users who have sent a receipt for a message, in the order in which they became users of the store.
+  /// The other users who have sent a receipt for a message, in the order in which they were added to the store.
   ///
   /// Leaves out users that the sender blocks, as `status` does, and users that the viewer blocks.
   func readers(of seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> [UserKey] {
@@ -68,7 +68,7 @@ package final class StatusReader {
     }
   }
 
-  /// How many `readers(of:in:from:)` are.
+  /// The number of users that `readers(of:in:from:)` returns.
   func readerCount(of seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> Int {
     let known = try known(seq, conversation)
     if !known.isRead || known.reader == sender { return 0 }
@@ -79,7 +79,7 @@ package final class StatusReader {
     return readers.count - (readers.contains(sender) ? 1 : 0)
   }
 
-  /// The users that a user blocks; costs nothing where nobody blocks anybody.
+  /// The users that a user blocks; if the store has no blocks, this takes one query in all.
   package func blockedUsers(by user: UserKey) throws -> Set<UserKey> {
     let any = try hasBlocks ?? store.blocks.hasBlocks()
     hasBlocks = any
@@ -90,7 +90,7 @@ package final class StatusReader {
     return found
   }
 
-  /// Everybody who has a receipt for a message, the sender and those who are blocked too.
+  /// All users with a receipt for a message, including the sender and blocked users.
   private func everyReader(of seq: Int, in conversation: ConversationKey) throws -> [UserKey] {
     let known = try known(seq, conversation)
     guard known.isRead else { return [] }
@@ -100,7 +100,7 @@ package final class StatusReader {
     }
   }
 
-  /// Finds the mark that covers a message, or how far there is none.
+  /// Finds the row of `read_mark` that contains a message, or the range around the message that has no such row.
   private func known(_ seq: Int, _ conversation: ConversationKey) throws -> Known {
     let known =
       try conversations[conversation.number] ?? Known(delivered: store.readState.furthestDelivered(in: conversation))
@@ -118,17 +118,19 @@ package final class StatusReader {
   }
 }
 
-/// The receipts of some messages of a conversation, and who has read the message that was looked at last and those
-/// around it.
+/// A cache of the receipts for some messages of a conversation, and of the readers of the last message asked for and of
+/// its neighbours.
 private struct ReceiptWindow {
   private var window: SeqRange?
   private var receipts: [(user: UserKey, range: SeqRange, at: Timestamp)] = []
   private var run: SeqRange?
   private var runReaders: [UserKey] = []
 
-  /// So many messages are looked at together.
+  /// The number of messages whose receipts are read at once.
   private static let size = 512
 
+  /// The users with a receipt for a message.
+  ///
   /// - Parameter read: returns the receipts that overlap a range, in the order of users.
   mutating func readers(
     of seq: Int, _ read: (SeqRange) throws -> [(user: UserKey, range: SeqRange, at: Timestamp)]

@@ -1,4 +1,4 @@
-// The tables by what they are about. A value of these types is made where it is used, and keeps nothing but the store.
+// The tables, by subject. A value of these types is made on each use and stores only the reference to the store.
 
 extension Store {
   package var attachments: Attachments { Attachments(store: self) }

@@ -3,7 +3,7 @@ package import DMSystem
 
 // Reads: store.
 
-/// The SQL of one store, and the path that every write takes.
+/// One open store: its connection, its transactions, and the steps that every write takes.
 ///
 /// Not Sendable: a connection stays on its thread.
 package final class Store {
@@ -11,26 +11,26 @@ package final class Store {
   package let connection: Connection
   private var isReady = false
   private var hasWritten = false
-  /// From the first write on.
+  /// Nil until the first write.
   private var rowChanges: RowChanges?
 
-  // What never changes once it is there, kept so that a printed line costs no look-up.
+  // Values that never change, cached so that a printed line costs no query.
   var handles = KeyTable<Handle>()
   var conversationIDs = KeyTable<Identifier>()
 
-  /// For the ids of messages.
+  /// Random numbers for the ids of messages.
   var random = BufferedRandom()
 
-  /// Which file is open: another may take its place.
+  /// The file that is open; another file may replace it.
   private let file: StoreLocation.File?
 
-  /// How often this connection has committed.
+  /// The number of commits of this connection.
   package private(set) var writeCount = 0
 
-  /// The changes that the write under way has logged.
+  /// The changes that the current write transaction has logged.
   var logged: ClosedRange<Rev>?
 
-  /// Pages of the log at which a lone write, and a bulk one, moves it into the database.
+  /// The number of WAL pages above which a lone write, or a bulk write, checkpoints.
   private static let loneLog = 100
   private static let bulkLog = 1024
 
@@ -41,31 +41,32 @@ package final class Store {
   }
 
   deinit {
-    // After a bulk write, so that the next process does not have to read a long log. Nothing is lost
-    // when it cannot be done now.
+    // After a bulk write, so that the next process need not read a long WAL. Nothing is lost if the checkpoint is not
+    // possible now.
     guard connection.hasLog(over: Self.loneLog), let lock = FileLock(ifFree: location.lock) else { return }
     connection.checkpoint(ifOver: Self.loneLog, emptying: true)
     _ = consume lock
   }
 
-  /// Opens a store for reading; nil when it is absent or has no tables yet.
+  /// Opens a store for reading; nil if it is absent or has no tables yet.
   ///
-  /// - Parameter refusesForeignParts: whether triggers and views are refused; a store has none, and they do nothing.
+  /// - Parameter refusesForeignParts: whether triggers and views are refused. dm makes none, and its connections do not
+  ///   run them.
   package static func open(_ location: StoreLocation, refusesForeignParts: Bool = true) throws -> Store? {
     guard try location.state() == .present else { return nil }
     let store = try Store(location)
-    // On one state: another may be creating the tables right now.
+    // In one snapshot: another process may be creating the tables now.
     guard case .version(let version) = try store.read(store.identity) else {
       try location.refuseEmptied { try store.read(store.identity) == .empty }
       return nil
     }
     if refusesForeignParts { try store.refuseForeignParts() }
-    // An older store is brought up to date by the first process that opens it, reader or not.
+    // The first process that opens an older store migrates it, whether it reads or writes.
     if version < Migration.steps.count { try store.migrate() }
     return store
   }
 
-  /// Opens a store, creating what is missing.
+  /// Opens a store, and creates what is missing.
   package static func create(_ location: StoreLocation) throws -> Store {
     if let store = try open(location) { return store }
     try location.refuseUnfit()
@@ -75,10 +76,10 @@ package final class Store {
     return store
   }
 
-  /// Runs `body` on one state of the store.
+  /// Runs `body` on one snapshot of the store.
   ///
-  /// It must not write to a stream: a reader that stands still keeps the log from being reused
-  /// (sqlite.org/wal.html, section 6).
+  /// `body` must not write to a stream: a reader that waits keeps SQLite from reusing the WAL (sqlite.org/wal.html,
+  /// section 6).
   package func read<T>(_ body: () throws -> T) throws -> T {
     let transaction = try connection.begin(.read)
     let result = try body()
@@ -86,14 +87,15 @@ package final class Store {
     return result
   }
 
-  /// Runs `body` alone and makes what it wrote durable before returning.
+  /// Runs `body` as the only writer, and returns when its changes are durable.
   ///
-  /// What others committed is durable before `body` sees it, so an answer may rest on it. The first process to open a
-  /// store reads its whole log, so a lone write leaves little behind, a bulk one, or one of many, up to 4 MiB.
+  /// Earlier commits of other processes are durable before `body` reads them, so an answer may depend on them. The
+  /// first process that opens a store reads its whole WAL. Therefore a lone write leaves a short WAL; a bulk write, or
+  /// one of many, leaves up to 4 MiB.
   ///
   /// - Parameters:
-  ///   - timeout: how long to wait for other writers; nil for the busy timeout of the location.
-  ///   - acceptsLoss: whether commits may be missing that the store had.
+  ///   - patience: milliseconds to wait for the lock; nil for the timeout of the location.
+  ///   - acceptsLoss: whether the write continues although commits are missing from the store.
   package func write<T>(
     isBulk: Bool = false, timeout: Duration? = nil, acceptsLoss: Bool = false, _ body: () throws -> T
   ) throws -> T {
@@ -101,7 +103,7 @@ package final class Store {
     if !isReady { try prepareToWrite() }
     let transaction = try connection.begin(.write)
     var isCommitted = false
-    // Keys that were given in vain are given again.
+    // After a rollback, SQLite assigns the same keys again.
     defer { if !isCommitted { (handles, conversationIDs) = (KeyTable(), KeyTable()) } }
     try refuseNewer(version())
     let mark = try syncCommits(under: lock)
@@ -115,9 +117,9 @@ package final class Store {
     try commit(transaction, mark, under: lock)
     isCommitted = true
     writeCount += 1
-    // Only now: a follower that wakes earlier sees nothing yet, and is not woken again.
+    // After the commit: a follower that wakes earlier does not see it, and is not woken again.
     if logged != nil { SignalFile.touch(location.bell) }
-    // A process that writes again and again stays, and moves the log when it ends.
+    // A process that keeps writing checkpoints the WAL when it closes the store.
     let isLone = !isBulk && !hasWritten
     hasWritten = true
     connection.checkpoint(ifOver: isLone ? Self.loneLog : Self.bulkLog, emptying: isLone)
@@ -126,9 +128,9 @@ package final class Store {
   }
 
   private func prepareToWrite() throws {
-    // In case the process that created the store was killed before it did this.
+    // The process that created the store may have been killed before it did this.
     try keepLog()
-    // The pages that a thousand messages touch do not fit into the cache of 2 MB that SQLite has by itself.
+    // The pages that a thousand messages touch do not fit into SQLite's default cache of 2 MB.
     try connection.execute(
       """
       PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 8388608;
@@ -146,9 +148,9 @@ package final class Store {
         .busy, "another process has been writing for \(milliseconds / 1000) s; try again", remedy: .waitLonger))
   }
 
-  /// Has the database keep a write-ahead log, once and for all.
+  /// Switches the database to WAL mode, permanently.
   ///
-  /// Somebody who reads at that moment may keep it from that; the next writer tries again.
+  /// A reader may prevent this; the next writer tries again.
   func keepLog() throws {
     do {
       try connection.execute("PRAGMA journal_mode = WAL")
@@ -157,18 +159,20 @@ package final class Store {
     }
   }
 
-  /// Its identity, to which cursors are bound.
+  /// The store's id, to which cursors are bound.
   ///
-  /// A restored backup has another.
+  /// A restored backup has another id.
   package func uuid() throws -> Identifier {
     var statement = try connection.prepare("SELECT uuid FROM store")
     return try statement.step() ? statement.identifier(0) : Identifier(high: 0, low: 0)
   }
 
-  /// A number that changes when another connection has committed (sqlite.org/pragma.html#pragma_data_version).
+  /// A number that changes when another connection commits (sqlite.org/pragma.html#pragma_data_version).
   package func dataVersion() throws -> Int64 { try pragma("PRAGMA data_version") }
 
-  /// - Throws: `no_store` when the store is not there any more, `store_replaced` when another is in its place.
+  /// Refuses to continue if the database file was removed or replaced.
+  ///
+  /// - Throws: `no_store` if the store was removed, `store_replaced` if another is in its folder.
   package func refuseReplaced() throws {
     guard let now = location.file() else {
       throw DMError(
@@ -178,7 +182,7 @@ package final class Store {
     guard now == file else { throw replaced }
   }
 
-  /// The same when what is in the place was restored into the file that is open.
+  /// Refuses to continue if another store was restored into the open file.
   package func refuseReplaced(_ uuid: Identifier) throws {
     guard try self.uuid() == uuid else { throw replaced }
   }

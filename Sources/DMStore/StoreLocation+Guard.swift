@@ -3,13 +3,13 @@ internal import DMSystem
 internal import Glibc
 
 extension StoreLocation {
-  /// Refuses to create a file in the folder of any store, or where a store keeps contents and signals.
+  /// Refuses a path directly in the folder of a store, or anywhere in its folders `attachments` and `live`.
   ///
-  /// Every name there has a meaning: a lock that is replaced lets two processes write at once.
+  /// Every name there has a meaning: for example, if the lock file is replaced, two processes can write at once.
   ///
   /// - Throws: `cannot_create`.
   package static func refuse(insideStore path: String) throws(DMError) {
-    // Where the folder is absent, creating the file says so.
+    // If the folder is absent, creating the file fails with an error that says so.
     guard var parent = realPath(folder(of: path)) else { return }
     var child: String?
     while true {
@@ -27,7 +27,7 @@ extension StoreLocation {
     return access(location.database, F_OK) == 0 || access(location.lock, F_OK) == 0
   }
 
-  /// A path without symbolic links; nil where there is none.
+  /// The path without symbolic links; nil if it does not exist.
   private static func realPath(_ path: String) -> String? {
     guard let found = realpath(path, nil) else { return nil }
     defer { free(found) }

@@ -8,7 +8,7 @@ internal import Glibc
 public struct StoreLocation: Hashable, Sendable {
   /// The path of the folder, absolute or relative to the working directory.
   public let directory: String
-  /// Whether the user named it: a default store that is absent is empty, a named one that is absent is an error.
+  /// Whether the user named the store: an absent default store is empty, an absent named store is an error.
   package let isNamed: Bool
   /// The time that a write waits for the lock of the store before it fails with `busy`.
   package let busyTimeout: Duration
@@ -17,9 +17,10 @@ public struct StoreLocation: Hashable, Sendable {
 
   /// Makes a location; touches no file.
   ///
+  ///
   /// - Parameters:
   ///   - directory: the path of the folder, absolute or relative to the working directory.
-  ///   - isNamed: whether a store that is absent is an error (`no_store`) for readers; else it counts as empty.
+  ///   - isNamed: whether an absent store is an error (`no_store`) for readers; otherwise it counts as empty.
   ///   - busyTimeout: the time that a write waits for the lock of the store before it fails with `busy`.
   public init(directory: String, isNamed: Bool, busyTimeout: Duration = .seconds(5)) {
     self.directory = directory
@@ -35,7 +36,7 @@ public struct StoreLocation: Hashable, Sendable {
 
   package enum State { case absent, present }
 
-  /// What tells one file from another that bears its name.
+  /// The identity of a file, which differs from that of another file with the same name.
   package struct File: Equatable {
     package let device: dev_t
     package let number: ino_t
@@ -46,14 +47,14 @@ public struct StoreLocation: Hashable, Sendable {
     }
   }
 
-  /// Which file the database is; nil when there is none.
+  /// The identity of the database file; nil if there is none.
   package func file() -> File? {
     var status = stat()
     return stat(database, &status) == 0 ? File(device: status.st_dev, number: status.st_ino) : nil
   }
 
-  /// Looks, without opening anything: closing any descriptor of a database drops the locks that this
-  /// process holds on it (sqlite.org/howtocorrupt.html, section 2.2).
+  /// Whether the store exists, determined without opening a file: closing any descriptor of a database drops the locks
+  /// that this process holds on it (sqlite.org/howtocorrupt.html, section 2.2).
   package func state() throws -> State {
     guard let folder = try status(of: directory) else { return .absent }
     guard folder & S_IFMT == S_IFDIR else {
@@ -75,7 +76,8 @@ public struct StoreLocation: Hashable, Sendable {
     throw DMError(.inputOutput, "cannot look at '\(path)': \(String(cString: strerror(reason)))", subject: path)
   }
 
-  /// The write-ahead log needs memory that all processes share (sqlite.org/wal.html, section 1).
+  /// Refuses a network file system, because the WAL needs memory that all processes share (sqlite.org/wal.html, section
+  /// 1).
   ///
   /// The numbers are those of statfs(2): NFS, SMB, CIFS, SMB2, 9P, AFS, Coda, NCP and Ceph.
   private func refuseNetworkFileSystem(of folder: String? = nil) throws {
@@ -91,9 +93,9 @@ public struct StoreLocation: Hashable, Sendable {
     }
   }
 
-  /// Refuses, before anything is made, a place where a store cannot be.
+  /// Refuses a folder in which no store can be made, before anything is created.
   ///
-  /// - Throws: `store_damaged` where one was that lost its database, `network_file_system`.
+  /// - Throws: `store_damaged` if a store there has lost its database, `network_file_system`.
   package func refuseUnfit() throws {
     try refuseEmptied { try state() == .absent }
     var nearest = directory
@@ -101,8 +103,9 @@ public struct StoreLocation: Hashable, Sendable {
     try refuseNetworkFileSystem(of: nearest)
   }
 
-  /// Makes the folder and the empty database, both for their owner alone, before any connection:
-  /// SQLite copies the mode of the database to the log.
+  /// Creates the folder and the empty database, both accessible to their owner only.
+  ///
+  /// Call it before any connection is opened: SQLite copies the mode of the database to the WAL.
   package func create() throws {
     try createFolders()
     try refuseNetworkFileSystem()
@@ -114,33 +117,33 @@ public struct StoreLocation: Hashable, Sendable {
     }
   }
 
-  /// Runs `body` with the folder in place; when it fails, removes the folders that were made for it.
+  /// Runs `body` with the folder in place; if `body` fails, removes the folders that were created for it.
   package func keepingFolders<T>(_ body: () throws -> T) throws -> T {
     if try state() == .present { return try body() }
     let made = try createFolders()
     do {
       return try body()
     } catch {
-      // Another process may have put something into them meanwhile; what is not empty stays.
+      // Another process may have put files into them since; folders that are not empty stay.
       if !made.isEmpty { rmdir(contents.path) }
       for path in made.reversed() where rmdir(path) != 0 { break }
       throw error
     }
   }
 
-  /// Makes the folder and those that it stands in, as far as they are missing.
+  /// Creates the folder and those of its parents that are missing.
   ///
-  /// - Returns: those that were made, the outermost first.
+  /// - Returns: the folders that were created, the outermost first.
   @discardableResult
   package func createFolders() throws -> [String] {
     var made: [String] = []
     var path = ""
-    // By bytes: a slash that bears a combining mark divides all the same.
+    // Split as bytes: a slash followed by a combining mark is one Character, but still a separator.
     for part in directory.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
       path += String(Substring(part))
       if !path.isEmpty {
         if mkdir(path, path == directory ? 0o700 : 0o777) == 0 {
-          // Its name is in the folder above, which fsync(2) of the new one does not make durable.
+          // The name of a folder is stored in its parent, and fsync(2) of the new folder does not make that durable.
           try syncToDisk(folder(of: path))
           made.append(path)
         } else if errno != EEXIST, errno != EISDIR {

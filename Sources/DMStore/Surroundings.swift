@@ -2,14 +2,14 @@ package import DMModel
 
 // Reads: message, read_range, user.
 
-/// What a message record says besides the message itself: names, what it answers, whether it is unread.
+/// The context of message records: names, the message that was replied to, whether the message is unread.
 ///
-/// For one user and one state of the store. Each answer is remembered, so that a run of messages of one conversation
+/// It is for one user and one snapshot of the store. Answers are cached, so that a run of messages of one conversation
 /// costs a few queries, not a few for each message.
 package final class Surroundings {
   private final class Known {
     let label: ConversationLabel
-    /// The numbers around the last one asked for that are all read, or all unread.
+    /// The range around the last message asked for in which all messages are read, or all are unread.
     var range: SeqRange?
     var isRead = false
 
@@ -22,7 +22,7 @@ package final class Surroundings {
   private var names = KeyTable<String?>()
   private var replies: [Identifier: Message.Reply] = [:]
 
-  /// How many answered messages are remembered.
+  /// The maximum number of cached replies.
   private static let capacity = 1000
 
   init(_ store: Store, _ user: UserKey) {
@@ -32,7 +32,7 @@ package final class Surroundings {
 
   package func label(of conversation: ConversationKey) throws -> ConversationLabel { try known(conversation).label }
 
-  /// The display name of a user; nil for one without.
+  /// The display name of a user; nil if they have none.
   package func displayName(of user: UserKey) throws -> String? {
     if let known = names[user.number] { return known }
     var statement = try store.connection.prepare("SELECT display_name FROM user WHERE id = ?")
@@ -68,14 +68,14 @@ package final class Surroundings {
     return known.isRead
   }
 
-  /// A message that another answers, as far as the user sees it.
+  /// The message that another replies to; only its id if it is gone or hidden from the user.
   package func reply(_ id: Identifier, as viewer: Viewer) throws -> Message.Reply {
     if let known = replies[id] { return known }
     var statement = try store.connection.prepare(
       "SELECT conversation, seq, sender, text, deleted_at IS NOT NULL, expires_at FROM message WHERE uuid = ?")
     statement.bind(id)
     var reply = Message.Reply(id: id)
-    // Also to a user who is shown tombstones, or whatever became of what they sent.
+    // A gone message is never quoted, whatever the `extras` of the viewer are.
     if try statement.step(), !statement.bool(4), statement.optionalTimestamp(5).map({ $0 > viewer.now }) ?? true,
       try viewer.reaches(statement.int(1), in: statement.conversationKey(0), from: statement.userKey(2))
     {
@@ -88,7 +88,7 @@ package final class Surroundings {
     return reply
   }
 
-  /// The user hides a message: what was remembered about answered messages may be wrong.
+  /// Empties the cache of replies, after the user has hidden a message.
   func forgetReplies() { replies = [:] }
 
   private func known(_ conversation: ConversationKey) throws -> Known {

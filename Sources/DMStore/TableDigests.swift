@@ -1,18 +1,18 @@
 // Reads: table_digest.
 // Writes: table_digest.
 
-/// A table whose rows have one digest together: the sum of theirs, in `table_digest`, so that a row that is gone is missed.
+/// A table with one digest in `table_digest`: the sum of the digests of its rows, so that a missing row is noticed.
 ///
-/// Not for tables that each message writes to; their rows have digests of their own.
+/// Tables that each message writes to have a digest in each row instead.
 package struct DigestedTable: Sendable {
   private let literal: StaticString
   private let columnList: StaticString
-  /// How many of the columns, from the first on, are digested; what comes after them follows from other rows.
+  /// The number of digested columns, from the first; the columns after them can be computed from other rows.
   let digestedCount: Int32
 
   package var name: String { "\(literal)" }
   var cName: UnsafePointer<CChar> { UnsafeRawPointer(literal.utf8Start).assumingMemoryBound(to: CChar.self) }
-  /// Those that are digested, in their order.
+  /// The digested columns, in order.
   package var columns: String { "\(columnList)" }
 
   package init(_ name: StaticString, _ columns: StaticString, _ count: Int32) {
@@ -41,9 +41,9 @@ package struct DigestedTable: Sendable {
       "user", "id, handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts", 8),
   ]
 
-  /// The sum of the digests of the rows that are there.
+  /// Computes the sum of the digests of all rows.
   ///
-  /// Linear in their number.
+  /// Linear in the number of rows.
   package func digest(in connection: borrowing Connection) throws -> UInt64 {
     var rows = try connection.prepare(text: "SELECT \(columns) FROM \(name)")
     var sum: UInt64 = 0
@@ -55,7 +55,7 @@ package struct DigestedTable: Sendable {
     return sum
   }
 
-  /// The sum that was kept; that of no rows where there is none.
+  /// The stored sum; if there is none, 0, which is the sum of no rows.
   package func storedDigest(in connection: borrowing Connection) throws -> UInt64 {
     var row = try connection.prepare("SELECT digest FROM table_digest WHERE name = ?")
     row.bind(name)
@@ -71,7 +71,7 @@ package struct DigestedTable: Sendable {
 }
 
 extension RowChanges {
-  /// Writes what the transaction under way has changed.
+  /// Adds the changes of the current transaction to the stored sums.
   package func write(to connection: borrowing Connection) throws {
     for (table, sum) in zip(DigestedTable.all, sums) where sum != 0 {
       try table.store(table.storedDigest(in: connection) &+ sum, in: connection)

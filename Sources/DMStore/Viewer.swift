@@ -2,15 +2,15 @@ package import DMModel
 
 // Reads: hidden_range, participant.
 
-/// What one user sees of the store, for one pass over one state of it.
+/// The messages that one user sees, for one pass over one snapshot of the store.
 ///
-/// Who sees which message is decided here and nowhere else.
+/// Only this type decides which messages a user sees.
 package final class Viewer {
-  /// What of a conversation a user sees at all.
+  /// The part of a conversation that the user can see.
   private final class Visibility {
-    /// Whether the user is in the conversation; nil when they never were.
+    /// Whether the user is in the conversation; nil if they never were.
     let isMember: Bool?
-    /// The last message before the user left; nil for a member.
+    /// The last message before the user left; nil for a member, 0 for a user who never was one.
     let end: Int?
     var hidden: [SeqRange]
 
@@ -19,7 +19,7 @@ package final class Viewer {
     }
   }
 
-  /// What has expired by the reader's clock before any writer has noticed.
+  /// By how much the stored counts of a conversation are too high, because messages expired since the last write.
   struct Pending {
     var unread = 0
     var mentions = 0
@@ -30,17 +30,17 @@ package final class Viewer {
   package let now: Timestamp
   package let statuses: StatusReader
   package let surroundings: Surroundings
-  /// What is shown besides what the user sees.
+  /// The messages that are shown in addition to those that the user sees.
   package enum Extras {
     case nothing
-    /// That there was a message which is deleted or has expired.
+    /// Tombstones, and messages that have expired.
     case tombstones
-    /// For what the user has sent, whatever became of it.
+    /// All messages, deleted, expired or hidden; for messages that the user has sent.
     case everything
   }
 
   package let extras: Extras
-  /// Whether messages say who has read them.
+  /// Whether messages include the users who have read them.
   package let includesReaders: Bool
 
   private var visibilities = KeyTable<Visibility>()
@@ -59,7 +59,7 @@ package final class Viewer {
     surroundings = Surroundings(store, user)
   }
 
-  /// Whether the user is in a conversation; false when they left it, nil when they never were in it.
+  /// Whether the user is in a conversation; false if they left it, nil if they never were in it.
   package func isMember(of conversation: ConversationKey) throws -> Bool? { try visibility(of: conversation).isMember }
 
   /// Whether the user sees a message.
@@ -75,12 +75,12 @@ package final class Viewer {
     return try reaches(seq, in: conversation, from: sender)
   }
 
-  /// Whether a message reached the user, be it gone by now.
+  /// Whether a message is visible to the user apart from deletion for all and expiry.
   package func reaches(_ seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> Bool {
     try !hasBlocked(sender) && hiddenRange(around: seq, in: conversation) == nil
   }
 
-  /// The stretch of messages around one that are all hidden from the user; nil when it is not.
+  /// The hidden range that contains a message; nil if the message is in none.
   package func hiddenRange(around seq: Int, in conversation: ConversationKey) throws -> SeqRange? {
     let visibility = try visibility(of: conversation)
     if let end = visibility.end, seq > end { return (end + 1)...Int.max }
@@ -89,8 +89,9 @@ package final class Viewer {
     return visibility.hidden[place]
   }
 
-  /// The first of ascending ranges that does not end before a number: there may be one for each message that was
-  /// deleted.
+  /// The index of the first of some ascending ranges that does not end before a number.
+  ///
+  /// A binary search, because there may be a range for each deleted message.
   private func place(of seq: Int, in ranges: [SeqRange]) -> Int {
     var (lower, upper) = (0, ranges.count)
     while lower < upper {
@@ -100,14 +101,14 @@ package final class Viewer {
     return lower
   }
 
-  /// Notes that a message which was seen is hidden from now on.
+  /// Records that a message that the user saw is hidden from now on.
   package func hides(_ seq: Int, in conversation: ConversationKey) {
     surroundings.forgetReplies()
     guard let visibility = visibilities[conversation.number] else { return }
     visibility.hidden.insert(seq...seq, at: place(of: seq, in: visibility.hidden))
   }
 
-  /// The messages of a range that are hidden from the user, of any sender.
+  /// The hidden ranges that overlap a range; messages of blocked users are not in them.
   package func hidden(in range: SeqRange, of conversation: ConversationKey) throws -> [SeqRange] {
     try visibility(of: conversation).hidden.filter { $0.overlaps(range) }
   }
@@ -124,7 +125,7 @@ package final class Viewer {
     return found
   }
 
-  /// What of the kept counts of a conversation is true no more.
+  /// By how much the stored counts of a conversation are too high.
   func pending(in conversation: ConversationKey) throws -> Pending { try allPending()[conversation] ?? Pending() }
 
   var hasPending: Bool { get throws { try !allPending().isEmpty } }

@@ -1,23 +1,24 @@
-/// The change log as one user sees it, read batch by batch.
+/// The change log as one user sees it, read in batches.
 final class ChangeFeed {
   private let messenger: Messenger
   private let query: EventQuery
   private let store: Store
   private let uuid: Identifier
   private let kinds: Set<Changes.Kind>
-  /// Conversations that were named and are not there yet.
+  /// The conversations of the query that do not exist yet.
   private var missing: [ConversationReference]
-  /// The keys of those that were named; nil for all that the user is in.
+  /// The keys of the query's conversations; nil for all that the user is in.
   private(set) var conversations: [ConversationKey]?
 
   private var kept: (viewer: Viewer, data: Int64, writes: Int)?
 
-  /// Everything up to there has been told.
+  /// The events of all changes up to this position were returned.
   var position = Cursor.Position.start
-  /// Whether the last batch took all that there was.
+  /// Whether the last batch reached the end of the log.
   private(set) var isDry = false
 
-  /// The most changes of a batch: so few that the memory of one is used again by the next, and not returned to the system.
+  /// The maximum number of changes in a batch: few, so that the next batch reuses its memory before it is returned to
+  /// the system.
   private static let batch = 50
 
   init(_ messenger: Messenger, _ query: EventQuery, _ store: Store) throws {
@@ -55,7 +56,7 @@ final class ChangeFeed {
     }
   }
 
-  /// The next events; those of one batch of changes.
+  /// The next events, from one batch of changes.
   func next() throws -> [MessagingEvent] {
     isDry = true
     return try messenger.reading([]) { session in
@@ -77,15 +78,15 @@ final class ChangeFeed {
         isDry = isDry && count < Self.batch
         try keep(viewer)
       }
-      // What lies behind the last row concerns others.
+      // The changes after the last row do not concern the user.
       if isDry, position.rev < known.upperBound { position = Cursor.Position(rev: known.upperBound) }
       return events
     }
   }
 
-  /// Moves over what the log no longer has.
+  /// Moves the position past changes that the log no longer has.
   ///
-  /// - Throws: `gap` for a consumer that does not accept one; then it stays where it is.
+  /// - Throws: `gap` for a consumer that does not accept one; then the position stays as it is.
   private func gap(upTo rev: Rev) throws -> MessagingEvent {
     let (from, to) = (cursor, Cursor(store: uuid, Cursor.Position(rev: rev)))
     if let name = query.consumer, !query.acceptsGap {
@@ -98,7 +99,7 @@ final class ChangeFeed {
     return .gap(from: from, to: to)
   }
 
-  /// Whether something was logged since, for a follower that was not woken; and whether it is still the same store.
+  /// Whether the log has changes after the position, for a follower that was not woken.
   ///
   /// - Throws: `store_replaced`, `no_store`, `store_too_new`.
   func hasMore() throws -> Bool {
@@ -118,7 +119,9 @@ final class ChangeFeed {
     }
   }
 
-  /// What a viewer knows holds for one state of the store, through all batches that are read of it.
+  /// The viewer of the last batch, or a new one if the store has changed since.
+  ///
+  /// A `Viewer` caches one snapshot. It is reused while neither `data_version` nor our own write count has changed.
   private func currentViewer(_ session: Session) throws -> Viewer {
     guard let kept, kept.data == (try store.dataVersion()), kept.writes == store.writeCount else {
       return Viewer(store, session.me, includesReaders: query.includesReaders)
@@ -130,15 +133,15 @@ final class ChangeFeed {
     kept = isDry ? nil : (viewer, try store.dataVersion(), store.writeCount)
   }
 
-  /// Adds the events of a change; of one that concerns many messages those of the first that are not told yet.
+  /// Adds the events of a change; for a change that concerns many messages, those of its next part.
   private func tell(
     _ row: Changes.Row, _ viewer: Viewer, _ events: inout [MessagingEvent]
   ) throws {
-    // A change of which some messages are told already is the one after the position.
+    // The position is `(rev, seq)`: of the change after `rev`, the messages up to `seq` were returned already.
     let told = row.rev == position.rev + 1 ? position.seq : 0
     position = Cursor.Position(rev: row.rev)
     guard let isMember = try viewer.isMember(of: row.conversation) else { return }
-    // A bot would be told of what it has just done or received itself.
+    // Otherwise a bot would get events of its own actions and receipts.
     if row.user == viewer.user, query.othersOnly { return }
     if let user = row.user, try viewer.hasBlocked(user) { return }
     if row.kind == .status {
@@ -148,7 +151,7 @@ final class ChangeFeed {
     }
   }
 
-  /// The event of a change that has one at the most.
+  /// The event of a change that has at most one.
   private func event(_ row: Changes.Row, isMember: Bool, _ viewer: Viewer) throws -> MessagingEvent? {
     switch row.kind {
     case .message: row.message.map { .message($0, cursor) }
@@ -173,7 +176,7 @@ final class ChangeFeed {
       emoji: try store.reactions.reaction(of: user, to: stored.key), reactedAt: row.at)
   }
 
-  /// The receipt of a user for messages of which the viewer sees some.
+  /// The receipt of a user; nil if the viewer sees none of its messages.
   private func receipt(_ row: Changes.Row, _ kind: Receipt.Kind, _ viewer: Viewer) throws -> Receipt? {
     guard let seqs = row.seqs, let user = row.user,
       try !difference(of: seqs, minus: viewer.hidden(in: seqs, of: row.conversation)).isEmpty
@@ -185,13 +188,13 @@ final class ChangeFeed {
       ranges: [seqs], at: row.at)
   }
 
-  /// The conversation of a change; nil for one that the viewer has deleted, which others bring back only by a message.
+  /// The conversation of a change; nil if the viewer has deleted it, because only a message of others lists it again.
   private func conversation(_ row: Changes.Row, _ viewer: Viewer) throws -> Conversation? {
     guard let seen = try store.conversations.seen(row.conversation, as: viewer) else { return nil }
     return row.user == viewer.user || seen.isListed ? seen : nil
   }
 
-  /// That a message is gone which had reached the user.
+  /// The deletion of a message that was visible to the user; nil for other messages.
   private func deletion(_ row: Changes.Row, _ viewer: Viewer) throws -> Deletion? {
     guard let stored = row.stored, let seq = row.seqs?.lowerBound else { return nil }
     let isForAll = row.kind == .deleted
@@ -203,7 +206,7 @@ final class ChangeFeed {
       forEveryone: isForAll)
   }
 
-  /// How far messages have come, one event for each of their senders; of a big change those of its next part.
+  /// The status events of a change, one for each sender; of a large change, those of its next part.
   private func statuses(_ row: Changes.Row, after told: Int, _ viewer: Viewer) throws -> [MessagingEvent] {
     guard let seqs = row.seqs, told < seqs.upperBound, let user = row.user else { return [] }
     let part = StatusPart(of: seqs, after: told)
@@ -232,20 +235,21 @@ final class ChangeFeed {
     return events
   }
 
-  /// Whether what a user got or read changed the status of a sender's messages, as the viewer sees it.
+  /// Whether a receipt of a user changed the status of a sender's messages, as the viewer sees it.
   ///
-  /// - Parameter isOnly: whether it changed that of this sender's messages alone.
+  /// - Parameter isOnly: whether it changed the status of this sender's messages only.
   private func counts(_ user: UserKey, for sender: UserKey, isOnly: Bool, _ viewer: Viewer) throws -> Bool {
     let blocked = try viewer.statuses.blockedUsers(by: sender)
-    // A user who is blocked must not see that the receipts of others count and theirs does not.
+    // Blocked users must not see that the receipts of others count and theirs do not.
     if isOnly, blocked.contains(viewer.user) { return false }
     return user == viewer.user || !blocked.contains(user)
   }
 }
 
-/// A part of the messages whose status a change is about: so many that one record stays short.
+/// A part of the messages whose status a change is about, small enough that one record stays short.
 ///
-/// The parts are always the same, so that a stream can go on within one, with the sender whose first message comes next.
+/// The parts are always the same, so that a stream can continue within one, at the sender whose first message comes
+/// next.
 private struct StatusPart {
   private static let size = 1000
 
@@ -259,6 +263,6 @@ private struct StatusPart {
 }
 
 extension Changes.Filter {
-  /// Whether it cannot select anything, so that nothing has to be read.
+  /// Whether it cannot select anything, so that nothing needs to be read.
   fileprivate var selectsNothing: Bool { kinds.isEmpty || conversations?.isEmpty == true }
 }

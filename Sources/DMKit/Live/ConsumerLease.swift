@@ -1,8 +1,8 @@
 internal import DMSystem
 
-/// The right to stream a consumer, for as long as it is kept.
+/// The lease of a consumer, which is the right to stream it; it lasts as long as this object.
 final class ConsumerLease {
-  /// Where the consumer stood when the stream began.
+  /// The position of the consumer when the stream began.
   let position: Cursor.Position
   private let name: String
   private let messenger: Messenger
@@ -10,7 +10,7 @@ final class ConsumerLease {
   private let lock: FileLock
   private var described: [ConversationKey]?
 
-  /// Finds the consumer, or makes it where the query says to begin.
+  /// Finds the consumer, or creates it at the start that the query gives, and takes its lease.
   init(_ name: String, _ messenger: Messenger, _ query: EventQuery, conversations: [ConversationKey]?) throws {
     try Consumer.check(name: name)
     let found = try messenger.writing { session in
@@ -27,12 +27,14 @@ final class ConsumerLease {
     self.messenger = messenger
     marksDelivered = query.marksDelivered && query.kinds.contains(.message)
     lock = try messenger.lease(of: found)
-    // Only now does nobody else stream it.
+    // Read again, because no other process streams the consumer from here on.
     position = try messenger.reading(found.position) { try $0.consumer(name).position }
     try write(conversations)
   }
 
-  /// Notes what the stream is about, and so what an acknowledgement delivers; conversations may come into being.
+  /// Stores the conversations of the stream, and so which messages an acknowledgement marks as delivered.
+  ///
+  /// The conversations of a query may be created while it is followed.
   func describe(_ conversations: [ConversationKey]?) throws {
     if conversations != described { try write(conversations) }
   }

@@ -20,27 +20,27 @@ public final class Follower {
   private var look: RepeatingTimer
   /// When the next message expires, on the monotonic clock.
   private var expiry: Int64?
-  /// Whether `expiry` is to be read again: only once the events are returned, so that a reader has them sooner.
+  /// Whether `expiry` must be read again; this waits until the events are returned, so that a reader gets them sooner.
   private var mustReadExpiry = true
-  /// What has expired stays where it cannot be buried, and is not tried again at once.
+  /// When expired messages are next tried, after the store could not be written to; on the monotonic clock.
   private var noExpiryBefore: Int64 = 0
   private var mustRead = true
   private var hasCaughtUp = false
 
-  /// Microseconds from one look to the next where the bell cannot be heard, and where it can.
+  /// Microseconds from one check to the next if the bell cannot be watched, and if it can.
   private static let often: Int64 = 100_000
   private static let seldom: Int64 = 1_000_000
 
-  /// Ends the stream when the other end of this descriptor is closed: the reader has gone, or had enough.
+  /// Ends the stream when the other end of this descriptor is closed: the reader has gone, or needs no more.
   package var endsWith: Int32?
 
-  /// Why the follower is not woken, said once; it looks ten times a second then.
+  /// Why the follower is not woken, set once; it then checks ten times a second.
   package private(set) var warning: String?
 
   /// Opens the store, and takes the lease of a consumer.
   ///
-  /// - Throws: `no_store`, `bad_cursor`, `gap`, `busy` for a consumer that another process streams, `usage` for a new consumer
-  ///   without a start, or what a conversation of the query throws.
+  /// - Throws: `no_store`, `bad_cursor`, `gap`, `busy` for a consumer that another process streams, `usage` for a new
+  ///   consumer without a start, or what a conversation of the query throws.
   public init(_ messenger: Messenger, _ query: EventQuery) throws {
     self.messenger = messenger
     self.query = query
@@ -92,8 +92,9 @@ public final class Follower {
 
   /// Marks the messages of events as delivered, because they have reached their reader.
   ///
-  /// Written at most once a second: here, while `next(within:)` waits, or before it returns nil. Does nothing for a consumer,
-  /// whose acknowledgement does it, and if the query does not ask for it. If the store is busy, they are written later.
+  /// The marks are written at most once a second: here, while `next(within:)` waits, or before it returns nil. Nothing
+  /// is written for a consumer, whose acknowledgement does it, or if the query does not ask for it. If the store is
+  /// busy, the marks are written later.
   ///
   /// - Throws: an error of the store.
   public func markDelivered(_ events: [MessagingEvent]) throws {
@@ -114,9 +115,9 @@ public final class Follower {
     return [.caughtUp(cursor)]
   }
 
-  /// Does what is done at intervals, whatever happens.
+  /// Does the periodic work, whether or not there are events.
   ///
-  /// - Returns: a heartbeat where one is due.
+  /// - Returns: a heartbeat if one is due.
   private func beats() throws -> MessagingEvent? {
     if beat?.fires() == true { try messenger.beatPresence() }
     return heartbeat?.fires() == true ? .heartbeat(cursor) : nil
@@ -130,9 +131,9 @@ public final class Follower {
     return events
   }
 
-  /// Makes tombstones of expired messages, so that they are reported as deleted.
+  /// Turns expired messages into tombstones, so that they are reported as deleted.
   ///
-  /// The first of all followers does it. Where the store cannot be written to, readers hide the messages nevertheless.
+  /// The first of all followers does it. If the store cannot be written to, readers hide the messages nevertheless.
   ///
   /// - Returns: whether a message has expired.
   private func deleteExpired() throws -> Bool {
@@ -146,13 +147,13 @@ public final class Follower {
     return true
   }
 
-  /// When there is something to do, on the monotonic clock, unless something happens before.
+  /// When there is something to do, on the monotonic clock, unless an event comes before.
   private func due(_ deadline: Int64?) -> Int64 {
     let times = [deadline, expiry, look.due, heartbeat?.due, beat?.due, delivery.due, signals?.due]
     return times.compactMap(\.self).min() ?? .max
   }
 
-  /// Checks once a second, or more often where the bell cannot be watched, what no one reported.
+  /// Checks for changes that did not wake the follower, once a second, or more often if the bell cannot be watched.
   private func lookAround() throws {
     guard look.fires() else { return }
     if bell.descriptor == nil || bell.isLost { listen() }
@@ -161,21 +162,21 @@ public final class Follower {
     if expiry != nil { mustReadExpiry = true }
   }
 
-  /// Notes what was delivered, and returns the end of the stream.
+  /// Marks the last messages as delivered, and returns nil, the end of the stream.
   private func end() throws -> [MessagingEvent]? {
     try delivery.write(messenger, isLast: true)
     return nil
   }
 
-  /// Watches the bell again: a writer makes it anew, and others free what was short.
+  /// Watches the bell again: a writer may have created it again, or other processes may have released resources.
   private func listen() {
     bell = Watch(store.location.bell)
     if bell.descriptor != nil { look = RepeatingTimer(Self.seldom) }
   }
 
-  /// Waits for the bell, a signal or a moment.
+  /// Waits for the bell, a signal or a time.
   ///
-  /// - Returns: false when the reader has gone.
+  /// - Returns: false if the reader has gone.
   private func wait(until moment: Int64) -> Bool {
     var requests = [
       pollfd(fd: endsWith ?? -1, events: 0, revents: 0),
@@ -197,7 +198,7 @@ public final class Follower {
   }
 }
 
-/// What was told of messages and is not yet noted as delivered: once a second at the most.
+/// Messages that were returned and are not marked as delivered yet; they are written at most once a second.
 private struct DeliveryMarks {
   let isWanted: Bool
   private var seqs: [Identifier: Int] = [:]
@@ -206,7 +207,7 @@ private struct DeliveryMarks {
 
   init(isWanted: Bool) { self.isWanted = isWanted }
 
-  /// When they may be written; nil when there are none.
+  /// When they may be written; nil if there are none.
   var due: Int64? { seqs.isEmpty ? nil : last == .min ? 0 : last + Self.pause }
 
   mutating func add(_ events: [MessagingEvent]) {

@@ -2,8 +2,9 @@ internal import CSystem
 internal import DMSystem
 internal import Glibc
 
-/// The folder of signals that nobody keeps: an empty file a typing or present user, whose time of change is the
-/// signal.
+/// The folder of signals: an empty file for each typing or present user, whose modification time is the signal.
+///
+/// Signals are not durable.
 struct LiveFolder {
   enum Signal: Hashable {
     case typing(Identifier, Handle)
@@ -18,7 +19,7 @@ struct LiveFolder {
 
     init?(_ name: String) {
       let bytes = name.utf8
-      // By bytes: a mark after a full stop is one Character with it.
+      // By bytes: a combining mark after a full stop is one Character with it.
       func rest(after prefix: String) -> String? {
         guard bytes.starts(with: prefix.utf8) else { return nil }
         let rest = String(Substring(bytes.dropFirst(prefix.utf8.count)))
@@ -35,7 +36,7 @@ struct LiveFolder {
       self = .typing(conversation, Handle(stored: user))
     }
 
-    /// Microseconds that it holds.
+    /// How long the signal holds, in microseconds.
     var lifetime: Int64 {
       switch self {
       case .typing: 5_000_000
@@ -46,11 +47,13 @@ struct LiveFolder {
 
   let path: String
 
-  /// - Returns: whether the folder is there now.
+  /// Creates the folder.
+  ///
+  /// - Returns: whether the folder exists now.
   @discardableResult
   func make() -> Bool { mkdir(path, 0o700) == 0 || errno == EEXIST }
 
-  /// Gives a signal, or gives it again.
+  /// Shows a signal, or refreshes it.
   func give(_ signal: Signal) {
     let file = "\(path)/\(signal.name)"
     if !SignalFile.touch(file), make() { SignalFile.touch(file) }
@@ -58,9 +61,9 @@ struct LiveFolder {
 
   func takeBack(_ signal: Signal) { unlink("\(path)/\(signal.name)") }
 
-  /// Takes back that a user is typing in some conversations.
+  /// Removes the typing signals of a user in some conversations.
   ///
-  /// Linear in the signals that are there, which are few, not in the conversations.
+  /// Linear in the existing signals, which are few, not in the conversations.
   func takeBackTyping(of user: Handle, in conversations: Set<Identifier>) {
     if conversations.count == 1, let conversation = conversations.first { return takeBack(.typing(conversation, user)) }
     forEach { signal in
@@ -68,7 +71,7 @@ struct LiveFolder {
     }
   }
 
-  /// When a signal was given last; nil when it never was.
+  /// When a signal was refreshed last; nil if it does not exist.
   func time(of signal: Signal) -> Timestamp? {
     var status = stat()
     guard lstat("\(path)/\(signal.name)", &status) == 0 else { return nil }
@@ -76,9 +79,10 @@ struct LiveFolder {
     return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
   }
 
-  /// Clears away the typing of those who were killed a day ago or more.
+  /// Deletes typing files older than a day, which killed processes have left.
   ///
-  /// By the clock, so only before one knows better: it may have been set.
+  /// It relies on the clock, which may have been set, and is called only before changes of the files have been
+  /// observed.
   func clear(_ signals: [Signal: Timestamp], now: Timestamp = .now) {
     for case (.typing(let conversation, let user), let time) in signals
     where now.microseconds - time.microseconds > 86_400_000_000 {
@@ -86,7 +90,7 @@ struct LiveFolder {
     }
   }
 
-  /// All signals that were ever given and not taken back.
+  /// All signals that were ever shown and not removed.
   ///
   /// Linear in their number.
   func signals() -> [Signal: Timestamp] {
@@ -109,8 +113,9 @@ struct LiveFolder {
   }
 }
 
-/// Which signals hold, whatever happens to the clock: a file that changes while one looks on is a fresh signal,
-/// and only the first look has to trust its time.
+/// Decides which signals hold, whatever happens to the clock.
+///
+/// A file that changes while a follower watches is a fresh signal; only the first check relies on its time.
 struct Freshness {
   private struct Sight {
     var time: Timestamp
@@ -119,7 +124,7 @@ struct Freshness {
 
   private var sights: [LiveFolder.Signal: Sight] = [:]
 
-  /// The signals that hold, and when the first of them runs out unless it is given again, on the monotonic clock.
+  /// The signals that hold, and when the first of them ends unless it is refreshed, on the monotonic clock.
   mutating func look(
     at signals: [LiveFolder.Signal: Timestamp], now: Timestamp = .now, at moment: Int64 = monotonicMicroseconds()
   ) -> (fresh: [LiveFolder.Signal], next: Int64?) {
@@ -131,7 +136,7 @@ struct Freshness {
         if known.time != time { sights[signal] = Sight(time: time, seen: moment) }
       } else {
         let age = now.microseconds - time.microseconds
-        // A time in the future is a clock that was set back, and says nothing.
+        // A time in the future is from a clock that was set back, and says nothing about the age.
         let seen = age >= 0 ? moment - age : moment - signal.lifetime
         sights[signal] = Sight(time: time, seen: seen)
       }

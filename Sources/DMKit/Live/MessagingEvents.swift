@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// The stream of events, as an asynchronous sequence.
 ///
-/// Each iteration has its own connection and thread, and reads a batch when the one before was taken: a slow reader slows
-/// only itself, and the memory has one batch. The messages of a batch count as delivered when the next one is read.
-/// Cancelling the task ends the sequence.
+/// Each iteration has its own connection and thread, and reads a batch when the one before was taken: a slow reader
+/// slows only itself, and at most one batch is in memory. The messages of a batch count as delivered when the next one
+/// is read. Cancelling the task ends the sequence.
 public struct MessagingEvents: AsyncSequence, Sendable {
   /// An event.
   public typealias Element = MessagingEvent
@@ -36,11 +36,11 @@ public struct MessagingEvents: AsyncSequence, Sendable {
 
     /// The next event; nil if the task was cancelled, or at the end of a query that does not follow.
     ///
-    /// - Throws: `store_replaced`, `no_store`, `store_too_new`, `gap`, `busy` for a consumer that another process streams, or an
-    ///   error of the store.
+    /// - Throws: `store_replaced`, `no_store`, `store_too_new`, `gap`, `busy` for a consumer that another process
+    ///   streams, or an error of the store.
     public mutating func next() async throws -> MessagingEvent? {
       while batch.isEmpty, !isOver {
-        // Whatever ends it, it does not begin again.
+        // Whatever ends the sequence, it does not start again.
         isOver = true
         if let next = try await reading.next() { (batch, isOver) = (next[...], false) }
       }
@@ -58,14 +58,14 @@ extension Messenger {
   }
 }
 
-/// A follower that is waited for on a thread of its own, because the tasks' threads must not be kept.
-// NB: @unchecked because the follower moves from thread to thread: the next starts after the last has answered.
+/// A follower that waits on a thread of its own, because tasks must not block the threads that they share.
+// NB: @unchecked because the follower moves from thread to thread: each starts after the one before has returned.
 private final class Reading: @unchecked Sendable {
   private let location: StoreLocation
   private let identity: Messenger.Identity
   private let query: EventQuery
   private var follower: Follower?
-  /// The last batch; its reader has it when they ask for the next one.
+  /// The last batch, which its reader has by the time they ask for the next one.
   private var told: [MessagingEvent] = []
   /// A pipe whose writing end is closed to stop the follower.
   private let stop: (told: Int32, tells: Int32)
@@ -91,7 +91,7 @@ private final class Reading: @unchecked Sendable {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let work: @Sendable () -> Void = { continuation.resume(with: Result { try self.follow() }) }
-        // No thread to be had: rather wait here than not at all.
+        // If no thread can be started, the call waits on this one.
         if startThread(work) != 0 { work() }
       }
     } onCancel: {

@@ -1,7 +1,8 @@
 internal import DMSystem
 
-/// Typing and presence as a follower is told of them: the folder of signals, looked at a few times a second at the
-/// most, however many signals come.
+/// The typing and presence events of a follower.
+///
+/// It reads the folder of signals a few times a second at most, however many signals come.
 final class SignalFeed {
   private let messenger: Messenger
   private let kinds: Set<MessagingEvent.Kind>
@@ -9,7 +10,7 @@ final class SignalFeed {
   private let folder: LiveFolder
   private var watch: Watch
   private var freshness = Freshness()
-  /// Whether the user is told of a signal, asked once for as long as it lasts and nothing is written.
+  /// Whether the user gets the events of a signal, cached while the signal lasts and nothing is written.
   private var isTold: [LiveFolder.Signal: Bool] = [:]
   private var version: Int64?
   private var typing: [Identifier: [Handle]] = [:]
@@ -17,10 +18,10 @@ final class SignalFeed {
   private var lastLook: Int64?
   private var nextEnd: Int64?
 
-  /// Set by the caller that waits for the descriptor, which stays silent until the next look.
+  /// Set by the caller when the descriptor is ready; the descriptor is then not waited for until the next check.
   var isTouched = false
 
-  /// Microseconds from one look to the next.
+  /// Microseconds from one check to the next.
   static let pause: Int64 = 250_000
 
   init(_ messenger: Messenger, _ kinds: Set<MessagingEvent.Kind>, _ feed: ChangeFeed) {
@@ -32,21 +33,21 @@ final class SignalFeed {
     watch = Watch(folder.path)
   }
 
-  /// What tells that there is something new, while that is not known anyway.
+  /// The descriptor that is ready when a signal has changed; nil while that is known already.
   var descriptor: Int32? { isTouched ? nil : watch.descriptor }
 
-  /// When to look again, on the monotonic clock; nil when only a touch can bring news.
+  /// When to check again, on the monotonic clock; nil if only a changed file requires it.
   var due: Int64? {
     guard let lastLook else { return 0 }
     return isTouched || watch.descriptor == nil ? lastLook + Self.pause : nextEnd
   }
 
-  /// What has changed since the last look.
+  /// The events since the last check.
   func next() throws -> [MessagingEvent] {
     guard let due, monotonicMicroseconds() >= due else { return [] }
     watch.drain()
     if watch.isLost {
-      // The folder was removed; it comes back with the next signal, and somebody has to notice.
+      // The folder was removed; it comes back with the next signal, which must be noticed.
       folder.make()
       watch = Watch(folder.path)
     }
@@ -56,7 +57,7 @@ final class SignalFeed {
     isTouched = false
     let (fresh, next) = freshness.look(at: signals)
     nextEnd = next
-    // Somebody may have blocked somebody, or left.
+    // A user may have blocked another, or left.
     let now = try fresh.isEmpty ? nil : messenger.existingStore()?.dataVersion()
     if now != version { isTold = [:] }
     version = now
@@ -92,7 +93,7 @@ final class SignalFeed {
     let changed = now.symmetricDifference(online)
     online = now
     return try changed.sorted().map { user in
-      // A user who hides it from now on has gone, and no more is said of them.
+      // A user who hides their presence from now on is offline, and the event has no time.
       let isShown = try now.contains(user) || messenger.seesPresence(of: user, among: feed.conversations)
       let seen = isShown ? folder.time(of: .present(user)) : nil
       return .presence(Presence(user: user, isOnline: now.contains(user), lastSeenAt: seen))

@@ -4,7 +4,7 @@ extension Store {
   /// - Throws: `bad_cursor`, also for a position that the log has not reached.
   func position(of start: EventQuery.Start) throws -> Cursor.Position {
     switch start {
-    // Changes that were pruned are no gap for a reader that begins here.
+    // Changes that were pruned are not a gap for a reader that starts here.
     case .start: try changes.known().map { Cursor.Position(rev: $0.lowerBound - 1) } ?? .start
     case .now: Cursor.Position(rev: try changes.known()?.upperBound ?? .zero)
     case .cursor(let text): try position(ofCursor: text)

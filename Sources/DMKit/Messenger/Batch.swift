@@ -1,21 +1,23 @@
-/// Many acts of one kind by one user in one transaction, with what they share looked up once.
+/// Actions of one kind by one user in one transaction, which share their look-ups.
 protocol Batch {
   associatedtype Item
   associatedtype Answer: Sendable
 
-  /// Whether the first item that fails is the last that is looked at.
+  /// Whether the batch ends with the first item that fails.
   var stopsAtFault: Bool { get }
 
-  /// Whether there is something to keep though no act succeeded.
+  /// Whether there is something to write although no action succeeded.
   var mustCommit: Bool { get }
 
-  /// Does one act. When it throws a fault of the item alone, nothing of the act has been written.
+  /// Does one action.
+  ///
+  /// If it throws an error that concerns only the item, nothing of the action has been written.
   func act(on item: Item) throws -> Answer
 
-  /// Writes what is kept for the end, once a conversation.
+  /// Writes, once for each conversation, what the actions leave to the end of the transaction.
   func finish() throws
 
-  /// Does what follows once the acts are durable, and cannot fail.
+  /// Does what follows after the commit, and cannot fail.
   func committed()
 }
 
@@ -25,16 +27,18 @@ extension Batch {
   func committed() {}
 }
 
-/// Rolls a transaction back in which nothing was done, so that a mistake creates no user.
+/// Thrown to roll back a transaction in which nothing was done, so that a mistake creates no user.
 private struct NothingDone<Answer: Sendable>: Error {
   let results: [Result<Answer, DMError>]
 }
 
 extension Messenger {
-  /// Acts on each item in order, in one durable transaction, and says what became of each.
+  /// Acts on each item in order, in one durable transaction.
   ///
-  /// An item that cannot be done stops none of the others, unless the batch stops at it; a fault of the store
-  /// undoes all.
+  /// An item that fails does not stop the others, unless the batch has `stopsAtFault`; an error of the store undoes
+  /// all.
+  ///
+  /// - Returns: the result of each item.
   func perform<Acts: Batch>(
     _ items: [Acts.Item], _ begin: (Session) throws -> Acts
   ) throws -> [Result<Acts.Answer, DMError>] {

@@ -1,4 +1,4 @@
-// What an import answers: the messages that it added, and those that were there before.
+// The answers of an import: the messages that it added, and those that the store had before.
 
 extension ImportBatch {
   func duplicate(of message: ImportedMessage, in row: Conversations.Row) throws -> Message? {
@@ -23,9 +23,10 @@ extension ImportBatch {
     return answer
   }
 
-  /// Of a message that the user does not see the answer repeats the line, whatever the store has.
+  /// The answer for a stored message that the user does not see: it repeats the line, whatever is stored.
   ///
-  /// The same history has the same time; a guess is answered as if the message did not exist.
+  /// If the time is the same, so is the history. Otherwise the line may be a guess. It is treated as if the message did
+  /// not exist, or refused because its id or nonce cannot be used, and the error says nothing else.
   private func unseenDuplicate(of message: ImportedMessage, _ found: Message, in row: Conversations.Row) throws
     -> Message?
   {
@@ -34,7 +35,7 @@ extension ImportBatch {
       let name = message.id.map(\.description) ?? message.nonce ?? ""
       throw DMError(.nonceConflict, "'\(name)' cannot be used here; use a new nonce", subject: name)
     }
-    // The id of what it replies to, too, where the line names that message.
+    // With the id of the message that it replies to, too, if the line names that message.
     let named = try message.replyTo.map { try replied($0, in: row) }
     var answer = try answer(message, found.id, row, number: found.number)
     if let named, named == found.replyTo?.id { answer.replyTo = try reply(named) }
@@ -54,7 +55,7 @@ extension ImportBatch {
     return message
   }
 
-  /// As the user sees it by now: the lines before may have made them see more.
+  /// The message that another replies to, as the user sees it now: earlier lines may have made it visible.
   func reply(_ id: Identifier) throws -> Message.Reply {
     try unrestricted.surroundings.reply(id, as: session.freshViewer())
   }

@@ -1,11 +1,11 @@
-/// Who may import what where, in one transaction.
+/// The permissions of imports, for one transaction.
 ///
-/// Anybody may import into a conversation that an import made, as long as it holds nothing else. After that only its
-/// participants may, and only what participants said.
+/// Any user may import into a conversation that an import created, as long as it has nothing but history. After that,
+/// only its participants may import, and only messages of current or former participants.
 final class ImportRules {
   private let session: Session
   private let store: Store
-  /// Those who block the user.
+  /// The users who block the user.
   private let blockers: Set<UserKey>
   private var histories: [ConversationKey: Conversations.History] = [:]
 
@@ -22,19 +22,19 @@ final class ImportRules {
     return history
   }
 
-  /// Whether a message may stand after one of that time, which does not count when it is far ahead of the clock.
+  /// Whether a message may follow one of the time `last`, which does not count if it is far ahead of the clock.
   func follows(_ message: ImportedMessage, _ last: Timestamp) -> Bool {
     let isWrong = last.microseconds - Timestamp.now.microseconds > Messages.tolerance
     return message.createdAt > last
       || isWrong && last.microseconds - message.createdAt.microseconds > Messages.tolerance
   }
 
-  /// Notes that the last message of a conversation is imported.
+  /// Records that the last message of a conversation is imported.
   func add(_ row: Conversations.Row) throws {
     histories[row.key] = Conversations.History(count: try history(of: row.key).count + 1, lastSeq: row.lastSeq)
   }
 
-  /// Whether all that a conversation has is history.
+  /// Whether a conversation has nothing but history.
   private func isOpen(_ row: Conversations.Row) throws -> Bool {
     try row.isImported && history(of: row.key).count == row.lastSeq
   }
@@ -43,6 +43,8 @@ final class ImportRules {
     try isOpen(row) || store.members.isParticipant(session.me, of: row.key)
   }
 
+  /// Checks that the user may import into a conversation.
+  ///
   /// - Throws: `not_allowed` for a conversation of others that has more than history.
   func checkAllowed(_ row: Conversations.Row, _ name: String) throws {
     if try isAllowed(in: row) { return }
@@ -52,8 +54,11 @@ final class ImportRules {
       subject: name)
   }
 
+  /// Checks that a message may have this sender.
+  ///
   /// - Parameter user: nil for a sender who is not a user yet.
-  /// - Throws: `not_allowed` for a sender who is not one of the two, or who never was in a group that is in use.
+  /// - Throws: `not_allowed` for a sender who is not one of the two of a direct conversation, or who never was in a
+  ///   group that is in use.
   func checkSender(_ user: UserKey?, _ handle: Handle, of row: Conversations.Row) throws {
     if try row.isGroup && isOpen(row) { return }
     if let user, try store.members.participates(user, in: row.key) { return }
@@ -64,7 +69,9 @@ final class ImportRules {
         : "'\(handle)' is not one of the two in that direct conversation", subject: handle.description)
   }
 
-  /// - Throws: `not_allowed` where one of those who would see it blocks the user.
+  /// Checks that no user who would see the messages blocks the user.
+  ///
+  /// - Throws: `not_allowed` if one does.
   func checkUnblocked(_ readers: Set<UserKey>) throws {
     if blockers.isDisjoint(with: readers) { return }
     throw DMError(
@@ -73,7 +80,7 @@ final class ImportRules {
       subject: session.handle.description)
   }
 
-  /// Whether an announcement goes before the next message: what is there last was not imported, and not all is history.
+  /// Whether an announcement goes before the next message: the last message was not imported, and not all is history.
   func mustAnnounce(in row: Conversations.Row) throws -> Bool {
     try !isOpen(row) && history(of: row.key).lastSeq != row.lastSeq
   }

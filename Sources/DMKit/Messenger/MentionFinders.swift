@@ -1,12 +1,12 @@
-/// Finds the users that texts mention, of the participants that a conversation has now.
+/// Finds the users that texts mention, among the current participants of a conversation.
 ///
-/// An `@` begins a mention where no letter or digit stands before it; of the handles that follow it the longest
-/// counts that no letter or digit follows. Letters of scripts without spaces divide words like spaces do.
+/// An `@` begins a mention if no letter or digit precedes it. The mention is the longest handle after it that no letter
+/// or digit follows. Letters of scripts without spaces separate words as spaces do.
 private struct MentionFinder {
   private var users: [ExactString: UserKey] = [:]
-  /// The first characters of handles: most that follows an `@` need not be looked at.
+  /// The first characters of handles, to skip most uses of `@` quickly.
   private var firsts: Set<Unicode.Scalar> = []
-  /// The most characters of a handle.
+  /// The number of characters of the longest handle.
   private var longest = 0
 
   /// Linear in the participants.
@@ -19,7 +19,7 @@ private struct MentionFinder {
     }
   }
 
-  /// The users that a text mentions, in its order.
+  /// The users that a text mentions, in the order of the text.
   func users(in text: String) -> [UserKey] {
     let scalars = Array(text.unicodeScalars)
     var found: [UserKey] = []
@@ -41,14 +41,14 @@ private struct MentionFinder {
     return user
   }
 
-  /// Whether a character belongs to a word that goes on beside it.
+  /// Whether a character can form a word with the one beside it: a letter, digit or `_` of a script with spaces.
   private func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
     (scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "_")
       && !SearchText.standsAlone(scalar)
   }
 }
 
-/// Finds mentions in texts of several conversations, whose participants it looks up once.
+/// Finds mentions in texts of several conversations, and looks up the participants of each once.
 final class MentionFinders {
   private let store: Store
   private var finders: [ConversationKey: MentionFinder] = [:]
@@ -63,6 +63,6 @@ final class MentionFinders {
     return finder.users(in: text)
   }
 
-  /// Somebody has joined or left.
+  /// Removes the cached participants of a conversation, because a user has joined or left.
   func forgetParticipants(of conversation: ConversationKey) { finders[conversation] = nil }
 }

@@ -5,7 +5,7 @@ internal import DMSystem
 extension Messenger {
   /// A file that is ready to be sent.
   public struct Prepared: Sendable {
-    /// The attachment, by whose id `Outgoing` names it.
+    /// The attachment; `Outgoing` names it by its id.
     public let attachment: Attachment
     /// Warnings for the user, one clause each: what was not done, and what to install.
     public let advice: [String]
@@ -13,20 +13,21 @@ extension Messenger {
 
   /// Prepares a file to be sent, and stores it for the user, so that a message can have it.
   ///
-  /// It is on the disk on return. A purge removes attachments that no message has when they are a day old. Runs other
-  /// programs, but does not lock the store meanwhile.
+  /// It is on the disk on return. A purge removes attachments that no message has when they are a day old. This runs
+  /// other programs, and does not lock the store while they run.
   ///
   /// - Parameters:
   ///   - source: the file, descriptor or bytes to attach.
   ///   - name: the name, which is made safe; nil for that of the source.
   ///   - options: what to change, and what to refuse.
-  ///   - progress: called often with the current step; an error that it throws ends the work, and nothing is left of it.
+  ///   - progress: called often with the current step; an error that it throws ends the work, and nothing is left of
+  ///     it.
   /// - Throws: `unknown_file`, `bad_attachment`, `unknown_user`, `busy`, or an error of the store or the disk.
   public func prepare(
     _ source: AttachmentSource, name: String? = nil, _ options: PreparationOptions = PreparationOptions(),
     progress: @escaping (String) throws -> Void = { _ in }
   ) throws -> Prepared {
-    // Before the work is done, whether the user may.
+    // Checks that the user may do this before the work is done.
     try lookAhead { _ in }
     return try location.keepingFolders { try prepareInStore(source, name: name, options, progress) }
   }
@@ -53,7 +54,7 @@ extension Messenger {
       try contents.place(file.path, as: thumbnail.sha256)
     }
     try writing { session in
-      // From here on a purge knows of them; one may have come before.
+      // From here on a purge sees that the contents are in use; an earlier purge may have removed them.
       for content in attachment.contents where contents.size(of: content.hash) != content.size {
         throw DMError(.busy, "what was prepared was removed meanwhile; try again")
       }
@@ -99,7 +100,7 @@ extension Messenger {
 }
 
 extension Session {
-  /// Those of the messages that the user sees.
+  /// The attachments of the messages that the user sees.
   fileprivate func attachments(in conversation: ConversationKey) throws -> [SentAttachment] {
     try store.messages.placesOfAttachments(in: conversation).flatMap { seq in
       try store.messages.seen(in: conversation, seq...seq, as: viewer).flatMap { message in
@@ -108,15 +109,15 @@ extension Session {
     }
   }
 
-  /// What is to be sent again, or to be fetched.
+  /// The attachment with an id, which the user wants to send again or to fetch.
   ///
-  /// - Throws: `unknown_attachment`, whether it is not there or not for the user.
+  /// - Throws: `unknown_attachment` if it does not exist or the user may not use it.
   func usableAttachment(_ id: Identifier) throws -> Attachments.Row {
     guard let stored = try attachmentIfUsable(id) else { throw unknownAttachment(id) }
     return stored
   }
 
-  /// The same, but nil.
+  /// The same, but nil instead of an error.
   func attachmentIfUsable(_ id: Identifier) throws -> Attachments.Row? {
     guard let stored = try store.attachments.row(id) else { return nil }
     guard let key = stored.message else { return stored.user == me ? stored : nil }

@@ -1,7 +1,9 @@
 public import DMModel
 
 extension Messenger {
-  /// Blocks or unblocks users; a blocked user is not told, and nothing of them reaches the user.
+  /// Blocks or unblocks users.
+  ///
+  /// Blocked users are not notified, and the user sees nothing from them.
   ///
   /// - Returns: the users who were not blocked, or not unblocked, before.
   /// - Throws: `unknown_user`, and `not_allowed` for the user's own handle.
@@ -19,7 +21,9 @@ extension Messenger {
 }
 
 extension Session {
-  /// - Returns: whether it changed anything.
+  /// Blocks or unblocks a user.
+  ///
+  /// - Returns: whether this changed anything.
   fileprivate func setBlocked(_ isBlocked: Bool, _ other: UserKey) throws -> Bool {
     guard other != me else {
       throw DMError(.notAllowed, "you cannot block yourself, '\(handle)'", subject: handle.description)

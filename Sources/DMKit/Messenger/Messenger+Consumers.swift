@@ -57,17 +57,17 @@ extension Messenger {
     case acknowledged(Acknowledgement)
   }
 
-  /// Sends the messages of lines and moves the consumer by their acknowledgements, in one transaction.
+  /// Sends the messages of lines and moves the consumer to the acknowledged cursors, in one transaction.
   ///
-  /// A line whose acknowledgement is not after the position of the consumer is from an older process: it writes nothing, and
-  /// its result is the message that its nonce names. The first line that fails is the last result, and no line after it is
-  /// processed.
+  /// A line whose acknowledgement is not after the position of the consumer is from an older process: it writes
+  /// nothing, and its result is the message that its nonce names. The first line that fails is the last result, and no
+  /// line after it is processed.
   ///
   /// - Parameters:
-  ///   - lines: the lines, in their order.
+  ///   - lines: the lines, in order.
   ///   - consumer: the name of the consumer.
   ///   - skipsFailed: whether to continue after lines that can never succeed; they are counted and acknowledged.
-  /// - Returns: the results of the lines, in their order.
+  /// - Returns: the results of the lines, in order.
   /// - Throws: `unknown_consumer`, or an error of the store; then nothing was written.
   public func send(
     _ lines: [ConsumerLine], as consumer: String, skipsFailed: Bool = false
@@ -115,12 +115,14 @@ extension Messenger {
       .unknownConsumer, "'\(identity.handle)' has no consumer '\(name)'", subject: name, remedy: .makeConsumer)
   }
 
-  /// So that a mistake makes no store.
+  /// Refuses to act on an absent store, so that a mistake creates none.
   private func expectStore(with consumer: String) throws {
     if try !hasStore() { throw unknownConsumer(consumer) }
   }
 
-  /// The right to stream a consumer.
+  /// Takes the lease of a consumer, which is the right to stream it.
+  ///
+  /// - Throws: `busy` if another process has it.
   func lease(of row: Consumers.Row) throws -> FileLock {
     try FileLock(
       path: "\(location.directory)/consumer.\(row.key).lock", milliseconds: 0,
@@ -132,6 +134,8 @@ extension Messenger {
 }
 
 extension Session {
+  /// The user's consumer with this name.
+  ///
   /// - Throws: `unknown_consumer`.
   func consumer(_ name: String) throws -> Consumers.Row {
     if let row = try store.consumers.all(of: me, named: name).first { return row }
@@ -148,7 +152,7 @@ extension Session {
   }
 }
 
-/// A consumer's place while one transaction moves it.
+/// The position of a consumer while one transaction moves it.
 private final class ConsumerPlace {
   var row: Consumers.Row
   private let before: Consumers.Row
@@ -168,15 +172,15 @@ private final class ConsumerPlace {
 
   var hasSkipped: Bool { row.skippedCount > before.skippedCount }
 
-  /// The position of a cursor that is beyond the place; nil of one that is not.
+  /// The position of a cursor; nil if it is not after the position of the consumer.
   ///
-  /// - Throws: `bad_cursor`, also of what has not happened yet.
+  /// - Throws: `bad_cursor`, also for a position that the change log has not reached.
   func news(_ text: String) throws -> Cursor.Position? {
     let position = try session.store.position(ofCursor: text)
     return position > row.position ? position : nil
   }
 
-  /// Writes the place, and that what was acknowledged has been delivered.
+  /// Writes the position, and marks the acknowledged messages as delivered if the consumer does that.
   func finish() throws {
     guard row.position > before.position || hasSkipped else { return }
     let (store, me, now) = (session.store, session.me, Timestamp.now)
@@ -191,7 +195,7 @@ private final class ConsumerPlace {
   }
 }
 
-/// The lines of a consumer's program that are done in one transaction.
+/// The lines of a consumer's program that one transaction processes.
 private final class ConsumerBatch: Batch {
   private let session: Session
   private let place: ConsumerPlace
@@ -219,7 +223,7 @@ private final class ConsumerBatch: Batch {
       if let position = position ?? nil { place.row.position = position }
       return answer ?? .acknowledged(place.acknowledgement)
     } catch let error as DMError where skipsFailed && !error.code.isFatal {
-      // A line that was cut off by a death comes again whole.
+      // A line that was cut off because its process was killed comes again, complete.
       if error.code != .unfinishedLine { place.row.skippedCount += 1 }
       if error.code != .badCursor, let cursor = line.acknowledges, let position = try place.news(cursor) {
         place.row.position = position
@@ -228,7 +232,7 @@ private final class ConsumerBatch: Batch {
     }
   }
 
-  /// What an older pipe is told: what its line did when it was done.
+  /// The answer to a line of an older pipe: the message that the line sent at that time, or the position.
   private func stale(_ line: ConsumerLine) throws -> Messenger.ConsumerAnswer {
     do {
       if let outgoing = line.outgoing, let message = try sending.sentBefore(outgoing.get()) { return .message(message) }

@@ -19,7 +19,7 @@ extension Messenger {
     try list(query, 0) { query, viewer in try viewer.store.conversations.unreadCount(query, as: viewer) }
   }
 
-  /// Runs `body` with the conversations that a query names found.
+  /// Finds the conversations that a query names, and runs `body` with their keys in the query.
   private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Viewer) throws -> T) throws -> T {
     let found = try reading(nil as T?) { session in
       var query = query
@@ -41,7 +41,7 @@ extension Messenger {
     return found
   }
 
-  /// What an absent store, or a user who is not in it yet, has to say of a conversation.
+  /// The error for a conversation if there is no store, or if the store does not have the user yet.
   func nothingYet(_ reference: ConversationReference) -> DMError {
     namingStore(
       DMError(
@@ -49,8 +49,7 @@ extension Messenger {
         subject: reference.description, remedy: .startConversation))
   }
 
-  /// The conversation of the user and others: the direct one, found or created, with one user; else a new group without a
-  /// title.
+  /// Finds or creates the direct conversation with one user, or creates a group without a title with several users.
   ///
   /// - Parameters:
   ///   - handles: the handles of the others; empty for the conversation of the user with themselves.
@@ -67,7 +66,7 @@ extension Messenger {
     }
   }
 
-  /// The direct conversation with a user, found or created: never two for a pair.
+  /// The direct conversation with a user, found or created; two users have only one.
   package func directConversation(with handle: String) throws -> Conversation {
     try createConversation(with: [handle])
   }
@@ -77,8 +76,8 @@ extension Messenger {
   /// - Parameters:
   ///   - title: the title, of 1 to 256 bytes.
   ///   - handles: the handles of the others.
-  ///   - ifAbsent: whether to return the conversation that the title refers to if there is one; its participants stay as
-  ///     they are.
+  ///   - ifAbsent: whether to return the conversation that the title refers to if there is one; its participants stay
+  ///     as they are.
   /// - Throws: `bad_field` for the title, `unknown_user`, `ambiguous_title`.
   public func createGroup(titled title: String, with handles: [String], ifAbsent: Bool = false) throws -> Conversation {
     try checkNewTitle(title)
@@ -117,7 +116,7 @@ extension Session {
     return row
   }
 
-  /// The one group that a title means, or without one that of exactly these members.
+  /// The only group with a title, or, without a title, the only untitled one with exactly these members.
   private func existingGroup(_ title: String?, of others: [UserKey]) throws -> Conversations.Row? {
     if let title, let row = try store.conversations.row(ownName: title, of: me) { return row }
     let groups =
@@ -132,7 +131,7 @@ extension Session {
     return groups.first
   }
 
-  /// The conversation as it is for the user now.
+  /// The conversation as the user sees it now.
   func asSeen(_ row: Conversations.Row) throws -> Conversation {
     guard let seen = try store.conversations.seen(row.key, as: freshViewer()) else {
       throw DMError(.internal, "the conversation '\(row.id)' was not found again", subject: row.id.description)
@@ -144,7 +143,7 @@ extension Session {
 extension Messenger {
   /// Adds a user.
   ///
-  /// The user who acts need not exist: the first user of a store is added like this too.
+  /// The acting user need not exist: the first user of a store is added in this way, too.
   ///
   /// - Parameters:
   ///   - handle: the handle of the new user.
@@ -177,12 +176,12 @@ extension Messenger {
       try session.store.users.update(session.me, change, at: .now)
       return try found(identity.handle.description, session.store)
     }
-    // A user who hides goes at once, and nobody sees when they were there last.
+    // A user who hides their presence is offline at once, and other users no longer see when they were online last.
     if !user.showsPresence { LiveFolder(path: location.live).takeBack(.present(user.handle)) }
     return user
   }
 
-  /// A user; the user who acts if no handle is given.
+  /// A user; the acting user if no handle is given.
   ///
   /// - Throws: `unknown_user`.
   public func user(_ handle: String? = nil) throws -> User {

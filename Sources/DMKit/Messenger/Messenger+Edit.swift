@@ -8,7 +8,7 @@ extension Messenger {
   /// - Returns: the results, in the order of the actions.
   /// - Throws: an error of the store; then nothing was changed.
   public func edit(_ batch: [Edit]) throws -> [Result<Edit.Outcome, DMError>] {
-    // So that a mistake makes no store.
+    // So that a mistake creates no store.
     if try !hasStore() {
       return batch.map { edit in
         .failure(
@@ -30,11 +30,12 @@ extension Messenger {
   }
 }
 
-/// What one user does to messages in one transaction.
+/// The actions of one user on messages, in one transaction.
 final class EditBatch: Batch {
   private let session: Session
   private let store: Store
-  /// One for all: what is hidden from a user may be as much as what they edit.
+  /// Shared by all actions: each new viewer would read all hidden ranges of the user, which may be as many as the
+  /// edits.
   private let viewer: Viewer
   private let mentions: MentionFinders
 
@@ -59,7 +60,7 @@ final class EditBatch: Batch {
 
   /// A message that the user sees.
   private struct Target {
-    /// As the user named it.
+    /// The reference that the user typed.
     let reference: MessageReference
     let row: Conversations.Row
     let message: Message

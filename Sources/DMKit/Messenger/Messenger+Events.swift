@@ -2,22 +2,22 @@ internal import DMModel
 internal import DMStore
 
 extension Messenger {
-  /// Microseconds until the next message of anybody expires; nil when none does.
+  /// Microseconds until the next message of any user expires; nil if none does.
   func untilNextExpiry() throws -> Int64? {
     try reading(nil) { session in
       try session.store.messages.nextExpiry().map { max(0, $0.microseconds - Timestamp.now.microseconds) }
     }
   }
 
-  /// Makes tombstones of what has expired, for all to be told.
+  /// Turns expired messages into tombstones, so that all followers get the event.
   ///
-  /// Not an act: it is left out when the store is busy or cannot be written to.
+  /// It does nothing if the store is busy or cannot be written to.
   ///
   /// - Returns: whether it was done.
   func deleteExpired() throws -> Bool {
     try attempt {
       let isDue = try reading(false) { try !$0.store.messages.expiredMessages(now: .now).isEmpty }
-      // Each writing begins with that.
+      // Each write begins by making these tombstones.
       if isDue { try writing(timeout: .milliseconds(100)) { _ in } }
     }
   }

@@ -5,7 +5,7 @@ public import DMModel
 /// Between two batches it holds no transaction.
 public final class History {
   private enum Plan {
-    /// Those that come first stand last.
+    /// In descending order, because the last range of the array is read first.
     case ranges([SeqRange], conversation: ConversationKey)
     case timeline(Messages.TimelineFilter, from: Messages.TimelinePosition)
   }
@@ -13,13 +13,13 @@ public final class History {
   private let messenger: Messenger
   private var plan: Plan?
   private var left: Int?
-  /// For all batches: what expires meanwhile was there when the reading began.
+  /// The same for all batches: a message that expires during the reading was visible when it began.
   private var viewer: Viewer?
 
   /// The position at which a stream continues after this history; nil if there is no store yet.
   public private(set) var cursor: Cursor?
 
-  /// The most messages of a batch: enough to make the query's cost small, few enough to stay in memory.
+  /// The maximum number of messages in a batch: enough to make the query's cost small, few enough to stay in memory.
   static let batch = 500
 
   init(_ messenger: Messenger, _ query: HistoryQuery) throws {
@@ -52,7 +52,7 @@ public final class History {
   ///
   /// - Throws: an error of the store.
   public func next() throws -> [Message] {
-    // A stretch may hold nothing that the user sees.
+    // A batch may contain nothing that the user sees.
     while plan != nil, left != 0 {
       let messages = try nextStretch()
       left = left.map { $0 - messages.count }
@@ -61,7 +61,7 @@ public final class History {
     return []
   }
 
-  /// All that are left, at once.
+  /// All remaining messages.
   func rest() throws -> [Message] {
     var messages: [Message] = []
     while case let batch = try next(), !batch.isEmpty { messages += batch }
@@ -76,7 +76,7 @@ public final class History {
       switch plan {
       case .ranges(var ranges, let conversation):
         var messages: [Message] = []
-        // As many as fit whole or in part, seen or not: a batch is one short look.
+        // At most `limit` messages, visible or not, so that the transaction of a batch is short.
         var room = limit
         while room > 0, let range = ranges.popLast() {
           let part = range.prefix(room)
@@ -98,7 +98,7 @@ public final class History {
 }
 
 extension Session {
-  /// The numbers of the messages that a query selects, ascending; if it has a limit, the newest of them.
+  /// The numbers that a query selects, ascending; with a limit, those of the newest messages.
   fileprivate func ranges(
     _ query: HistoryQuery, in row: Conversations.Row, as viewer: Viewer
   ) throws -> [SeqRange] {
@@ -170,7 +170,7 @@ extension Session {
 }
 
 extension Messenger {
-  /// The messages with these ids, in their order.
+  /// The messages with these ids, in the order of the ids.
   ///
   /// - Parameters:
   ///   - ids: the ids.

@@ -1,22 +1,25 @@
 package import DMModel
 
 extension Messenger {
-  /// Adds history in one transaction, in order, and says what became of each line.
+  /// Imports history in one transaction, in order.
   ///
-  /// Missing users and groups are created, and all of it counts as read. While a group has nothing but history, a
-  /// sender joins it from its first message; later only its participants import, and that is announced. What is there
-  /// already, by its id or else by sender and nonce, is returned as a duplicate.
+  /// Missing users and groups are created, and all imported messages count as read. While a group has nothing but
+  /// history, its senders join it from its first message on. After that, only its participants can import, and the
+  /// import is announced. A message that the store already has, by its id or else by sender and nonce, is returned as a
+  /// duplicate.
+  ///
+  /// - Returns: the result of each line.
   package func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
     try perform(batch) { try ImportBatch($0) }
   }
 }
 
-/// The history that is added in one transaction.
+/// The history that one transaction imports.
 final class ImportBatch: Batch {
   let session: Session
   let store: Store
   let rules: ImportRules
-  /// For finding what is there already; what is answered is only what the user sees.
+  /// Finds messages that the store already has; the answers contain only what the user sees.
   let unrestricted: Viewer
   private var users: [Handle: UserKey] = [:]
   private var keys: [ImportedMessage.Group: ConversationKey] = [:]
@@ -58,9 +61,11 @@ final class ImportBatch: Batch {
     return try insert(message, from: sender, replyTo: replyTo, into: row)
   }
 
+  /// Checks that a message is after the last message of its conversation.
+  ///
   /// - Throws: `out_of_order`.
   private func checkOrder(of message: ImportedMessage, in row: Conversations.Row, isAnnounced: Bool) throws {
-    // An announcement goes between the two.
+    // The announcement goes between the two messages.
     let last = Timestamp(microseconds: row.lastActivity.microseconds + (isAnnounced ? 1 : 0))
     if row.lastSeq == 0 || rules.follows(message, last) { return }
     throw DMError(
@@ -112,7 +117,7 @@ final class ImportBatch: Batch {
     if let row = try self.group(group) { return try asSeen(row, conversation) }
     let row = conversation.isGroup ? nil : try existingPair(conversation.participants)
     if let row {
-      // A pair has one conversation: history of another store goes into the one that is there.
+      // Two users have one conversation: history of another store goes into the existing one.
       try rules.checkAllowed(row, conversation.id.description)
       try store.conversations.insertAlias(conversation.id, of: row.key)
     } else {
@@ -134,7 +139,7 @@ final class ImportBatch: Batch {
     return try asSeen(made, conversation)
   }
 
-  /// The conversation that two users, or one, have here already.
+  /// The existing direct conversation of two users, or of one with themselves.
   private func existingPair(_ handles: [Handle]) throws -> Conversations.Row? {
     let users = try Set(handles).map(existingKey)
     guard let one = users.first ?? nil, let other = users.last ?? nil, !users.contains(nil) else { return nil }
@@ -176,7 +181,7 @@ final class ImportBatch: Batch {
     if rows[row.key] == nil { rows[row.key] = row }
   }
 
-  /// A group as old as its first message.
+  /// Creates a group with the time of its first message.
   private func create(_ group: ImportedMessage.Group, at time: Timestamp) throws -> Conversations.Row {
     let row =
       switch group {
@@ -210,7 +215,7 @@ final class ImportBatch: Batch {
     return key
   }
 
-  /// Says in a conversation that has more than history who added to it.
+  /// Announces, in a conversation that has more than history, the user who imports into it.
   private func announce(in row: inout Conversations.Row, before time: Timestamp) throws {
     let before = Timestamp(microseconds: time.microseconds - 1)
     _ = try store.messages.insert(
@@ -219,7 +224,7 @@ final class ImportBatch: Batch {
       .message, conversation: row.key, user: session.me, seqs: row.lastSeq...row.lastSeq, at: .now)
   }
 
-  /// Those who are in a conversation.
+  /// The participants of a conversation.
   private func members(of conversation: ConversationKey) throws -> Set<UserKey> {
     if let known = participants[conversation] { return known }
     let found = Set(try store.members.participantKeys(of: conversation))
@@ -229,7 +234,7 @@ final class ImportBatch: Batch {
 
   private func admit(_ user: UserKey, to row: Conversations.Row) throws {
     guard try !members(of: row.key).contains(user) else { return }
-    // Who has left stays away.
+    // A user who has left does not join again.
     if try store.members.participates(user, in: row.key) { return }
     participants[row.key]?.insert(user)
     mentions.forgetParticipants(of: row.key)
@@ -239,8 +244,8 @@ final class ImportBatch: Batch {
     joined[row.key, default: []].append(user)
   }
 
-  /// Writes what is kept for each conversation: its end, that all of it counts as read, and one
-  /// change, so that followers do not take old messages for new ones.
+  /// Updates the rows of the conversations, marks all added messages as read, and logs one change for each
+  /// conversation, so that followers do not take old messages for new ones.
   func finish() throws {
     for (key, first) in firstAdded.sorted(by: { $0.key < $1.key }) {
       guard let row = rows[key] else { continue }
@@ -258,6 +263,6 @@ final class ImportBatch: Batch {
 }
 
 extension ImportedMessage {
-  /// Whether the sender joins the conversation: that of an announcement need not be a participant.
+  /// Whether the sender joins the conversation; the sender of an announcement need not be a participant.
   fileprivate var joinsSender: Bool { systemKind == nil }
 }

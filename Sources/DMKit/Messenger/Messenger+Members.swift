@@ -21,7 +21,7 @@ extension Messenger {
 
   /// Removes users from a group, and announces it there.
   ///
-  /// For the user who acts there is `leave(_:)`.
+  /// For the acting user, use `leave(_:)`.
   ///
   /// - Returns: nil if none of them was a participant.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
@@ -33,7 +33,7 @@ extension Messenger {
     }
   }
 
-  /// Leaves a group; if the user was the last owner, the participant of the longest time becomes the owner.
+  /// Leaves a group; if the user was the last owner, the participant who joined first becomes the owner.
   ///
   /// - Throws: `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func leave(_ reference: ConversationReference) throws -> Conversation? {
@@ -57,7 +57,7 @@ extension Messenger {
     }
   }
 
-  /// Sets the address of the picture of a group; nil for none.
+  /// Sets the address of the picture of a group; nil removes it.
   ///
   /// - Returns: nil if nothing changed.
   /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
@@ -73,7 +73,8 @@ extension Messenger {
   /// Sets the time after which new messages expire; nil if they do not.
   ///
   /// - Returns: nil if nothing changed.
-  /// - Throws: `bad_field` for less than a second, `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
+  /// - Throws: `bad_field` for less than a second, `unknown_user`, `unknown_conversation`, `ambiguous_title`,
+  ///   `not_allowed`.
   public func setExpiry(_ lifetime: Duration?, of reference: ConversationReference) throws -> Conversation? {
     if let lifetime { try checkLifetime(lifetime) }
     return try changeGroup(reference, .expire) { session, row in
@@ -83,7 +84,7 @@ extension Messenger {
     }
   }
 
-  /// Does something to a conversation that all in it see.
+  /// Makes a change to a conversation that all its participants see.
   private func changeGroup(
     _ reference: ConversationReference, _ action: Action, _ body: (Session, inout Conversations.Row) throws -> Bool
   ) throws -> Conversation? {
@@ -97,14 +98,14 @@ extension Messenger {
     }
   }
 
-  /// So that a mistake makes no store.
+  /// Refuses to act on an absent store, so that a mistake creates none.
   func expectStore(with reference: ConversationReference) throws {
     if try !hasStore() { throw nothingYet(reference) }
   }
 }
 
 extension Session {
-  /// Adds those users who are not in a group.
+  /// Adds the users who are not in a group yet.
   ///
   /// - Returns: whether there were any.
   fileprivate func add(
@@ -113,7 +114,7 @@ extension Session {
     let joining = try users.filter { try !store.members.isParticipant($0, of: row.key) }
     if joining.isEmpty { return false }
     let old = row.lastSeq
-    // First to those who are in it, all at once, however many come.
+    // The present participants get the announcements first, in one call however many users join.
     try announce(.userJoined, joining.map { try store.users.handle($0).description }, in: &row)
     for (index, user) in joining.enumerated() {
       try admit(user, to: row, announcedIn: old + 1 + index, withHistory: withHistory)
@@ -123,7 +124,7 @@ extension Session {
     return true
   }
 
-  /// Has a user take part from the message that announced them.
+  /// Makes a user a participant from the message that announces them.
   private func admit(
     _ user: UserKey, to row: Conversations.Row, announcedIn seq: Int, withHistory: Bool
   ) throws {
@@ -131,7 +132,8 @@ extension Session {
     if let left = try store.members.membership(of: user, in: row.key)?.leftSeq {
       missed = left + 1
       try store.members.rejoin(row, user, at: .now)
-      // Messages that were sent meanwhile count as hidden by a block before they count as read: no count falls below 0.
+      // Messages that were sent while the user was away count as hidden by a block before they count as read, so that
+      // no count falls below 0.
       try store.blocks.apply(toThoseWhoJoined: [user], row.key)
     } else {
       try store.members.join(row.key, user, at: .now)
@@ -141,18 +143,18 @@ extension Session {
     _ = try store.readState.markRead(seq...row.lastSeq, by: user, in: row.key)
   }
 
-  /// Archives and mutes a conversation for a user who blocks the one that acts, so that they are not shown the act.
+  /// Archives and mutes a conversation for a user who blocks the acting user, so that the action does not show.
   func putAside(_ conversation: ConversationKey, of user: UserKey) throws {
     try store.members.set(.archived(true), of: user, in: conversation)
     try store.members.set(.mutedUntil(.forever), of: user, in: conversation)
   }
 
-  /// Ends the membership of a user, and says so in the group.
+  /// Ends the membership of a user, and announces it in the group.
   fileprivate func end(_ user: UserKey, in row: inout Conversations.Row) throws {
     try announce(.userLeft, [store.users.handle(user).description], in: &row)
     try endMembership(of: user, in: row)
     if try !store.blocks.users(by: user).isEmpty { try store.blocks.apply(of: user, in: row.key) }
-    // A user who is out of it is told by a change of their own.
+    // A former participant gets the event through an `ownState` change of their own.
     try store.changes.append(.ownState, conversation: row.key, user: user, at: .now)
   }
 }

@@ -3,13 +3,13 @@ internal import DMSystem
 
 /// A change of a conversation that concerns the user only.
 public enum OwnChange: Equatable, Sendable {
-  /// Lists it first, or does so no longer.
+  /// Pins it, which lists it first, or unpins it.
   case pinned(Bool)
-  /// Leaves it out of lists, or does so no longer.
+  /// Archives it, which leaves it out of lists, or takes it out of the archive.
   case archived(Bool)
   /// Mutes it for a time; nil for no end.
   case muted(for: Duration?)
-  /// Ends the muting.
+  /// Unmutes it.
   case unmuted
   /// Hides all its messages, and lists it again when a new one arrives.
   case deleted
@@ -20,11 +20,11 @@ public enum OwnChange: Equatable, Sendable {
 }
 
 extension Messenger {
-  /// Changes conversations for the user only; others are not told.
+  /// Changes conversations for the user only; other users do not see it.
   ///
   /// - Returns: the conversations that changed.
-  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `bad_field` for a draft or a name,
-  ///   `name_taken` for a name that another conversation has; then nothing was changed.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `bad_field` for a draft or a
+  ///   name, `name_taken` for a name that another conversation has; then nothing was changed.
   public func change(_ change: OwnChange, in references: [ConversationReference]) throws -> [Conversation] {
     for reference in references { try expectStore(with: reference) }
     if case .draft(let text?) = change { try Outgoing.check(text: text) }
@@ -52,7 +52,7 @@ extension Messenger {
 }
 
 extension Session {
-  /// Starts a direct conversation in which nothing is said yet, and which the other user is not shown.
+  /// Creates a direct conversation without messages, which the other user does not see.
   fileprivate func startForDraft(_ reference: ConversationReference) throws -> Conversations.Row {
     guard case .direct(let handle) = reference else { return try find(reference) }
     let other = try userKey(handle)
@@ -62,12 +62,14 @@ extension Session {
     return row
   }
 
-  /// Lists a conversation again that the user had deleted: they have something to say in it.
+  /// Lists a conversation again that the user had deleted, because they are about to write in it.
   func bringBack(_ row: Conversations.Row) throws {
     guard try store.members.set(.deleted(false), of: me, in: row.key) else { return }
     try store.changes.append(.ownState, conversation: row.key, user: me, at: .now)
   }
 
+  /// Applies a change to a conversation.
+  ///
   /// - Returns: whether anything changed.
   func apply(_ change: OwnChange, in row: Conversations.Row) throws -> Bool {
     let before = try asSeen(row)
@@ -106,7 +108,7 @@ extension Session {
 
   private func setDraft(_ text: String?, in row: Conversations.Row, _ before: Conversation) throws -> Bool {
     try check(.draft, in: row)
-    // A draft can be thrown away where it can no longer be sent.
+    // A draft can be removed even where it can no longer be sent.
     if text != nil { try checkNotBlocked(row) }
     return try set(
       .draft(text), in: row, where: before.draftText.map(ExactString.init) != text.map(ExactString.init))

@@ -24,7 +24,7 @@ extension Messenger {
     public var isDryRun = false
     /// The handle of the only sender whose messages are marked; nil for all.
     public var sender: String?
-    /// Marks as read without a receipt, so that no other user is told.
+    /// Marks as read without a receipt, so that other users do not see it.
     public var isPrivate = false
 
     /// Makes the options to mark the messages of all senders as read.
@@ -62,7 +62,7 @@ extension Messenger {
     try mark(options) { session in
       let store = session.store
       let left = Set(try except.map { try session.find($0).key })
-      // Also where there is nothing to mark, a sender must exist.
+      // Even if there is nothing to mark, a sender must exist.
       _ = try options.sender.map(session.userKey)
       return try store.members.conversationKeys(of: session.me, unreadOnly: options.act == .read).compactMap { key in
         if left.contains(key) { return nil }
@@ -84,8 +84,9 @@ extension Messenger {
     }
   }
 
-  /// Marks exactly these messages; returns what changed in each conversation that changed, and what was wrong with each
-  /// message that could not be marked, by its index.
+  /// Marks exactly these messages.
+  ///
+  /// - Returns: what changed in each conversation, and the error of each message that was not marked, by its index.
   package func markRead(
     _ messages: [MarkedMessage], _ options: MarkOptions = MarkOptions()
   ) throws -> (marked: [Marked], errors: [Int: DMError]) {
@@ -113,7 +114,7 @@ extension Messenger {
     return (marked, errors)
   }
 
-  /// Records that messages reached the user: in each conversation all up to a number.
+  /// Records that messages reached the user: in each conversation all messages up to a number.
   ///
   /// Changes nothing if the store is busy or cannot be written to, because a later call can do it.
   ///
@@ -133,7 +134,7 @@ extension Messenger {
 
   private typealias Marks = [(conversation: ConversationKey, ranges: [SeqRange])]
 
-  /// Looks first, so that marking what is marked already neither waits nor writes.
+  /// Checks first whether anything would change, so that marking again neither waits nor writes.
   private func mark(
     _ options: MarkOptions, orElse missing: DMError? = nil, _ find: (Session) throws -> Marks
   ) throws -> [Marked] {
@@ -159,7 +160,7 @@ extension Messenger {
 }
 
 extension Session {
-  /// The conversation and the number up to which messages are delivered now; nil when they were before.
+  /// The conversation and the number up to which messages are newly delivered; nil if all were delivered before.
   fileprivate func undelivered(upTo seq: Int, in id: Identifier) throws -> (ConversationKey, Int)? {
     guard let row = try store.conversations.row(id), try store.members.isParticipant(me, of: row.key) else {
       return nil
@@ -197,7 +198,7 @@ extension Session {
     }
   }
 
-  /// The records of an act that is not done.
+  /// The records that an action would return, without doing it.
   fileprivate func rehearse(
     _ marks: [(conversation: ConversationKey, ranges: [SeqRange])], _ options: Messenger.MarkOptions, at now: Timestamp
   ) throws -> (records: [Marked], hasChanges: Bool) {
@@ -217,7 +218,7 @@ extension Session {
     return (records, hasChanges)
   }
 
-  /// The parts of ranges that an act would change.
+  /// The parts of ranges that an action would change.
   private func wouldChange(_ ranges: [SeqRange], _ act: Marked.Action, in key: ConversationKey) throws -> [SeqRange] {
     switch act {
     case .read: return try ranges.flatMap { try store.readState.wouldChange($0, toRead: true, as: viewer, in: key) }
@@ -229,7 +230,7 @@ extension Session {
     }
   }
 
-  /// Does it, and returns the parts that it changed.
+  /// Does the action, and returns the parts that it changed.
   func change(
     _ ranges: [SeqRange], _ options: Messenger.MarkOptions, in key: ConversationKey, at now: Timestamp
   ) throws -> [SeqRange] {
@@ -249,14 +250,14 @@ extension Session {
   private func read(
     _ ranges: [SeqRange], isPrivate: Bool, in key: ConversationKey, at now: Timestamp
   ) throws -> [SeqRange] {
-    // What never reaches the user they have not read, and nobody is told that they have.
+    // The user has not read messages that they cannot see, and sends no receipt for them.
     let reached = try ranges.flatMap {
       difference(of: $0, minus: try store.readState.unreachable($0, as: viewer, in: key))
     }
     let before = try reached.flatMap { try store.readState.readRanges(of: me, in: key, overlapping: $0) }
     let changed = try reached.flatMap { try store.readState.markRead($0, by: me, in: key) }
     if let hull = hull(of: changed), !isPrivate, try store.users.sendsReadReceipts(me) {
-      // One receipt goes over the user's own messages, but not over what they read privately.
+      // One receipt includes the user's own messages, but not messages that they read privately.
       let quiet = try store.readState.privatelyRead(hull, of: me, in: key, among: coalesced(before))
       for range in difference(of: reached.filter(hull.overlaps).map { $0.clamped(to: hull) }, minus: quiet) {
         try store.readState.addReceipts(range, of: me, in: key, at: now)
@@ -271,7 +272,9 @@ extension Session {
     try store.changes.append(.ownState, conversation: key, user: me, seqs: hull, at: now)
   }
 
-  /// - Parameter changed: what changed; of a delivery, which is a line under everything, also what the user does not see.
+  /// The record of an action; nil if nothing changed.
+  ///
+  /// - Parameter changed: the ranges that changed; for a delivery, including messages that the user does not see.
   fileprivate func marked(
     _ changed: [SeqRange], _ options: Messenger.MarkOptions, in key: ConversationKey, at time: Timestamp,
     unread: (_ count: Int) throws -> Int
@@ -287,7 +290,7 @@ extension Session {
   }
 }
 
-/// From the first number of ascending ranges to the last; nil for none.
+/// The range from the first number of ascending ranges to the last; nil if there are none.
 private func hull(of ranges: [SeqRange]) -> SeqRange? {
   guard let first = ranges.first, let last = ranges.last else { return nil }
   return first.lowerBound...last.upperBound

@@ -9,12 +9,12 @@ public enum MessageSelection: Sendable {
 }
 
 extension Messenger {
-  /// The receipts of reading of one message, oldest first.
+  /// The read receipts of one message, oldest first.
   package func receipts(for reference: MessageReference) throws -> [Receipt] {
     try receipts(for: [.message(reference)], [.read])
   }
 
-  /// Which users got and read messages, and when: by conversation, oldest first.
+  /// The receipts of messages: which users received and read them, and when; by conversation, oldest first.
   ///
   /// Leaves out the sender of each message, and users that the sender or the user blocks. Linear in the change log if
   /// deliveries are asked for.
@@ -63,7 +63,7 @@ private struct ReceiptList {
   private let row: Conversations.Row
   private let viewer: Viewer
   private let ranges: [SeqRange]
-  /// Those that the user sees, ascending.
+  /// The messages that the user sees, ascending.
   private let messages: [(seq: Int, sender: UserKey)]
 
   init(_ ranges: [SeqRange], in row: Conversations.Row, as viewer: Viewer) throws {
@@ -126,7 +126,7 @@ private struct ReceiptList {
   private func seqs(of user: UserKey, in range: SeqRange, besides hidden: [SeqRange] = []) throws -> [SeqRange] {
     if try viewer.hasBlocked(user) { return [] }
     var found: [SeqRange] = []
-    // Those before the range are skipped by halves: there may be a receipt for each message.
+    // A binary search for the first message of the range, because there may be a receipt for each message.
     var (lower, upper) = (0, messages.count)
     while lower < upper {
       let middle = (lower + upper) / 2

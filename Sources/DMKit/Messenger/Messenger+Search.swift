@@ -55,7 +55,7 @@ public final class SearchResults {
 }
 
 extension Session {
-  /// What was found, in its order.
+  /// The keys of the messages that match, in the order of the results.
   fileprivate func keys(
     _ query: SearchQuery?, _ filter: Messages.SearchFilter, _ request: SearchRequest
   ) throws -> [MessageKey] {
@@ -78,7 +78,7 @@ extension Session {
 
   fileprivate func filter(_ request: SearchRequest) throws -> Messages.SearchFilter {
     let rows = try request.conversations.map(find)
-    // Within a conversation the order is that of the numbers; among several, times are all there is.
+    // In one conversation, bounds are compared by number; in several, only by time.
     func seq(_ bound: HistoryQuery.Bound?) throws -> Int? {
       guard rows.count == 1, case .message(let reference)? = bound else { return nil }
       return try self.seq(of: reference, in: rows[0])

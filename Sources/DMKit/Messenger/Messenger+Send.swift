@@ -3,8 +3,8 @@ public import DMModel
 extension Messenger {
   /// Sends one message, and returns it after it is on the disk.
   ///
-  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message` for the message that
-  ///   it answers, `unknown_attachment`, `nonce_conflict`, or an error of the store.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message` for the
+  ///   message that it answers, `unknown_attachment`, `nonce_conflict`, or an error of the store.
   public func send(_ outgoing: Outgoing) throws -> Message {
     try send([outgoing])[0].get()
   }
@@ -15,7 +15,7 @@ extension Messenger {
   ///
   /// - Parameters:
   ///   - batch: the messages.
-  ///   - once: whether a nonce that was used before returns its message even if the text is another one now.
+  ///   - once: whether a nonce that was used before returns its message even if the text is different now.
   /// - Returns: the results, in the order of the messages.
   /// - Throws: an error of the store; then nothing was sent.
   public func send(_ batch: [Outgoing], once: Bool = false) throws -> [Result<Message, DMError>] {
@@ -26,7 +26,7 @@ extension Messenger {
   ///
   /// - Parameters:
   ///   - batch: the message, for each conversation.
-  ///   - once: whether a nonce that was used before returns its message even if the text is another one now.
+  ///   - once: whether a nonce that was used before returns its message even if the text is different now.
   /// - Returns: the messages, each with the first reference to its conversation.
   /// - Throws: like `send(_:)`.
   public func sendToAll(
@@ -47,9 +47,9 @@ extension Messenger {
     return sent
   }
 
-  /// Looks whether the user may say something in a conversation, before work is done for it.
+  /// Checks that the user may send messages to a conversation, before the messages are prepared.
   ///
-  /// - Throws: what sending would throw of the conversation.
+  /// - Throws: the errors of the conversation with which sending would fail.
   package func checkMaySend(to reference: ConversationReference) throws {
     try lookAhead { session in
       if let row = try session.findIfPresent(reference) {
@@ -73,7 +73,7 @@ extension Messenger {
       let row = try session.find(reference)
       let sending = SendBatch(session, allowsOtherText: once)
       guard let text = try session.store.members.draft(of: session.me, in: row.key) else {
-        // What was sent before by the same nonce has cleared it then.
+        // An earlier send with the same nonce has removed the draft.
         if let nonce, let message = try sending.sent(nonce, in: row.key) { return (sending, message) }
         throw DMError(
           .noDraft, "there is no draft in '\(reference)'", subject: reference.description, remedy: .keepDraft)
@@ -81,7 +81,7 @@ extension Messenger {
       let message = try sending.act(
         on: Outgoing(to: reference, text: text, nonce: nonce, replyTo: replyTo, lifetime: lifetime))
       try sending.finish()
-      // What the nonce named before may be something else by now: then the draft is still to be sent.
+      // If the nonce named something else before, the draft has not been sent.
       if !message.isDuplicate || message.hasText(text) { _ = try session.apply(.draft(nil), in: row) }
       return (sending, message)
     }
@@ -89,7 +89,7 @@ extension Messenger {
     return sent
   }
 
-  /// A message that the user sees, to be sent elsewhere.
+  /// A message that the user sees, to be forwarded.
   ///
   /// - Throws: `unknown_message`, and `not_allowed` for an announcement.
   public func messageToForward(_ reference: MessageReference) throws -> Message {

@@ -15,7 +15,7 @@ public struct TypingSignal: Sendable {
     self.user = user
   }
 
-  /// The file that is the signal.
+  /// The path of the file whose modification time is the signal.
   var path: String { "\(folder)/\(LiveFolder.Signal.typing(conversation, user).name)" }
 
   /// Shows the signal for the next 5 s.
@@ -39,7 +39,7 @@ public struct TypingSignal: Sendable {
 }
 
 extension Messenger {
-  /// The user's typing signal in a conversation; nil if the conversation has not begun, so that no other user could see it.
+  /// The user's typing signal in a conversation; nil for a direct conversation that does not exist yet.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func typing(in reference: ConversationReference) throws -> TypingSignal? {
@@ -50,20 +50,20 @@ extension Messenger {
     }
   }
 
-  /// Ends the typing of the user in some conversations.
+  /// Ends the typing signals of the user in some conversations.
   ///
-  /// A failure is ignored: the signal ends by itself.
+  /// A failure is ignored: the signals end by themselves.
   func endTyping(in conversations: Set<Identifier>) {
     LiveFolder(path: location.live).takeBackTyping(of: identity.handle, in: conversations)
   }
 
-  /// Shows those who may see it that the user is there.
+  /// Shows that the user is online to those who may see it.
   func beatPresence() throws {
     let isShown = try reading(false) { try $0.store.users.user(identity.handle.description)?.showsPresence == true }
     if isShown { LiveFolder(path: location.live).give(.present(identity.handle)) }
   }
 
-  /// Who is online: of the users who share a conversation with the user, or of some users.
+  /// The presence of the users who share a conversation with the user, or of some users.
   ///
   /// Leaves out users who do not show their presence.
   ///
@@ -81,7 +81,7 @@ extension Messenger {
     }
   }
 
-  /// Whether the user is told that another is typing: both are in the conversation, and it is one of those that were asked for.
+  /// Whether the user sees that another is typing: both are in the conversation, and it is one of `keys`, if given.
   func sees(_ other: Handle, typingIn conversation: Identifier, among keys: [ConversationKey]?) throws -> Bool {
     guard other != identity.handle else { return false }
     return try reading(false) { session in
@@ -94,7 +94,7 @@ extension Messenger {
     }
   }
 
-  /// Whether the user is told that another is there.
+  /// Whether the user sees the presence of another.
   func seesPresence(of other: Handle, among keys: [ConversationKey]?) throws -> Bool {
     guard other != identity.handle else { return false }
     return try reading(false) { session in
@@ -105,7 +105,7 @@ extension Messenger {
 }
 
 extension Session {
-  /// A user who shares a conversation with the user, or the user.
+  /// A user who shares a conversation with the acting user, or the acting user.
   fileprivate func contact(_ name: String) throws -> User {
     guard let user = try store.users.user(name) else { throw try unknownUser(name) }
     guard try store.members.sharesConversation(me, name, among: nil) || user.handle == handle else {

@@ -11,15 +11,15 @@ public final class Messenger {
     public let handle: Handle
     /// Whether the handle is the login name, which the first write adds as a user.
     ///
-    /// Else the user must have been added, unless the store has no users yet.
+    /// Otherwise the user must have been added, unless the store has no users yet.
     package let isLoginName: Bool
 
     /// Makes an identity; reads no store.
     ///
     /// - Parameters:
     ///   - handle: the handle of the user.
-    ///   - isLoginName: whether the handle is the login name, which the first write adds as a user. Else the user must have been
-    ///     added, unless the store has no users yet.
+    ///   - isLoginName: whether the handle is the login name, which the first write adds as a user. Otherwise the user
+    ///     must have been added, unless the store has no users yet.
     public init(_ handle: Handle, isLoginName: Bool) {
       self.handle = handle
       self.isLoginName = isLoginName
@@ -31,9 +31,9 @@ public final class Messenger {
   /// The user who acts.
   public let identity: Identity
   private var opened: Store?
-  /// The user's key once it is committed; it never changes.
+  /// The user's key after the user is committed; it never changes.
   private var me: UserKey?
-  /// How often a mistake is still worth a search for what was meant: a file full of them is not.
+  /// The number of errors that may still get a suggestion: input full of mistakes must not search each time.
   var suggestionsLeft = 10
 
   /// Makes a messenger; the first call of another function opens the store.
@@ -42,9 +42,9 @@ public final class Messenger {
     self.identity = identity
   }
 
-  /// The store, or nil when the default one is absent.
+  /// The store; nil if it is the default store and absent.
   ///
-  /// - Throws: `no_store` when one that was named is absent.
+  /// - Throws: `no_store` if a named store is absent.
   func existingStore() throws -> Store? {
     if let opened { return opened }
     opened = try Store.open(location)
@@ -60,13 +60,13 @@ public final class Messenger {
 
   /// Whether there is a store.
   ///
-  /// - Throws: `no_store` when one that was named is absent.
+  /// - Throws: `no_store` if a named store is absent.
   package func hasStore() throws -> Bool { try existingStore() != nil }
 
-  /// The store, which is created where it is missing.
+  /// The store, which is created if it is missing.
   ///
-  /// - Parameter rehearsal: what is to be done, tried first in an empty store in memory: a command that fails creates
-  ///   nothing.
+  /// - Parameter rehearsal: the work to be done. It first runs on an empty store in memory, so that a command that
+  ///   fails creates nothing.
   func createdStore(_ rehearsal: (Store) throws -> Void = { _ in }) throws -> Store {
     if let opened { return opened }
     if let store = try Store.open(location) {
@@ -88,7 +88,7 @@ public final class Messenger {
     }
   }
 
-  /// An error about a name, which says in which folder there is no store yet.
+  /// An error about a name, with the folder in which there is no store yet.
   func namingStore(_ error: DMError) -> DMError {
     guard opened == nil, [.unknownUser, .unknownConversation, .unknownMessage].contains(error.code) else {
       return error
@@ -96,14 +96,14 @@ public final class Messenger {
     return error.adding("; there is no store at '\(location.directory)' yet")
   }
 
-  /// Runs `body` on one state of the store, or returns `empty` when it is absent or the user may yet be added.
+  /// Runs `body` on one snapshot of the store; returns `empty` if the store is absent or the user may still be added.
   func reading<T>(_ empty: T, _ body: (Session) throws -> T) throws -> T {
     guard let store = try existingStore() else { return empty }
     return try store.read {
       me = try me ?? store.users.key(identity.handle.description)
       guard let me else {
         let isNew = try !store.users.hasAny()
-        // Its creator was killed before the first write.
+        // The process that created the store was killed before its first write.
         if isNew, location.isNamed { throw noStore }
         if identity.isLoginName || isNew { return empty }
         throw try unknownUser(identity.handle.description, store)
@@ -112,7 +112,7 @@ public final class Messenger {
     }
   }
 
-  /// Looks, before a write is prepared, whether it may be done; where there is no store, in an empty one.
+  /// Checks, before a write is prepared, whether it is allowed; if there is no store, in an empty one.
   func lookAhead(_ body: (Session) throws -> Void) throws {
     if let store = try opened ?? Store.open(location) {
       opened = store
@@ -121,13 +121,13 @@ public final class Messenger {
     try rehearse { try body(session(in: $0)) }
   }
 
-  /// Runs `body` in one durable transaction, as a user who is added when they may be.
+  /// Runs `body` in one durable transaction; adds the user first if that is necessary and allowed.
   func writing<T>(isBulk: Bool = false, timeout: Duration? = nil, _ body: (Session) throws -> T) throws -> T {
     let store = try createdStore { _ = try body(session(in: $0)) }
     return try store.write(isBulk: isBulk, timeout: timeout) { try body(session(in: store)) }
   }
 
-  /// A session that writes: the first user of a new store is created, whatever their handle, and so is the login name.
+  /// A session that writes: it adds the first user of a new store, whatever their handle, and the login name.
   private func session(in store: Store) throws -> Session {
     if let me = try me ?? store.users.key(identity.handle.description) { return Session(self, store, me) }
     guard try identity.isLoginName || !store.users.hasAny() else {

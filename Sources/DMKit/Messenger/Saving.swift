@@ -20,7 +20,9 @@ public enum AttachmentPart: Sendable {
 }
 
 extension Attachment {
-  /// - Throws: `unknown_attachment` of a thumbnail that is not there.
+  /// The hash of a content.
+  ///
+  /// - Throws: `unknown_attachment` for a thumbnail that does not exist.
   func hash(of part: AttachmentPart) throws -> ContentHash {
     if part == .content { return sha256 }
     if let thumbnail { return thumbnail.sha256 }
@@ -28,7 +30,7 @@ extension Attachment {
       .unknownAttachment, "the attachment '\(id)' has no thumbnail", subject: id.description, remedy: .saveContent)
   }
 
-  /// What it is called as a file, whatever a store says.
+  /// The name for a file, which is safe whatever the stored name is.
   func fileName(of part: AttachmentPart) -> String {
     let name = Self.safeName(name)
     guard part == .thumbnail, let thumbnail else { return name }
@@ -53,7 +55,8 @@ extension Messenger {
 
   /// Saves a content as a new file, after comparing it with its hash.
   ///
-  /// Only its owner can read the file, and it is not executable. It is complete, or absent. A symbolic link is not followed.
+  /// Only its owner can read the file, and it is not executable. It is complete, or absent. A symbolic link is not
+  /// followed.
   ///
   /// - Parameters:
   ///   - part: the content to save.
@@ -133,7 +136,7 @@ extension Messenger {
     guard Glibc.rename(file, target) == 0 else { throw fileError(.cannotCreate, "create", target) }
   }
 
-  /// Unlike rename(2), link(2) replaces nothing, also when another process comes at the same moment.
+  /// Unlike rename(2), link(2) replaces nothing, even if another process creates the file at the same time.
   private func link(_ file: String, as target: String) throws {
     if Glibc.link(file, target) == 0 { return }
     let reason = errno
@@ -142,7 +145,7 @@ extension Messenger {
       throw DMError(
         .cannotCreate, "'\(target)' is there already", subject: target, remedy: .nameFileOrReplace)
     }
-    // Some file systems have no links.
+    // Some file systems have no hard links.
     guard reason == EPERM || reason == EOPNOTSUPP else { throw fileError(.cannotCreate, "create", target, reason) }
     try rename(file, over: target)
   }

@@ -4,22 +4,22 @@ internal import DMSystem
 final class SendBatch: Batch {
   private let session: Session
   private let store: Store
-  /// A nonce stands for what was sent by it, whatever became of that.
+  /// Sees all messages, because a nonce names what was sent with it even after that is deleted or hidden.
   private let unrestricted: Viewer
-  /// A conversation that something is said in.
+  /// A conversation to which messages are sent.
   private final class Target {
     var row: Conversations.Row
-    /// The first number that it got in this transaction; nobody else adds to it meanwhile.
+    /// The first number that it got in this transaction; no other process adds messages during it.
     var firstAdded: Int?
 
     init(_ row: Conversations.Row) { self.row = row }
   }
 
   private var named: [ConversationReference: Target] = [:]
-  /// By their keys, because two references may name the same conversation.
+  /// By key, because two references may name the same conversation.
   private var targets: [ConversationKey: Target] = [:]
   private let mentions: MentionFinders
-  /// Whether a nonce may come again with another text, as it does where a text is made anew by each try.
+  /// Whether a nonce may be repeated with another text, as when each attempt makes the text again.
   private let allowsOtherText: Bool
 
   init(_ session: Session, allowsOtherText: Bool = false) {
@@ -70,7 +70,7 @@ final class SendBatch: Batch {
     return message
   }
 
-  /// What the nonce of a message names already.
+  /// The message that the nonce of a new message already names.
   ///
   /// - Throws: `nonce_conflict` for another text or other attachments.
   private func duplicate(of outgoing: Outgoing, in conversation: ConversationKey) throws -> Message? {
@@ -86,9 +86,9 @@ final class SendBatch: Batch {
     return message
   }
 
-  /// Whether a message that was sent carries that, or contents that are equal.
+  /// Whether a sent message has these attachments, or attachments with equal contents.
   ///
-  /// What is gone meanwhile counts as the same: who did not get the answer must be able to ask again.
+  /// An attachment that is gone counts as equal: a program that did not get the answer must be able to send again.
   private func carries(_ message: Message, _ attachments: [Identifier]) throws -> Bool {
     guard message.attachments.count == attachments.count else { return false }
     return try zip(message.attachments, attachments).allSatisfy { carried, id in
@@ -98,7 +98,7 @@ final class SendBatch: Batch {
     }
   }
 
-  /// What the nonce of a message names already.
+  /// The message that the nonce of a line already names, without a comparison.
   func sentBefore(_ outgoing: Outgoing) throws -> Message? {
     guard let nonce = outgoing.nonce, let row = try session.findIfPresent(outgoing.conversation)
     else { return nil }
@@ -112,14 +112,14 @@ final class SendBatch: Batch {
     return message
   }
 
-  /// The key of the conversation of a message, which is created when it is the first to a user.
+  /// The key of the conversation of a message; creates a direct conversation that does not exist yet.
   func conversationKey(of outgoing: Outgoing) throws -> ConversationKey { try target(of: outgoing).row.key }
 
   private func target(of outgoing: Outgoing) throws -> Target {
     if let target = named[outgoing.conversation] { return target }
     var found = try session.findIfPresent(outgoing.conversation)
     if found == nil, case .direct(let handle) = outgoing.conversation, let other = try store.users.key(handle) {
-      // Before anything is created: there can be no message to reply to.
+      // Before anything is created: a new conversation has no message to reply to.
       guard outgoing.replyTo == nil else {
         throw DMError(
           .unknownMessage, "there is no conversation with '\(handle)' yet, so no message to reply to", subject: handle)
@@ -134,7 +134,7 @@ final class SendBatch: Batch {
     return target
   }
 
-  /// Writes what is kept for each conversation: its end, and that one has read one's own words.
+  /// Updates the row and the counts of each conversation, and marks the user's own messages as read.
   func finish() throws {
     for (_, target) in targets.sorted(by: { $0.key < $1.key }) {
       guard let first = target.firstAdded else { continue }
@@ -142,7 +142,7 @@ final class SendBatch: Batch {
     }
   }
 
-  /// Ends the typing of the user where a message of theirs is now.
+  /// Ends the typing signals of the user in the conversations that got a message.
   func committed() {
     session.messenger.endTyping(in: Set(targets.values.lazy.filter { $0.firstAdded != nil }.map(\.row.id)))
   }

@@ -1,13 +1,12 @@
 internal import DMModel
 internal import DMStore
 
-// What acts do to a conversation besides what they are about.
+// Effects on a conversation that several actions have in common.
 
 extension Session {
   /// Creates a conversation with its participants.
   ///
-  /// The creator owns a group; if they are not in it, the first participant does, so that there is somebody who can look after
-  /// it.
+  /// The creator owns a group; if they are not in it, the first participant does, so that every group has an owner.
   func start(
     _ kind: Conversations.NewConversation, id: Identifier? = nil, isImported: Bool = false, creator: UserKey?,
     participants: [UserKey], at time: Timestamp
@@ -18,31 +17,31 @@ extension Session {
       try store.members.setOwner(owner, of: row.key)
     }
     try store.blocks.apply(toThoseWhoJoined: participants, row.key)
-    // An import logs a conversation once, when it is whole.
+    // An import logs a conversation once, when it is complete.
     if !isImported { try store.changes.append(.conversation, conversation: row.key, user: creator, at: .now) }
     return row
   }
 
   /// Ends the membership of a user.
   ///
-  /// If the group has no owner then, the participant who joined first becomes it.
+  /// If the group then has no owner, the participant who joined first becomes the owner.
   func endMembership(of user: UserKey, in row: Conversations.Row) throws {
     try store.members.leave(row, user)
     guard try !store.members.hasOwner(row.key), let heir = try store.members.longestMember(of: row.key) else { return }
     try store.members.setOwner(heir, of: row.key)
   }
 
-  /// Writes the end of a conversation in which the user has sent messages.
+  /// Updates a conversation after the user has sent messages to it.
   ///
-  /// They bring it back from the archive of those who have not muted it, and into the lists of those who deleted it; users
-  /// who block the sender do not notice.
+  /// The messages take it out of the archive of participants who have not muted it, and list it again for those who
+  /// deleted it. Users who block the sender see no change.
   func endSending(_ new: SeqRange, in row: Conversations.Row) throws {
     try store.conversations.update(row, added: new.count, readBy: me, sender: me)
     try store.members.bringBack(row.key, mutedAt: .now, except: store.blocks.blockers(of: me))
     try store.readState.extendReadRanges(by: new, of: me, in: row.key)
   }
 
-  /// Says in a conversation what was done to it, a message for each subject; all of them count as read by all.
+  /// Adds an announcement to a conversation for each subject; all of them count as read by all.
   ///
   /// Linear in the participants.
   func announce(

@@ -1,7 +1,7 @@
-// What the lines of a consumer's program do to messages that exist, in one transaction with what they send.
+// The actions of a consumer's lines on existing messages, in one transaction with the messages that the lines send.
 
 extension Session {
-  /// Finds the message and checks that all of it may be done, so that `apply` does not fail after a message was sent.
+  /// Finds the message and checks that all actions are allowed, so that `apply` does not fail after a message was sent.
   ///
   /// - Throws: `unknown_message`, `not_allowed`.
   func check(_ marks: ConsumerLine.Marks) throws -> (row: Conversations.Row, message: Message) {

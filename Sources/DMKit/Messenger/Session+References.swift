@@ -19,7 +19,7 @@ extension Session {
     return found
   }
 
-  /// Finds a conversation that the user is in, or was in: then it ends where they left.
+  /// Finds a conversation that the user is in, or was in; then `lastSeq` is the last message before they left.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   func find(_ reference: ConversationReference) throws -> Conversations.Row {
@@ -29,11 +29,11 @@ extension Session {
       subject: reference.description, remedy: .startConversation)
   }
 
-  /// The same, but nil for a direct conversation in which nothing was said yet.
+  /// The same, but nil for a direct conversation that does not exist yet.
   func findIfPresent(_ reference: ConversationReference) throws -> Conversations.Row? {
     guard var row = try anyConversation(reference) else { return nil }
     row.reference = reference.description
-    // Nobody leaves a direct one.
+    // No user leaves a direct conversation.
     if !row.isGroup, case .direct = reference { return row }
     guard let membership = try store.members.membership(of: me, in: row.key) else {
       throw DMError(
@@ -50,10 +50,10 @@ extension Session {
     case .direct(let handle):
       return try store.conversations.direct(me, userKey(handle))
     case .title(let title):
-      // A name of one's own goes before titles, which others can change.
+      // The user's own names take precedence over titles, which others can change.
       if let row = try store.conversations.row(ownName: title, of: me) { return row }
       var groups = try store.conversations.groups(titled: title, of: me)
-      // One that the user has left does not stand in the way of one that they are in.
+      // Groups that the user has left are ignored if the user is in one with the same title.
       if groups.count > 1 {
         let current = try groups.filter { try store.members.isParticipant(me, of: $0.key) }
         if !current.isEmpty { groups = current }
@@ -68,7 +68,7 @@ extension Session {
     }
   }
 
-  /// That several groups are meant: the newest three, each with what tells it from the others.
+  /// The error for a reference to several groups: it lists the newest three, with what distinguishes them.
   func ambiguous(_ reference: String, _ what: String, _ groups: [Conversations.Row]) throws -> DMError {
     let viewer = freshViewer()
     let newest = groups.sorted { $0.lastActivity > $1.lastActivity }.prefix(3)
@@ -88,7 +88,7 @@ extension Session {
 
   /// The number of a message in a conversation.
   ///
-  /// - Throws: `unknown_message`, also when it is another conversation's.
+  /// - Throws: `unknown_message`, also for a message of another conversation.
   func seq(of reference: MessageReference, in row: Conversations.Row) throws -> Int {
     switch reference {
     case .id(let id):
@@ -119,7 +119,8 @@ extension Session {
     }
   }
 
-  /// A message that is named without its conversation, among the user's own.
+  /// The conversation and number of a message of the user's conversations, found without a conversation from the
+  /// context.
   func find(_ reference: MessageReference) throws -> Messages.Place {
     switch reference {
     case .number(let number, in: let conversation?):
@@ -141,9 +142,9 @@ extension Session {
     }
   }
 
-  /// A message that the user sees, with its conversation as they see it.
+  /// A message that the user sees, with its conversation.
   ///
-  /// - Throws: `unknown_message` also for one that is hidden from the user, deleted or expired.
+  /// - Throws: `unknown_message`, also for a message that is hidden from the user, deleted or expired.
   func visibleMessage(
     _ reference: MessageReference, in given: Conversations.Row? = nil, as viewer: Viewer? = nil
   ) throws -> (row: Conversations.Row, message: Message) {
@@ -160,9 +161,9 @@ extension Session {
       subject: reference.description, remedy: .listVisibleMessages)
   }
 
-  /// The numbers that ranges mean to the user, unsorted.
+  /// The numbers to which ranges resolve for the user, unsorted.
   func resolved(_ ranges: [RangeReference], in row: Conversations.Row) throws -> [SeqRange] {
-    // As a viewer without extras: tombstones are printed, and not counted.
+    // With a viewer without extras: tombstones are printed, but negative numbers do not count them.
     try ranges.compactMap { range in
       try range.resolved(last: row.lastSeq) { try store.messages.end($0, of: row, as: viewer).seq }
     }

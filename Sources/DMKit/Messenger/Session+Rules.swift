@@ -1,15 +1,17 @@
 internal import DMStore
 
-/// What one may do where: docs/rules.md is this as a table.
+/// The actions that need a permission; docs/rules.md lists the permissions as tables.
 enum Action {
-  // To a conversation that one is in.
+  // In a conversation that the user is in.
   case say, draft, type, edit, react
-  // To a group, which others see.
+  // On a group; other users see them.
   case add, remove, leave, retitle, changeAvatar
   case expire
 }
 
 extension Session {
+  /// Checks that the user may act in a conversation.
+  ///
   /// - Throws: `not_allowed`.
   func check(_ action: Action, in row: Conversations.Row) throws {
     func refuse(_ reason: String) -> DMError {
@@ -34,7 +36,7 @@ extension Session {
     }
   }
 
-  /// Whether the user may say something to another: not to a user that they block, whose answer they would never see.
+  /// Checks that the user does not write to a user that they block, whose answer they would never see.
   ///
   /// - Throws: `not_allowed`.
   func checkNotBlocked(_ row: Conversations.Row) throws {
@@ -43,7 +45,7 @@ extension Session {
     for other in try store.members.participantKeys(of: row.key) { try checkMayStart(with: other) }
   }
 
-  /// The same before there is a conversation.
+  /// The same for a conversation that does not exist yet.
   func checkMayStart(with other: UserKey) throws {
     guard try viewer.hasBlocked(other) else { return }
     let handle = try store.users.handle(other)
@@ -51,7 +53,7 @@ extension Session {
       .notAllowed, "you block '\(handle)'", subject: handle.description, remedy: .unblock(handle))
   }
 
-  /// Whether one may change a message for all: one's own that was said, not announced.
+  /// Checks that the user may change a message for all: it is their own, and not an announcement.
   ///
   /// - Throws: `not_allowed`.
   func checkOwn(_ message: Message, _ reference: MessageReference) throws {
@@ -63,7 +65,9 @@ extension Session {
     }
   }
 
-  /// - Throws: `not_allowed` of an announcement.
+  /// Checks that a message is not an announcement.
+  ///
+  /// - Throws: `not_allowed` for an announcement.
   func checkSaid(_ message: Message, _ reference: MessageReference) throws {
     guard message.systemKind == nil else {
       throw DMError(

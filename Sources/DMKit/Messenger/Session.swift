@@ -1,12 +1,13 @@
 /// One transaction of one user.
 ///
-/// `Messenger` makes one for each transaction. References, permissions and what acts have in common are its methods.
+/// `Messenger` makes one for each transaction. Its methods resolve references, check permissions, and do what several
+/// actions have in common.
 final class Session {
   let messenger: Messenger
   let store: Store
   /// The key of the user.
   let me: UserKey
-  /// What the user sees, which caches its look-ups for the rest of the transaction.
+  /// The viewer of the user, which caches its look-ups for the rest of the transaction.
   ///
   /// After a write that changes what it caches, take a `freshViewer`.
   private(set) lazy var viewer = freshViewer()

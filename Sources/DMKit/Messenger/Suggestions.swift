@@ -11,7 +11,9 @@ extension Session {
 }
 
 extension Messenger {
-  /// - Parameter user: who names it; nil for a user who has no key yet.
+  /// The error for a handle that is not the handle of a user.
+  ///
+  /// - Parameter user: the user who typed it; nil if they have no key yet.
   func unknownUser(_ handle: String, _ store: Store, knownTo user: UserKey? = nil) throws -> DMError {
     if let fault = Handle.fault(in: handle) {
       return DMError(.unknownUser, "'\(handle)' is not a user: as a handle \(fault)", subject: handle)
@@ -39,8 +41,7 @@ extension Messenger {
   }
 }
 
-/// How many characters to add, drop, replace or swap with the next one to get from one word to the
-/// other.
+/// The number of characters to add, drop, replace or swap with the next one to change one word into another.
 ///
 /// Costs the product of their lengths.
 package func editDistance(_ one: some StringProtocol, _ other: some StringProtocol) -> Int {

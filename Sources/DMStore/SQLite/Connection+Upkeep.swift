@@ -2,11 +2,11 @@ internal import CSQLite
 package import DMModel
 
 extension Connection {
-  /// The library that is linked: `3.40.1`.
+  /// The version of the linked SQLite library, such as `3.40.1`.
   package static var libraryVersion: String { String(cString: sqlite3_libversion()) }
 
-  /// Whether that library can lose what was committed when several processes write and move the log at once: all
-  /// from 3.7.0 to 3.51.2 but the repaired 3.44.6 and 3.50.7 (sqlite.org/wal.html, section 11).
+  /// Whether a version of SQLite can lose commits when several processes write and checkpoint at once: all from 3.7.0
+  /// to 3.51.2, except 3.44.6 and 3.50.7, where it is fixed (sqlite.org/wal.html, section 11).
   package static func hasLogResetFault(_ version: Int = Int(sqlite3_libversion_number())) -> Bool {
     switch version {
     case 3_044_006..<3_045_000, 3_050_007..<3_051_000: false
@@ -14,18 +14,18 @@ extension Connection {
     }
   }
 
-  /// Writes everything that is live into another file, which may be there and empty, as of one moment.
+  /// Writes a compact copy of one snapshot to another file, which must be absent or empty.
   package func vacuum(into path: String) throws(DMError) {
     var vacuum = try prepare("VACUUM INTO ?")
     vacuum.bind(path)
     try vacuum.run()
   }
 
-  /// Moves the whole log into the database and cuts it off.
+  /// Checkpoints the whole WAL and truncates it.
   ///
-  /// Only under the write lock.
+  /// Call it only under the write lock.
   ///
-  /// - Returns: false when somebody still reads from the log.
+  /// - Returns: false if another connection still reads from the WAL.
   package func emptyLog(within milliseconds: Int32) throws(DMError) -> Bool {
     sqlite3_busy_timeout(handle, milliseconds)
     let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
@@ -38,10 +38,11 @@ extension Connection {
     }
   }
 
-  /// Writes the log again as it reads, and syncs it.
+  /// Writes the contents of the WAL to it again, and syncs it.
   ///
-  /// Only in a write transaction that has written nothing yet, under the write lock. Nothing happens where there is no log.
-  /// The descriptor is SQLite's own (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, SQLITE_FCNTL_JOURNAL_POINTER).
+  /// Call it only under the write lock, in a write transaction that has written nothing yet. It does nothing if there
+  /// is no WAL. The file handle is SQLite's own (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html,
+  /// SQLITE_FCNTL_JOURNAL_POINTER).
   func rewriteLog() throws(DMError) {
     var pointer: UnsafeMutablePointer<sqlite3_file>?
     guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &pointer) == SQLITE_OK,
@@ -64,7 +65,7 @@ extension Connection {
     try check(methods.xSync?(file, SQLITE_SYNC_NORMAL))
   }
 
-  /// Calls `look` every now and then while `body` runs; what it throws stops the statement that is running.
+  /// Calls `look` regularly while `body` runs; if `look` throws, the running statement stops and its error is rethrown.
   package func watched<T>(by look: @escaping () throws -> Void, _ body: () throws -> T) throws -> T {
     let watch = ProgressWatch(look)
     sqlite3_progress_handler(
@@ -84,7 +85,7 @@ extension Connection {
   }
 }
 
-/// What looks on while a statement runs.
+/// Calls `look` from SQLite's progress handler, and stores its error.
 private final class ProgressWatch {
   private let look: () throws -> Void
   private(set) var reason: (any Error)?

@@ -4,20 +4,20 @@ internal import DMSystem
 
 /// One connection to one database file, used by one thread at a time.
 ///
-/// Prepared statements are kept, so that a line of a batch costs no parsing.
+/// Prepared statements are cached, so that each line of a batch needs no parsing of SQL.
 package struct Connection: ~Copyable {
   package let handle: OpaquePointer
   private let statements: StatementCache
-  /// Pages in the write-ahead log after the last commit, as SQLite's hook reports them.
+  /// Pages in the WAL after the last commit, as SQLite's hook reports them.
   private let walPages = Counter()
   private let busyTimeout: Int32
 
-  /// Opens a database that exists; for reading only where the file system allows no more.
+  /// Opens an existing database; read-only if the file system does not allow writes.
   ///
   /// NOMUTEX because a connection never leaves its thread (sqlite.org/threadsafe.html).
   ///
-  /// - Parameter busyTimeout: the time that a statement waits for a lock of SQLite's own, which only foreign tools
-  ///   hold for long.
+  /// - Parameter busyTimeout: the time that a statement waits for SQLite's own locks, which only foreign tools hold for
+  ///   long.
   package init(path: String, busyTimeout: Duration = StoreLocation.standardBusyTimeout) throws(DMError) {
     _ = Self.configured
     self.busyTimeout = Int32(clamping: busyTimeout.microseconds / 1000)
@@ -31,11 +31,11 @@ package struct Connection: ~Copyable {
     self.handle = handle
     statements = StatementCache(handle)
     sqlite3_busy_timeout(handle, self.busyTimeout)
-    // The last to leave would checkpoint outside the lock (sqlite.org/c3ref/c_dbconfig_defensive.html).
+    // The last connection to close would checkpoint outside the lock (sqlite.org/c3ref/c_dbconfig_defensive.html).
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
-    // A store has neither; somebody else's could change what is said.
+    // A store has no triggers or views; those of another program could change results.
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
     sqlite3_wal_hook(
@@ -51,18 +51,19 @@ package struct Connection: ~Copyable {
     sqlite3_close_v2(handle)
   }
 
-  /// A statement that is kept for the next time, found by the address of its literal.
+  /// A cached statement, found by the address of its literal.
   package func prepare(_ sql: StaticString) throws(DMError) -> Statement { try statements.prepare(sql) }
 
-  /// The same for one that is put together at run time and always alike, found by the address of its name's literal.
+  /// A cached statement whose SQL is made at run time and is always the same, found by the address of the literal
+  /// `name`.
   package func prepare(as name: StaticString, _ sql: @autoclosure () -> String) throws(DMError) -> Statement {
     try statements.prepare(.literal(name), sql)
   }
 
-  /// The same for one that is put together at run time, found by its text.
+  /// A cached statement whose SQL is made at run time, found by its text.
   package func prepare(text sql: String) throws(DMError) -> Statement { try statements.prepare(.text(sql)) { sql } }
 
-  /// Runs statements that return nothing.
+  /// Runs statements that return no rows.
   package func execute(_ sql: String) throws(DMError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else {
@@ -70,31 +71,32 @@ package struct Connection: ~Copyable {
     }
   }
 
-  /// Rows that the last statement changed.
+  /// The number of rows that the last statement changed.
   package var changes: Int { Int(sqlite3_changes(handle)) }
 
-  /// The key of the row that was last inserted.
+  /// The key of the last inserted row.
   package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// Has the function `frequency` of a full-text table.
+  /// Adds the SQL function `frequency` of full-text tables.
   func addRanking() throws(DMError) { try Ranking.register(on: handle) }
 
-  /// Has the function `fold` of a text.
+  /// Adds the SQL function `fold` of texts.
   func addFolding() throws(DMError) { try Folding.register(on: handle) }
 
   package func begin(_ kind: Transaction.Kind) throws(DMError) -> Transaction {
     try Transaction(kind, on: handle, statements)
   }
 
-  /// Whether the log held more pages than that after this connection's last commit.
+  /// Whether the WAL had more than `limit` pages after the last commit of this connection.
   func hasLog(over limit: Int) -> Bool { walPages.value > limit }
 
-  /// Moves the log into the database once it holds that many pages.
+  /// Checkpoints the WAL if it has more than `limit` pages.
   ///
-  /// Only under the write lock.
+  /// Call it only under the write lock.
   ///
-  /// A reader may keep part of it from moving; nobody waits for the reader, and the next writer tries again.
-  /// An emptied log costs the next process nothing to open, one that is only moved is read again.
+  /// A reader may prevent part of the checkpoint. It does not wait for the reader; the next writer tries again. With
+  /// `emptying`, the next process reads no WAL when it opens the store; otherwise it reads the checkpointed pages
+  /// again.
   func checkpoint(ifOver limit: Int, emptying: Bool) {
     guard hasLog(over: limit) else { return }
     sqlite3_busy_timeout(handle, 0)
@@ -103,11 +105,11 @@ package struct Connection: ~Copyable {
     sqlite3_busy_timeout(handle, self.busyTimeout)
   }
 
-  /// Once a process.
+  /// Runs once in each process.
   private static let configured = dm_sqlite3_keep_no_statistics()
 }
 
-/// A number that C can write to.
+/// A number that a C callback can write.
 private final class Counter {
   var value = 0
 }

@@ -1,9 +1,9 @@
 internal import CSQLite
 internal import DMModel
 
-/// A function of SQL, `fold`, that folds case and accents of the words of a text as the search index does.
+/// The SQL function `fold`, which folds case and accents of the words of a text as the search index does.
 ///
-/// It runs the tokenizer of the index, so that a name and a message are found by the same letters.
+/// It runs the tokenizer of the index, so that the same letters find a name and a message.
 final class Folding {
   private let tokenizer: fts5_tokenizer
   private let instance: OpaquePointer
@@ -32,7 +32,7 @@ final class Folding {
     let api = Ranking.api(of: database)
     var code = api?.pointee.xFindTokenizer?(api, "unicode61", &data, &tokenizer) ?? SQLITE_ERROR
     if code == SQLITE_OK {
-      // As in the schema's `tokenize`.
+      // The same as `tokenize` in the schema.
       let words: [StaticString] = ["remove_diacritics", "2"]
       var pointers: [UnsafePointer<CChar>?] = words.map {
         UnsafeRawPointer($0.utf8Start).assumingMemoryBound(to: CChar.self)
@@ -43,11 +43,11 @@ final class Folding {
     return Folding(tokenizer, instance)
   }
 
-  /// What the tokenizer goes on adding to.
+  /// The result so far, to which the callback of the tokenizer appends.
   private struct Folded {
     let text: UnsafePointer<CChar>
     var bytes: [CChar] = []
-    /// Everything before that byte is folded.
+    /// The offset in `text` up to which everything is folded.
     var end = 0
 
     mutating func copy(upTo start: Int) {
@@ -57,7 +57,7 @@ final class Folding {
   }
 
   private func fold(_ value: OpaquePointer, _ context: OpaquePointer?) {
-    // The pointer before the count: sqlite.org/c3ref/value_blob.html.
+    // The pointer before the count, as sqlite.org/c3ref/value_blob.html requires.
     guard let start = sqlite3_value_text(value) else { return sqlite3_result_null(context) }
     let count = sqlite3_value_bytes(value)
     let text = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
@@ -66,7 +66,7 @@ final class Folding {
       tokenizer.xTokenize?(instance, folded, FTS5_TOKENIZE_DOCUMENT, text, count) {
         folded, _, token, count, start, end in
         guard let folded = folded?.assumingMemoryBound(to: Folded.self), let token else { return SQLITE_OK }
-        // What is between two words stays as it is.
+        // The text between two words stays as it is.
         folded.pointee.copy(upTo: Int(start))
         folded.pointee.bytes.append(contentsOf: UnsafeBufferPointer(start: token, count: Int(count)))
         folded.pointee.end = Int(end)

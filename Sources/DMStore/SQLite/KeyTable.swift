@@ -1,6 +1,6 @@
-/// Values by the keys of rows, or by addresses, for what is looked up once a message.
+/// Values by row key or by address, for lookups that happen once for each message.
 ///
-/// Cheaper than a dictionary, whose hash withstands keys that somebody chose: nobody chooses these.
+/// Faster than a dictionary, whose hash resists keys chosen by an attacker; these keys are not chosen by users.
 package struct KeyTable<Value> {
   private var keys: [Int64] = []
   private var values: [Value?] = []
@@ -8,13 +8,13 @@ package struct KeyTable<Value> {
 
   package init() {}
 
-  /// No row has it (sqlite.org/autoinc.html: a key is chosen from 1 on), and no program has this address.
+  /// Marks a free slot: no row has this key (sqlite.org/autoinc.html: keys start at 1), and nothing has this address.
   private static var free: Int64 { .min }
 
   package subscript(number: Int64) -> Value? {
     get { keys.isEmpty ? nil : values[slot(of: number)] }
     set {
-      // At most half of the slots are taken, so that a search is short.
+      // At most half of the slots are used, so that a search is short.
       if 2 * (count + 1) > keys.count { grow() }
       let slot = slot(of: number)
       if keys[slot] == Self.free { count += 1 }
@@ -23,12 +23,12 @@ package struct KeyTable<Value> {
     }
   }
 
-  /// The values that are there, in no order.
+  /// The stored values, in no order.
   var all: some Sequence<Value> { values.lazy.compactMap(\.self) }
 
-  /// The slot that a key has, or would get.
+  /// The slot of a key, or the free slot for it.
   private func slot(of number: Int64) -> Int {
-    // Fibonacci hashing: neighbours, as keys often are, lie far apart.
+    // Fibonacci hashing: adjacent keys, which are common, get distant slots.
     let mask = keys.count - 1
     var slot = Int(truncatingIfNeeded: (UInt64(bitPattern: number) &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
     while keys[slot] != number, keys[slot] != Self.free { slot = (slot + 1) & mask }

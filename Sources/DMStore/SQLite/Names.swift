@@ -1,5 +1,5 @@
-/// A name as SQL quotes it; no name in a store has a quotation mark.
+/// A name, quoted for SQL; no name in a store contains a quotation mark.
 package func quoted(_ name: String) -> String { "\"\(name)\"" }
 
-/// Names as SQL lists them.
+/// A list of names for SQL, each quoted.
 package func list(_ names: [String]) -> String { names.map(quoted).joined(separator: ", ") }

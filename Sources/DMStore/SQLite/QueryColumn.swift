@@ -1,19 +1,19 @@
 internal import CSQLite
 package import DMModel
 
-/// The columns of a query by name, in its order: its rows are read by them.
+/// The columns of a query, by name and in order, with which its rows are read.
 ///
-/// A function that reads rows asserts first that the query `has` them, so that in a debug build no column is taken for
-/// another. A release build reads them by their numbers.
+/// A function that reads rows first asserts that the query `has` these columns, so that a debug build stops if columns
+/// are mixed up. A release build reads them by number.
 package protocol QueryColumn: CaseIterable, RawRepresentable, Sendable where RawValue == Int32 {}
 
 extension QueryColumn {
-  /// How many columns there are, which is the number of the column after them.
+  /// The number of columns, which is also the number of the first column after them.
   static var count: Int32 { Int32(allCases.count) }
 }
 
 extension Statement {
-  /// Whether the columns from one on have the names of the cases, in their order; `created_at` is the case `createdAt`.
+  /// Whether the columns from `first` on have the names of the cases, in order; `created_at` is the case `createdAt`.
   package borrowing func has<Columns: QueryColumn>(_: Columns.Type, from first: Int32 = 0) -> Bool {
     for column in Columns.allCases {
       guard let name = sqlite3_column_name(handle, first + column.rawValue) else { return false }

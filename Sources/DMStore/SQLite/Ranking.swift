@@ -2,12 +2,11 @@ internal import CSQLite
 internal import DMModel
 internal import Glibc
 
-/// A function for FTS5 that says how well a row answers: bm25 without regard to how long the texts are
-/// (sqlite.org/fts5.html, section 7).
+/// An FTS5 function that ranks a row: bm25 without the length of the text (sqlite.org/fts5.html, section 7).
 ///
-/// `rank` looks up the length of each row, which is most of its time, and messages are all short.
+/// `rank` looks up the length of each row, which takes most of its time, and messages are all short.
 enum Ranking {
-  /// The functions of FTS5.
+  /// The FTS5 API of a connection; nil if it has no FTS5.
   static func api(of database: OpaquePointer) -> UnsafeMutablePointer<fts5_api>? {
     var api: UnsafeMutablePointer<fts5_api>?
     var statement: OpaquePointer?
@@ -27,7 +26,7 @@ enum Ranking {
     }
   }
 
-  /// What each phrase of a query weighs, the rarer the more.
+  /// The weight of each phrase of a query; rarer phrases weigh more.
   private final class Weights {
     let weights: [Double]
 
@@ -48,7 +47,7 @@ enum Ranking {
     var score = 0.0
     var phrase: Int32 = 0
     for weight in weights.weights {
-      // Not xInst, which sorts the places of all phrases.
+      // Not xInst, which sorts the positions of all phrases.
       var iterator = Fts5PhraseIter()
       var (column, offset): (Int32, Int32) = (-1, 0)
       var count = 0.0
@@ -74,7 +73,7 @@ enum Ranking {
           return SQLITE_OK
         }
       }
-      // As bm25 has it, where what stands in more than half of all is worth next to nothing.
+      // As in bm25: a phrase that is in more than half of the rows weighs almost nothing.
       return max(log((Double(rows) - hits + 0.5) / (hits + 0.5)), 1e-6)
     }
   }

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import DMModel
 
 extension DMError {
-  /// What a result code of SQLite means to the person at the prompt (sqlite.org/rescode.html).
+  /// Makes the error that tells the user what a result code of SQLite means (sqlite.org/rescode.html).
   package init(sqlite code: Int32, detail: String) {
     switch code & 0xFF {
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
@@ -33,7 +33,8 @@ extension DMError {
   }
 }
 
-/// What SQLite says of a statement that fits no schema.
+/// Parts of SQLite's messages about statements that are wrong for every schema.
 ///
-/// Our statements fit ours, as the tests that run them show, so whatever else it says comes of the schema that it found.
+/// Our statements fit our schema, as the tests that run them show, so any other message is due to the schema of the
+/// database.
 private let ownFaults = ["syntax error", "incomplete input", "within a transaction", "no transaction is active"]

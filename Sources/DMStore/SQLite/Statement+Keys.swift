@@ -1,7 +1,7 @@
 package import DMModel
 
 extension Statement {
-  // Not generic: a generic function costs more where another target calls it.
+  // Not generic: a generic function is slower when another target calls it.
 
   package mutating func bind(_ key: UserKey) { bind(key.number) }
   package mutating func bind(_ key: UserKey?) { bind(key?.number) }
@@ -23,14 +23,14 @@ extension Statement {
 
   package borrowing func rev(_ column: Int32) -> Rev { Rev(number: Int64(int(column))) }
 
-  /// The keys of users in the first column of all rows.
+  /// The user keys in the first column of all rows.
   package mutating func userKeys() throws -> [UserKey] {
     var keys: [UserKey] = []
     while try step() { keys.append(userKey(0)) }
     return keys
   }
 
-  /// The keys of conversations in the first column of all rows.
+  /// The conversation keys in the first column of all rows.
   package mutating func conversationKeys() throws -> [ConversationKey] {
     var keys: [ConversationKey] = []
     while try step() { keys.append(conversationKey(0)) }

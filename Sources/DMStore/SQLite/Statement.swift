@@ -1,7 +1,7 @@
 internal import CSQLite
 package import DMModel
 
-/// A prepared statement in use; it is reset and given back when it goes out of scope.
+/// A prepared statement in use; at the end of its scope it is reset and returned to the cache.
 package struct Statement: ~Copyable {
   package let handle: OpaquePointer
   private let key: StatementCache.Key
@@ -22,7 +22,7 @@ package struct Statement: ~Copyable {
 
   // MARK: Parameters, from left to right
 
-  /// The number of the next parameter, for a value that is bound elsewhere.
+  /// The number of the next parameter, for a value that the caller binds.
   mutating func nextParameter() -> Int32 {
     bound += 1
     return bound
@@ -71,9 +71,9 @@ package struct Statement: ~Copyable {
 
   // MARK: Running
 
-  /// Goes to the next row; false when there is none.
+  /// Moves to the next row; false if there is none.
   package mutating func step() throws(DMError) -> Bool {
-    // SQLite takes a parameter that was not bound for NULL (sqlite.org/c3ref/bind_blob.html).
+    // SQLite treats a parameter that was not bound as NULL (sqlite.org/c3ref/bind_blob.html).
     assert(
       bound >= sqlite3_bind_parameter_count(handle) || sqlite3_stmt_isexplain(handle) != 0,
       "\(bound) values are bound: \(String(cString: sqlite3_sql(handle)))")
@@ -85,9 +85,9 @@ package struct Statement: ~Copyable {
     }
   }
 
-  /// Inserts a row that may be wrong.
+  /// Inserts a row that may be invalid.
   ///
-  /// - Returns: false when it breaks a rule of the schema.
+  /// - Returns: false if the row violates the schema.
   package mutating func insertIfFit() throws(DMError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_DONE: return true
@@ -100,14 +100,14 @@ package struct Statement: ~Copyable {
     DMError(sqlite: code, detail: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))))
   }
 
-  /// Runs a statement that returns nothing.
+  /// Runs a statement that returns no rows.
   package mutating func run() throws(DMError) { while try step() {} }
 
   // MARK: Columns, counted from 0
 
   package borrowing func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
   package borrowing func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
-  /// A count or a number of a message; one that no program writes is brought near enough to compute with.
+  /// A count or the number of a message; values of damaged rows are limited to ±2^53, so that sums do not overflow.
   package borrowing func int(_ column: Int32) -> Int { min(max(Int(int64(column)), -(1 << 53)), 1 << 53) }
   borrowing func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
   package borrowing func bool(_ column: Int32) -> Bool { sqlite3_column_int64(handle, column) != 0 }
@@ -121,14 +121,16 @@ package struct Statement: ~Copyable {
 
   /// A range of message numbers, whose ends are in two columns.
   ///
-  /// - Throws: `store_damaged` for one that no program writes.
+  /// - Throws: `store_damaged` for a range that dm never writes.
   package borrowing func seqs(_ from: Int32, _ to: Int32) throws(DMError) -> SeqRange {
     let (lower, upper) = (int(from), int(to))
     guard lower >= 1, lower <= upper, upper <= 1 << 40 else { throw damage("the messages \(lower) to \(upper)") }
     return lower...upper
   }
 
-  /// A range of changes, likewise.
+  /// A range of change numbers, whose ends are in two columns.
+  ///
+  /// - Throws: `store_damaged` for a range that dm never writes.
   borrowing func revs(_ from: Int32, _ to: Int32) throws(DMError) -> ClosedRange<Rev> {
     let (lower, upper) = (Int64(int(from)), Int64(int(to)))
     guard lower >= 1, lower <= upper, upper < 1 << 53 else { throw damage("the changes \(lower) to \(upper)") }
@@ -137,15 +139,15 @@ package struct Statement: ~Copyable {
 
   /// A count.
   ///
-  /// - Throws: `store_damaged` for one below 0.
+  /// - Throws: `store_damaged` if it is below 0.
   package borrowing func count(_ column: Int32) throws(DMError) -> Int {
     guard int(column) >= 0 else { throw damage("a count of \(int(column))") }
     return int(column)
   }
 
-  /// The number of the last message; 0 where there is none.
+  /// The number of the last message; 0 if there is none.
   ///
-  /// - Throws: `store_damaged` for one that no program writes.
+  /// - Throws: `store_damaged` for a number that dm never writes.
   package borrowing func lastSeq(_ column: Int32) throws(DMError) -> Int {
     guard 0...1 << 40 ~= int(column) else { throw damage("a message \(int(column))") }
     return int(column)
@@ -158,16 +160,16 @@ package struct Statement: ~Copyable {
   }
 
   package borrowing func text(_ column: Int32) -> String {
-    // The pointer before the count: sqlite.org/c3ref/column_blob.html.
+    // The pointer before the count, as sqlite.org/c3ref/column_blob.html requires.
     guard let bytes = sqlite3_column_text(handle, column) else { return "" }
     let count = Int(sqlite3_column_bytes(handle, column))
     return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
-  /// Hands on the bytes of a text or a blob as they stand; nil of NULL.
+  /// Calls `body` with the bytes of a text or a blob, unchanged; nil for NULL.
   package borrowing func withBytes<T>(_ column: Int32, _ body: (UnsafeRawBufferPointer?) -> T) -> T {
     if isNull(column) { return body(nil) }
-    // The pointer before the count: sqlite.org/c3ref/column_blob.html.
+    // The pointer before the count, as sqlite.org/c3ref/column_blob.html requires.
     let start = sqlite3_column_blob(handle, column)
     return body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
   }
@@ -187,6 +189,6 @@ package struct Statement: ~Copyable {
   }
 }
 
-// NB: nonisolated(unsafe) because a pointer is not Sendable; this one is to a literal that nobody writes.
+// NB: nonisolated(unsafe) because a pointer is not Sendable; this one points to a literal, which never changes.
 nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> =
   UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)

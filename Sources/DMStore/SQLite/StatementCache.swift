@@ -4,7 +4,7 @@ internal import DMModel
 /// The prepared statements of a connection that are not in use.
 package final class StatementCache {
   package enum Key {
-    /// The address of a literal, which costs nothing to look up.
+    /// The address of a literal, whose lookup is fast.
     case address(Int64)
     case text(String)
 
@@ -41,11 +41,13 @@ package final class StatementCache {
   private func take(_ key: Key) -> OpaquePointer? { replace(key, nil) }
 
   func put(_ handle: OpaquePointer, _ key: Key) {
-    // The same text was in use twice at once: one of them is enough.
+    // The same statement was in use twice at once; the cache keeps only one.
     if let other = replace(key, handle) { sqlite3_finalize(other) }
   }
 
-  /// - Returns: what was kept before.
+  /// Stores a statement for a key; nil removes it.
+  ///
+  /// - Returns: the statement that was stored before.
   private func replace(_ key: Key, _ handle: OpaquePointer?) -> OpaquePointer? {
     switch key {
     case .address(let address):

@@ -4,10 +4,10 @@ package import DMModel
 /// An open transaction; it is rolled back unless it is committed.
 package struct Transaction: ~Copyable {
   package enum Kind {
-    /// Sees one state of the store, and locks nobody out.
+    /// Sees one snapshot, and blocks no other connection.
     case read
-    /// Takes the right to write at once: an upgrade later can fail in a way that waiting does not
-    /// cure (sqlite.org/rescode.html#busy_snapshot).
+    /// Takes SQLite's write lock at once: a later upgrade can fail in a way that waiting does not cure
+    /// (sqlite.org/rescode.html#busy_snapshot).
     case write
   }
 
@@ -22,11 +22,11 @@ package struct Transaction: ~Copyable {
   }
 
   deinit {
-    // SQLITE_FULL, IOERR and BUSY may have rolled back by themselves (sqlite.org/lang_transaction.html).
+    // After SQLITE_FULL, IOERR and BUSY, SQLite may have rolled back already (sqlite.org/lang_transaction.html).
     if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
   }
 
-  /// Makes its changes durable and visible; when that fails, none of them is.
+  /// Makes the changes durable and visible; if that fails, none of them is.
   package consuming func commit() throws(DMError) {
     var commit = try statements.prepare("COMMIT")
     try commit.run()

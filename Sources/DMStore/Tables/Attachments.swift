@@ -4,21 +4,21 @@ internal import DMSystem
 // Reads: attachment.
 // Writes: attachment.
 
-/// What is attached to messages, and what was prepared and is in none yet.
+/// The attachments of messages, and those that were prepared and are in no message yet.
 package struct Attachments {
   let store: Store
 
-  /// An attachment as its row says, without a check of who may see it.
+  /// An attachment as stored, without a check of who may see it.
   package struct Row {
     package let key: AttachmentKey
-    /// Who prepared it.
+    /// The user who prepared it.
     package let user: UserKey
-    /// The message that carries it; nil as long as it was not sent.
+    /// The message that it is in; nil until it is sent.
     package let message: MessageKey?
     package let attachment: Attachment
   }
 
-  /// The columns that rows are read by.
+  /// The columns of the queries from which rows are read.
   private enum Column: Int32, QueryColumn {
     case key, user, message, id, kind, name, mimeType, sizeBytes, sha256, width, height, duration, waveform
     case thumbnailSHA256, thumbnailMIMEType, thumbnailSizeBytes, thumbnailWidth, thumbnailHeight
@@ -29,7 +29,9 @@ package struct Attachments {
     a.waveform, a.thumbnail_sha256, a.thumbnail_mime_type, a.thumbnail_size_bytes, a.thumbnail_width, a.thumbnail_height
     """
 
-  /// - Throws: `store_damaged` of a row that no program of dm has written.
+  /// Reads an attachment from a row of a query.
+  ///
+  /// - Throws: `store_damaged` for a row that no program of dm has written.
   package func row(_ row: borrowing Statement) throws -> Row {
     assert(row.has(Column.self))
     let id = row.identifier(Column.id)
@@ -61,7 +63,7 @@ package struct Attachments {
     return try statement.step() ? try row(statement) : nil
   }
 
-  /// Those of a message, in their order.
+  /// The attachments of a message, in order.
   package func all(of message: MessageKey) throws -> [Attachment] {
     var statement = try store.connection.prepare(
       as: "attachments", "SELECT \(Self.columns) FROM attachment a WHERE a.message = ? ORDER BY a.place")
@@ -73,7 +75,7 @@ package struct Attachments {
 
   // MARK: Writing
 
-  /// Adds one that was prepared and is in no message yet.
+  /// Adds a prepared attachment that is in no message yet.
   package func insert(_ attachment: Attachment, by user: UserKey, at time: Timestamp) throws {
     do {
       var insert = try store.connection.prepare(
@@ -105,15 +107,15 @@ package struct Attachments {
     try store.writeDigest(of: AttachmentKey(number: store.connection.lastInsertedRow), in: .attachment)
   }
 
-  /// Puts attachments into a message that was just added: those that were in none, and copies of the others.
+  /// Adds attachments to a message that was just inserted: those that are in no message, and copies of the others.
   ///
-  /// - Returns: them as the message carries them.
+  /// - Returns: the attachments of the message.
   package func attach(_ attachments: [Row], to message: MessageKey, by user: UserKey, at time: Timestamp)
     throws
     -> [Attachment]
   {
     for (index, stored) in attachments.enumerated() {
-      // The same may stand twice in one list.
+      // A list may contain the same attachment twice.
       let isFree = stored.message == nil && !attachments[..<index].contains { $0.key == stored.key }
       let key = isFree ? stored.key : try copy(stored, by: user, at: time)
       var update = try store.connection.prepare("UPDATE attachment SET message = ?, place = ? WHERE id = ?")
@@ -133,14 +135,14 @@ package struct Attachments {
     return AttachmentKey(number: store.connection.lastInsertedRow)
   }
 
-  /// Forgets those of a message, whose contents go with the next purge.
+  /// Deletes the attachments of a message; the next purge deletes their contents.
   func remove(of message: MessageKey) throws {
     var delete = try store.connection.prepare("DELETE FROM attachment WHERE message = ?")
     delete.bind(message)
     try delete.run()
   }
 
-  /// An attachment as one can name it: its id.
+  /// The words that identify an attachment in a finding: its id.
   package func reference(to key: AttachmentKey) throws -> String {
     var statement = try store.connection.prepare("SELECT uuid FROM attachment WHERE id = ?")
     statement.bind(key)

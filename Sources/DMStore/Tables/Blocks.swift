@@ -3,7 +3,7 @@ package import DMModel
 // Reads: block, conversation, message, participant.
 // Writes: block, participant.
 
-/// Blocks between users, and what they hide.
+/// The users that each user blocks, and the messages that this hides.
 package struct Blocks {
   let store: Store
 
@@ -19,7 +19,8 @@ package struct Blocks {
     return try statement.userKeys()
   }
 
-  /// Those in a conversation who block anybody: an imported announcement may be by somebody who never was in it.
+  /// The users in a conversation who block any user: the sender of an imported announcement may never have been in
+  /// it.
   package func blockers(in conversation: ConversationKey) throws -> [UserKey] {
     var statement = try store.connection.prepare(
       "SELECT DISTINCT b.user FROM block b JOIN participant p ON p.conversation = ?1 AND p.user = b.user")
@@ -27,15 +28,15 @@ package struct Blocks {
     return try statement.userKeys()
   }
 
-  /// Whether anybody blocks anybody.
+  /// Whether the store has any blocks.
   func hasBlocks() throws -> Bool {
     var any = try store.connection.prepare("SELECT 1 FROM block LIMIT 1")
     return try any.step()
   }
 
-  /// The participants who block other participants, and the blocked ones.
+  /// The participants who block other participants, each with the users that they block.
   ///
-  /// Linear in the participants where anybody blocks anybody.
+  /// Linear in the participants if the store has any blocks.
   package func all(among conversation: ConversationKey) throws -> [UserKey: Set<UserKey>] {
     guard try hasBlocks() else { return [:] }
     var statement = try store.connection.prepare(
@@ -56,9 +57,9 @@ package struct Blocks {
     return try statement.step()
   }
 
-  /// Notes that a user blocks another, or does so no more.
+  /// Adds or removes a block.
   ///
-  /// - Returns: whether that is new.
+  /// - Returns: whether this changed anything.
   package func set(_ isBlocked: Bool, of other: UserKey, by user: UserKey, at time: Timestamp) throws -> Bool {
     var statement =
       isBlocked
@@ -71,7 +72,8 @@ package struct Blocks {
     return store.connection.changes > 0
   }
 
-  /// Counts again what the user's blocks hide of a conversation, and when something reached the user there last.
+  /// Computes again what the user's blocks change in a conversation: the counts of hidden messages and of mentions, and
+  /// the time of the last activity.
   ///
   /// Linear in the messages that the user has not read.
   package func apply(of user: UserKey, in conversation: ConversationKey) throws {
@@ -103,7 +105,7 @@ package struct Blocks {
     try update.run()
   }
 
-  /// Hides from each of those who have joined, and from those who block them, what the users that they block say.
+  /// Applies blocks after users have joined: those of these users, and those of the users who block them.
   package func apply(toThoseWhoJoined users: [UserKey], _ conversation: ConversationKey) throws {
     guard try hasBlocks() else { return }
     for user in users {
@@ -112,7 +114,7 @@ package struct Blocks {
     }
   }
 
-  /// The messages of a range that were sent by users that a user blocks.
+  /// The messages of a range whose sender a user blocks.
   func blockedMessages(by user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws -> [SeqRange] {
     var statement = try store.connection.prepare(
       """
@@ -122,7 +124,8 @@ package struct Blocks {
     return try store.readState.ranges(&statement, user, conversation, range)
   }
 
-  /// When the newest message was said that was not by a user that this user blocks; nil where their row need not repeat it.
+  /// The time of the newest message whose sender the user does not block; nil if the participant's row need not repeat
+  /// it.
   private func lastActivity(of user: UserKey, in row: Conversations.Row, upTo end: Int) throws -> Timestamp? {
     var statement = try store.connection.prepare(
       """

@@ -3,27 +3,28 @@ package import DMModel
 // Reads: change, consumer, message, participant.
 // Writes: change.
 
-/// The change log, from which followers read.
+/// The change log, which followers read.
 package struct Changes {
   let store: Store
 
-  /// What a row of the change log says.
+  /// The kind of a change.
   ///
-  /// The numbers stand in stores: they are never reused.
+  /// The numbers are stored and never reused.
   package enum Kind: Int64, CaseIterable {
     case message = 1
-    /// Others may see it.
+    /// A read receipt, which others may see.
     case readReceipt = 2
     case deliveryReceipt = 3
     case conversation = 4
     case user = 5
-    /// What of a conversation is one's own: what is read, pinned, muted, archived, drafted, shown at all.
+    /// The user's own state of a conversation: which messages are read, and whether it is pinned, muted, archived or
+    /// listed, and its draft.
     case ownState = 6
-    /// How far messages have come, by a receipt of that user.
+    /// The status of messages, changed by a receipt of the user.
     case status = 7
     case edited = 8
     case deleted = 9
-    /// By that user, for themselves alone.
+    /// A message that the user deleted for themselves only.
     case deletedForMe = 10
     case reaction = 11
   }
@@ -56,14 +57,14 @@ package struct Changes {
     }
   }
 
-  /// The first and the last change that the log holds; nil while nothing has happened.
+  /// The first and the last change in the log; nil if the log is empty.
   package func known() throws -> ClosedRange<Rev>? {
     var statement = try store.connection.prepare("SELECT min(rev), (SELECT max(rev) FROM change) FROM change")
     guard try statement.step(), !statement.isNull(0) else { return nil }
     return try statement.revs(0, 1)
   }
 
-  /// Whether the change after one is no longer in the log.
+  /// Whether the change after `rev` is no longer in the log.
   package static func isForgotten(after rev: Rev, of known: ClosedRange<Rev>) -> Bool { rev + 1 < known.lowerBound }
 
   // MARK: Reading
@@ -75,26 +76,26 @@ package struct Changes {
     package let user: UserKey?
     package let seqs: SeqRange?
     package let sender: UserKey?
-    /// Of a change of status: the receipt that it belongs to; nil where the log no longer has that.
+    /// For a change of status, the kind of the receipt that caused it; nil if the log no longer has the receipt.
     package let receipt: Kind?
     package let at: Timestamp
-    /// The message that it is about, as the user sees it now; nil when they do not.
+    /// The message that the change is about, as the user sees it now; nil if they do not see it.
     package let message: Message?
-    /// The same as it stands in the store.
+    /// The same message as stored, whether or not the user sees it.
     package let stored: (key: MessageKey, id: Identifier, sender: UserKey)?
   }
 
-  /// Which changes a user is told of.
+  /// Selects the changes that a user gets.
   package struct Filter {
     package let user: UserKey
     package let kinds: Set<Kind>
 
-    /// A bit for each kind: SQLite would make a table of a list, for each batch anew.
+    /// A bit for each kind: from a list, SQLite would make a table again for each batch.
     var kindMask: Int64 { kinds.reduce(0) { $0 | 1 << $1.rawValue } }
 
-    /// Nil for all that the user is in.
+    /// Nil for all conversations that the user is in.
     package let conversations: [ConversationKey]?
-    /// Leaves out conversations that are muted at this moment; nil for none.
+    /// Leaves out conversations that are muted at this time; nil leaves out none.
     package var unmutedAt: Timestamp?
 
     package init(user: UserKey, kinds: Set<Kind>, conversations: [ConversationKey]?, unmutedAt: Timestamp? = nil) {
@@ -105,21 +106,22 @@ package struct Changes {
     }
   }
 
-  /// The kinds of changes that are about one message, a bit each.
+  /// The kinds of changes that are about one message, one bit for each.
   private static let messageKinds = [Kind.message, .edited, .deleted, .deletedForMe, .reaction].reduce(0 as Int64) {
     $0 | 1 << $1.rawValue
   }
 
-  /// The columns that rows are read by.
+  /// The columns of the query from which rows are read.
   private enum Column: Int32, QueryColumn {
     case rev, kind, conversation, user, fromSeq, toSeq, sender, at, receipt
   }
 
-  /// Passes up to `limit` changes after one to `body`, in order, until `body` returns false.
+  /// Passes up to `limit` changes after `rev` to `body`, in order, until `body` returns false.
   ///
-  /// Whether the user is in the conversation of a change is left to the viewer, who remembers it for each conversation.
+  /// It does not check whether the user is in the conversation of a change. The viewer does, and caches that for each
+  /// conversation.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: the number of changes that were read.
   package func forEach(
     after rev: Rev, _ filter: Filter, limit: Int, as viewer: Viewer, _ body: (Row) throws -> Bool
   ) throws -> Int {
@@ -178,19 +180,21 @@ package struct Changes {
 
   // MARK: Pruning
 
-  /// How long the log is kept, in microseconds: 30 days.
+  /// How long the log keeps a change, in microseconds: 30 days.
   package static let changeLifetime: Int64 = 30 * 86_400_000_000
 
-  /// How long a consumer that is not used keeps what it needs of the log: 90 days.
+  /// How long an unused consumer keeps the changes that it needs, in microseconds: 90 days.
   static let consumerLifetime: Int64 = 90 * 86_400_000_000
 
-  /// So many changes from one pruning to the next, and at most so many times that at once: a write stays short.
+  /// The number of changes from one pruning to the next.
+  ///
+  /// One pruning deletes at most five times as many, so that a write stays short.
   static let pruneInterval: Int64 = 1000
 
-  /// Forgets old changes after every thousand that were logged.
+  /// Deletes old changes, once for every thousand changes logged.
   ///
-  /// By the clock, but no further than it was a thousand changes ago: one that is wrong for a while must not cost
-  /// what somebody still has to read.
+  /// It uses the clock, but at most the time of the change a thousand earlier: a clock that is wrong for a while must
+  /// not delete changes that readers still need.
   package func prune(after logged: ClosedRange<Rev>) throws {
     guard logged.upperBound.number / Self.pruneInterval > (logged.lowerBound.number - 1) / Self.pruneInterval else {
       return
@@ -201,7 +205,7 @@ package struct Changes {
     try prune(now: min(.now, statement.timestamp(0)))
   }
 
-  /// Forgets the oldest changes, but none of the last 30 days, none that a consumer of the last 90 days still needs,
+  /// Deletes the oldest changes, but none of the last 30 days, none that a consumer of the last 90 days still needs,
   /// and never the last one.
   package func prune(now: Timestamp) throws {
     guard let known = try known() else { return }
@@ -220,7 +224,7 @@ package struct Changes {
     try delete.run()
   }
 
-  /// When messages of a range were delivered, by user, as far as the change log has it.
+  /// The times at which messages of a range were delivered, by user, as far as the change log still has them.
   package func deliveries(
     in conversation: ConversationKey, overlapping range: SeqRange
   ) throws -> [UserKey: [(range: SeqRange, at: Timestamp)]] {

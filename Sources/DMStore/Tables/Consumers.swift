@@ -3,7 +3,7 @@ package import DMModel
 // Reads: change, consumer, message, participant.
 // Writes: consumer.
 
-/// How far the named readers of the change log have come.
+/// The consumers, which are named readers of the change log, and their positions.
 package struct Consumers {
   let store: Store
 
@@ -18,7 +18,7 @@ package struct Consumers {
     package let marksDelivered: Bool
   }
 
-  /// The columns that rows are read by.
+  /// The columns of the query from which rows are read.
   private enum Column: Int32, QueryColumn {
     case key, name, rev, seq, usedAt, skippedCount, conversations, marksDelivered
   }
@@ -57,7 +57,8 @@ package struct Consumers {
     try store.writeDigest(of: ConsumerKey(number: store.connection.lastInsertedRow), in: .consumer)
   }
 
-  /// Notes what a consumer's stream is about, now that it begins.
+  /// Stores the conversations of a consumer's stream and whether it marks messages as delivered, when the stream
+  /// starts.
   package func describe(
     _ key: ConsumerKey, conversations: [ConversationKey]?, marksDelivered: Bool, now: Timestamp
   ) throws {
@@ -71,7 +72,7 @@ package struct Consumers {
     try store.writeDigest(of: key, in: .consumer)
   }
 
-  /// Moves a consumer to where its row says that it stands.
+  /// Stores the position and the skipped count of a row.
   package func move(_ row: Row, now: Timestamp) throws {
     var statement = try store.connection.prepare(
       "UPDATE consumer SET rev = ?, seq = ?, skipped_count = ?, used_at = ? WHERE id = ?")
@@ -90,10 +91,12 @@ package struct Consumers {
     try statement.run()
   }
 
-  /// The messages of others that a user sees and that a consumer has before it, or had on the way from one change to
-  /// another: how many there are in each of its conversations, and the last of them.
+  /// Counts, for each conversation, the messages of others that a user sees and that a consumer has not received yet.
   ///
-  /// - Parameter viewer: decides who sees what; with tombstones, messages count that are gone by now.
+  /// With `last`, it counts the messages between two changes.
+  ///
+  /// - Parameter viewer: decides which messages the user sees; with tombstones, gone messages count too.
+  /// - Returns: the number of such messages in each conversation, and the number of the last of them.
   package func messagesOfOthers(
     after rev: Rev, upTo last: Rev = Rev(number: .max), conversations: String?, as viewer: Viewer
   ) throws -> [(conversation: ConversationKey, count: Int, last: Int)] {

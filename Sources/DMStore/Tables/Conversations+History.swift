@@ -4,10 +4,10 @@ package import DMModel
 // Writes: history.
 
 extension Conversations {
-  /// The messages of a conversation that imports added.
+  /// The messages that imports added to a conversation.
   package struct History {
     package var count = 0
-    /// The number of the last one.
+    /// The number of the last imported message.
     package var lastSeq = 0
 
     package init(count: Int = 0, lastSeq: Int = 0) {

@@ -3,12 +3,12 @@ package import DMModel
 // Reads: conversation, former, own_name, participant, user.
 
 extension Conversations {
-  /// The columns of which a label is made.
+  /// The columns from which a label is made.
   private enum LabelColumn: Int32, QueryColumn {
     case isGroup, id, ownName, title, handle, isTaken
   }
 
-  /// What a user calls a conversation.
+  /// The title and the reference of a conversation for a user.
   package func label(of conversation: ConversationKey, for user: UserKey) throws -> ConversationLabel {
     var statement = try store.connection.prepare(
       """
@@ -26,7 +26,7 @@ extension Conversations {
     statement.bind(user)
     assert(statement.has(LabelColumn.self))
     guard try statement.step() else {
-      // Who imports the history of others may not be in it.
+      // A user who imports the history of others may not be in the conversation.
       return ConversationLabel(
         title: nil, isGroup: try isGroup(conversation), reference: try id(conversation).description)
     }
@@ -41,14 +41,14 @@ extension Conversations {
     }
     let title = statement.optionalText(LabelColumn.title)
     let isTaken = statement.bool(LabelColumn.isTaken)
-    // A title that another conversation of theirs has, too, would be refused, or mean that one.
+    // If another conversation of the user has the same title, a reference by title is refused, or means the other one.
     guard let title, !isTaken, try groups(titled: title, of: user).count == 1 else {
       return ConversationLabel(title: title, isGroup: true, reference: id.description)
     }
     return ConversationLabel(title: title, isGroup: true, reference: "+\(title)")
   }
 
-  /// What a user calls a conversation; nil for a group without a title.
+  /// The title of a conversation for a user; nil for a group without a title.
   package func title(of conversation: ConversationKey, as user: UserKey) throws -> String? {
     try label(of: conversation, for: user).title
   }

@@ -5,14 +5,14 @@ package import DMModel
 extension Conversations {
   /// A page of a user's conversations: pinned first, then newest activity.
   ///
-  /// Costs in proportion to the page, besides the user's groups over 64 participants.
+  /// Costs in proportion to the page, plus the user's groups with more than 64 participants.
   package func list(_ query: ListQuery, after cursor: PageCursor?, as viewer: Viewer)
     throws -> [Conversation]
   {
     if query.matching != nil { try store.connection.addFolding() }
     var statement = try store.connection.prepare(text: Self.listSQL(query, paged: cursor != nil))
     statement.bind(viewer.user)
-    // What has expired unnoticed still counts in the query, and may empty the page of it.
+    // The query counts messages as unread that have expired since the last write, so its limit could leave too few.
     let isLonger = try query.unreadOnly && viewer.hasPending
     statement.bind(isLonger ? -1 : query.limit ?? -1)
     statement.bind(query.matching)
@@ -27,7 +27,7 @@ extension Conversations {
     return isLonger ? Array(found.filter { $0.unreadCount > 0 }.prefix(query.limit ?? .max)) : found
   }
 
-  /// One conversation as a participant sees it, or as one who has left does.
+  /// A conversation as a participant or a former participant sees it.
   package func seen(_ key: ConversationKey, as viewer: Viewer) throws -> Conversation? {
     var statement = try store.connection.prepare(
       text: "SELECT \(Self.columns) FROM participant p \(Self.listJoins) WHERE p.conversation = ?2 AND p.user = ?1")
@@ -36,7 +36,7 @@ extension Conversations {
     return try read(&statement, as: viewer).first
   }
 
-  /// How many messages are unread in the conversations that the query selects.
+  /// The number of unread messages in the conversations that the query selects.
   package func unreadCount(_ query: ListQuery, as viewer: Viewer) throws -> Int {
     if try viewer.hasPending {
       var all = query
@@ -58,7 +58,9 @@ extension Conversations {
   // MARK: The query, whose parameters are ?1 user, ?2 limit, ?3 part of a name, ?4 to ?6 the cursor
   // or ?4 the only conversation
 
-  /// For `docs/benchmarks.md`, which measures against the same SQL: the first page.
+  /// The SQL of a page.
+  ///
+  /// `docs/benchmarks.md` measures against the SQL of the first page.
   static func listSQL(_ query: ListQuery, paged: Bool) -> String {
     func arm(_ index: String, _ activity: String, _ condition: String) -> String {
       """
@@ -113,14 +115,14 @@ extension Conversations {
     return sql
   }
 
-  /// A column of what is kept for a user who has left.
+  /// A column of the state that is stored for a user who has left.
   private static func former(_ column: String) -> String {
     "(SELECT f.\(column) FROM former f WHERE f.user = p.user AND f.conversation = p.conversation)"
   }
 
   private static let unread = "coalesce(p.left_seq, c.last_seq) - p.read_count - p.blocked_count"
 
-  /// The columns that rows are read by.
+  /// The columns of the query from which rows are read.
   private enum Column: Int32, QueryColumn {
     case key, id, isGroup, title, creator, lastActivity, isPinned, isArchived, unread, readEnd, firstUnread
     case participants, blockedCount, mentionCount, mutedUntil, draftText, avatarURL, expireAfter, lastSeq
@@ -166,7 +168,7 @@ extension Conversations {
     let isFormer = row.bool(Column.isFormer)
     store.conversationIDs[key.number] = row.identifier(Column.id)
     let words = row.text(Column.participants).utf8.split(separator: 0x20)
-    // Of a participant, the flag of owners comes before the handle; of a former one's there is none.
+    // For a participant, the flag of owners precedes each handle; for a former participant there is no flag.
     let participants = words.map { Handle(stored: String(Substring(isFormer ? $0 : $0.dropFirst()))) }
     var conversation = Conversation(
       id: row.identifier(Column.id), isGroup: row.bool(Column.isGroup), title: row.optionalText(Column.title),
@@ -184,7 +186,7 @@ extension Conversations {
     }
     conversation.name = try name(of: conversation, as: viewer)
     if conversation.unreadCount > 0 {
-      // Where something is unread that the user does not see, the first of it need not be the first.
+      // If the user does not see some of the unread messages, the first unread number may be one of those.
       let isPlain = row.int(Column.blockedCount) == 0 && pending.unread == 0
       conversation.firstUnreadSeq =
         isPlain ? row.optionalInt(Column.firstUnread) ?? 1 : try firstUnread(in: key, as: viewer)
@@ -205,12 +207,12 @@ extension Conversations {
   private func lastMessage(_ row: borrowing Statement, as viewer: Viewer) throws -> Message? {
     if row.isNull(Column.count + Messages.Column.id.rawValue) { return nil }
     if let last = try store.messages.message(row, from: Column.count, as: viewer) { return last }
-    // The newest of all is not for this user, or has just expired.
+    // The user does not see the newest message of all, or it has just expired.
     return try store.messages.newestMessage(
       in: row.conversationKey(Column.key), upTo: row.int(Column.lastSeq), as: viewer)
   }
 
-  /// What a person calls a conversation.
+  /// The name of a conversation for a user: their own name for it, its title, or the names of its participants.
   package func name(of conversation: Conversation, as viewer: Viewer) throws -> String {
     if let name = conversation.ownName ?? conversation.title { return name }
     let me = try store.users.handle(viewer.user)
@@ -220,7 +222,7 @@ extension Conversations {
 
   /// The first message that a user sees and has not read.
   ///
-  /// Linear in the unread ones before it that the user does not see.
+  /// Linear in the earlier unread messages that the user does not see.
   private func firstUnread(in conversation: ConversationKey, as viewer: Viewer) throws -> Int? {
     var statement = try store.connection.prepare(
       """

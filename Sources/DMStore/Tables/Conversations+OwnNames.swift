@@ -4,7 +4,7 @@ package import DMModel
 // Writes: own_name.
 
 extension Conversations {
-  /// The conversation that a user calls by a name of their own.
+  /// The conversation to which a user has given this name.
   package func row(ownName name: String, of user: UserKey) throws -> Row? {
     var statement = try store.connection.prepare("SELECT conversation FROM own_name WHERE user = ? AND name = ?")
     statement.bind(user)
@@ -12,7 +12,7 @@ extension Conversations {
     return try statement.step() ? try row(key: statement.conversationKey(0)) : nil
   }
 
-  /// Gives a conversation a name that only the user sees and that is unique for them; nil for none.
+  /// Gives a conversation a name that only the user sees and that is unique for them; nil removes it.
   package func setOwnName(_ name: String?, of user: UserKey, in conversation: ConversationKey) throws {
     do {
       var delete = try store.connection.prepare("DELETE FROM own_name WHERE user = ? AND conversation = ?")
@@ -28,9 +28,9 @@ extension Conversations {
     try insert.run()
   }
 
-  /// The groups without a title that have exactly these users, the first of them included.
+  /// The groups without a title that have exactly these users.
   ///
-  /// Linear in the conversations of that user.
+  /// Linear in the conversations of the first user.
   package func untitledGroups(of users: [UserKey]) throws -> [Row] {
     var statement = try store.connection.prepare(
       """

@@ -3,33 +3,34 @@ package import DMModel
 // Reads: conversation, conversation_alias, former, participant.
 // Writes: conversation, conversation_alias, participant.
 
-/// Conversations: their ids, titles, ends, and the list of them that a user sees.
+/// The conversations: their ids, titles, last messages, and the lists of them that users see.
 package struct Conversations {
   let store: Store
 
-  /// What all participants see alike.
+  /// The state of a conversation that is the same for all participants.
   package struct Row {
     package let key: ConversationKey
     package let id: Identifier
     package let isGroup: Bool
     package let isImported: Bool
-    /// The last message that there is; for a user who has left, the last that they may see.
+    /// The number of the last message; for a user who has left, of the last that they may see.
     package var lastSeq: Int
-    /// Microseconds that what is said from now on lives.
+    /// The lifetime of new messages in microseconds.
     package var expireAfter: Int64? = nil
-    /// The reference by which the user named it, for errors; its UUID where they named none.
+    /// The reference that the user typed, for errors; nil if they typed none, so that errors name the UUID.
     package var reference: String? = nil
     package var typed: String { reference ?? id.description }
-    /// What the user who looks at it is in it.
+    /// The role of the acting user.
     package var isMember = true
     package var isOwner = false
-    /// The key of a message that was added to this row, so far in this transaction.
+    /// The key of the last message that was inserted with this row in the current transaction.
     var newMessage: MessageKey? = nil
     package var lastActivity: Timestamp
   }
 
-  /// In larger groups a participant's row does not repeat the time of the last message, which would
-  /// make each send cost as many writes as there are participants.
+  /// The size up to which each participant's row repeats the time of the last message.
+  ///
+  /// In larger groups, each send would write as many rows as there are participants.
   package static let smallGroup = 64
 
   package func row(_ id: Identifier) throws -> Row? {
@@ -46,7 +47,7 @@ package struct Conversations {
     return try row(&statement)
   }
 
-  /// The conversation of two users, or of one user with themselves.
+  /// The direct conversation of two users, or of one user with themselves.
   package func direct(_ one: UserKey, _ other: UserKey) throws -> Row? {
     var statement = try store.connection.prepare(
       as: "direct conversation",
@@ -56,9 +57,10 @@ package struct Conversations {
     return try row(&statement)
   }
 
-  /// A group that the user has left is found by the title that it had then.
+  /// The groups of a user with a title; a group that they have left is found by the title that it had then.
   ///
-  /// CROSS JOIN keeps SQLite from going through all of a user's conversations instead (optoverview.html, section 7).
+  /// CROSS JOIN keeps SQLite from reading all conversations of the user instead (sqlite.org/optoverview.html, section
+  /// 7).
   static let ownGroups = """
     SELECT \(columns), 0 AS is_former FROM conversation c
     CROSS JOIN participant p ON p.conversation = c.id WHERE title = ?1 AND p.user = ?2 AND p.left_seq IS NULL
@@ -68,7 +70,7 @@ package struct Conversations {
     ORDER BY is_former, 1
     """
 
-  /// The groups of that title that a user is in, or, without a user, that an import made.
+  /// The groups with a title that a user is or was in, or, without a user, those that an import created.
   package func groups(titled title: String, of user: UserKey?) throws -> [Row] {
     var statement =
       user == nil
@@ -83,7 +85,7 @@ package struct Conversations {
     return groups
   }
 
-  /// The columns that rows are read by.
+  /// The columns of the queries from which rows are read.
   private enum Column: Int32, QueryColumn {
     case key, id, isGroup, isImported, lastSeq, lastActivity, expireAfter
   }
@@ -150,7 +152,7 @@ package struct Conversations {
       key: key, id: id, isGroup: pair == nil, isImported: isImported, lastSeq: 0, lastActivity: time)
   }
 
-  /// Has a conversation found by another id too.
+  /// Adds another id by which a conversation is found.
   package func insertAlias(_ id: Identifier, of conversation: ConversationKey) throws {
     var statement = try store.connection.prepare(
       "INSERT INTO conversation_alias (uuid, conversation) VALUES (?, ?) ON CONFLICT DO NOTHING")
@@ -159,18 +161,20 @@ package struct Conversations {
     try statement.run()
   }
 
-  /// The conversation that an imported id means here.
+  /// The conversation that has an imported id as another id.
   package func row(alias id: Identifier) throws -> Row? {
     var statement = try store.connection.prepare("SELECT conversation FROM conversation_alias WHERE uuid = ?")
     statement.bind(id)
     return try statement.step() ? try row(key: statement.conversationKey(0)) : nil
   }
 
-  /// Writes the end of a conversation into its row and those of its participants, and that the last `added`
-  /// messages are no news to one user, or to anybody.
+  /// Writes the last message and the last activity of a conversation into its row and those of its participants.
   ///
   /// - Parameters:
-  ///   - sender: the user who said it; those who block them are told nothing.
+  ///   - added: the number of messages added at the end.
+  ///   - user: the user who has read the added messages; nil if they count as read for all participants.
+  ///   - sender: the sender of the messages. For users who block the sender, the messages count as hidden, and the last
+  ///     activity stays as it is.
   package func update(_ row: Row, added: Int, readBy user: UserKey?, sender: UserKey?) throws {
     do {
       var end = try store.connection.prepare(
@@ -196,7 +200,7 @@ package struct Conversations {
     participants.bind(blockers.isEmpty ? nil : jsonArray(blockers))
     try participants.run()
     for blocker in blockers {
-      // What counts as read by all does so for the blocker too.
+      // Messages that count as read by all count as read by the blocker, too.
       var hide = try store.connection.prepare(
         """
         UPDATE participant SET blocked_count = blocked_count + ?3, read_count = read_count + ?4
@@ -210,7 +214,7 @@ package struct Conversations {
     }
   }
 
-  /// What all participants see alike, but for what was said.
+  /// An attribute that is the same for all participants.
   package enum Attribute {
     case title(String)
     case avatarURL(String?)

@@ -4,7 +4,7 @@ internal import DMModel
 // Writes: former.
 
 extension Members {
-  /// What a group is now, for each former participant.
+  /// The current state of a group, for each former participant.
   private static let present = """
     SELECT p.user, c.id, c.title, c.avatar_url, c.expire_after, coalesce((SELECT group_concat(u.handle, ' ')
       FROM participant o JOIN user u ON u.id = o.user WHERE o.conversation = c.id AND o.left_seq IS NULL), '')
@@ -13,7 +13,7 @@ extension Members {
 
   private static let into = "INSERT INTO former (user, conversation, title, avatar_url, expire_after, participants)"
 
-  /// Keeps what a user who has just left a conversation goes on seeing of it.
+  /// Stores the state of a conversation that a user who has just left continues to see.
   func insertFormer(_ user: UserKey, of conversation: ConversationKey) throws {
     var insert = try store.connection.prepare(
       as: "former", "\(Self.into) \(Self.present) AND p.conversation = ? AND p.user = ?")
@@ -29,7 +29,7 @@ extension Members {
     try delete.run()
   }
 
-  /// Former participants without a row, and rows of users who are not former participants.
+  /// Former participants without a row in `former`, and rows of users who are not former participants.
   package static let wrongFormers = """
     SELECT conversation, user FROM (SELECT conversation, user FROM participant WHERE left_seq IS NOT NULL
       EXCEPT SELECT conversation, user FROM former)
@@ -37,9 +37,10 @@ extension Members {
       EXCEPT SELECT conversation, user FROM participant WHERE left_seq IS NOT NULL)
     """
 
-  /// Keeps the present of a group where nothing is kept, as in a dump of an older store, and deletes what is too much.
+  /// Stores the current state of a group where a row is missing, as in a dump of an older store, and deletes rows of
+  /// users who are not former participants.
   ///
-  /// - Returns: how many rows were wrong.
+  /// - Returns: the number of rows that were wrong.
   package func correctFormers() throws -> Int {
     try store.connection.execute(
       """

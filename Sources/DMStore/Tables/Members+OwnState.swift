@@ -4,7 +4,7 @@ package import DMModel
 // Writes: participant.
 
 extension Members {
-  /// The keys of a user's conversations that have unread messages, or of all.
+  /// The keys of a user's conversations, of all or of those with unread messages.
   package func conversationKeys(of user: UserKey, unreadOnly: Bool) throws -> [ConversationKey] {
     var statement = try store.connection.prepare(
       """
@@ -16,7 +16,7 @@ extension Members {
     return try statement.conversationKeys()
   }
 
-  /// Whether a user wants no notice of a conversation at a moment.
+  /// Whether a conversation is muted for a user at a time.
   package func isMuted(_ conversation: ConversationKey, for user: UserKey, at time: Timestamp) throws -> Bool {
     var statement = try store.connection.prepare(
       "SELECT 1 FROM participant WHERE conversation = ? AND user = ? AND muted_until > ?")
@@ -26,17 +26,19 @@ extension Members {
     return try statement.step()
   }
 
-  /// What of a conversation each participant decides for themselves.
+  /// The state of a conversation that each participant decides for themselves.
   package enum OwnState {
     case pinned(Bool)
     case archived(Bool)
     case mutedUntil(Timestamp?)
     case draft(String?)
-    /// Gone from the user's lists until something new is said.
+    /// Not in the user's lists until a new message arrives.
     case deleted(Bool)
   }
 
-  /// - Returns: whether a conversation is newly gone; otherwise true.
+  /// Sets a state of a conversation for a user.
+  ///
+  /// - Returns: for `deleted`, whether this changed anything; otherwise true.
   @discardableResult
   package func set(_ state: OwnState, of user: UserKey, in conversation: ConversationKey) throws -> Bool {
     var statement =
@@ -72,7 +74,7 @@ extension Members {
     return try statement.step() ? statement.optionalText(0) : nil
   }
 
-  /// Whether a user is in one conversation with another that they do not block, of all or of some.
+  /// Whether a user shares a conversation, of all or of some, with another user that they do not block.
   package func sharesConversation(_ user: UserKey, _ other: String, among conversations: [ConversationKey]?) throws
     -> Bool
   {

@@ -3,7 +3,7 @@ package import DMModel
 // Reads: block, conversation, participant.
 // Writes: participant.
 
-/// Who is in which conversation, who was, and what of it each decides for themselves.
+/// The participants of conversations, now and formerly, and the state that each decides for themselves.
 package struct Members {
   let store: Store
 
@@ -19,14 +19,14 @@ package struct Members {
     return try statement.conversationKeys()
   }
 
-  /// That a user is in a conversation, or was.
+  /// The current or former membership of a user in a conversation.
   package struct Membership: Equatable {
     package let isOwner: Bool
-    /// The last message that the participant may see; nil for one who is in.
+    /// The last message that a former participant may see; nil for a current one.
     package let leftSeq: Int?
   }
 
-  /// Nil for one who never was in it.
+  /// The membership of a user; nil if they never were in the conversation.
   package func membership(of user: UserKey, in conversation: ConversationKey) throws -> Membership? {
     var statement = try store.connection.prepare(
       "SELECT is_owner, left_seq FROM participant WHERE conversation = ? AND user = ?")
@@ -52,14 +52,14 @@ package struct Members {
     return try statement.userKeys()
   }
 
-  /// Makes a user a participant from the first message on; nothing happens when they are one.
+  /// Makes a user a participant from the first message on; does nothing if they already are one.
   ///
-  /// Looks at no more than a small group's rows, however large it is.
+  /// Reads no more rows than a small group has, however large the conversation is.
   ///
-  /// - Parameter time: when the user joined; nil for when it was created.
+  /// - Parameter time: when the user joined; nil for the time at which the conversation was created.
   package func join(_ conversation: ConversationKey, _ user: UserKey, at time: Timestamp? = nil) throws {
     do {
-      // NB: SQLite 3.40.1 answers 0 to `RETURNING last_activity IS NULL` of a row where it is NULL.
+      // NB: SQLite 3.40.1 returns 0 for `RETURNING last_activity IS NULL` of a row where it is NULL.
       var statement = try store.connection.prepare(
         """
         INSERT INTO participant (conversation, user, joined_at, last_activity)
@@ -85,7 +85,7 @@ package struct Members {
     try enlarge.run()
   }
 
-  /// Has one who had left take part again.
+  /// Makes a former participant a participant again.
   package func rejoin(_ row: Conversations.Row, _ user: UserKey, at time: Timestamp) throws {
     do {
       var statement = try store.connection.prepare(
@@ -103,7 +103,7 @@ package struct Members {
     try deleteFormer(user, of: row.key)
   }
 
-  /// Ends the membership of a user with the last message of the conversation.
+  /// Ends the membership of a user; the last message of the conversation is the last that they may see.
   package func leave(_ row: Conversations.Row, _ user: UserKey) throws {
     do {
       var statement = try store.connection.prepare(
@@ -127,7 +127,7 @@ package struct Members {
     return try statement.step()
   }
 
-  /// The participant who joined first; nil for a conversation without participants.
+  /// The participant who joined first; nil if there are no participants.
   package func longestMember(of conversation: ConversationKey) throws -> UserKey? {
     var statement = try store.connection.prepare(
       "SELECT user FROM participant WHERE conversation = ? AND left_seq IS NULL ORDER BY joined_at, user LIMIT 1")
@@ -135,12 +135,12 @@ package struct Members {
     return try statement.step() ? statement.userKey(0) : nil
   }
 
-  /// Takes a conversation out of the archive for all participants who have not muted it, and lists it again for those who
-  /// deleted it.
+  /// Takes a conversation out of the archive of all participants who have not muted it, and lists it again for those
+  /// who deleted it.
   ///
   /// - Parameters:
-  ///   - now: the time at which a mute counts.
-  ///   - others: participants who are left out.
+  ///   - now: a mute that has ended by this time does not count.
+  ///   - others: participants whose state does not change.
   package func bringBack(_ conversation: ConversationKey, mutedAt now: Timestamp, except others: [UserKey]) throws {
     var statement = try store.connection.prepare(
       """

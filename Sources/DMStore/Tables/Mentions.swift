@@ -3,7 +3,7 @@ package import DMModel
 // Reads: block, mention, message.
 // Writes: mention, message, participant.
 
-/// Mentions of users in messages.
+/// The mentions of users in messages.
 package struct Mentions {
   let store: Store
 
@@ -16,7 +16,7 @@ package struct Mentions {
     try insert.run()
   }
 
-  /// Counts a mention that is new to a user: not their own, and not by a user that they block.
+  /// Counts a new mention of a user, unless it is their own or by a user that they block.
   func countNew(of user: UserKey, by sender: UserKey, in conversation: ConversationKey) throws {
     if user == sender { return }
     var update = try store.connection.prepare(
@@ -30,7 +30,7 @@ package struct Mentions {
     try update.run()
   }
 
-  /// How often a user is mentioned in a range by users that they do not block.
+  /// The number of messages in a range that mention a user, without those of senders that they block.
   package func count(_ user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws -> Int {
     var statement = try store.connection.prepare(
       """
@@ -45,7 +45,7 @@ package struct Mentions {
     return try statement.step() ? statement.int(0) : 0
   }
 
-  /// Replaces the users that a message mentions, and counts again those who have not read it.
+  /// Replaces the users that a message mentions, and updates the counts of those who have not read it.
   func set(_ users: [UserKey], of message: Messages.Row) throws {
     let seqs = message.place.seq...message.place.seq
     let conversation = message.place.conversation

@@ -5,7 +5,7 @@ internal import DMSystem
 // Writes: conversation, message, reaction.
 
 extension Messages {
-  /// A message as its row says, without a check of who may see it.
+  /// A message as stored, without a check of who may see it.
   package struct Row {
     let key: MessageKey
     let place: Place
@@ -25,9 +25,9 @@ extension Messages {
       mentions: statement.text(3).utf8.split(separator: 0x20).map { String(Substring($0)) })
   }
 
-  /// Leaves of a message a tombstone: its text is overwritten, and nobody counts it any more.
+  /// Turns a message into a tombstone: its text is overwritten, and it no longer counts as unread.
   ///
-  /// Linear in the participants, most of all in those who have not read it.
+  /// Linear in the participants, above all in those who have not read it.
   package func makeTombstone(of message: Row, at time: Timestamp) throws {
     let (conversation, seq) = (message.place.conversation, message.place.seq)
     for user in try store.readState.unreadBy(seq, in: conversation) {
@@ -63,7 +63,7 @@ extension Messages {
     try store.changes.append(.deleted, conversation: conversation, user: message.sender, seqs: seq...seq, at: .now)
   }
 
-  /// Messages that have expired and that nobody has buried yet, oldest first.
+  /// The messages that have expired and are not tombstones yet, the first to expire first.
   package func expiredMessages(now: Timestamp, limit: Int = -1) throws -> [(
     conversation: ConversationKey, seq: Int, sender: UserKey, at: Timestamp
   )] {
@@ -81,20 +81,20 @@ extension Messages {
     return found
   }
 
-  /// When the next message expires.
+  /// When the next message expires; nil if none does.
   package func nextExpiry() throws -> Timestamp? {
     var statement = try store.connection.prepare(
       "SELECT expires_at FROM message WHERE expires_at IS NOT NULL AND deleted_at IS NULL ORDER BY expires_at LIMIT 1")
     return try statement.step() ? statement.timestamp(0) : nil
   }
 
-  /// How many expired messages a write buries at the most besides what it is for, and for how many microseconds it goes
-  /// on doing so: others wait for it.
+  /// The maximum number of expired messages that a write turns into tombstones, and the maximum time for this in
+  /// microseconds, because other processes wait for the write.
   private static let expiryBatch = (count: 500, time: 20_000 as Int64)
 
-  /// Buries what has expired, the oldest first; the rest is left for the next write.
+  /// Turns expired messages into tombstones, the oldest first; the rest is left for the next write.
   ///
-  /// - Returns: how many messages.
+  /// - Returns: the number of messages.
   @discardableResult
   package func deleteExpired(now: Timestamp = .now) throws -> Int {
     let end = monotonicMicroseconds() + Self.expiryBatch.time
@@ -108,7 +108,7 @@ extension Messages {
     return count
   }
 
-  /// Replaces the text of a message.
+  /// Replaces the text and the mentions of a message.
   package func edit(_ message: Row, to text: String, mentioning users: [UserKey], at time: Timestamp) throws {
     if let old = message.text { try store.searchIndex.remove(old, of: message.key) }
     try store.searchIndex.add(text, of: message.key)

@@ -3,15 +3,15 @@ package import DMModel
 // Reads: attachment, message.
 
 extension Messages {
-  /// What a search is about besides words.
+  /// The conditions of a search other than its words.
   package struct SearchFilter {
-    /// Nil for all that the user is or was in.
+    /// Nil for all conversations that the user is or was in.
     package let conversations: [ConversationKey]?
     package let sender: UserKey?
     package let since: Timestamp
-    /// Not included.
+    /// The end of the time range, not included.
     package let before: Timestamp
-    /// The numbers that a message may have, for a search in one conversation.
+    /// The numbers of the messages to search, for a search in one conversation.
     package let seqs: Range<Int>
     package let contents: Set<SearchRequest.Content>
 
@@ -39,7 +39,7 @@ extension Messages {
     AND (NOT ?9 OR m.attachment_count > 0 AND EXISTS (SELECT 1 FROM attachment a WHERE a.message = m.id AND a.kind = 1))
     """
 
-  /// Whether a message passes a filter, and the user sees it.
+  /// Whether a message matches a filter and the user sees it.
   package func passes(_ key: MessageKey, _ filter: SearchFilter, as viewer: Viewer) throws -> Bool {
     var statement = try store.connection.prepare(as: "passes", "\(Self.filtered) WHERE m.id = ?10 AND \(Self.passes)")
     Self.bind(filter, to: &statement)
@@ -47,7 +47,8 @@ extension Messages {
     return try statement.step() && sees(statement, filter, as: viewer)
   }
 
-  /// Hands on the keys of all messages that pass a filter and that the user sees, the newest first, until `body` has enough.
+  /// Passes the keys of the messages that match a filter and that the user sees, newest first, until `body` returns
+  /// false.
   package func newest(_ filter: SearchFilter, as viewer: Viewer, _ body: (MessageKey) throws -> Bool) throws {
     let isOne = filter.conversations?.count == 1
     var statement =

@@ -7,11 +7,11 @@ extension Messages {
     package var text: String? = nil
     package var nonce: String? = nil
     package var replyTo: Identifier? = nil
-    /// Who said it first.
+    /// The user who sent the original of a forwarded message.
     package var forwardedFrom: UserKey? = nil
-    /// Nil for the present.
+    /// The time of an imported message; nil for a new one.
     package var at: Timestamp? = nil
-    /// Microseconds that it lives; nil for what the conversation says.
+    /// The lifetime in microseconds; nil for that of the conversation.
     package var lifetime: Int64? = nil
     package var systemKind: Message.SystemKind? = nil
     package var subject: String? = nil
@@ -39,12 +39,11 @@ extension Messages {
     }
   }
 
-  /// Adds a message at the end of a conversation, of which it brings `row` up to date, and logs it
-  /// unless it is history.
+  /// Adds a message at the end of a conversation, updates `row`, and logs the change unless the message is imported.
   ///
-  /// See `time(after:now:)` for the time of what is said now; it expires by the clock.
+  /// `time(after:now:)` determines the time of a new message; its lifetime starts at the time of the clock.
   ///
-  /// - Returns: its id, when it expires, and what it carries.
+  /// - Returns: the message's id, the time at which it expires, and its attachments.
   package func insert(_ message: NewMessage, into row: inout Conversations.Row) throws -> (
     id: Identifier, expiresAt: Timestamp?, attachments: [Attachment]
   ) {
@@ -52,7 +51,7 @@ extension Messages {
     let now = message.at ?? .now
     let time = message.at ?? Self.time(after: row.lastActivity, now: now)
     let id = message.id ?? Identifier(at: time, random: store.random.next())
-    // What is announced stays, and so does what is imported.
+    // Announcements and imported messages ignore the conversation's lifetime.
     let lifetime = message.lifetime ?? (message.systemKind == nil && message.at == nil ? row.expireAfter : nil)
     let expiresAt = lifetime.map { Timestamp(microseconds: now.microseconds + $0) }
     let key = try insertRow(message, id, Place(conversation: row.key, seq: seq), at: time, expiresAt)
@@ -99,12 +98,12 @@ extension Messages {
     return MessageKey(number: store.connection.lastInsertedRow)
   }
 
-  /// Microseconds by which a clock may be set back without the times of a conversation going back.
+  /// The microseconds by which a clock may be set back without the times of a conversation going back.
   package static let tolerance: Int64 = 60_000_000
 
-  /// The time of a message after one of another time: a microsecond later when the clock was set back a little.
+  /// The time of a new message: now, or a microsecond after the last message if the clock was set back a little.
   ///
-  /// When the last message is more than a minute ahead of the clock, the clock counts: it was wrong then.
+  /// If the last message is more than a minute ahead of the clock, the clock was wrong then, and the time is `now`.
   package static func time(after last: Timestamp, now: Timestamp) -> Timestamp {
     if last.microseconds - now.microseconds > tolerance { return now }
     return max(now, Timestamp(microseconds: last.microseconds + 1))

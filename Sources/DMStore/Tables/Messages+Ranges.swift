@@ -10,7 +10,7 @@ extension Messages {
     return try store.readState.ranges(&statement, sender, conversation, range)
   }
 
-  /// The messages of a range that others sent and a user sees.
+  /// The messages of a range that others sent and that a user sees.
   package func seqsOfOthers(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws
     -> [SeqRange]
   {
@@ -24,11 +24,11 @@ extension Messages {
       difference(of: others, minus: store.readState.unreachable(range, as: viewer, in: conversation)))
   }
 
-  /// The senders of a range of messages, in the order of their first ones, each with what a user sees of their messages.
+  /// The senders of a range of messages, in the order of their first messages, each with the messages that a user sees.
   ///
   /// - Parameters:
-  ///   - only: nil for all senders.
-  ///   - other: a sender who is left out; nil for none.
+  ///   - only: the only sender to return; nil for all.
+  ///   - other: a sender to leave out; nil for none.
   package func senders(
     of seqs: SeqRange, in conversation: ConversationKey, only: UserKey? = nil, besides other: UserKey? = nil,
     as viewer: Viewer

@@ -3,7 +3,7 @@ package import DMModel
 // Reads: conversation, message.
 
 extension Messages {
-  /// A message as one can name it: its conversation's id and its number.
+  /// The words that identify a message in a finding: the id of its conversation and its number.
   package func reference(to message: MessageKey) throws -> String {
     var statement = try store.connection.prepare(
       "SELECT c.uuid, m.seq FROM message m JOIN conversation c ON c.id = m.conversation WHERE m.id = ?")

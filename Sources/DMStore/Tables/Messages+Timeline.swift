@@ -3,7 +3,7 @@ package import DMModel
 // Reads: message, participant, read_range.
 
 extension Messages {
-  /// A place in the order of all messages: by time, then by arrival.
+  /// A position in the order of all messages: by time, then by arrival.
   package struct TimelinePosition {
     package var createdAt: Timestamp
     package var key: MessageKey
@@ -16,17 +16,17 @@ extension Messages {
     }
   }
 
-  /// Which of the messages that a user sees.
+  /// Selects messages that a user sees.
   package struct TimelineFilter {
     package let user: UserKey
-    /// Nil for all that they are in.
+    /// Nil for all conversations that the user is in.
     package let conversations: [ConversationKey]?
-    /// Not included.
+    /// The end of the time range, not included.
     package let before: Timestamp
-    /// What came later is told by the stream.
+    /// The last message of the history; later messages come with the stream.
     package let lastKey: MessageKey
     package let unreadOnly: Bool
-    /// Leaves out conversations that are muted at this moment; nil for none.
+    /// Leaves out conversations that are muted at this time; nil leaves out none.
     package let unmutedAt: Timestamp?
 
     package init(
@@ -42,8 +42,8 @@ extension Messages {
     }
   }
 
-  /// What a user sees of the next `limit` messages from a moment on, in order, and the moment after the last; nil
-  /// when there are no more.
+  /// The messages that a user sees among the next `limit` messages from a position on, in order, and the position after
+  /// the last of them; nil if there are no more.
   package func timeline(_ filter: TimelineFilter, from moment: TimelinePosition, limit: Int, as viewer: Viewer) throws
     -> (messages: [Message], next: TimelinePosition)?
   {
@@ -67,7 +67,7 @@ extension Messages {
     return next.map { (messages, $0) }
   }
 
-  /// Where the newest `count` messages since a moment begin that a user sees.
+  /// The position of the first of the newest `count` messages since a time that a user sees.
   package func start(ofNewest count: Int, _ filter: TimelineFilter, since: Timestamp, as viewer: Viewer) throws
     -> TimelinePosition
   {
@@ -93,9 +93,10 @@ extension Messages {
     return .start(of: since)
   }
 
-  /// What a filter asks of a message `m`, in parameters 1 to 6.
+  /// The conditions of a filter on a message `m`, in parameters 1 to 6.
   ///
-  /// Whether the user is in its conversation is left to the viewer, who remembers it for each conversation.
+  /// They do not include whether the user is in its conversation: the viewer checks that, and caches it for each
+  /// conversation.
   private static let timelineCondition = """
     m.created_at < ?2 AND m.id <= ?3
     AND (NOT ?4 OR m.seq > coalesce((SELECT to_seq FROM read_range r WHERE r.conversation = m.conversation
@@ -114,7 +115,7 @@ extension Messages {
     statement.bind(filter.unmutedAt)
   }
 
-  /// The number from which on there are the newest `count` messages of a range that a user sees, and how many there are.
+  /// The number of the first of the newest `count` messages of a range that a user sees, and how many there are.
   package func start(ofNewest count: Int, in range: SeqRange, of conversation: ConversationKey, as viewer: Viewer)
     throws
     -> (seq: Int, count: Int)
@@ -140,7 +141,7 @@ extension Messages {
     return (first, found)
   }
 
-  /// The number of the first of the newest `count` messages that a user sees, nil where there are fewer, and how many
+  /// The number of the first of the newest `count` messages that a user sees, nil if there are fewer, and how many
   /// there are.
   ///
   /// Linear in `count` and in the messages after that one which the user does not see.
@@ -150,7 +151,7 @@ extension Messages {
     return (start.count == count ? start.seq : nil, start.count)
   }
 
-  /// The key of the message that was stored last; keys grow, and none is used again.
+  /// The key of the last message that was stored; keys grow, and none is reused.
   package func lastMessageKey() throws -> MessageKey {
     var statement = try store.connection.prepare("SELECT max(id) FROM message")
     return MessageKey(number: try statement.step() ? statement.int64(0) : 0)

@@ -3,7 +3,7 @@ internal import DMSystem
 
 // Reads: message.
 
-/// The messages.
+/// The messages of all conversations.
 package struct Messages {
   let store: Store
 
@@ -14,7 +14,7 @@ package struct Messages {
     return try statement.step() ? Place(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
   }
 
-  /// The numbers of the messages of a conversation that carry something, the newest first.
+  /// The numbers of the messages of a conversation that have attachments, the newest first.
   package func placesOfAttachments(in conversation: ConversationKey) throws -> [Int] {
     var statement = try store.connection.prepare(
       "SELECT seq FROM message WHERE conversation = ? AND attachment_count > 0 ORDER BY seq DESC")
@@ -24,7 +24,7 @@ package struct Messages {
     return seqs
   }
 
-  /// What `message(_:from:as:)` reads.
+  /// The columns that `message(_:from:as:)` reads.
   enum Column: Int32, QueryColumn {
     case id, conversation, seq, sender, text, createdAt, replyTo, nonce, key, editedAt, expiresAt, deletedAt
     case systemKind, subject, mentions, reactionCount, attachmentCount, forwardedFrom
@@ -36,7 +36,7 @@ package struct Messages {
     m.forwarded_from
     """
 
-  /// The numbers of the columns of a message in a row that has others before them.
+  /// The numbers of a message's columns in a row that has other columns before them.
   struct Columns {
     let first: Int32
 
@@ -50,7 +50,7 @@ package struct Messages {
     let sender: UserKey
     let expiresAt: Timestamp?
     let isGone: Bool
-    /// Whether it is shown as the tombstone that nobody has made of it yet.
+    /// Whether it is shown as a tombstone, although no write has made it one yet.
     var isOver = false
 
     init(_ row: borrowing Statement, _ at: Columns) {
@@ -62,7 +62,7 @@ package struct Messages {
     }
   }
 
-  /// A message as a user sees it; nil for one that they do not see.
+  /// A message as a user sees it; nil if they do not see it.
   package func message(_ row: borrowing Statement, from first: Int32, as viewer: Viewer) throws -> Message? {
     assert(row.has(Column.self, from: first))
     let at = Columns(first: first)
@@ -71,26 +71,27 @@ package struct Messages {
       try viewer.sees(
         head.seq, in: head.conversation, from: head.sender, isGone: head.isGone, expiresAt: head.expiresAt)
     else { return nil }
+    // It has expired since the last write, and is shown as the tombstone that it will be.
     head.isOver = viewer.extras == .tombstones && !head.isGone && head.expiresAt.map { $0 <= viewer.now } == true
-    // Returned as it is made: to copy one costs as much as to read it.
+    // Returned directly: copying a message costs as much as reading it.
     if head.isOver || isPlain(row, at, head) { return try common(row, at, head, as: viewer) }
     var message = try common(row, at, head, as: viewer)
     try addRest(row, at, to: &message, as: viewer)
     return message
   }
 
-  /// Whether a message has only what all messages have.
+  /// Whether a message has only the members that all messages have.
   private func isPlain(_ row: borrowing Statement, _ at: Columns, _ head: Head) -> Bool {
     row.isNull(at(.editedAt)) && !head.isGone && row.isNull(at(.systemKind)) && row.isNull(at(.mentions))
       && row.int64(at(.reactionCount)) == 0 && row.int64(at(.attachmentCount)) == 0 && row.isNull(at(.forwardedFrom))
   }
 
-  /// What all messages have.
+  /// Makes a message with the members that all messages have.
   private func common(_ row: borrowing Statement, _ at: Columns, _ head: Head, as viewer: Viewer) throws -> Message {
     let (conversation, seq, sender) = (head.conversation, head.seq, head.sender)
     let surroundings = viewer.surroundings
     let status = try viewer.statuses.status(of: seq, in: conversation, from: sender)
-    // What is gone counts as read.
+    // A gone message counts as read.
     let isUnread =
       try sender != viewer.user && !head.isOver && !head.isGone && !surroundings.isRead(seq, in: conversation)
     let readByCount = status == .read ? try viewer.statuses.readerCount(of: seq, in: conversation, from: sender) : 0
@@ -107,7 +108,7 @@ package struct Messages {
       expiresAt: head.expiresAt, deletedAt: head.isOver ? head.expiresAt : nil)
   }
 
-  /// Adds what only some messages have.
+  /// Adds the members that only some messages have.
   private func addRest(
     _ row: borrowing Statement, _ at: Columns, to message: inout Message, as viewer: Viewer
   ) throws {
@@ -122,7 +123,7 @@ package struct Messages {
     if row.int64(at(.reactionCount)) > 0 { message.reactions = try store.reactions.all(to: key, as: viewer) }
   }
 
-  /// Where a message stands: its conversation and number.
+  /// The conversation and the number of a message.
   package struct Place: Equatable {
     package let conversation: ConversationKey
     package let seq: Int
@@ -146,9 +147,9 @@ package struct Messages {
     return try statement.step() ? statement.identifier(0) : nil
   }
 
-  /// Looks whether the last message of a conversation is there, so that a reader of all messages comes to an end.
+  /// Checks that the last message of a conversation is present, so that a reader of all messages reaches the end.
   ///
-  /// - Throws: `store_damaged`.
+  /// - Throws: `store_damaged` if it is missing.
   package func checkEnd(of row: Conversations.Row) throws {
     guard row.lastSeq > 0, try identifier(of: Place(conversation: row.key, seq: row.lastSeq)) == nil else { return }
     throw DMError(
@@ -161,13 +162,15 @@ package struct Messages {
     try seen(in: place.conversation, place.seq...place.seq, as: viewer).first
   }
 
-  /// The plus keeps SQLite from going through the conversation by number instead (optoverview.html, section 4).
+  /// Finds a message by its nonce.
+  ///
+  /// The plus keeps SQLite from reading the conversation by number instead (sqlite.org/optoverview.html, section 4).
   static let placeOfNonce: StaticString = """
     SELECT seq FROM message WHERE conversation = ?1 AND nonce = ?2 AND (?3 IS NULL OR sender = ?3)
     ORDER BY +seq DESC LIMIT 1
     """
 
-  /// The message that bears a nonce: a sender's, or the newest of anybody's.
+  /// The message of a sender that has a nonce; without a sender, the newest message that has it.
   package func place(of nonce: String, from sender: UserKey?, in conversation: ConversationKey) throws -> Place? {
     var statement = try store.connection.prepare(Self.placeOfNonce)
     statement.bind(conversation)
@@ -176,7 +179,7 @@ package struct Messages {
     return try statement.step() ? Place(conversation: conversation, seq: statement.int(0)) : nil
   }
 
-  /// Those of a range that a user sees.
+  /// The messages of a range that a user sees.
   package func seen(in conversation: ConversationKey, _ seqs: SeqRange, as viewer: Viewer) throws -> [Message] {
     var statement = try store.connection.prepare(
       as: "messages",
@@ -222,10 +225,10 @@ package struct Messages {
     return nil
   }
 
-  /// The numbers of the messages that were said at a moment or later, ascending.
+  /// The numbers of the messages that were sent at a time or later, ascending.
   ///
-  /// Each is judged by its own time, because a clock that was set back makes times go back. Costs in proportion to the
-  /// conversation, or to what was said anywhere since then, whichever is less.
+  /// Each message is compared by its own time, because a clock that is set back makes times go back. Costs in
+  /// proportion to the conversation, or to the messages of all conversations since then, whichever is less.
   package func seqs(notBefore time: Timestamp, in row: Conversations.Row) throws -> [SeqRange] {
     var seqs = try seqsByTime(notBefore: time, in: row)
     if seqs == nil {
@@ -241,7 +244,7 @@ package struct Messages {
     return coalesced((seqs ?? []).map { $0...$0 })
   }
 
-  /// The same, found among all messages of that time; nil when those are more than the conversation has.
+  /// The same, read from the messages of all conversations; nil if these are more than the conversation has.
   private func seqsByTime(notBefore time: Timestamp, in row: Conversations.Row) throws -> [Int]? {
     var statement = try store.connection.prepare(
       "SELECT conversation, seq FROM message INDEXED BY message_created WHERE created_at >= ?")

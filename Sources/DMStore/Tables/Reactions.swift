@@ -7,7 +7,7 @@ package import DMModel
 package struct Reactions {
   let store: Store
 
-  /// The reactions to a message, without those by users that a user blocks: each emoji when it came first, its users in order.
+  /// The reactions to a message that a user sees: emojis in the order of their first use, each with its users in order.
   package func all(to message: MessageKey, as viewer: Viewer) throws -> [Message.Reactions] {
     var statement = try store.connection.prepare("SELECT user, emoji FROM reaction WHERE message = ? ORDER BY at, user")
     statement.bind(message)
@@ -25,7 +25,7 @@ package struct Reactions {
     return found
   }
 
-  /// The reaction of a user as it is now.
+  /// The current reaction of a user to a message.
   package func reaction(of user: UserKey, to message: MessageKey) throws -> String? {
     var statement = try store.connection.prepare("SELECT emoji FROM reaction WHERE message = ? AND user = ?")
     statement.bind(message)
@@ -33,9 +33,9 @@ package struct Reactions {
     return try statement.step() ? statement.text(0) : nil
   }
 
-  /// Sets a user's only reaction to a message, or takes it back.
+  /// Sets a user's only reaction to a message; nil removes it.
   ///
-  /// - Returns: whether that changed anything.
+  /// - Returns: whether this changed anything.
   package func react(_ emoji: String?, to message: Messages.Row, by user: UserKey, at time: Timestamp) throws -> Bool {
     if try reaction(of: user, to: message.key).map(ExactString.init) == emoji.map(ExactString.init) { return false }
     do {

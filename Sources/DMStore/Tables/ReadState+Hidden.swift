@@ -5,9 +5,9 @@ internal import DMSystem
 // Writes: hidden_range.
 
 extension ReadState {
-  /// Hides a range from a user; what is hidden counts as read.
+  /// Hides a range of messages from a user; hidden messages count as read.
   ///
-  /// - Returns: the parts that were not hidden yet.
+  /// - Returns: the parts that were not hidden before.
   @discardableResult
   package func hide(_ range: SeqRange, from user: UserKey, in conversation: ConversationKey, isDeleted: Bool) throws
     -> [SeqRange]
@@ -32,7 +32,7 @@ extension ReadState {
       try insert.run()
     }
     if isDeleted {
-      // What was hidden already is deleted, too: being added again with the history does not bring it back.
+      // Messages that were hidden already are deleted, too: adding the user again with the history does not show them.
       var delete = try store.connection.prepare(
         """
         UPDATE hidden_range SET is_deleted = 1 WHERE conversation = ? AND user = ? AND from_seq >= ? AND to_seq <= ?
@@ -48,8 +48,8 @@ extension ReadState {
     return added
   }
 
-  /// A range together with those that it touches, which are taken away: a user who deletes message after message leaves
-  /// one.
+  /// Joins a range with the hidden ranges next to it, which are deleted: messages that are deleted one by one become
+  /// one range.
   private func takeNeighbors(of range: SeqRange, _ user: UserKey, _ conversation: ConversationKey, isDeleted: Bool)
     throws
     -> SeqRange
@@ -73,7 +73,7 @@ extension ReadState {
     return all
   }
 
-  /// Shows a user again what was said before they joined or while they were away.
+  /// Shows a user the messages that were sent before they joined or while they were away.
   package func showHistory(to user: UserKey, in conversation: ConversationKey) throws {
     var delete = try store.connection.prepare(
       "DELETE FROM hidden_range WHERE conversation = ? AND user = ? AND NOT is_deleted")

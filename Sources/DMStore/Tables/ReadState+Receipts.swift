@@ -4,7 +4,7 @@ package import DMModel
 // Writes: read_mark, receipt.
 
 extension ReadState {
-  /// The users in a conversation, or who left it later, for which a message does not count as read.
+  /// The users in a conversation, or who left it after a message, whose read ranges do not contain the message.
   func unreadBy(_ seq: Int, in conversation: ConversationKey) throws -> [UserKey] {
     var statement = try store.connection.prepare(
       """
@@ -17,7 +17,7 @@ extension ReadState {
     return try statement.userKeys()
   }
 
-  /// Adds a receipt for what of a range a user has none for yet, and lays it over those of the others.
+  /// Adds receipts of a user for the parts of a range that have none yet, and merges them with the marks of all users.
   package func addReceipts(_ range: SeqRange, of user: UserKey, in conversation: ConversationKey, at time: Timestamp)
     throws
   {
@@ -38,11 +38,13 @@ extension ReadState {
     }
   }
 
-  /// What a receipt of a user for a range changes, before it is written.
+  /// The changes of status that a receipt of a user for a range causes; call it before the receipt is written.
   ///
-  /// For a sender who blocks participants it changes more: what only those have read or got.
+  /// For a sender who blocks participants there are more changes: messages that only blocked users had read or
+  /// received.
   ///
-  /// - Parameter delivered: what counts as having come as far besides reading, when some participants do not count.
+  /// - Parameter delivered: returns the messages that have the new status by delivery alone, if some participants do
+  ///   not count.
   func statusChanges(
     _ range: SeqRange, by user: UserKey, over layers: [[ReadMark]], in conversation: ConversationKey,
     delivered: (_ ignored: Set<UserKey>) throws -> [SeqRange]
@@ -95,7 +97,7 @@ extension ReadState {
     return try ranges(&statement, user, conversation, range)
   }
 
-  /// The marks that overlap a range or touch it, ascending.
+  /// The rows of `read_mark` that overlap or touch a range, ascending.
   func readMarks(in conversation: ConversationKey, near range: SeqRange) throws -> [ReadMark] {
     var statement = try store.connection.prepare(
       "SELECT from_seq, to_seq, reader FROM read_mark WHERE conversation = ? AND to_seq >= ? ORDER BY to_seq")
@@ -132,7 +134,7 @@ extension ReadState {
 
   /// The messages of others that a user has read without a receipt.
   ///
-  /// - Parameter read: what the user has read of the range, ascending.
+  /// - Parameter read: the user's read ranges, ascending.
   package func privatelyRead(
     _ range: SeqRange, of user: UserKey, in conversation: ConversationKey, among read: [SeqRange]
   ) throws -> [SeqRange] {
@@ -149,7 +151,7 @@ extension ReadState {
     }
   }
 
-  /// What was said of a conversation while a user was not in it.
+  /// The messages of a conversation that were sent while a user was not in it.
   package func neverSeen(by user: UserKey, in conversation: ConversationKey) throws -> [SeqRange] {
     var statement = try store.connection.prepare(
       """

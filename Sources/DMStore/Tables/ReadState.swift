@@ -3,11 +3,11 @@ package import DMModel
 // Reads: conversation, mention, message, participant, read_range.
 // Writes: participant, read_range.
 
-/// What each user has read and got, what is hidden from them, and the receipts that others see.
+/// What each user has read and received, what is hidden from them, and the receipts that others see.
 package struct ReadState {
   let store: Store
 
-  /// Adds new messages to what a user has read; the count of them is `update`'s.
+  /// Adds new messages to a user's read ranges; `Conversations.update` counts them.
   package func extendReadRanges(by range: SeqRange, of user: UserKey, in conversation: ConversationKey) throws {
     do {
       var extend = try store.connection.prepare(
@@ -39,7 +39,7 @@ package struct ReadState {
     return try ranges(&statement, user, conversation, range)
   }
 
-  /// The parts of a range that marking it would change.
+  /// The parts of a range whose state would change if it were marked.
   package func wouldChange(_ range: SeqRange, toRead: Bool, as viewer: Viewer, in conversation: ConversationKey) throws
     -> [SeqRange]
   {
@@ -52,7 +52,7 @@ package struct ReadState {
     return difference(of: near.map { $0.clamped(to: range) }, minus: settled)
   }
 
-  /// The messages of a range that never reach a user, or have expired, so that the user cannot read them.
+  /// The messages of a range that the user cannot read: hidden, sent by blocked users, or expired.
   package func unreachable(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws -> [SeqRange]
   {
     let hidden = try viewer.hidden(in: range, of: conversation)
@@ -65,11 +65,11 @@ package struct ReadState {
     return coalesced((hidden + blocked).sorted { $0.lowerBound < $1.lowerBound })
   }
 
-  /// Has a range counted as read for the user alone.
+  /// Marks a range as read for the user alone.
   ///
   /// - Returns: the parts that were unread.
   package func markRead(_ range: SeqRange, by user: UserKey, in conversation: ConversationKey) throws -> [SeqRange] {
-    // Ranges that only touch are joined too.
+    // Adjacent ranges are joined, too.
     let near = try readRanges(of: user, in: conversation, overlapping: (range.lowerBound - 1)...(range.upperBound + 1))
     let added = difference(of: range, minus: near)
     guard let first = added.first else { return [] }
@@ -80,7 +80,7 @@ package struct ReadState {
     return added
   }
 
-  /// Marks a range as unread, for the user alone; what they said stays read, and what they do not see.
+  /// Marks a range as unread for the user alone; settled messages, such as their own, stay read.
   ///
   /// - Returns: the parts that were read.
   package func markUnread(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws -> [SeqRange] {
@@ -98,8 +98,8 @@ package struct ReadState {
     return removed
   }
 
-  /// The messages of a range that are no news to a user whatever they do: their own, announcements, tombstones, and
-  /// what never reaches them.
+  /// The messages of a range that never count as unread for a user: their own, announcements, tombstones, and those
+  /// that they cannot read.
   private func settledMessages(_ range: SeqRange, as viewer: Viewer, in conversation: ConversationKey) throws
     -> [SeqRange]
   {
@@ -113,7 +113,7 @@ package struct ReadState {
     return coalesced((settled + unreachable).sorted { $0.lowerBound < $1.lowerBound })
   }
 
-  /// What a statement says of ranges; its parameters are the conversation, the user, and the ends.
+  /// Reads the ranges that a statement returns; its parameters are the conversation, the user, and the two ends.
   package func ranges(_ statement: inout Statement, _ user: UserKey, _ conversation: ConversationKey, _ range: SeqRange)
     throws -> [SeqRange]
   {
@@ -141,7 +141,7 @@ package struct ReadState {
     for range in new { try insertReadRange(range, of: user, in: conversation) }
   }
 
-  /// Replaces all that a user has read of a conversation; the count of it stays as it is.
+  /// Replaces a user's read ranges of a conversation; the stored count does not change.
   package func setReadRanges(_ ranges: [SeqRange], of user: UserKey, in conversation: ConversationKey) throws {
     var delete = try store.connection.prepare("DELETE FROM read_range WHERE conversation = ? AND user = ?")
     delete.bind(conversation)
@@ -160,7 +160,7 @@ package struct ReadState {
     try insert.run()
   }
 
-  /// Counts ranges that have become read, or with the sign -1 unread, and what of them was counted besides.
+  /// Updates the stored counts after ranges have become read, or, with the sign -1, unread.
   private func addToReadCount(_ ranges: [SeqRange], _ sign: Int, of user: UserKey, in conversation: ConversationKey)
     throws
   {
@@ -192,7 +192,7 @@ package struct ReadState {
     try statement.run()
   }
 
-  /// How many messages are unread for a user, without what has expired meanwhile.
+  /// The number of unread messages for a user, without those that have expired since the last write.
   package func unreadCount(in conversation: ConversationKey, as viewer: Viewer) throws -> Int {
     var statement = try store.connection.prepare(
       """
@@ -204,9 +204,9 @@ package struct ReadState {
     return try statement.step() ? max(0, statement.count(0) - viewer.pending(in: conversation).unread) : 0
   }
 
-  /// Notes how far messages were delivered to a user; it never goes back.
+  /// Stores up to which number messages were delivered to a user; it never goes back.
   ///
-  /// - Returns: what is newly delivered; nil when nothing is.
+  /// - Returns: the newly delivered messages; nil if there are none.
   package func markDelivered(_ seq: Int, to user: UserKey, in conversation: ConversationKey, at time: Timestamp) throws
     -> SeqRange?
   {
@@ -232,7 +232,8 @@ package struct ReadState {
     return new
   }
 
-  /// How far messages have come to others than a user, as marks: to several, and beyond that to one.
+  /// The deliveries to users other than one, as marks: the messages delivered to several, then those delivered to one
+  /// only.
   private func deliveryMarks(in conversation: ConversationKey, besides user: UserKey) throws -> [ReadMark] {
     let furthest = try furthestDelivered(in: conversation, besides: user)
     guard let first = furthest.first else { return [] }
@@ -241,9 +242,9 @@ package struct ReadState {
     return several < first.seq ? marks + [ReadMark(range: (several + 1)...first.seq, reader: first.user)] : marks
   }
 
-  /// The two participants who received most, of all or of all but one.
+  /// The two participants with the highest delivered message, of all or of all but one.
   ///
-  /// Linear in the participants; SQLite's own sorting costs more than all else that a follower does.
+  /// Linear in the participants; sorting in SQLite costs more than everything else that a follower does.
   func furthestDelivered(in conversation: ConversationKey, besides user: UserKey? = nil) throws -> [(
     user: UserKey, seq: Int
   )] {
@@ -260,7 +261,7 @@ package struct ReadState {
     return furthest
   }
 
-  /// The participants who received anything, and how far.
+  /// The participants who received any message, each with the highest delivered one.
   package func delivered(in conversation: ConversationKey) throws -> [(user: UserKey, seq: Int)] {
     var statement = try store.connection.prepare(
       "SELECT user, delivered_seq FROM participant WHERE conversation = ? AND delivered_seq > 0")
@@ -278,9 +279,10 @@ package struct ReadState {
     return try statement.step() ? statement.int(0) : 0
   }
 
-  /// A time before which a user has read everything: the earliest from the first unread message of each conversation on.
+  /// A time before which a user has read everything: the earliest time of the messages from the first unread one on, of
+  /// all conversations.
   ///
-  /// Linear in the messages after those, because times need not ascend.
+  /// Linear in these messages, because times need not ascend.
   package func oldestUnread(of user: UserKey) throws -> Timestamp? {
     var statement = try store.connection.prepare(
       """

@@ -2,11 +2,11 @@ package import DMModel
 
 // Writes: report.
 
-/// What users reported to the owner of the store.
+/// The messages that users reported to the people who run the store.
 package struct Reports {
   let store: Store
 
-  /// Keeps a copy of a message for the people who run the store; another report by the same user replaces the reason.
+  /// Stores a copy of a message for the people who run the store; another report by the same user replaces it.
   package func report(_ message: Messages.Row, by user: UserKey, reason: String?, at time: Timestamp) throws {
     var insert = try store.connection.prepare(
       """

@@ -1,10 +1,10 @@
 package import DMModel
 
 extension SearchIndex {
-  /// What stands around the words that a query found in each of a few texts, by their keys.
+  /// The text around the words that a query found, for each of a few texts, by their keys.
   ///
-  /// The index has words and no texts, so these are put into a small one in memory, with the same tokenizer, in which the
-  /// same query finds the same. Neither the disk nor the lock of writers is touched.
+  /// The index has words and no texts, so the texts are put into a small index in memory with the same tokenizer, in
+  /// which the same query finds the same words. This uses neither the disk nor the write lock.
   package func snippets(of texts: [(key: MessageKey, text: String)], for query: SearchQuery) throws -> KeyTable<Snippet>
   {
     var snippets = KeyTable<Snippet>()
@@ -38,7 +38,7 @@ extension SearchIndex {
     return snippets
   }
 
-  /// A space for each character that moves the cursor, or that is a mark here.
+  /// Replaces each character that moves the cursor, or that marks a hit here, with a space.
   private static func onOneLine(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
   }

@@ -3,7 +3,7 @@ package import DMModel
 // Reads: message, search.
 // Writes: search.
 
-/// The words of messages, by which they are found.
+/// The full-text index of messages.
 package struct SearchIndex {
   let store: Store
 
@@ -15,7 +15,7 @@ package struct SearchIndex {
     try insert.run()
   }
 
-  /// Takes the words of a message out of the index again: the same text as was put in (sqlite.org/fts5.html, section 6.3).
+  /// Removes the words of a message; `text` must be the text that was added (sqlite.org/fts5.html, section 6.3).
   func remove(_ text: String, of message: MessageKey) throws {
     var delete = try store.connection.prepare("INSERT INTO search (search, rowid, text) VALUES ('delete', ?, ?)")
     delete.bind(message)
@@ -23,18 +23,18 @@ package struct SearchIndex {
     try delete.run()
   }
 
-  /// Makes the index anew from the messages.
+  /// Makes the index again from the messages.
   package func rebuild() throws {
     try store.connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
     var texts = try store.connection.prepare("SELECT id, text FROM message WHERE text IS NOT NULL ORDER BY id")
     while try texts.step() { try add(texts.text(1), of: texts.messageKey(0)) }
   }
 
-  /// Hands on the keys of the messages that a query finds, in order, until `body` says that it has enough.
+  /// Passes the keys of the messages that a query finds to `body`, in order, until `body` returns false.
   ///
-  /// Who may see them is not looked at.
+  /// It does not check who may see them.
   ///
-  /// - Parameter keys: if given, no others are handed on.
+  /// - Parameter keys: if given, all other keys are left out.
   package func search(
     _ query: SearchQuery, _ order: SearchOrder, among keys: KeySet? = nil, _ body: (MessageKey) throws -> Bool
   ) throws {
@@ -45,7 +45,7 @@ package struct SearchIndex {
     }
   }
 
-  /// The index is in the order of keys, which is that of arrival, and no more of it is read than is needed.
+  /// Reads the index in the order of its keys, which is the order of arrival, and no more of it than necessary.
   private func searchByTime(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
     var statement = try store.connection.prepare("SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC")
     statement.bind(expression)
@@ -67,7 +67,7 @@ package struct SearchIndex {
     _ = try handOnFromTimeline(keys, more: next, body)
   }
 
-  /// Takes all ranks, as FTS5 does to sort them; but a few from the top need no sorting of the others.
+  /// Ranks all hits, as FTS5 does to sort them, but sorts no more than the best that are needed.
   private func searchByRank(_ expression: String, among chosen: KeySet?, _ body: (MessageKey) throws -> Bool) throws {
     var hits = SearchHits()
     try store.connection.addRanking()
@@ -84,12 +84,13 @@ package struct SearchIndex {
     }
   }
 
-  /// Looking up when so many messages were said costs as much as finding the newest of more by going through all.
+  /// The number of keys up to which each message's time is looked up; for more, reading all messages by time costs
+  /// less.
   private static let few = 1000
 
-  /// Hands on the newest first; false when `body` had enough.
+  /// Passes keys on, newest first; false if `body` returned false.
   ///
-  /// Keys do not tell which that is: history that is imported arrives later than it was said, and clocks go wrong.
+  /// The keys are not in this order: imported messages arrive later than they were sent, and clocks can be wrong.
   private func handOnByTime(_ keys: [MessageKey], _ body: (MessageKey) throws -> Bool) throws -> Bool {
     if keys.count == 1 { return try body(keys[0]) }
     if keys.count > Self.few { return try handOnFromTimeline(keys, more: nil, body) }
@@ -107,7 +108,8 @@ package struct SearchIndex {
     return true
   }
 
-  /// The same by going through all messages from the newest on; `more` keys, in falling order, are taken as far as needed.
+  /// The same, by reading all messages from the newest on; calls `more` for further keys, in descending order, as
+  /// needed.
   private func handOnFromTimeline(
     _ first: [MessageKey], more: (() throws -> MessageKey?)?, _ body: (MessageKey) throws -> Bool
   ) throws -> Bool {
@@ -132,9 +134,9 @@ package struct SearchIndex {
   }
 }
 
-/// In which order what was found is handed on.
+/// The order in which hits are passed on.
 package enum SearchOrder {
-  /// What answers the query best comes first, and the newest of what does so equally well.
+  /// The best match first; of equally good matches, the newest first.
   case rank
   case newest
 }

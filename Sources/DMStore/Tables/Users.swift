@@ -7,7 +7,8 @@ package import DMModel
 package struct Users {
   let store: Store
 
-  /// The users who show their presence, are in a conversation with a user and not blocked by them, by handle.
+  /// The users who show their presence, share a conversation with a user and are not blocked by them, ordered by
+  /// handle.
   package func contacts(of user: UserKey) throws -> [Handle] {
     var statement = try store.connection.prepare(
       """
@@ -22,14 +23,14 @@ package struct Users {
     return handles
   }
 
-  /// Whether a user's reading adds receipts, which others see.
+  /// Whether read receipts, which others see, are added when a user reads.
   package func sendsReadReceipts(_ user: UserKey) throws -> Bool {
     var statement = try store.connection.prepare("SELECT sends_read_receipts FROM user WHERE id = ?")
     statement.bind(user)
     return try !statement.step() || statement.bool(0)
   }
 
-  /// The key of a user; nil when nobody added that handle.
+  /// The key of a user; nil if no user has that handle.
   package func key(_ handle: String) throws -> UserKey? {
     var statement = try store.connection.prepare("SELECT id FROM user WHERE handle = ?")
     statement.bind(handle)
@@ -57,14 +58,14 @@ package struct Users {
     return try statement.step() ? Self.user(statement) : nil
   }
 
-  /// The name of a user that people see: the handle where there is no other.
+  /// The display name of a user; their handle if they have none.
   package func displayName(of handle: Handle) throws -> String {
     var statement = try store.connection.prepare("SELECT display_name FROM user WHERE handle = ?")
     statement.bind(handle.description)
     return try (statement.step() ? statement.optionalText(0) : nil) ?? handle.description
   }
 
-  /// Up to `limit` users by handle, after one.
+  /// Up to `limit` users after a handle, ordered by handle.
   package func users(after handle: String, limit: Int) throws -> [User] {
     var statement = try store.connection.prepare(
       as: "users", "SELECT \(Self.columns) FROM user WHERE handle > ? ORDER BY handle LIMIT ?")
@@ -75,7 +76,7 @@ package struct Users {
     return users
   }
 
-  /// The columns that rows are read by.
+  /// The columns of the queries from which users are read.
   private enum Column: Int32, QueryColumn {
     case handle, displayName, bio, avatarURL, showsPresence, createdAt, sendsReadReceipts
   }
@@ -93,7 +94,9 @@ package struct Users {
       createdAt: row.timestamp(Column.createdAt))
   }
 
-  /// - Throws: `bad_handle` for one that new users cannot have.
+  /// Adds a user.
+  ///
+  /// - Throws: `bad_handle` for a handle that new users cannot have.
   package func insert(_ handle: Handle, at time: Timestamp) throws -> UserKey {
     try handle.checkNew()
     var statement = try store.connection.prepare("INSERT INTO user (handle, created_at) VALUES (?, ?)")
@@ -105,7 +108,7 @@ package struct Users {
     return key
   }
 
-  /// Writes the fields that are given; an empty string clears one.
+  /// Writes the given fields; an empty string clears a field.
   package func update(_ key: UserKey, _ change: ProfileChange, at time: Timestamp) throws {
     var statement = try store.connection.prepare(
       """
@@ -123,10 +126,10 @@ package struct Users {
     try store.changes.append(.user, user: key, at: time)
   }
 
-  /// Handles, and the titles of a user's groups as `+TITLE`: what a name that was not found may
-  /// have meant.
+  /// The names that a wrong name may have meant: handles, and the titles and own names of a user's conversations as
+  /// `+TITLE`.
   ///
-  /// At most 20,000, so that a mistake costs milliseconds.
+  /// At most 10,000 of each kind, so that a mistake costs milliseconds.
   package func names(knownTo user: UserKey?) throws -> [String] {
     var statement = try store.connection.prepare(
       """
