@@ -136,10 +136,10 @@ final class SendBatch: Batch {
 
   /// Updates the row and the counts of each conversation, and marks the user's own messages as read.
   func finish() throws {
-    for (_, target) in targets.sorted(by: { $0.key < $1.key }) {
-      guard let first = target.firstAdded else { continue }
-      try session.endSending(first...target.row.lastSeq, in: target.row)
-    }
+    try session.endSending(
+      targets.sorted { $0.key < $1.key }.compactMap { _, target in
+        target.firstAdded.map { (target.row, $0...target.row.lastSeq) }
+      })
   }
 
   /// Ends the typing signals of the user in the conversations that got a message.

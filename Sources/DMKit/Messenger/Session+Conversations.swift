@@ -31,14 +31,19 @@ extension Session {
     try store.members.setOwner(heir, of: row.key)
   }
 
-  /// Updates a conversation after the user has sent messages to it.
+  /// Updates conversations after the user has sent messages to them.
   ///
-  /// The messages take it out of the archive of participants who have not muted it, and list it again for those who
-  /// deleted it. Users who block the sender see no change.
-  func endSending(_ new: SeqRange, in row: Conversations.Row) throws {
-    try store.conversations.update(row, added: new.count, readBy: me, sender: me)
-    try store.members.bringBack(row.key, mutedAt: .now, except: store.blocks.blockers(of: me))
-    try store.readState.extendReadRanges(by: new, of: me, in: row.key)
+  /// The messages take a conversation out of the archive of participants who have not muted it, and list it again for those
+  /// who deleted it. Users who block the sender see no change.
+  ///
+  /// - Parameter ends: the rows of the conversations, each with the numbers of its new messages.
+  func endSending(_ ends: [(row: Conversations.Row, new: SeqRange)]) throws {
+    for (row, new) in ends {
+      try store.conversations.update(row, added: new.count, readBy: me, sender: me)
+      try store.readState.extendReadRanges(by: new, of: me, in: row.key)
+    }
+    if ends.isEmpty { return }
+    try store.members.bringBack(ends.map(\.row.key), mutedAt: .now, except: store.blocks.blockers(of: me))
   }
 
   /// Adds an announcement to a conversation for each subject; all of them count as read by all.

@@ -135,20 +135,20 @@ package struct Members {
     return try statement.step() ? statement.userKey(0) : nil
   }
 
-  /// Takes a conversation out of the archive of all participants who have not muted it, and lists it again for those
-  /// who deleted it.
+  /// Takes conversations out of the archive of all participants who have not muted them, and lists them again for those
+  /// who deleted them.
   ///
   /// - Parameters:
   ///   - now: a mute that has ended by this time does not count.
   ///   - others: participants whose state does not change.
-  package func bringBack(_ conversation: ConversationKey, mutedAt now: Timestamp, except others: [UserKey]) throws {
+  package func bringBack(_ conversations: [ConversationKey], mutedAt now: Timestamp, except others: [UserKey]) throws {
     var statement = try store.connection.prepare(
       """
       UPDATE participant SET is_archived = is_archived AND coalesce(muted_until, 0) > ?2, is_deleted = 0
-      WHERE conversation = ?1 AND left_seq IS NULL AND (is_archived OR is_deleted)
+      WHERE conversation IN (SELECT value FROM json_each(?1)) AND left_seq IS NULL AND (is_archived OR is_deleted)
       AND (?3 IS NULL OR user NOT IN (SELECT value FROM json_each(?3)))
       """)
-    statement.bind(conversation)
+    statement.bind(jsonArray(conversations))
     statement.bind(now)
     statement.bind(others.isEmpty ? nil : jsonArray(others))
     try statement.run()
