@@ -45,8 +45,9 @@ package func messageOrTime(_ text: String) throws -> HistoryQuery.Bound {
       if let reference = try splitReference(text), reference.range.from != nil {
         return .message(try MessageReference(text))
       }
-    } catch let other as DMError where other.code == .badReference {
+    } catch {
       // As in '25:00': the error about a time helps more.
+      guard error.code == .badReference else { throw error }
     }
     throw error
   }

@@ -26,7 +26,7 @@ public struct Edit: Sendable {
   /// Makes an action on a message that the user sees.
   ///
   /// - Throws: `empty_text`, `text_too_long`, `bad_field`.
-  public init(_ message: MessageReference, _ act: Act) throws {
+  public init(_ message: MessageReference, _ act: Act) throws(DMError) {
     switch act {
     case .text(let text): try Outgoing.check(text: text)
     case .react(let emoji?): try Self.check(emoji: emoji)
@@ -57,7 +57,7 @@ public struct Edit: Sendable {
   }
 
   /// - Throws: `bad_field` unless the text is one emoji as users see it (unicode.org/reports/tr51, section 1.4.9).
-  package static func check(emoji: String) throws {
+  package static func check(emoji: String) throws(DMError) {
     guard emoji.utf8.count <= emojiLimit, emoji.count == 1, emoji.unicodeScalars.last != "\u{200D}",
       let first = emoji.unicodeScalars.first, isEmoji(first, emoji.unicodeScalars)
     else {

@@ -17,7 +17,7 @@ package func microseconds(of text: String) -> Int64? {
 }
 
 /// - Throws: `bad_field` for a lifetime of less than a second.
-package func checkLifetime(_ lifetime: Duration) throws {
+package func checkLifetime(_ lifetime: Duration) throws(DMError) {
   guard lifetime >= .seconds(1) else {
     throw DMError(.badField, "a message lives a second at least; write 10s, 5m or 1d", subject: "expires_in")
   }

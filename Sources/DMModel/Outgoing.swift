@@ -35,7 +35,7 @@ public struct Outgoing: Equatable, Sendable {
     to conversation: ConversationReference, text: String, nonce: String? = nil,
     replyTo: MessageReference? = nil, lifetime: Duration? = nil, attachments: [Identifier] = [],
     forwards: Identifier? = nil
-  ) throws {
+  ) throws(DMError) {
     if attachments.isEmpty || !text.isEmpty { try Self.check(text: text) }
     guard attachments.count <= Attachment.limit else {
       throw DMError(
@@ -54,7 +54,7 @@ public struct Outgoing: Equatable, Sendable {
   }
 
   /// - Throws: `empty_text`, `text_too_long`, `bad_field` for a NUL.
-  package static func check(text: String) throws {
+  package static func check(text: String) throws(DMError) {
     guard !text.isEmpty else { throw DMError(.emptyText, "the text is empty; say something") }
     guard text.utf8.count <= textLimit else {
       throw DMError(.textTooLong, "the text is over \(textLimit / 1024) KiB; split it")
@@ -75,7 +75,7 @@ public struct Outgoing: Equatable, Sendable {
     return (String.Index(next, within: text) == nil ? String(start.dropLast()) : start) + end
   }
 
-  package static func check(nonce: String?) throws {
+  package static func check(nonce: String?) throws(DMError) {
     guard let nonce else { return }
     guard (1...nonceLimit).contains(nonce.utf8.count), !nonce.contains(byte: 0) else {
       throw DMError(

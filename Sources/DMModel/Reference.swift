@@ -8,7 +8,7 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
   case id(Identifier)
 
   /// - Throws: `bad_reference` if the handle or the title is empty or too long.
-  public init(_ text: String) throws {
+  public init(_ text: String) throws(DMError) {
     let title = text.without("+#")
     if let id = identifier(in: text) {
       self = .id(id)
@@ -59,7 +59,7 @@ public enum MessageReference: Hashable, Sendable, CustomStringConvertible {
   /// Reads a full UUID, also as `dm:UUID`, `bob:57`, `bob:-1`, or `57`.
   ///
   /// - Throws: `bad_reference`.
-  public init(_ text: String) throws {
+  public init(_ text: String) throws(DMError) {
     try RangeReference.refuseZero(text)
     if let id = identifier(in: text) {
       self = .id(id)
@@ -97,7 +97,7 @@ private func identifier(in text: String) -> Identifier? {
 /// - Throws: `bad_reference`, also for the number 0.
 package func splitReference(
   _ text: String
-) throws -> (conversation: ConversationReference, range: RangeReference)? {
+) throws(DMError) -> (conversation: ConversationReference, range: RangeReference)? {
   guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
   let numbers = Substring(text.utf8[text.utf8.index(after: colon)...])
   try RangeReference.refuseZero(numbers)

@@ -1,7 +1,7 @@
 /// What helps after an error or a finding.
 ///
-/// The library does not know how a user asks for that: the programs of the suite put each remedy into words, and a program
-/// that embeds the library has words of its own.
+/// The library does not know how a user asks for that: the programs of the suite put each remedy into words, and a
+/// program that embeds the library has words of its own.
 package enum Remedy: Equatable, Sendable {
   // Users, conversations and messages.
   case addUser

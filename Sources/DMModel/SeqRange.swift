@@ -34,7 +34,7 @@ public struct RangeReference: Equatable, Sendable {
   /// Refuses a number or a range that is written with the number 0.
   ///
   /// - Throws: `bad_reference`.
-  package static func refuseZero(_ text: some StringProtocol) throws {
+  package static func refuseZero(_ text: some StringProtocol) throws(DMError) {
     let bytes = Array(text.utf8)
     let dots = bytes.indices.first { bytes[$0...].starts(with: "..".utf8) }
     let ends = dots.map { [bytes[..<$0], bytes[($0 + 2)...]] } ?? [bytes[...]]

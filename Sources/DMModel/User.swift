@@ -92,7 +92,7 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var description: String { exact.text }
 
   /// - Throws: `bad_handle`, with the reason.
-  public init(_ text: String) throws {
+  public init(_ text: String) throws(DMError) {
     if let fault = Self.fault(in: text) {
       throw DMError(.badHandle, "cannot use the handle '\(text)': \(fault)", subject: text)
     }

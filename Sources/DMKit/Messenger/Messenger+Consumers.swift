@@ -27,7 +27,7 @@ public struct ConsumerLine: Sendable {
     ///   - emoji: the user's reaction to it; nil to leave it as it is.
     ///   - isRead: whether to mark it as read.
     /// - Throws: `bad_field` unless the emoji is one emoji.
-    public init(_ message: MessageReference, emoji: String? = nil, isRead: Bool = false) throws {
+    public init(_ message: MessageReference, emoji: String? = nil, isRead: Bool = false) throws(DMError) {
       if let emoji { try Edit.check(emoji: emoji) }
       self.message = message
       self.emoji = emoji

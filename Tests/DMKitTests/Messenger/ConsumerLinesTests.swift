@@ -31,7 +31,7 @@ struct ConsumerLinesTests {
         if let text {
           outgoing = .success(try Outgoing(to: ConversationReference(conversation), text: text, nonce: nonce))
         }
-      } catch let error as DMError {
+      } catch {
         outgoing = .failure(error)
       }
       return ConsumerLine(outgoing, acknowledges: ack.map { cursors[$0] })

@@ -132,7 +132,7 @@ struct ImportAccessTests {
         let whole = try Imported.conversation(
           ImportedConversation(
             id: id, isGroup: isGroup, title: isGroup ? "you" : nil, creator: nil,
-            participants: participants.map(Handle.init)))
+            participants: participants.map(Handle.init(_:))))
         #expect(try code { try mallory.importHistory([whole])[0].get() } == .notAllowed)
       }
     }

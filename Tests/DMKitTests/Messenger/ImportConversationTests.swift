@@ -12,8 +12,8 @@ struct ImportConversationTests {
   ) throws -> Imported {
     .conversation(
       try ImportedConversation(
-        id: id, isGroup: isGroup, title: title, creator: creator.map(Handle.init),
-        participants: participants.map(Handle.init)))
+        id: id, isGroup: isGroup, title: title, creator: creator.map(Handle.init(_:)),
+        participants: participants.map(Handle.init(_:))))
   }
 
   private func conversation(_ result: Result<Imported.Outcome, DMError>) throws -> Conversation {
