@@ -52,7 +52,7 @@ extension Store {
 
   /// Refuses a store with a trigger or a view.
   ///
-  /// - Throws: `store_damaged`, which names a trigger or a view and says how to remove it.
+  /// - Throws: `store_damaged`, which names a trigger or a view.
   func refuseForeignParts() throws {
     var strays = try connection.prepare(
       "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') LIMIT 1")
@@ -86,7 +86,7 @@ extension Store {
     try commit(transaction, CommitMark(try lock.read(CommitMark.length)), under: lock)
     // After the commit: processes that start at the same time fail if the database switches to WAL before it has
     // tables.
-    try keepLog()
+    try enableWAL()
     _ = consume lock
   }
 

@@ -31,8 +31,8 @@ package final class Store {
   var logged: ClosedRange<Rev>?
 
   /// The number of WAL pages above which a lone write, or a bulk write, checkpoints.
-  private static let loneLog = 100
-  private static let bulkLog = 1024
+  private static let loneWALPages = 100
+  private static let bulkWALPages = 1024
 
   package init(_ location: StoreLocation, database path: String? = nil) throws {
     self.location = location
@@ -43,8 +43,8 @@ package final class Store {
   deinit {
     // After a bulk write, so that the next process need not read a long WAL. Nothing is lost if the checkpoint is not
     // possible now.
-    guard connection.hasLog(over: Self.loneLog), let lock = FileLock(ifFree: location.lock) else { return }
-    connection.checkpoint(ifOver: Self.loneLog, emptying: true)
+    guard connection.hasWAL(over: Self.loneWALPages), let lock = FileLock(ifFree: location.lock) else { return }
+    connection.checkpoint(ifOver: Self.loneWALPages, emptying: true)
     _ = consume lock
   }
 
@@ -122,14 +122,14 @@ package final class Store {
     // A process that keeps writing checkpoints the WAL when it closes the store.
     let isLone = !isBulk && !hasWritten
     hasWritten = true
-    connection.checkpoint(ifOver: isLone ? Self.loneLog : Self.bulkLog, emptying: isLone)
+    connection.checkpoint(ifOver: isLone ? Self.loneWALPages : Self.bulkWALPages, emptying: isLone)
     _ = consume lock
     return result
   }
 
   private func prepareToWrite() throws {
     // The process that created the store may have been killed before it did this.
-    try keepLog()
+    try enableWAL()
     // The pages that a thousand messages touch do not fit into SQLite's default cache of 2 MB.
     try connection.execute(
       """
@@ -151,7 +151,7 @@ package final class Store {
   /// Switches the database to WAL mode, permanently.
   ///
   /// A reader may prevent this; the next writer tries again.
-  func keepLog() throws {
+  func enableWAL() throws {
     do {
       try connection.execute("PRAGMA journal_mode = WAL")
     } catch  where error.code == .busy {

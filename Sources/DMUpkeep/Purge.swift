@@ -133,7 +133,7 @@ extension Upkeep {
       try store.connection.execute("VACUUM")
     }
     try progress("clearing the log")
-    let isEmpty = try store.connection.emptyLog(within: Int32(clamping: timeout.microseconds / 1000))
+    let isEmpty = try store.connection.truncateWAL(within: Int32(clamping: timeout.microseconds / 1000))
     _ = consume lock
     return isEmpty
   }

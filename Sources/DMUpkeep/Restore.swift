@@ -92,7 +92,7 @@ extension Upkeep {
       try refuse(findings, but: takesDamaged ? [.counts, .ranges, .digests, .attachments] : [.counts, .ranges])
       faultCount = findings.list.count
       let lock = try store.writeLock()
-      guard try store.connection.emptyLog(within: 5000) else {
+      guard try store.connection.truncateWAL(within: 5000) else {
         throw DMError(.busy, "somebody reads in '\(work.path)'; try again")
       }
       _ = consume lock

@@ -32,7 +32,7 @@ extension TemporaryStore {
   func settle() throws {
     let store = try #require(try Store.open(location))
     let lock = try store.writeLock(timeout: .seconds(5))
-    #expect(try store.connection.emptyLog(within: 5000))
+    #expect(try store.connection.truncateWAL(within: 5000))
     _ = consume lock
   }
 

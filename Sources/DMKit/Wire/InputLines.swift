@@ -254,7 +254,7 @@ extension ImportedConversation {
     // Version 0.1 printed the second name.
     let activity = try ["last_activity_at", "last_activity"].first { try line.text($0) != nil }
     try self.init(
-      id: id, isGroup: isGroup, title: line.text("title"), creator: line.text("creator").map(Handle.init(stored:)),
+      id: id, isGroup: isGroup, title: line.text("title"), creator: line.text("creator").map { try Handle($0) },
       participants: participants.map { value in
         guard case .string(let text) = value else {
           throw DMError(.badField, "a participant is \(value.kind); write a handle", subject: "participants")

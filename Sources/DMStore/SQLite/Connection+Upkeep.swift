@@ -26,11 +26,11 @@ extension Connection {
   /// Call it only under the write lock.
   ///
   /// - Returns: false if another connection still reads from the WAL.
-  package func emptyLog(within milliseconds: Int32) throws(DMError) -> Bool {
+  package func truncateWAL(within milliseconds: Int32) throws(DMError) -> Bool {
     sqlite3_busy_timeout(handle, milliseconds)
     let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     let reason = String(cString: sqlite3_errmsg(handle))
-    sqlite3_busy_timeout(handle, 5000)
+    sqlite3_busy_timeout(handle, busyTimeout)
     switch code {
     case SQLITE_OK: return true
     case SQLITE_BUSY: return false

@@ -10,11 +10,12 @@ package struct Connection: ~Copyable {
   private let statements: StatementCache
   /// Pages in the WAL after the last commit, as SQLite's hook reports them.
   private let walPages = Counter()
-  private let busyTimeout: Int32
+  /// In milliseconds.
+  let busyTimeout: Int32
 
   /// Opens an existing database; read-only if the file system does not allow writes.
   ///
-  /// NOMUTEX because a connection never leaves its thread (sqlite.org/threadsafe.html).
+  /// NOMUTEX because only one thread at a time uses a connection (sqlite.org/threadsafe.html).
   ///
   /// - Parameter busyTimeout: the time that a statement waits for SQLite's own locks, which only foreign tools hold for
   ///   long.
@@ -88,7 +89,7 @@ package struct Connection: ~Copyable {
   }
 
   /// Whether the WAL had more than `limit` pages after the last commit of this connection.
-  func hasLog(over limit: Int) -> Bool { walPages.value > limit }
+  func hasWAL(over limit: Int) -> Bool { walPages.value > limit }
 
   /// Checkpoints the WAL if it has more than `limit` pages.
   ///
@@ -98,7 +99,7 @@ package struct Connection: ~Copyable {
   /// `emptying`, the next process reads no WAL when it opens the store; otherwise it reads the checkpointed pages
   /// again.
   func checkpoint(ifOver limit: Int, emptying: Bool) {
-    guard hasLog(over: limit) else { return }
+    guard hasWAL(over: limit) else { return }
     sqlite3_busy_timeout(handle, 0)
     let mode = emptying ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
     if sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil) == SQLITE_OK, emptying { walPages.value = 0 }

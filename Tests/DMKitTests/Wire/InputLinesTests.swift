@@ -169,6 +169,14 @@ struct InputLinesTests {
       .badField
     ),
     (
+      #"{"type":"conversation","id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","is_group":true,"participants":[],"creator":"a b"}"#,
+      .badHandle
+    ),
+    (
+      #"{"type":"conversation","id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","is_group":true,"participants":[],"creator":""}"#,
+      .badHandle
+    ),
+    (
       #"{"type":"conversation","id":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","is_group":true,"participants":["a b"]}"#,
       .badHandle
     ),
