@@ -1,4 +1,4 @@
-internal import DMKit
+package import DMKit
 
 /// The options that every program has; dm(7) explains them.
 package enum Common {

@@ -25,7 +25,7 @@ package final class Invocation {
   package func messenger() throws -> Messenger {
     if let made { return made }
     let login = Self.loginName
-    let name = try arguments[Common.user] ?? environment("DM_USER")?.without("@") ?? login
+    let name = try arguments[Common.user]?.description ?? environment("DM_USER")?.without("@") ?? login
     let handle = try Handle(name)
     let isLogin = handle.description.utf8.elementsEqual(login.utf8)
     let messenger = Messenger(try location(), as: Messenger.Identity(handle, isLoginName: isLogin))

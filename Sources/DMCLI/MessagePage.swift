@@ -59,7 +59,7 @@ package struct MessagePage {
     case .conversationUpdated(let conversation, _):
       return TextFormat.line(conversation, for: messenger.identity.handle)
     case .typing(let typing):
-      let names = try typing.users.map { try messenger.user($0.description).displayName ?? $0.description }
+      let names = try typing.users.map { try messenger.user($0).displayName ?? $0.description }
       return (conversation == nil ? "\(try name(typing.conversationID)): " : "") + TextFormat.typing(names)
     case .presence(let presence):
       return TextFormat.line(presence)

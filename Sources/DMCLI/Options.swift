@@ -73,10 +73,12 @@ extension Option<String> {
   ) {
     self.init(long, short: short, value: value, values: values, help, as: { $0 })
   }
+}
 
+extension Option<Handle> {
   /// A user, with or without the `@`.
   package init(_ long: String, user value: String, _ help: String) {
-    self.init(long, value: value, help, as: { $0.without("@") })
+    self.init(long, value: value, help, as: { Handle(typed: $0.without("@")) })
   }
 }
 

@@ -17,7 +17,7 @@ public struct SearchRequest: Sendable {
   /// Empty for all conversations that the user is or was in.
   public var conversations: [ConversationReference] = []
   /// The handle of the only sender; nil for all.
-  public var sender: String?
+  public var sender: Handle?
   /// The lower bound, inclusive.
   public var since: HistoryQuery.Bound?
   /// The upper bound, exclusive.

@@ -115,6 +115,9 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
       subject: description)
   }
 
+  /// Takes a handle as a user typed it, without a check: looking up the user says what is wrong with it.
+  package init(typed text: String) { exact = ExactString(text) }
+
   /// Takes a handle from the store without a check, because it was checked when it was added.
   package init(stored text: String) { exact = ExactString(text) }
 

@@ -4,7 +4,7 @@ internal import DMKit
 extension DMConversation {
   static func create(_ call: Invocation) throws {
     let (arguments, messenger) = (call.arguments, try call.messenger())
-    let users = arguments.operands.map { $0.without("@") }
+    let users = arguments.operands.map { Handle(typed: $0.without("@")) }
     if let title = try arguments[title] {
       let title = title.without("+")
       return try print(messenger.createGroup(titled: title, with: users, ifAbsent: arguments[ifAbsent]), call)
@@ -55,10 +55,10 @@ extension DMConversation {
     return conversation
   }
 
-  private static func members(_ call: Invocation) throws -> (ConversationReference, users: [String]) {
+  private static func members(_ call: Invocation) throws -> (ConversationReference, users: [Handle]) {
     let conversation = try conversation(call)
     _ = try call.arguments.operand(1, "USER")
-    return (conversation, call.arguments.operands.dropFirst().map { $0.without("@") })
+    return (conversation, call.arguments.operands.dropFirst().map { Handle(typed: $0.without("@")) })
   }
 
   /// The two operands: a conversation and a value.
@@ -74,7 +74,7 @@ extension DMConversation {
     let messenger = try call.messenger()
     try call.print(conversation) { conversation in
       try TextFormat.details(conversation, for: messenger.identity.handle) {
-        try messenger.user($0.description).displayName ?? $0.description
+        try messenger.user($0).displayName ?? $0.description
       }
     }
   }

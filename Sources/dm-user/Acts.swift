@@ -26,23 +26,24 @@ extension DMUser {
 
   static func show(_ call: Invocation) throws {
     try call.arguments.atMost(1)
-    let handle = call.arguments.operands.first?.without("@")
+    let handle = call.arguments.operands.first.map { Handle(typed: $0.without("@")) }
     try call.print(try call.messenger().user(handle), text: TextFormat.line)
   }
 
   static func printAll(_ call: Invocation) throws {
     try call.arguments.atMost(0)
     let messenger = try call.messenger()
-    var after = ""
+    var after: Handle?
     while case let page = try messenger.users(after: after, limit: 500), let last = page.last {
       for user in page { try call.print(user, text: TextFormat.line) }
-      after = last.handle.description
+      after = last.handle
     }
   }
 
   static func setBlocked(_ isBlocked: Bool, _ call: Invocation) throws {
     _ = try call.arguments.operand(0, "USER")
-    let users = try call.messenger().setBlocked(isBlocked, call.arguments.operands.map { $0.without("@") })
+    let users = try call.messenger().setBlocked(
+      isBlocked, call.arguments.operands.map { Handle(typed: $0.without("@")) })
     for user in users { try call.print(user, text: TextFormat.line) }
   }
 

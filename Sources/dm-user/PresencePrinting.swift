@@ -12,10 +12,10 @@ extension DMUser {
       }
       known[presence.user] = presence.isOnline
       try call.print(presence) {
-        TextFormat.line($0, displayName: try messenger.user($0.user.description).displayName)
+        TextFormat.line($0, displayName: try messenger.user($0.user).displayName)
       }
     }
-    let presence = try messenger.presence(of: handles.map(\.description))
+    let presence = try messenger.presence(of: handles)
     for presence in presence { try printNews(presence) }
     guard call.arguments[follow] else { return }
     try call.output.flush()

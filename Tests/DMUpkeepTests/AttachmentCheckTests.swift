@@ -6,6 +6,7 @@ import Testing
 @testable import DMSystem
 @testable import DMUpkeep
 @testable import StoreSupport
+@testable import TestSupport
 
 struct AttachmentCheckTests {
   @Test func `there is nothing to find in a store whose messages carry files`() throws {

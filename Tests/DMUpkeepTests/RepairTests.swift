@@ -4,6 +4,7 @@ import Testing
 @testable import DMKit
 @testable import DMUpkeep
 @testable import StoreSupport
+@testable import TestSupport
 
 struct RepairTests {
   @Test func `in a sound store there is nothing to correct`() throws {

@@ -2,6 +2,7 @@ import Testing
 
 @testable import DMKit
 @testable import DMSystem
+@testable import TestSupport
 
 /// A group `ops` of alice, who owns it, bob and carol; dave is a user who was never in it.
 ///

@@ -4,6 +4,7 @@ import Testing
 @testable import DMKit
 @testable import DMStore
 @testable import DMUpkeep
+@testable import TestSupport
 
 extension TemporaryStore {
   var upkeep: Upkeep { Upkeep(location) }

@@ -14,3 +14,9 @@ extension AttachmentKey: ExpressibleByIntegerLiteral {}
 extension ConsumerKey: ExpressibleByIntegerLiteral {}
 extension RowNumber: ExpressibleByIntegerLiteral {}
 extension Rev: ExpressibleByIntegerLiteral {}
+
+// And handles as texts.
+
+extension Handle: ExpressibleByStringLiteral {
+  public init(stringLiteral text: String) { self.init(typed: text) }
+}

@@ -55,7 +55,7 @@ extension Messenger {
   ///   - handles: the handles of the others; empty for the conversation of the user with themselves.
   ///   - ifAbsent: whether to return the group without a title of exactly these users if there is one.
   /// - Throws: `unknown_user`, `not_allowed` for a blocked user, `ambiguous_title` if there are several such groups.
-  public func createConversation(with handles: [String], ifAbsent: Bool = false) throws -> Conversation {
+  public func createConversation(with handles: [Handle], ifAbsent: Bool = false) throws -> Conversation {
     try writing { session in
       let others = try session.userKeys(handles).filter { $0 != session.me }
       let row =
@@ -67,7 +67,7 @@ extension Messenger {
   }
 
   /// The direct conversation with a user, found or created; two users have only one.
-  package func directConversation(with handle: String) throws -> Conversation {
+  package func directConversation(with handle: Handle) throws -> Conversation {
     try createConversation(with: [handle])
   }
 
@@ -79,7 +79,7 @@ extension Messenger {
   ///   - ifAbsent: whether to return the conversation that the title refers to if there is one; its participants stay
   ///     as they are.
   /// - Throws: `bad_field` for the title, `unknown_user`, `ambiguous_title`.
-  public func createGroup(titled title: String, with handles: [String], ifAbsent: Bool = false) throws -> Conversation {
+  public func createGroup(titled title: String, with handles: [Handle], ifAbsent: Bool = false) throws -> Conversation {
     try checkNewTitle(title)
     return try writing { session in
       let others = try session.userKeys(handles).filter { $0 != session.me }
@@ -184,8 +184,8 @@ extension Messenger {
   /// A user; the acting user if no handle is given.
   ///
   /// - Throws: `unknown_user`.
-  public func user(_ handle: String? = nil) throws -> User {
-    let handle = handle ?? identity.handle.description
+  public func user(_ handle: Handle? = nil) throws -> User {
+    let handle = (handle ?? identity.handle).description
     guard let store = try existingStore() else {
       throw DMError(
         .unknownUser, "there is no user '\(handle)': nothing was said here yet", subject: handle, remedy: .addUser)
@@ -199,8 +199,8 @@ extension Messenger {
   }
 
   /// Up to `limit` users whose handles come after a handle, in the order of the handles' bytes.
-  public func users(after handle: String = "", limit: Int) throws -> [User] {
+  public func users(after handle: Handle? = nil, limit: Int) throws -> [User] {
     guard let store = try existingStore() else { return [] }
-    return try store.users.users(after: handle, limit: limit)
+    return try store.users.users(after: handle?.description ?? "", limit: limit)
   }
 }

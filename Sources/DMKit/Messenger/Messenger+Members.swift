@@ -11,7 +11,7 @@ extension Messenger {
   ///   - withHistory: whether they also see the messages from before.
   /// - Returns: nil if all of them were participants already.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  public func add(_ handles: [String], to reference: ConversationReference, withHistory: Bool = false) throws
+  public func add(_ handles: [Handle], to reference: ConversationReference, withHistory: Bool = false) throws
     -> Conversation?
   {
     try changeGroup(reference, .add) { session, row in
@@ -25,7 +25,7 @@ extension Messenger {
   ///
   /// - Returns: nil if none of them was a participant.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  public func remove(_ handles: [String], from reference: ConversationReference) throws -> Conversation? {
+  public func remove(_ handles: [Handle], from reference: ConversationReference) throws -> Conversation? {
     try changeGroup(reference, .remove) { session, row in
       let leaving = try session.userKeys(handles).filter { try session.store.members.isParticipant($0, of: row.key) }
       for user in leaving { try session.end(user, in: &row) }

@@ -55,7 +55,7 @@ extension Session {
   /// Creates a direct conversation without messages, which the other user does not see.
   fileprivate func startForDraft(_ reference: ConversationReference) throws -> Conversations.Row {
     guard case .direct(let handle) = reference else { return try find(reference) }
-    let other = try userKey(handle)
+    let other = try userKey(Handle(typed: handle))
     try checkMayStart(with: other)
     let row = try startDirect(with: other)
     if other != me { try store.members.set(.deleted(true), of: other, in: row.key) }

@@ -23,7 +23,7 @@ extension Messenger {
     /// Returns what would change, and changes nothing.
     public var isDryRun = false
     /// The handle of the only sender whose messages are marked; nil for all.
-    public var sender: String?
+    public var sender: Handle?
     /// Marks as read without a receipt, so that other users do not see it.
     public var isPrivate = false
 

@@ -56,7 +56,7 @@ extension Messenger {
         try session.check(.say, in: row)
         try session.checkNotBlocked(row)
       } else if case .direct(let handle) = reference {
-        try session.checkMayStart(with: session.userKey(handle))
+        try session.checkMayStart(with: session.userKey(Handle(typed: handle)))
       }
     }
   }

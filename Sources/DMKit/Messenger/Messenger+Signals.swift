@@ -68,7 +68,7 @@ extension Messenger {
   /// Leaves out users who do not show their presence.
   ///
   /// - Throws: `unknown_user`, and `not_allowed` for a user who shares no conversation with the user.
-  public func presence(of handles: [String] = []) throws -> [Presence] {
+  public func presence(of handles: [Handle] = []) throws -> [Presence] {
     let users = try reading([] as [Handle]) { session in
       if handles.isEmpty { return try session.store.users.contacts(of: session.me) }
       return try handles.map(session.contact).filter(\.showsPresence).map(\.handle)
@@ -106,7 +106,8 @@ extension Messenger {
 
 extension Session {
   /// A user who shares a conversation with the acting user, or the acting user.
-  fileprivate func contact(_ name: String) throws -> User {
+  fileprivate func contact(_ other: Handle) throws -> User {
+    let name = other.description
     guard let user = try store.users.user(name) else { throw try unknownUser(name) }
     guard try store.members.sharesConversation(me, name, among: nil) || user.handle == handle else {
       throw DMError(.notAllowed, "'\(handle)' shares no conversation with '\(name)', or blocks them", subject: name)

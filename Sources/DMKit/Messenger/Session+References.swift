@@ -5,15 +5,15 @@ extension Session {
   /// The key of a user.
   ///
   /// - Throws: `unknown_user`.
-  func userKey(_ handle: String) throws -> UserKey {
-    guard let user = try store.users.key(handle) else { throw try unknownUser(handle) }
+  func userKey(_ handle: Handle) throws -> UserKey {
+    guard let user = try store.users.key(handle.description) else { throw try unknownUser(handle.description) }
     return user
   }
 
   /// The keys of users, each once.
   ///
   /// - Throws: `unknown_user`.
-  func userKeys(_ handles: [String]) throws -> [UserKey] {
+  func userKeys(_ handles: [Handle]) throws -> [UserKey] {
     var found: [UserKey] = []
     for user in try handles.map(userKey) where !found.contains(user) { found.append(user) }
     return found
@@ -48,7 +48,7 @@ extension Session {
   private func anyConversation(_ reference: ConversationReference) throws -> Conversations.Row? {
     switch reference {
     case .direct(let handle):
-      return try store.conversations.direct(me, userKey(handle))
+      return try store.conversations.direct(me, userKey(Handle(typed: handle)))
     case .title(let title):
       // The user's own names take precedence over titles, which others can change.
       if let row = try store.conversations.row(ownName: title, of: me) { return row }

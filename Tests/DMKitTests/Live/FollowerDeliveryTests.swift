@@ -3,6 +3,7 @@ import Testing
 @testable import DMKit
 @testable import DMSystem
 @testable import StoreSupport
+@testable import TestSupport
 
 /// Events count as delivered once the caller says that they have reached their reader.
 struct FollowerDeliveryTests {

@@ -5,6 +5,7 @@ import Testing
 @testable import DMKit
 @testable import DMSystem
 @testable import StoreSupport
+@testable import TestSupport
 
 struct LiveFolderTests {
   private static let id = Identifier(high: 0x019a_c5f2_0a3b_7c4d, low: 0x8e5f_0123_4567_89ab)

@@ -104,7 +104,7 @@ import Testing
     let (whole, single) = (try TemporaryStore(users: Self.users), try TemporaryStore(users: Self.users))
     let blocks = (0..<3).map { _ in (script.pick(Self.users), script.pick(Self.users)) }
     for (one, other) in blocks where one != other && other != "importer" {
-      for store in [whole, single] { _ = try store.messenger(one).setBlocked(true, [other]) }
+      for store in [whole, single] { _ = try store.messenger(one).setBlocked(true, [Handle(typed: other)]) }
     }
     var start = 1_500_000_000
     for round in 0..<3 {

@@ -2,13 +2,14 @@ import Testing
 
 @testable import DMKit
 @testable import StoreSupport
+@testable import TestSupport
 
 /// Mentions: a handle after an `@` in a text.
 struct MentionTests {
   private func mentions(_ text: String, _ users: [String] = ["alice", "bob", "carol"]) throws -> [String] {
     let store = try TemporaryStore(users: users)
     let first = try store.messenger(users[0])
-    _ = try first.createGroup(titled: "ops", with: Array(users.dropFirst()))
+    _ = try first.createGroup(titled: "ops", with: users.dropFirst().map(Handle.init(typed:)))
     return try first.say(text, to: "+ops").mentions.map(\.description)
   }
 

@@ -37,7 +37,7 @@ struct PagingTests {
     for group in 0..<24 {
       // On both sides of the size from which a participant's row no longer repeats the activity.
       let size = random.chance(40) ? Conversations.smallGroup - 1 + random.below(4) : random.below(4)
-      _ = try alice.createGroup(titled: "g\(group)", with: Array(crowd.prefix(size)))
+      _ = try alice.createGroup(titled: "g\(group)", with: crowd.prefix(size).map(Handle.init(typed:)))
     }
     for direct in 0..<6 { try alice.say("hi", to: crowd[direct]) }
     for _ in 0..<40 { try alice.say("x", to: "+g\(random.below(24))") }
@@ -75,7 +75,7 @@ struct PagingTests {
     try store.execute(
       "INSERT INTO user (handle, created_at) VALUES " + crowd.map { "('\($0)', 1)" }.joined(separator: ", "))
     let alice = try store.messenger("alice")
-    _ = try alice.createGroup(titled: "large", with: crowd)
+    _ = try alice.createGroup(titled: "large", with: crowd.map(Handle.init(typed:)))
     _ = try alice.createGroup(titled: "small", with: [])
     #expect(try alice.conversations().map(\.title) == ["small", "large"])
     try alice.say("hi", to: "+large")

@@ -79,7 +79,7 @@ struct UsersTests {
     let store = try TemporaryStore(users: names)
     let alice = try store.messenger("alice")
     var listed: [String] = []
-    while case let page = try alice.users(after: listed.last ?? "", limit: 2), !page.isEmpty {
+    while case let page = try alice.users(after: listed.last.map(Handle.init(typed:)), limit: 2), !page.isEmpty {
       listed += page.map(\.handle.description)
     }
     #expect(listed == ["Bob", "alice", "bob", "zoe", "|trey|", "海"])

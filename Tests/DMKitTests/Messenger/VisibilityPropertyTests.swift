@@ -39,10 +39,10 @@ struct VisibilityPropertyTests {
         case 0..<45: _ = try user.send(Outgoing(to: talk, text: "word"))
         case 45..<52: try delete(seq, talk, forEveryone: true, by: user)
         case 52..<59: try delete(seq, talk, forEveryone: false, by: user)
-        case 59..<65: _ = try user.setBlocked(random.chance(60), [other])
+        case 59..<65: _ = try user.setBlocked(random.chance(60), [Handle(typed: other)])
         case 65..<70: _ = try user.leave(talk)
-        case 70..<76: _ = try user.add([other], to: talk, withHistory: random.chance(30))
-        case 76..<80: _ = try user.remove([other], from: talk)
+        case 70..<76: _ = try user.add([Handle(typed: other)], to: talk, withHistory: random.chance(30))
+        case 76..<80: _ = try user.remove([Handle(typed: other)], from: talk)
         case 80..<84: _ = try user.change(.deleted, in: [talk])
         case 84..<90:
           try store.execute("UPDATE message SET expires_at = 1 WHERE seq = \(seq) AND system_kind IS NULL")

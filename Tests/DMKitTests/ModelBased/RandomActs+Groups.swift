@@ -21,7 +21,7 @@ extension RandomActs {
 
   func createGroup(_ title: String, with others: [String], by user: User) throws {
     try play("\(name(user)) creates \(title) with \(others)") {
-      try messengers[user].createGroup(titled: title, with: others)
+      try messengers[user].createGroup(titled: title, with: others.map(Handle.init(typed:)))
     } _: { model throws(Refusal) in
       try model.createGroup(title, with: others, by: user)
     } _: { told, talk in
@@ -35,7 +35,7 @@ extension RandomActs {
     let reference = isOfCrowd ? reference(0, user) : group(for: user)
     let (others, withHistory) = (somebody(), chance(35))
     try play("\(name(user)) adds \(others) to \(reference)\(withHistory ? " with history" : "")") {
-      try messengers[user].add(others, to: reference, withHistory: withHistory)
+      try messengers[user].add(others.map(Handle.init(typed:)), to: reference, withHistory: withHistory)
     } _: { model throws(Refusal) in
       try model.add(others, to: reference, withHistory: withHistory, by: user)
     } _: { told, talk in
@@ -49,7 +49,7 @@ extension RandomActs {
     // Users remove themselves by leaving.
     let others = somebody().filter { $0 != name(user) }
     try play("\(name(user)) removes \(others) from \(reference)") {
-      try messengers[user].remove(others, from: reference)
+      try messengers[user].remove(others.map(Handle.init(typed:)), from: reference)
     } _: { model throws(Refusal) in
       try model.remove(others, from: reference, by: user)
     } _: { told, talk in
@@ -170,7 +170,7 @@ extension RandomActs {
 
   func setBlocked(_ isBlocked: Bool, _ others: [String], by user: User) throws {
     try play("\(name(user)) \(isBlocked ? "blocks" : "unblocks") \(others)") {
-      try messengers[user].setBlocked(isBlocked, others)
+      try messengers[user].setBlocked(isBlocked, others.map(Handle.init(typed:)))
     } _: { model throws(Refusal) in
       try model.setBlocked(isBlocked, others, by: user)
     } _: { told, users in

@@ -95,7 +95,7 @@ extension RandomActs {
   func beginDirect(by user: User) throws {
     let other = chance(3) ? "nobody" : name(anybody())
     try play("\(name(user)) begins a conversation with \(other)") {
-      try messengers[user].directConversation(with: other)
+      try messengers[user].directConversation(with: Handle(typed: other))
     } _: { model throws(ReferenceModel.Refusal) in
       try model.directConversation(with: other, by: user)
     } _: { told, talk in

@@ -75,7 +75,7 @@ extension RandomActs {
     let only = chance(40) ? own.randomElement(using: &random) : nil
     if let id = only.flatMap({ model.talks[$0].id }) { request.conversations = [.id(id)] }
     let sender = chance(25) ? anybody() : nil
-    request.sender = sender.map { name($0) }
+    request.sender = sender.map { Handle(typed: name($0)) }
     if chance(20) { request.contents = [.mention] }
     var expected: [Message] = []
     for talk in only.map({ [$0] }) ?? own {

@@ -3,6 +3,7 @@ import FoundationEssentials
 @testable import DMKit
 @testable import DMUpkeep
 @testable import StoreSupport
+@testable import TestSupport
 
 /// Checks, backups, dumps and restores of the store.
 extension RandomActs {

@@ -3,6 +3,7 @@ import Testing
 @testable import DMKit
 @testable import DMUpkeep
 @testable import StoreSupport
+@testable import TestSupport
 
 /// Five users act at random, and checks of the store find nothing.
 struct RandomActsUpkeepTests {
