@@ -55,10 +55,10 @@ bench: build
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/search
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/attach
 
-# Updates the generated files that are committed: the completions, and the public API of the libraries.
+# Updates the generated files that are committed: the completions, and the public API of the library.
 generate: setup
 	swift build
-	b="$$(swift build --show-bin-path)"; for m in DMKit DMUpkeep; do sh .ci/api "$$b" $$m >docs/api/$$m.txt || exit; done; \
+	b="$$(swift build --show-bin-path)"; sh .ci/api "$$b" DMKit >docs/api/DMKit.txt || exit; \
 	for p in $(PROGRAMS); do \
 	  "$$b/$$p" --generate-completion bash >completions/bash/$$p && \
 	  "$$b/$$p" --generate-completion zsh >completions/zsh/_$$p && \

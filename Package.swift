@@ -20,7 +20,7 @@ let strict: [SwiftSetting] = [
 let package = Package(
   name: "dm",
   products: [
-    .library(name: "DMKit", targets: ["DMKit"]), .library(name: "DMUpkeep", targets: ["DMUpkeep"]),
+    .library(name: "DMKit", targets: ["DMKit"])
   ] + programs.map { .executable(name: $0, targets: [$0]) },
   targets: [
     .systemLibrary(
@@ -57,7 +57,7 @@ let package = Package(
     .testTarget(name: "DMStoreTests", dependencies: ["DMModel", "DMStore", "StoreSupport", "TestSupport"]),
     .testTarget(name: "DMKitTests", dependencies: ["DMKit", "DMUpkeep", "StoreSupport", "TestSupport"]),
     .testTarget(name: "DMUpkeepTests", dependencies: ["DMKit", "DMUpkeep", "StoreSupport", "TestSupport"]),
-    .testTarget(name: "DMCLITests", dependencies: ["DMCLI", "DMKit", "DMModel"]),
+    .testTarget(name: "DMCLITests", dependencies: ["DMCLI", "DMKit", "DMModel", "TestSupport"]),
     .testTarget(
       name: "ToolTests",
       dependencies: ["DMKit", "DMCLI", "TestSupport"] + programs.map { .byName(name: $0) }),

@@ -33,7 +33,7 @@ public struct PreparationOptions: Sendable {
   /// Makes a voice message of the audio.
   public var isVoice = false
   /// Converts a video to H.264 and AAC, at so many kilobits per second; nil keeps its encoding.
-  public var videoBitrate: Int?
+  package var videoBitrate: Int?
   /// The maximum size of a source in bytes; a larger one is refused.
   public var maximumSize = 4 << 30
 

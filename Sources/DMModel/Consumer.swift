@@ -1,15 +1,15 @@
 /// A named position in the stream, which a user's program moves forward by acknowledging events.
-public struct Consumer: Equatable, Sendable {
+package struct Consumer: Equatable, Sendable {
   /// The name, unique among the consumers of a user.
-  public let name: String
+  package let name: String
   /// The position: everything up to it is acknowledged.
-  public let cursor: Cursor
+  package let cursor: Cursor
   /// The number of messages of others in its conversations that are not acknowledged and still visible.
-  public let behindCount: Int
+  package let behindCount: Int
   /// The number of lines that could never succeed and were skipped.
-  public let skippedCount: Int
+  package let skippedCount: Int
   /// The time when the consumer was last streamed or moved.
-  public let usedAt: Timestamp
+  package let usedAt: Timestamp
 
   package init(name: String, cursor: Cursor, behindCount: Int, skippedCount: Int, usedAt: Timestamp) {
     self.name = name

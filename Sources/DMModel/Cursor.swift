@@ -28,7 +28,7 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// Compares positions only: both cursors must be of the same store.
   public static func < (a: Cursor, b: Cursor) -> Bool { a.position < b.position }
 
-  /// The text of the cursor, at most 52 bytes, which `EventQuery.Start.cursor` takes.
+  /// The text of the cursor, at most 52 bytes, which `init(_:)` reads.
   public var description: String {
     var text = ""
     withText { text = String(decoding: $0, as: UTF8.self) }
@@ -38,10 +38,10 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// Calls `body` with the text of the cursor, at most 52 bytes.
   package func withText(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 52) { buffer in
-      var place = buffer.count
+      var offset = buffer.count
       func put(_ byte: UInt8) {
-        place -= 1
-        buffer[place] = byte
+        offset -= 1
+        buffer[offset] = byte
       }
       func put(_ number: UInt64) {
         var rest = number
@@ -59,12 +59,14 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
       put(UInt8(ascii: "-"))
       put(store)
       put(UInt8(ascii: "c"))
-      body(UnsafeBufferPointer(rebasing: buffer[place...]))
+      body(UnsafeBufferPointer(rebasing: buffer[offset...]))
     }
   }
 
-  /// - Throws: `bad_cursor`, also if the cursor is of another store.
-  package init(_ text: String, store: Identifier) throws {
+  /// Reads the text of a cursor, of any store.
+  ///
+  /// - Throws: `bad_cursor`.
+  public init(_ text: String) throws(DMError) {
     let words = text.utf8.dropFirst().split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
       .map { $0.first == UInt8(ascii: "+") ? nil : UInt64(Substring($0), radix: 16) }
     guard text.utf8.first == UInt8(ascii: "c"), words.count == 2 || words.count == 3, let owner = words[0],
@@ -74,10 +76,18 @@ public struct Cursor: Hashable, Comparable, Sendable, CustomStringConvertible {
       throw DMError(
         .badCursor, "'\(text)' is not a cursor of a stream", subject: text, remedy: .takeCursor)
     }
-    guard owner == store.low else {
+    store = owner
+    position = Position(rev: Rev(number: rev), seq: seq)
+  }
+
+  /// The position in the change log of a store.
+  ///
+  /// - Throws: `bad_cursor` if the cursor is of another store.
+  package func position(in store: Identifier) throws(DMError) -> Position {
+    guard self.store == store.low else {
       throw DMError(
-        .badCursor, "the cursor '\(text)' is another store's", subject: text, remedy: .startAnew)
+        .badCursor, "the cursor '\(self)' is another store's", subject: description, remedy: .startAnew)
     }
-    self.init(store: store, Position(rev: Rev(number: rev), seq: seq))
+    return position
   }
 }

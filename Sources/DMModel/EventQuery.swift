@@ -7,15 +7,15 @@ public struct EventQuery: Sendable {
     /// Events that happen from now on.
     case now
     /// After the event with this cursor.
-    case cursor(String)
+    case cursor(Cursor)
   }
 
   /// Empty for all conversations of the user, including those that are created later.
   public var conversations: [ConversationReference] = []
   /// The kinds of events; others are left out.
   public var kinds = MessagingEvent.Kind.standard
-  /// Whether the events before the start were delivered already, for example as a history: then `caughtUp` comes first.
-  public var isCaughtUp = false
+  /// Whether `caughtUp` comes first, because the events before the start were read as a history.
+  package var beginsCaughtUp = false
   /// Leaves out conversations while they are muted.
   public var unmutedOnly = false
   /// Leaves out the user's own actions.

@@ -1,11 +1,11 @@
 /// A fault of the store.
 ///
 /// A finding never contains the text of a message.
-public struct Finding: Equatable, Sendable {
+package struct Finding: Equatable, Sendable {
   /// The subject of a check.
   ///
   /// Expect more cases in later versions.
-  public enum Check: String, CaseIterable, Sendable {
+  package enum Check: String, CaseIterable, Sendable {
     /// The id and the version of the store.
     case identity
     /// Files, folders and their modes.
@@ -31,11 +31,11 @@ public struct Finding: Equatable, Sendable {
   }
 
   /// The check that found it.
-  public let check: Check
+  package let check: Check
   /// A path, a table, a conversation's id, an attachment's, or a message as `ID:SEQ`.
-  public let subject: String?
+  package let subject: String?
   /// One clause: what is wrong.
-  public let message: String
+  package let message: String
   /// What helps, which the programs add to the message in words.
   package let remedy: Remedy?
 

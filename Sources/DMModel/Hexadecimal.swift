@@ -22,8 +22,8 @@ package func bytes(hexadecimal text: String) -> [UInt8]? {
   let digits = Array(text.utf8)
   guard digits.count % 2 == 0 else { return nil }
   var bytes: [UInt8] = []
-  for place in stride(from: 0, to: digits.count, by: 2) {
-    guard let high = hexValue(digits[place]), let low = hexValue(digits[place + 1]) else { return nil }
+  for offset in stride(from: 0, to: digits.count, by: 2) {
+    guard let high = hexValue(digits[offset]), let low = hexValue(digits[offset + 1]) else { return nil }
     bytes.append(UInt8(high << 4 | low))
   }
   return bytes

@@ -11,7 +11,7 @@ public struct HistoryQuery: Sendable {
   /// Empty for all conversations of the user.
   public var conversations: [ConversationReference]
   /// Treats a direct conversation that does not exist yet as empty, instead of throwing an error.
-  public var allowsMissing = false
+  package var allowsMissing = false
   /// Nil for all messages; otherwise only those with these numbers.
   public var ranges: [RangeReference]?
   /// The lower bound, inclusive.

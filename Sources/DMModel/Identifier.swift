@@ -33,8 +33,8 @@ public struct Identifier: Hashable, Comparable, Sendable {
     var digits = 0
     var high: UInt64 = 0
     var low: UInt64 = 0
-    for (place, byte) in text.utf8.enumerated() {
-      if place == 8 || place == 13 || place == 18 || place == 23 {
+    for (offset, byte) in text.utf8.enumerated() {
+      if offset == 8 || offset == 13 || offset == 18 || offset == 23 {
         guard byte == UInt8(ascii: "-") else { return nil }
         continue
       }
@@ -54,8 +54,8 @@ public struct Identifier: Hashable, Comparable, Sendable {
   /// Writes the UUID as text, 36 bytes in lower case.
   package func write(to text: UnsafeMutableBufferPointer<UInt8>) {
     let raw = UnsafeMutableRawBufferPointer(text)
-    func put(_ digits: UInt64, at place: Int) {
-      raw.storeBytes(of: UInt32(truncatingIfNeeded: digits >> 32).bigEndian, toByteOffset: place, as: UInt32.self)
+    func put(_ digits: UInt64, at offset: Int) {
+      raw.storeBytes(of: UInt32(truncatingIfNeeded: digits >> 32).bigEndian, toByteOffset: offset, as: UInt32.self)
     }
     let (first, second) = (hexDigits(high >> 32), hexDigits(high))
     let (third, fourth) = (hexDigits(low >> 32), hexDigits(low))

@@ -10,12 +10,12 @@ func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
 ///
 /// Allowed are U+FE0F after an emoji, U+200D between emoji (UTS #51, section 1.4.9), and U+200C and U+200D between
 /// letters of Arabic and after a virama, which choose the shape of a letter (RFC 5892, appendix A).
-package func isInvisible(at place: Int, of name: [Unicode.Scalar]) -> Bool {
-  let scalar = name[place]
+package func isInvisible(at index: Int, of name: [Unicode.Scalar]) -> Bool {
+  let scalar = name[index]
   guard isInvisible(scalar) else { return false }
-  guard place > 0 else { return true }
-  let before = name[place - 1]
-  let after = place + 1 < name.count ? name[place + 1] : nil
+  guard index > 0 else { return true }
+  let before = name[index - 1]
+  let after = index + 1 < name.count ? name[index + 1] : nil
   switch scalar {
   case "\u{FE0F}": return !isPicture(before) && after != "\u{20E3}"
   case "\u{200D}" where isPicture(before) || before == "\u{FE0F}": return after.map(isPicture) != true
@@ -29,8 +29,8 @@ package func isInvisible(at place: Int, of name: [Unicode.Scalar]) -> Bool {
 /// The first character of a name that is invisible in that position, as `U+200B`; nil if there is none.
 func invisibleCharacter(in name: String) -> String? {
   let scalars = Array(name.unicodeScalars)
-  guard let place = scalars.indices.first(where: { isInvisible(at: $0, of: scalars) }) else { return nil }
-  return codePoint(scalars[place])
+  guard let index = scalars.indices.first(where: { isInvisible(at: $0, of: scalars) }) else { return nil }
+  return codePoint(scalars[index])
 }
 
 func codePoint(_ scalar: Unicode.Scalar) -> String {

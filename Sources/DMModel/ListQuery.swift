@@ -24,7 +24,7 @@ public struct ListQuery: Sendable {
   /// Nil for all.
   public var limit: Int? = 50
   /// The `pageCursor` of the last conversation of the previous page.
-  public var after: String?
+  public var after: PageCursor?
   /// Only this conversation, if the list contains it, without pages.
   package var only: Identifier?
   /// The keys of `conversations`.

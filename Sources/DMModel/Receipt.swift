@@ -48,7 +48,7 @@ public struct Marked: Equatable, Sendable {
   /// How the messages were marked.
   public let action: Action
   /// Whether nothing was changed, because the options asked for that.
-  public let isDryRun: Bool
+  package let isDryRun: Bool
   /// The id of the conversation.
   public let conversationID: Identifier
   /// The name of the conversation for the user, as in `ConversationLabel`.

@@ -1,7 +1,7 @@
 /// A reference to a conversation, as users and lines of input write it.
 public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
   /// `bob` or `@bob`: the direct conversation with that user.
-  case direct(String)
+  case direct(Handle)
   /// `+ops` or `#ops`: the group with that title.
   case title(String)
   /// A full UUID, also as `dm:UUID`.
@@ -15,14 +15,14 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
     } else if title.utf8.count < text.utf8.count {
       self = .title(title)
     } else {
-      self = .direct(text.without("@"))
+      self = .direct(Handle(typed: text.without("@")))
     }
     switch self {
-    case .direct(let handle) where handle.utf8.count > Handle.limit:
+    case .direct(let handle) where handle.description.utf8.count > Handle.limit:
       throw DMError(.badReference, "a handle has at most \(Handle.limit) bytes; shorten it", subject: text)
     case .title(let title) where title.utf8.count > titleLimit:
       throw DMError(.badReference, "a title has at most \(titleLimit) bytes; shorten it", subject: text)
-    case .direct(""), .title(""):
+    case .direct(Handle(typed: "")), .title(""):
       throw DMError(
         .badReference, "'\(text)' names no conversation; write a handle, +TITLE or a UUID", subject: text)
     default: break
@@ -34,14 +34,14 @@ public enum ConversationReference: Hashable, Sendable, CustomStringConvertible {
   /// Hashes handles and titles byte for byte.
   public func hash(into hasher: inout Hasher) { hasher.combine(exact) }
   private var exact: ExactString {
-    if case .direct(let handle) = self { return ExactString("@" + handle) }
+    if case .direct(let handle) = self { return ExactString("@\(handle)") }
     return ExactString(description)
   }
 
   /// `bob`, `+ops` or a UUID.
   public var description: String {
     switch self {
-    case .direct(let handle): handle
+    case .direct(let handle): handle.description
     case .title(let title): "+\(title)"
     case .id(let id): id.description
     }

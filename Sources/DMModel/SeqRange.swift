@@ -82,19 +82,19 @@ package func difference(of range: SeqRange, minus by: [SeqRange]) -> [SeqRange] 
 /// Linear in the number of both.
 package func difference(of ranges: [SeqRange], minus by: [SeqRange]) -> [SeqRange] {
   var result: [SeqRange] = []
-  var place = 0
+  var index = 0
   for range in ranges {
-    while place < by.count, by[place].upperBound < range.lowerBound { place += 1 }
+    while index < by.count, by[index].upperBound < range.lowerBound { index += 1 }
     var next = range.lowerBound
     // The last range that overlaps may extend into the next one, and is compared with that again.
-    var ahead = place
+    var ahead = index
     while ahead < by.count, by[ahead].lowerBound <= range.upperBound {
       if next < by[ahead].lowerBound { result.append(next...(by[ahead].lowerBound - 1)) }
       next = by[ahead].upperBound + 1
       ahead += 1
     }
     if next <= range.upperBound { result.append(next...range.upperBound) }
-    place = max(place, ahead - 1)
+    index = max(index, ahead - 1)
   }
   return result
 }

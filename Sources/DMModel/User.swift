@@ -93,8 +93,8 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
 
   /// - Throws: `bad_handle`, with the reason.
   public init(_ text: String) throws(DMError) {
-    if let fault = Self.fault(in: text) {
-      throw DMError(.badHandle, "cannot use the handle '\(text)': \(fault)", subject: text)
+    if let problem = Self.problem(with: text) {
+      throw DMError(.badHandle, "cannot use the handle '\(text)': \(problem)", subject: text)
     }
     exact = ExactString(text)
   }
@@ -122,7 +122,7 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
   package init(stored text: String) { exact = ExactString(text) }
 
   /// The reason why a text is not a valid handle; nil if it is valid.
-  package static func fault(in text: String) -> String? {
+  package static func problem(with text: String) -> String? {
     guard let first = text.unicodeScalars.first else { return "it is empty" }
     if text.utf8.count > limit { return "it is over \(limit) bytes" }
     if "@#+-".unicodeScalars.contains(first) { return "it begins with '\(first)'" }

@@ -7,7 +7,7 @@ package import DMModel
 /// A reader or receiver blocked by the sender does not count, except for themselves: blocked users must not learn from
 /// a status that they are blocked. Results are cached: a run of messages that the same users have read costs one query.
 package final class StatusReader {
-  private final class Known {
+  private final class Cached {
     /// The two participants with the highest delivered message; one of them may be the sender.
     let delivered: [(user: UserKey, seq: Int)]
     var range: SeqRange?
@@ -24,7 +24,7 @@ package final class StatusReader {
 
   private let store: Store
   private let viewer: UserKey
-  private var conversations = KeyTable<Known>()
+  private var conversations = KeyTable<Cached>()
   private var windows: [ConversationKey: ReceiptWindow] = [:]
   /// The last delivered message, for senders who block users.
   private var deliveredFrom: [Route: Int] = [:]
@@ -37,16 +37,16 @@ package final class StatusReader {
   }
 
   func status(of seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> Message.Status {
-    let known = try known(seq, conversation)
+    let cached = try cached(seq, conversation)
     let ignored = try blockedUsers(by: sender)
     if ignored.isEmpty {
-      if known.isRead, known.reader != sender { return .read }
-      return known.delivered.contains { $0.user != sender && $0.seq >= seq } ? .delivered : .sent
+      if cached.isRead, cached.reader != sender { return .read }
+      return cached.delivered.contains { $0.user != sender && $0.seq >= seq } ? .delivered : .sent
     }
     let counts = { (user: UserKey) in user != sender && (user == self.viewer || !ignored.contains(user)) }
-    if known.isRead {
-      if let reader = known.reader, counts(reader) { return .read }
-      if known.reader == nil, try everyReader(of: seq, in: conversation).contains(where: counts) { return .read }
+    if cached.isRead {
+      if let reader = cached.reader, counts(reader) { return .read }
+      if cached.reader == nil, try everyReader(of: seq, in: conversation).contains(where: counts) { return .read }
     }
     let route = Route(conversation: conversation, sender: sender)
     let delivered =
@@ -60,8 +60,8 @@ package final class StatusReader {
   ///
   /// Leaves out users that the sender blocks, as `status` does, and users that the viewer blocks.
   func readers(of seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> [UserKey] {
-    let known = try known(seq, conversation)
-    if !known.isRead || known.reader == sender { return [] }
+    let cached = try cached(seq, conversation)
+    if !cached.isRead || cached.reader == sender { return [] }
     let (ignored, hidden) = (try blockedUsers(by: sender), try blockedUsers(by: viewer))
     return try everyReader(of: seq, in: conversation).filter {
       $0 != sender && ($0 == viewer || !ignored.contains($0)) && !hidden.contains($0)
@@ -70,8 +70,8 @@ package final class StatusReader {
 
   /// The number of users that `readers(of:in:from:)` returns.
   func readerCount(of seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> Int {
-    let known = try known(seq, conversation)
-    if !known.isRead || known.reader == sender { return 0 }
+    let cached = try cached(seq, conversation)
+    if !cached.isRead || cached.reader == sender { return 0 }
     if try !blockedUsers(by: sender).isEmpty || !blockedUsers(by: viewer).isEmpty {
       return try readers(of: seq, in: conversation, from: sender).count
     }
@@ -84,7 +84,7 @@ package final class StatusReader {
     let any = try hasBlocks ?? store.blocks.hasBlocks()
     hasBlocks = any
     if !any { return [] }
-    if let known = blocks[user] { return known }
+    if let cached = blocks[user] { return cached }
     let found = Set(try store.blocks.users(by: user))
     blocks[user] = found
     return found
@@ -92,29 +92,29 @@ package final class StatusReader {
 
   /// All users with a receipt for a message, including the sender and blocked users.
   private func everyReader(of seq: Int, in conversation: ConversationKey) throws -> [UserKey] {
-    let known = try known(seq, conversation)
-    guard known.isRead else { return [] }
-    if let reader = known.reader { return [reader] }
+    let cached = try cached(seq, conversation)
+    guard cached.isRead else { return [] }
+    if let reader = cached.reader { return [reader] }
     return try windows[conversation, default: ReceiptWindow()].readers(of: seq) {
       try store.readState.receipts(in: conversation, overlapping: $0)
     }
   }
 
   /// Finds the row of `read_mark` that contains a message, or the range around the message that has no such row.
-  private func known(_ seq: Int, _ conversation: ConversationKey) throws -> Known {
-    let known =
-      try conversations[conversation.number] ?? Known(delivered: store.readState.furthestDelivered(in: conversation))
-    if known.range?.contains(seq) == true { return known }
+  private func cached(_ seq: Int, _ conversation: ConversationKey) throws -> Cached {
+    let cached =
+      try conversations[conversation.number] ?? Cached(delivered: store.readState.furthestDelivered(in: conversation))
+    if cached.range?.contains(seq) == true { return cached }
     var statement = try store.connection.prepare(
       "SELECT from_seq, to_seq, reader FROM read_mark WHERE conversation = ? AND to_seq >= ? ORDER BY to_seq LIMIT 1")
     statement.bind(conversation)
     statement.bind(seq)
     let found = try statement.step()
-    known.isRead = found && statement.int(0) <= seq
-    known.reader = known.isRead ? statement.optionalUserKey(2) : nil
-    known.range = known.isRead ? try statement.seqs(0, 1) : seq...(found ? statement.int(0) - 1 : .max)
-    conversations[conversation.number] = known
-    return known
+    cached.isRead = found && statement.int(0) <= seq
+    cached.reader = cached.isRead ? statement.optionalUserKey(2) : nil
+    cached.range = cached.isRead ? try statement.seqs(0, 1) : seq...(found ? statement.int(0) - 1 : .max)
+    conversations[conversation.number] = cached
+    return cached
   }
 }
 

@@ -7,7 +7,7 @@ package import DMModel
 /// It is for one user and one snapshot of the store. Answers are cached, so that a run of messages of one conversation
 /// costs a few queries, not a few for each message.
 package final class Surroundings {
-  private final class Known {
+  private final class Cached {
     let label: ConversationLabel
     /// The range around the last message asked for in which all messages are read, or all are unread.
     var range: SeqRange?
@@ -18,7 +18,7 @@ package final class Surroundings {
 
   private let store: Store
   private let user: UserKey
-  private var conversations = KeyTable<Known>()
+  private var conversations = KeyTable<Cached>()
   private var names = KeyTable<String?>()
   private var replies: [Identifier: Message.Reply] = [:]
 
@@ -30,11 +30,11 @@ package final class Surroundings {
     self.user = user
   }
 
-  package func label(of conversation: ConversationKey) throws -> ConversationLabel { try known(conversation).label }
+  package func label(of conversation: ConversationKey) throws -> ConversationLabel { try cached(conversation).label }
 
   /// The display name of a user; nil if they have none.
   package func displayName(of user: UserKey) throws -> String? {
-    if let known = names[user.number] { return known }
+    if let cached = names[user.number] { return cached }
     var statement = try store.connection.prepare("SELECT display_name FROM user WHERE id = ?")
     statement.bind(user)
     let name = try statement.step() ? statement.optionalText(0) : nil
@@ -43,8 +43,8 @@ package final class Surroundings {
   }
 
   func isRead(_ seq: Int, in conversation: ConversationKey) throws -> Bool {
-    let known = try known(conversation)
-    if known.range?.contains(seq) == true { return known.isRead }
+    let cached = try cached(conversation)
+    if cached.range?.contains(seq) == true { return cached.isRead }
     var statement = try store.connection.prepare(
       """
       SELECT from_seq, to_seq FROM read_range WHERE conversation = ?1 AND user = ?2
@@ -54,23 +54,23 @@ package final class Surroundings {
     statement.bind(conversation)
     statement.bind(user)
     statement.bind(seq)
-    known.isRead = false
+    cached.isRead = false
     var (lower, upper) = (1, Int.max)
     while try statement.step() {
       let range = try statement.seqs(0, 1)
       if range.contains(seq) {
-        (lower, upper, known.isRead) = (range.lowerBound, range.upperBound, true)
+        (lower, upper, cached.isRead) = (range.lowerBound, range.upperBound, true)
         break
       }
       if range.upperBound < seq { lower = range.upperBound + 1 } else { upper = range.lowerBound - 1 }
     }
-    known.range = lower...upper
-    return known.isRead
+    cached.range = lower...upper
+    return cached.isRead
   }
 
   /// The message that another replies to; only its id if it is gone or hidden from the user.
   package func reply(_ id: Identifier, as viewer: Viewer) throws -> Message.Reply {
-    if let known = replies[id] { return known }
+    if let cached = replies[id] { return cached }
     var statement = try store.connection.prepare(
       "SELECT conversation, seq, sender, text, deleted_at IS NOT NULL, expires_at FROM message WHERE uuid = ?")
     statement.bind(id)
@@ -91,10 +91,10 @@ package final class Surroundings {
   /// Empties the cache of replies, after the user has hidden a message.
   func forgetReplies() { replies = [:] }
 
-  private func known(_ conversation: ConversationKey) throws -> Known {
-    if let known = conversations[conversation.number] { return known }
-    let known = Known(try store.conversations.label(of: conversation, for: user))
-    conversations[conversation.number] = known
-    return known
+  private func cached(_ conversation: ConversationKey) throws -> Cached {
+    if let cached = conversations[conversation.number] { return cached }
+    let cached = Cached(try store.conversations.label(of: conversation, for: user))
+    conversations[conversation.number] = cached
+    return cached
   }
 }

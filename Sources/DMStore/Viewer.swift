@@ -84,15 +84,15 @@ package final class Viewer {
   package func hiddenRange(around seq: Int, in conversation: ConversationKey) throws -> SeqRange? {
     let visibility = try visibility(of: conversation)
     if let end = visibility.end, seq > end { return (end + 1)...Int.max }
-    let place = place(of: seq, in: visibility.hidden)
-    guard place < visibility.hidden.count, visibility.hidden[place].contains(seq) else { return nil }
-    return visibility.hidden[place]
+    let index = index(of: seq, in: visibility.hidden)
+    guard index < visibility.hidden.count, visibility.hidden[index].contains(seq) else { return nil }
+    return visibility.hidden[index]
   }
 
   /// The index of the first of some ascending ranges that does not end before a number.
   ///
   /// A binary search, because there may be a range for each deleted message.
-  private func place(of seq: Int, in ranges: [SeqRange]) -> Int {
+  private func index(of seq: Int, in ranges: [SeqRange]) -> Int {
     var (lower, upper) = (0, ranges.count)
     while lower < upper {
       let middle = (lower + upper) / 2
@@ -105,7 +105,7 @@ package final class Viewer {
   package func hides(_ seq: Int, in conversation: ConversationKey) {
     surroundings.forgetReplies()
     guard let visibility = visibilities[conversation.number] else { return }
-    visibility.hidden.insert(seq...seq, at: place(of: seq, in: visibility.hidden))
+    visibility.hidden.insert(seq...seq, at: index(of: seq, in: visibility.hidden))
   }
 
   /// The hidden ranges that overlap a range; messages of blocked users are not in them.
@@ -148,7 +148,7 @@ package final class Viewer {
   }
 
   private func visibility(of conversation: ConversationKey) throws -> Visibility {
-    if let known = visibilities[conversation.number] { return known }
+    if let cached = visibilities[conversation.number] { return cached }
     let visibility = try readVisibility(of: conversation)
     visibilities[conversation.number] = visibility
     return visibility

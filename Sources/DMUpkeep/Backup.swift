@@ -1,24 +1,24 @@
 internal import CSystem
 internal import DMMedia
-public import DMModel
+package import DMModel
 internal import DMStore
 internal import DMSystem
 internal import Glibc
 
 /// A copy of a store in one file.
-public struct Backup: Equatable, Sendable {
+package struct Backup: Equatable, Sendable {
   /// The path of the file.
-  public let path: String
+  package let path: String
   /// The id of the backup; it differs from the store's, so that a cursor of one is refused by the other.
-  public let storeID: Identifier
+  package let storeID: Identifier
   /// The size of the file in bytes.
-  public let sizeBytes: Int
+  package let sizeBytes: Int
   /// The number of its messages.
-  public let messageCount: Int
+  package let messageCount: Int
   /// The time of the state that was copied.
-  public let createdAt: Timestamp
+  package let createdAt: Timestamp
   /// The time when this was done before; nil if it never was.
-  public let lastUsedAt: Timestamp?
+  package let lastUsedAt: Timestamp?
 }
 
 extension Upkeep {
@@ -30,7 +30,7 @@ extension Upkeep {
   ///   - replacesAny: whether an existing file is replaced although it is not a backup, or has more than the new one.
   ///   - takesDamaged: whether damaged messages are copied, and damaged contents left out, instead of an error.
   /// - Throws: `cannot_create`; `store_damaged` if the copy is damaged. No file is left then.
-  public func backUp(to path: String, replacesAny: Bool = false, takesDamaged: Bool = false) throws -> Backup {
+  package func backUp(to path: String, replacesAny: Bool = false, takesDamaged: Bool = false) throws -> Backup {
     let store = try store()
     try refuse(path, replacesAny: replacesAny)
     if !takesDamaged { try store.refuseMissingChanges() }

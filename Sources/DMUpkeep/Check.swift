@@ -1,24 +1,24 @@
 internal import CSystem
 internal import DMMedia
-public import DMModel
+package import DMModel
 internal import DMStore
 internal import DMSystem
 internal import Glibc
 
 extension Upkeep {
   /// The findings of a check.
-  public struct CheckResult: Equatable, Sendable {
+  package struct CheckResult: Equatable, Sendable {
     /// The faults; empty if there are none.
-    public let findings: [Finding]
+    package let findings: [Finding]
     /// The time when this was done before; nil if it never was.
-    public let lastUsedAt: Timestamp?
+    package let lastUsedAt: Timestamp?
   }
 
   /// Checks one snapshot of the store, while other processes write.
   ///
   /// - Parameter deep: whether all computed values are computed again; otherwise SQLite's quick check is run.
   /// - Throws: `no_store`, `store_foreign`, `store_too_new`, or an error that ends the check; damage is a finding.
-  public func check(deep: Bool) throws -> CheckResult {
+  package func check(deep: Bool) throws -> CheckResult {
     let findings = Findings()
     let tool = deep ? Tool.deepCheck : .check
     var lastUsedAt: Timestamp?

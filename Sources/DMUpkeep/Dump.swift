@@ -121,12 +121,12 @@ extension Store {
         "SELECT name, pk FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid")
       columns.bind(name)
       var all: [String] = []
-      var key: [(place: Int, name: String)] = []
+      var key: [(position: Int, name: String)] = []
       while try columns.step() {
         all.append(columns.text(0))
         if columns.int(1) > 0 { key.append((columns.int(1), columns.text(0))) }
       }
-      key.sort { $0.place < $1.place }
+      key.sort { $0.position < $1.position }
       return DumpedTable(name: name, columns: all, key: key.isEmpty ? ["rowid"] : key.map(\.name))
     }
   }

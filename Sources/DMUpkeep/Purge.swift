@@ -1,26 +1,26 @@
 internal import DMMedia
-public import DMModel
+package import DMModel
 internal import DMStore
 internal import DMSystem
 
 /// The result of a purge.
-public struct Purged: Equatable, Sendable {
+package struct Purged: Equatable, Sendable {
   /// The number of expired messages that became tombstones.
-  public let expiredCount: Int
+  package let expiredCount: Int
   /// The number of changes removed from the change log because of their age.
-  public let changesCount: Int
+  package let changesCount: Int
   /// The number of attachments removed that were prepared more than a day ago and never sent.
-  public let attachmentsCount: Int
+  package let attachmentsCount: Int
   /// The number of content files removed because no row refers to them.
-  public let contentsCount: Int
+  package let contentsCount: Int
   /// By how many bytes the store became smaller.
-  public let freedBytes: Int
+  package let freedBytes: Int
   /// Why something was left, and what to do; nil if nothing was left.
-  public let hindrance: String?
+  package let obstacle: String?
   /// Whether everything was done.
-  public var isComplete: Bool { hindrance == nil }
+  package var isComplete: Bool { obstacle == nil }
   /// The time when this was done before; nil if it never was.
-  public let lastUsedAt: Timestamp?
+  package let lastUsedAt: Timestamp?
 }
 
 extension Upkeep {
@@ -30,7 +30,7 @@ extension Upkeep {
   ///
   /// - Parameter timeout: the time to wait for processes that read from the log.
   /// - Throws: `no_store`, `busy`, or an error of the store.
-  public func purge(timeout: Duration = .seconds(5)) throws -> Purged {
+  package func purge(timeout: Duration = .seconds(5)) throws -> Purged {
     let store = try store()
     let lastUsedAt = try lastUse(of: .purge)
     let before = location.databaseBytes + location.logBytes
@@ -58,7 +58,7 @@ extension Upkeep {
     return Purged(
       expiredCount: max(0, Int(expired)), changesCount: max(0, Int(forgotten)), attachmentsCount: unsent,
       contentsCount: contents.count, freedBytes: max(0, before - after) + contents.bytes,
-      hindrance: isCleared
+      obstacle: isCleared
         ? contents.isComplete ? nil : "contents of attachments are being read, and some are left; try again"
         : "somebody reads from the log, which still has old pages; try again",
       lastUsedAt: lastUsedAt)

@@ -7,9 +7,9 @@ extension ConversationAudit {
     let expected = Self.overlaid(receipts)
     let stored = try marks(findings)
     if stored != expected {
-      let place = zip(stored, expected).first { $0 != $1 }.map { min($0.range.lowerBound, $1.range.lowerBound) }
+      let seq = zip(stored, expected).first { $0 != $1 }.map { min($0.range.lowerBound, $1.range.lowerBound) }
       let first =
-        place ?? (stored.count < expected.count ? expected : stored)[min(stored.count, expected.count)].range.lowerBound
+        seq ?? (stored.count < expected.count ? expected : stored)[min(stored.count, expected.count)].range.lowerBound
       findings.add(.ranges, "\(id):\(first)", "its status is not the one that the receipts give it")
     }
   }
@@ -41,23 +41,23 @@ extension ConversationAudit {
 
   /// In one pass over the ends of all ranges.
   static func overlaid(_ receipts: [UserKey: [SeqRange]]) -> [ReadMark] {
-    var ends: [(place: Int, user: UserKey, isBegin: Bool)] = []
+    var ends: [(seq: Int, user: UserKey, isBegin: Bool)] = []
     for (user, ranges) in receipts {
       for range in ranges {
         ends.append((range.lowerBound, user, true))
         ends.append((range.upperBound + 1, user, false))
       }
     }
-    ends.sort { $0.place < $1.place }
+    ends.sort { $0.seq < $1.seq }
     var readers: [UserKey: Int] = [:]
     var marks: [ReadMark] = []
-    var place = 1
+    var seq = 1
     for end in ends {
-      if end.place > place, !readers.isEmpty {
+      if end.seq > seq, !readers.isEmpty {
         append(
-          ReadMark(range: place...(end.place - 1), reader: readers.count == 1 ? readers.first?.key : nil), to: &marks)
+          ReadMark(range: seq...(end.seq - 1), reader: readers.count == 1 ? readers.first?.key : nil), to: &marks)
       }
-      place = end.place
+      seq = end.seq
       let count = readers[end.user, default: 0] + (end.isBegin ? 1 : -1)
       readers[end.user] = count == 0 ? nil : count
     }

@@ -1,20 +1,20 @@
-public import DMModel
+package import DMModel
 internal import DMStore
 
 /// The result of a repair.
-public struct Repaired: Equatable, Sendable {
+package struct Repaired: Equatable, Sendable {
   /// The number of messages indexed again.
-  public let indexedCount: Int
+  package let indexedCount: Int
   /// The numbers of conversations, participants and messages whose counts were wrong.
-  public let conversationsCount: Int
+  package let conversationsCount: Int
   /// The number of participants with wrong counts.
-  public let participantsCount: Int
+  package let participantsCount: Int
   /// The number of messages with wrong counts.
-  public let messagesCount: Int
+  package let messagesCount: Int
   /// The number of changes that were committed and are missing from the change log.
-  public let lostChangesCount: Int
+  package let lostChangesCount: Int
   /// The time when this was done before; nil if it never was.
-  public let lastUsedAt: Timestamp?
+  package let lastUsedAt: Timestamp?
 }
 
 extension Upkeep {
@@ -22,7 +22,7 @@ extension Upkeep {
   /// changes that are missing from the change log.
   ///
   /// Messages, read ranges, receipts and digests are not changed.
-  public func repair() throws -> Repaired {
+  package func repair() throws -> Repaired {
     let store = try store()
     let lastUsedAt = try lastUse(of: .repair)
     return try store.write(isBulk: true, acceptsLoss: true) {

@@ -1,20 +1,20 @@
 internal import CSystem
 internal import DMMedia
-public import DMModel
+package import DMModel
 internal import DMStore
 internal import DMSystem
 internal import Glibc
 
 /// The result of a restore.
-public struct Restored: Equatable, Sendable {
+package struct Restored: Equatable, Sendable {
   /// The id of the new store.
-  public let storeID: Identifier
+  package let storeID: Identifier
   /// The number of its messages.
-  public let messageCount: Int
+  package let messageCount: Int
   /// The number of harmless faults that a check still finds, and that a repair cannot correct.
-  public let faultCount: Int
+  package let faultCount: Int
   /// The time of the restore.
-  public let restoredAt: Timestamp
+  package let restoredAt: Timestamp
 }
 
 extension Upkeep {
@@ -32,7 +32,7 @@ extension Upkeep {
   }
 
   /// Restores a store from a file, which is a dump or a backup.
-  public func restore(file path: String, takesDamaged: Bool = false) throws -> Restored {
+  package func restore(file path: String, takesDamaged: Bool = false) throws -> Restored {
     let header = try header(of: path)
     guard header.isDatabase else {
       let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)

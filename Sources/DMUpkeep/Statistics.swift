@@ -83,8 +83,8 @@ extension Store {
   }
 
   private func warning(of consumer: Consumers.Row) throws -> DMModel.Consumer.Warning? {
-    guard let known = try changes.known() else { return nil }
-    if Changes.isForgotten(after: consumer.position.rev, of: known) { return .gap }
+    guard let logged = try changes.range() else { return nil }
+    if Changes.isForgotten(after: consumer.position.rev, of: logged) { return .gap }
     var next = try connection.prepare("SELECT at FROM change WHERE rev > ? ORDER BY rev LIMIT 1")
     next.bind(consumer.position.rev)
     guard try next.step() else { return nil }

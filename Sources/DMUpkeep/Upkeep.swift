@@ -1,12 +1,12 @@
 package import DMModel
-public import DMStore
+package import DMStore
 internal import DMSystem
 
 /// Maintenance of a store: check, back up, dump, restore, purge, repair, statistics.
 ///
 /// It works on the files and not for a user: every process that can open them may do all of it.
 /// Not Sendable, because its connection stays on one thread.
-public final class Upkeep {
+package final class Upkeep {
   /// What can be done; the names stand in stores.
   package enum Tool: String, CaseIterable, Sendable {
     case check
@@ -27,7 +27,7 @@ public final class Upkeep {
   }
 
   /// The location of the store.
-  public let location: StoreLocation
+  package let location: StoreLocation
   /// Is called often with a description of the current step; an error that it throws ends the work, and nothing partial
   /// is left.
   let progress: (String) throws -> Void
@@ -38,7 +38,7 @@ public final class Upkeep {
   /// - Parameters:
   ///   - location: the location of the store.
   ///   - progress: called often with the current step; an error that it throws ends the work, and nothing is left of it.
-  public init(_ location: StoreLocation, progress: @escaping (String) throws -> Void = { _ in }) {
+  package init(_ location: StoreLocation, progress: @escaping (String) throws -> Void = { _ in }) {
     self.location = location
     self.progress = progress
   }

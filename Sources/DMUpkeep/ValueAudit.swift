@@ -81,8 +81,8 @@ enum ValueAudit {
     }
     var handles = try store.connection.prepare("SELECT id, handle FROM user")
     while try handles.step() {
-      if let fault = Handle.fault(in: handles.text(1)) {
-        findings.add(.values, "user \(handles.int64(0))", "its handle cannot be one: \(fault)")
+      if let problem = Handle.problem(with: handles.text(1)) {
+        findings.add(.values, "user \(handles.int64(0))", "its handle cannot be one: \(problem)")
       }
     }
   }

@@ -14,9 +14,9 @@ package func base64(_ bytes: UnsafeRawBufferPointer) -> String {
     for start in stride(from: 0, to: bytes.count, by: 3) {
       let size = min(3, bytes.count - start)
       var group: UInt32 = 0
-      for place in 0..<3 { group = group << 8 | (place < size ? UInt32(bytes[start + place]) : 0) }
-      for place in 0..<4 {
-        text[count + place] = place > size ? UInt8(ascii: "=") : digits[Int(group >> (18 - 6 * UInt32(place)) & 63)]
+      for digit in 0..<3 { group = group << 8 | (digit < size ? UInt32(bytes[start + digit]) : 0) }
+      for digit in 0..<4 {
+        text[count + digit] = digit > size ? UInt8(ascii: "=") : digits[Int(group >> (18 - 6 * UInt32(digit)) & 63)]
       }
       count += 4
     }

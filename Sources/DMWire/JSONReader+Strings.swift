@@ -3,23 +3,23 @@ package import DMModel
 extension JSONReader {
   /// Reads a string, whose opening quote is next.
   package mutating func string() throws(DMError) -> String {
-    place += 1
-    let start = place
+    offset += 1
+    let start = offset
     // Most strings have no escape and are taken in one piece.
     while let byte = peek(), byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
       guard byte >= 0x20 else { throw control(byte) }
-      place += 1
+      offset += 1
     }
-    if take(UInt8(ascii: "\"")) { return try text(bytes.extracting(start..<(place - 1)).span) }
-    var unescaped = Array(bytes[start..<place])
+    if take(UInt8(ascii: "\"")) { return try text(bytes.extracting(start..<(offset - 1)).span) }
+    var unescaped = Array(bytes[start..<offset])
     while let byte = peek() {
       guard byte >= 0x20 else { throw control(byte) }
-      place += 1
+      offset += 1
       switch byte {
       case UInt8(ascii: "\""):
         let text = try text(unescaped.span)
         guard !unescaped.contains(0) else {
-          throw DMError(.malformedLine, "not JSON: a NUL character in a string that ends at byte \(place); remove it")
+          throw DMError(.malformedLine, "not JSON: a NUL character in a string that ends at byte \(offset); remove it")
         }
         return text
       case UInt8(ascii: "\\"): try escape(into: &unescaped)
@@ -39,13 +39,13 @@ extension JSONReader {
     do throws(UTF8.ValidationError) {
       return String(copying: try UTF8Span(validating: bytes))
     } catch {
-      throw DMError(.invalidUTF8, "not UTF-8: a string that ends at byte \(place); convert it with iconv")
+      throw DMError(.invalidUTF8, "not UTF-8: a string that ends at byte \(offset); convert it with iconv")
     }
   }
 
   private mutating func escape(into text: inout [UInt8]) throws(DMError) {
     guard let byte = peek() else { throw fault("a string without an end") }
-    place += 1
+    offset += 1
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
     case UInt8(ascii: "b"): text.append(0x08)
@@ -76,7 +76,7 @@ extension JSONReader {
     for _ in 0..<4 {
       guard let byte = peek(), let digit = hexValue(byte) else { throw fault("a \\u without four digits") }
       value = value << 4 | UInt32(digit)
-      place += 1
+      offset += 1
     }
     return value
   }

@@ -41,8 +41,8 @@ package struct JSONObject: Equatable, Sendable {
   /// Linear in the number of members, which is small in the input of this suite.
   package subscript(_ name: String) -> JSONValue? {
     // By index, so that no member is copied for the comparison.
-    let place = members.indices.first { members[$0].name.utf8.count == name.utf8.count && members[$0].isNamed(name) }
-    return place.map { members[$0].value }
+    let offset = members.indices.first { members[$0].name.utf8.count == name.utf8.count && members[$0].isNamed(name) }
+    return offset.map { members[$0].value }
   }
 }
 
@@ -52,7 +52,7 @@ package struct JSONObject: Equatable, Sendable {
 /// The decoder of FoundationEssentials accepts duplicate names and a byte order mark.
 package struct JSONReader: ~Copyable {
   package let bytes: UnsafeBufferPointer<UInt8>
-  package var place = 0
+  package var offset = 0
   private var depth = 0
 
   static let nesting = 64
@@ -72,7 +72,7 @@ package struct JSONReader: ~Copyable {
   private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
   package func fault(_ what: String, advice: String = "write one object a line") -> DMError {
-    DMError(.malformedLine, "not JSON: \(what) at byte \(place + 1); \(advice)")
+    DMError(.malformedLine, "not JSON: \(what) at byte \(offset + 1); \(advice)")
   }
 
   private mutating func line() throws(DMError) -> JSONObject {
@@ -87,15 +87,15 @@ package struct JSONReader: ~Copyable {
     return object
   }
 
-  package func peek() -> UInt8? { place < bytes.count ? bytes[place] : nil }
+  package func peek() -> UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
   private mutating func skipSpace() {
-    while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A { place += 1 }
+    while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A { offset += 1 }
   }
 
   package mutating func take(_ byte: UInt8) -> Bool {
     guard peek() == byte else { return false }
-    place += 1
+    offset += 1
     return true
   }
 
@@ -115,15 +115,15 @@ package struct JSONReader: ~Copyable {
 
   private mutating func literal(_ word: StaticString, _ value: JSONValue) throws(DMError) -> JSONValue {
     let expected = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
-    guard bytes[place...].starts(with: expected) else { throw fault("an unknown word") }
-    place += expected.count
+    guard bytes[offset...].starts(with: expected) else { throw fault("an unknown word") }
+    offset += expected.count
     return value
   }
 
   private mutating func enter() throws(DMError) {
     depth += 1
     if depth > Self.nesting { throw fault("nesting over \(Self.nesting)", advice: "flatten it") }
-    place += 1
+    offset += 1
     skipSpace()
   }
 
@@ -166,13 +166,13 @@ package struct JSONReader: ~Copyable {
   }
 
   private mutating func digits() -> Int {
-    let start = place
-    while let byte = peek(), byte >= 48, byte <= 57 { place += 1 }
-    return place - start
+    let start = offset
+    while let byte = peek(), byte >= 48, byte <= 57 { offset += 1 }
+    return offset - start
   }
 
   private mutating func number() throws(DMError) -> JSONValue {
-    let start = place
+    let start = offset
     var isInteger = true
     _ = take(UInt8(ascii: "-"))
     let leading = peek()
@@ -187,7 +187,7 @@ package struct JSONReader: ~Copyable {
       if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
       guard digits() > 0 else { throw fault("a number without an exponent") }
     }
-    let text = String(decoding: bytes[start..<place], as: UTF8.self)
+    let text = String(decoding: bytes[start..<offset], as: UTF8.self)
     if isInteger, let integer = Int(text) { return .integer(integer) }
     guard let number = Double(text), number.isFinite else {
       throw fault("a number that is too large, ending", advice: "write it as a string")

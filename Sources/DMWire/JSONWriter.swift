@@ -141,29 +141,29 @@ package struct JSONWriter: Sendable {
   /// Copies the ranges that need no escape, and escapes the characters between them.
   private mutating func escape(_ text: UnsafeBufferPointer<UInt8>, plainUpTo end: Int) {
     var copied = 0
-    var place = end
-    while place < text.count {
-      if let (scalar, length) = hiddenScalar(text, place) {
-        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[copied..<place]))
+    var offset = end
+    while offset < text.count {
+      if let (scalar, length) = hiddenScalar(text, offset) {
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[copied..<offset]))
         append(escaped: scalar)
-        place += length
-        copied = place
+        offset += length
+        copied = offset
       } else {
-        place += 1
+        offset += 1
       }
-      place = plainCount(text, from: place)
+      offset = plainCount(text, from: offset)
     }
     bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[copied...]))
   }
 
   /// The character at an index and its length in bytes; nil if it needs no escape.
-  private func hiddenScalar(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> (UInt32, Int)? {
-    let byte = UInt32(text[place])
+  private func hiddenScalar(_ text: UnsafeBufferPointer<UInt8>, _ offset: Int) -> (UInt32, Int)? {
+    let byte = UInt32(text[offset])
     if byte < 0x80 { return (byte, 1) }
     let length = byte < 0xE0 ? 2 : 3
-    guard place + length <= text.count else { return nil }
+    guard offset + length <= text.count else { return nil }
     var value = byte & (length == 2 ? 0x1F : 0x0F)
-    for next in text[(place + 1)..<(place + length)] { value = value << 6 | UInt32(next & 0x3F) }
+    for next in text[(offset + 1)..<(offset + length)] { value = value << 6 | UInt32(next & 0x3F) }
     guard let scalar = Unicode.Scalar(value), isHidden(scalar) else { return nil }
     return (value, length)
   }
@@ -182,16 +182,16 @@ package struct JSONWriter: Sendable {
   }
 }
 
-/// The index of the first byte, from `place` on, that may begin a character to escape; the end if there is none.
-private func plainCount(_ text: UnsafeBufferPointer<UInt8>, from place: Int) -> Int {
-  var place = place
+/// The index of the first byte, from `offset` on, that may begin a character to escape; the end if there is none.
+private func plainCount(_ text: UnsafeBufferPointer<UInt8>, from offset: Int) -> Int {
+  var offset = offset
   let raw = UnsafeRawBufferPointer(text)
-  while place + 8 <= text.count, isPlain(raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)) { place += 8 }
+  while offset + 8 <= text.count, isPlain(raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) { offset += 8 }
   let last = text.count - 8
   // Fewer than eight bytes are left: they are checked together with some of the bytes before them.
-  if last >= 0, place > last, isPlain(raw.loadUnaligned(fromByteOffset: last, as: UInt64.self)) { return text.count }
-  while place < text.count, !isSuspect(text[place]) { place += 1 }
-  return place
+  if last >= 0, offset > last, isPlain(raw.loadUnaligned(fromByteOffset: last, as: UInt64.self)) { return text.count }
+  while offset < text.count, !isSuspect(text[offset]) { offset += 1 }
+  return offset
 }
 
 /// Whether a byte is `"`, `\`, a control character, or the lead byte of a hidden character beyond ASCII.

@@ -77,7 +77,7 @@ struct Work {
   func purge() throws {
     let purged = try upkeep.purge()
     try print(purged, text: UpkeepText.line)
-    if let hindrance = purged.hindrance { throw DMError(.busy, hindrance) }
+    if let obstacle = purged.obstacle { throw DMError(.busy, obstacle) }
   }
 
   func printReports() throws {

@@ -9,7 +9,8 @@ internal import DMKit
   static let match = Option(
     "match", value: "TEXT", "only those with TEXT in their name, or in a handle or name of their people", as: matched)
   static let limit = Option("limit", count: "N", "at most N conversations, or 'all' [50]")
-  static let after = Option("after", value: "CURSOR", "the page after the conversation with this cursor")
+  static let after = Option(
+    "after", value: "CURSOR", "the page after the conversation with this cursor", as: PageCursor.init)
   static let count = Flag("count", "print how many messages are unread, and nothing else")
   static let follow = Flag(
     "follow", short: "f", "go on with each conversation that changes, and the count when it does")

@@ -47,8 +47,8 @@ internal import DMKit
       var printer = Printer(call, try call.messenger(), stream.conversations)
       let cursor = try printer.print(history, of: stream)
       guard stream.follows else { return }
-      stream.start = cursor.map { .cursor($0.description) } ?? .start
-      stream.isCaughtUp = true
+      stream.start = cursor.map { .cursor($0) } ?? .start
+      stream.beginsCaughtUp = true
       try printEvents(stream, &printer, call)
     case .stream(let stream):
       var printer = Printer(call, try call.messenger(), stream.conversations)

@@ -5,7 +5,7 @@ extension DMTail {
   /// The action that the options and operands select.
   enum Mode {
     case forget(consumer: String)
-    case acknowledge(cursor: String, consumer: String)
+    case acknowledge(cursor: Cursor, consumer: String)
     case consumers
     /// Messages that were named by their ids.
     case messages([Message])

@@ -28,7 +28,7 @@ extension DMTail {
   static let invisible = Flag("invisible", "do not show that you are online")
   static let consumer = Option("consumer", value: "NAME", "begin where this consumer of the user stands")
   static let acceptGap = Flag("accept-gap", "go on though what the consumer missed is no longer in the log")
-  static let ack = Option("ack", value: "CURSOR", "move the consumer there, and print nothing else")
+  static let ack = Option("ack", value: "CURSOR", "move the consumer there, and print nothing else", as: Cursor.init)
   static let consumers = Flag("consumers", "print the user's consumers, and how far behind they are")
   static let forget = Option("forget", value: "NAME", "forget a consumer")
 
@@ -56,11 +56,11 @@ extension DMTail {
   /// An addition to each message, for `--with`.
   enum Addition: String, CaseIterable { case readers }
 
-  private static func start(_ text: String) -> EventQuery.Start {
+  private static func start(_ text: String) throws -> EventQuery.Start {
     switch text {
     case "start": .start
     case "now": .now
-    default: .cursor(text)
+    default: .cursor(try Cursor(text))
     }
   }
 }

@@ -2,6 +2,7 @@ import Testing
 
 @testable import DMCLI
 @testable import DMKit
+@testable import TestSupport
 
 struct MessageOperandsTests {
   @Test(

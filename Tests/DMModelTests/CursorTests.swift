@@ -15,8 +15,8 @@ struct CursorTests {
   @Test(arguments: positions)
   func `a cursor is read as it was written`(_ position: Cursor.Position) throws {
     let cursor = Cursor(store: Self.store, position)
-    #expect(try Cursor(cursor.description, store: Self.store) == cursor)
-    #expect(try Cursor(cursor.description, store: Self.store).position == position)
+    #expect(try Cursor(cursor.description) == cursor)
+    #expect(try Cursor(cursor.description).position(in: Self.store) == position)
   }
 
   @Test func `any cursor is read as it was written`() throws {
@@ -27,7 +27,7 @@ struct CursorTests {
         rev: Rev(number: Int64(random.next() >> UInt64(1 + random.below(63)))),
         seq: random.chance(50) ? 0 : Int(random.next() >> UInt64(1 + random.below(63))))
       let cursor = Cursor(store: store, position)
-      #expect(try Cursor(cursor.description, store: store) == cursor, "\(cursor)")
+      #expect(try Cursor(cursor.description) == cursor, "\(cursor)")
     }
   }
 
@@ -54,7 +54,7 @@ struct CursorTests {
     "c8e5f0123456789ab-\u{FF11}",
   ])
   func `what is no cursor is refused and named`(_ text: String) throws {
-    let fault = try fault { try Cursor(text, store: Self.store) }
+    let fault = try fault { try Cursor(text) }
     #expect(fault?.code == .badCursor)
     #expect(fault?.subject == text)
     #expect(fault?.message.contains("another store") == false)
@@ -62,19 +62,19 @@ struct CursorTests {
 
   @Test(arguments: ["c+8e5f0123456789ab-1", "c8e5f0123456789ab-+1", "c8e5f0123456789ab-1-+2"])
   func `a number of a cursor bears no sign`(_ text: String) throws {
-    let code = try code { try Cursor(text, store: Self.store) }
+    let code = try code { try Cursor(text) }
     #expect(code == .badCursor)
   }
 
   @Test func `another store's cursor is refused and called that`() throws {
     let other = Cursor(store: Identifier(at: .now), Cursor.Position(rev: 7))
-    let fault = try fault { try Cursor(other.description, store: Self.store) }
+    let fault = try fault { try other.position(in: Self.store) }
     #expect(fault?.code == .badCursor)
     #expect(fault?.message.contains("another store") == true)
   }
 
   @Test func `a page's cursor is none of a stream`() throws {
     let page = PageCursor(store: Self.store, isPinned: false, lastActivity: .now, conversation: 1)
-    #expect(try code { try Cursor(page.description, store: Self.store) } == .badCursor)
+    #expect(try code { try Cursor(page.description) } == .badCursor)
   }
 }

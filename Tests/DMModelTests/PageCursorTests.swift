@@ -14,7 +14,7 @@ struct PageCursorTests {
         store: Self.store, isPinned: random.chance(50),
         lastActivity: Timestamp(microseconds: Int64.random(in: .min ... .max, using: &random)),
         conversation: ConversationKey(number: Int64.random(in: 0 ... .max, using: &random)))
-      let read = try PageCursor(cursor.description, store: Self.store)
+      let read = try PageCursor(cursor.description)
       #expect(read == cursor, "seed \(seed)")
     }
   }
@@ -27,7 +27,7 @@ struct PageCursorTests {
 
   @Test func `a cursor of another store is refused with advice`() throws {
     let cursor = PageCursor(store: Identifier(at: .now), isPinned: false, lastActivity: .now, conversation: 1)
-    let fault = try #require(try fault { try PageCursor(cursor.description, store: Self.store) })
+    let fault = try #require(try fault { try cursor.check(in: Self.store) })
     #expect(fault.code == .badCursor)
     #expect(fault.message.contains("list from the start"))
   }
@@ -40,6 +40,6 @@ struct PageCursorTests {
     "p８-0-0-0", "bob",
   ])
   func `garbage is refused`(_ text: String) throws {
-    #expect(try code { try PageCursor(text, store: Self.store) } == .badCursor)
+    #expect(try code { try PageCursor(text) } == .badCursor)
   }
 }

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func `a nonce is found by the index of nonces`() throws {
-    let plan = try plan(of: "\(Messages.placeOfNonce)")
+    let plan = try plan(of: "\(Messages.addressOfNonce)")
     #expect(plan.contains("USING INDEX message_nonce (conversation=? AND nonce=?)"), "\(plan)")
   }
 

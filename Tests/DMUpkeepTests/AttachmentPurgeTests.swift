@@ -41,8 +41,8 @@ struct AttachmentPurgeTests {
     for message in messages {
       #expect(store.contents.size(of: long) != nil)
       try opened.write {
-        let place = try #require(try opened.messages.place(ofMessage: MessageKey(number: message)))
-        let stored = try #require(try opened.messages.row(at: place))
+        let address = try #require(try opened.messages.address(of: MessageKey(number: message)))
+        let stored = try #require(try opened.messages.row(at: address))
         try opened.messages.makeTombstone(of: stored, at: .now)
       }
       _ = try store.upkeep.purge()
@@ -91,7 +91,7 @@ struct AttachmentPurgeTests {
       return
     }
     let purged = try store.upkeep.purge()
-    #expect(purged.hindrance?.contains("contents") == true)
+    #expect(purged.obstacle?.contains("contents") == true)
     #expect(purged.contentsCount == 0)
     _ = consume share
     _ = consume other

@@ -54,7 +54,7 @@ extension TemporaryStore {
   }
 
   /// One that has everything: nobody is to need other programs for it.
-  private func voice(by user: String) throws -> DMKit.Attachment {
+  private func voice(by user: Handle) throws -> DMKit.Attachment {
     var voice = DMKit.Attachment(
       id: Identifier(at: .now), kind: .voice, name: "wörd.ogg", mimeType: "audio/ogg", sizeBytes: 900,
       sha256: try place(noise(900, seed: 4)))

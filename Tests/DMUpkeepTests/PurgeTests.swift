@@ -13,7 +13,7 @@ struct PurgeTests {
   private func makeTombstone(_ seq: Int, in store: TemporaryStore) throws {
     let opened = try #require(try Store.open(store.location))
     try opened.write {
-      let message = try #require(try opened.messages.row(at: Messages.Place(conversation: 1, seq: seq)))
+      let message = try #require(try opened.messages.row(at: Messages.Address(conversation: 1, seq: seq)))
       try opened.messages.makeTombstone(of: message, at: .now)
     }
   }

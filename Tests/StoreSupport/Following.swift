@@ -6,6 +6,11 @@ import Testing
 /// How long a test waits for what has to come, in microseconds: for ever, as far as a test is concerned.
 let patience: Int64 = 60_000_000
 
+extension Cursor {
+  /// A cursor that no store of a test takes.
+  static let ofAnotherStore = Cursor(store: Identifier(high: 1, low: 2), Position(rev: .zero))
+}
+
 extension Messenger {
   /// What has happened from a place on, without the end's `caughtUp`.
   func told(_ query: EventQuery) throws -> [MessagingEvent] {
@@ -33,7 +38,7 @@ extension Messenger {
   /// A place in the stream: now.
   func here() throws -> EventQuery.Start {
     let store = try #require(try existingStore())
-    return .cursor(Cursor(store: try store.uuid(), try store.position(of: .now)).description)
+    return .cursor(Cursor(store: try store.uuid(), try store.position(of: .now)))
   }
 
   @discardableResult

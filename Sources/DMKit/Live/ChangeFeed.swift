@@ -61,10 +61,10 @@ final class ChangeFeed {
     isDry = true
     return try messenger.reading([]) { session in
       try resolve(session)
-      guard let known = try store.changes.known() else { return [] }
+      guard let logged = try store.changes.range() else { return [] }
       try store.refuseReplaced(uuid)
       var events: [MessagingEvent] = []
-      if Changes.isForgotten(after: position.rev, of: known) { events.append(try gap(upTo: known.lowerBound - 1)) }
+      if Changes.isForgotten(after: position.rev, of: logged) { events.append(try gap(upTo: logged.lowerBound - 1)) }
       let filter = Changes.Filter(
         user: session.me, kinds: kinds, conversations: conversations, unmutedAt: query.unmutedOnly ? .now : nil)
       if !filter.selectsNothing {
@@ -79,7 +79,7 @@ final class ChangeFeed {
         try keep(viewer)
       }
       // The changes after the last row do not concern the user.
-      if isDry, position.rev < known.upperBound { position = Cursor.Position(rev: known.upperBound) }
+      if isDry, position.rev < logged.upperBound { position = Cursor.Position(rev: logged.upperBound) }
       return events
     }
   }
@@ -106,7 +106,7 @@ final class ChangeFeed {
     try store.refuseReplaced()
     return try store.read {
       try store.refuseNewer(store.version())
-      return try store.changes.known().map { $0.upperBound > position.rev } ?? false
+      return try store.changes.range().map { $0.upperBound > position.rev } ?? false
     }
   }
 
@@ -138,14 +138,14 @@ final class ChangeFeed {
     _ row: Changes.Row, _ viewer: Viewer, _ events: inout [MessagingEvent]
   ) throws {
     // The position is `(rev, seq)`: of the change after `rev`, the messages up to `seq` were returned already.
-    let told = row.rev == position.rev + 1 ? position.seq : 0
+    let delivered = row.rev == position.rev + 1 ? position.seq : 0
     position = Cursor.Position(rev: row.rev)
     guard let isMember = try viewer.isMember(of: row.conversation) else { return }
     // Otherwise a bot would get events of its own actions and receipts.
     if row.user == viewer.user, query.othersOnly { return }
     if let user = row.user, try viewer.hasBlocked(user) { return }
     if row.kind == .status {
-      events += try statuses(row, after: told, viewer)
+      events += try statuses(row, after: delivered, viewer)
     } else if let event = try event(row, isMember: isMember, viewer) {
       events.append(event)
     }
@@ -207,9 +207,9 @@ final class ChangeFeed {
   }
 
   /// The status events of a change, one for each sender; of a large change, those of its next part.
-  private func statuses(_ row: Changes.Row, after told: Int, _ viewer: Viewer) throws -> [MessagingEvent] {
-    guard let seqs = row.seqs, told < seqs.upperBound, let user = row.user else { return [] }
-    let part = StatusPart(of: seqs, after: told)
+  private func statuses(_ row: Changes.Row, after delivered: Int, _ viewer: Viewer) throws -> [MessagingEvent] {
+    guard let seqs = row.seqs, delivered < seqs.upperBound, let user = row.user else { return [] }
+    let part = StatusPart(of: seqs, after: delivered)
     if part.seqs.upperBound < seqs.upperBound {
       position = Cursor.Position(rev: row.rev - 1, seq: part.seqs.upperBound)
     }
@@ -217,7 +217,7 @@ final class ChangeFeed {
       of: part.seqs, in: row.conversation, only: row.sender, besides: user, as: viewer)
     let status: Message.Status = row.receipt == .deliveryReceipt ? .delivered : .read
     var events: [MessagingEvent] = []
-    for (index, run) in runs.enumerated() where run.first > told && !run.seqs.isEmpty {
+    for (index, run) in runs.enumerated() where run.first > delivered && !run.seqs.isEmpty {
       if try !counts(user, for: run.sender, isOnly: row.sender != nil, viewer) { continue }
       if query.othersOnly, run.sender == viewer.user { continue }
       let next = runs.index(after: index)
@@ -255,8 +255,8 @@ private struct StatusPart {
 
   let seqs: SeqRange
 
-  init(of all: SeqRange, after told: Int) {
-    let next = max(told + 1, all.lowerBound)
+  init(of all: SeqRange, after delivered: Int) {
+    let next = max(delivered + 1, all.lowerBound)
     let start = next - (next - all.lowerBound) % Self.size
     seqs = start...min(start + Self.size - 1, all.upperBound)
   }

@@ -1,4 +1,4 @@
-public import DMModel
+package import DMModel
 internal import DMSystem
 internal import Glibc
 
@@ -6,7 +6,7 @@ internal import Glibc
 ///
 /// Between two calls it holds no transaction, so a slow reader slows only itself. Events that it returned count as
 /// delivered after they are passed to `markDelivered(_:)`.
-public final class Follower {
+package final class Follower {
   private let messenger: Messenger
   private let query: EventQuery
   private let store: Store
@@ -41,7 +41,7 @@ public final class Follower {
   ///
   /// - Throws: `no_store`, `bad_cursor`, `gap`, `busy` for a consumer that another process streams, `usage` for a new
   ///   consumer without a start, or what a conversation of the query throws.
-  public init(_ messenger: Messenger, _ query: EventQuery) throws {
+  package init(_ messenger: Messenger, _ query: EventQuery) throws {
     self.messenger = messenger
     self.query = query
     let store = try messenger.existingStore() ?? messenger.createdStore()
@@ -69,14 +69,14 @@ public final class Follower {
   }
 
   /// The position of the stream: everything before it was returned.
-  public var cursor: Cursor { feed.cursor }
+  package var cursor: Cursor { feed.cursor }
 
   /// The next events, in order; waits until there are any.
   ///
   /// - Parameter limit: the maximum time to wait; the result is empty after that. Nil for no limit.
   /// - Returns: nil at the end of a query that does not follow.
   /// - Throws: `store_replaced`, `no_store` if it was removed, `store_too_new`, `gap`, or an error of the store.
-  public func next(within limit: Duration? = nil) throws -> [MessagingEvent]? {
+  package func next(within limit: Duration? = nil) throws -> [MessagingEvent]? {
     let deadline = limit.map { monotonicMicroseconds() + $0.microseconds }
     while true {
       if let events = try available() { return events }
@@ -97,7 +97,7 @@ public final class Follower {
   /// busy, the marks are written later.
   ///
   /// - Throws: an error of the store.
-  public func markDelivered(_ events: [MessagingEvent]) throws {
+  package func markDelivered(_ events: [MessagingEvent]) throws {
     delivery.add(events)
     try delivery.write(messenger)
   }
@@ -106,7 +106,7 @@ public final class Follower {
   private func available() throws -> [MessagingEvent]? {
     repeat {
       if query.follows, let heartbeat = try beats() { return [heartbeat] }
-      guard mustRead, hasCaughtUp || !query.isCaughtUp else { break }
+      guard mustRead, hasCaughtUp || !query.beginsCaughtUp else { break }
       let events = try read()
       if !events.isEmpty { return events }
     } while mustRead

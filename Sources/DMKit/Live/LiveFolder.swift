@@ -23,7 +23,7 @@ struct LiveFolder {
       func rest(after prefix: String) -> String? {
         guard bytes.starts(with: prefix.utf8) else { return nil }
         let rest = String(Substring(bytes.dropFirst(prefix.utf8.count)))
-        return Handle.fault(in: rest) == nil ? rest : nil
+        return Handle.problem(with: rest) == nil ? rest : nil
       }
       if let user = rest(after: "present.") {
         self = .present(Handle(stored: user))

@@ -11,7 +11,7 @@ final class SignalFeed {
   private var watch: Watch
   private var freshness = Freshness()
   /// Whether the user gets the events of a signal, cached while the signal lasts and nothing is written.
-  private var isTold: [LiveFolder.Signal: Bool] = [:]
+  private var isReported: [LiveFolder.Signal: Bool] = [:]
   private var version: Int64?
   private var typing: [Identifier: [Handle]] = [:]
   private var online: Set<Handle> = []
@@ -59,14 +59,14 @@ final class SignalFeed {
     nextEnd = next
     // A user may have blocked another, or left.
     let now = try fresh.isEmpty ? nil : messenger.existingStore()?.dataVersion()
-    if now != version { isTold = [:] }
+    if now != version { isReported = [:] }
     version = now
-    isTold = try Dictionary(uniqueKeysWithValues: fresh.map { ($0, try isTold[$0] ?? tells(of: $0)) })
-    let told = fresh.filter { isTold[$0] == true }
-    return typingEvents(told) + (try presenceEvents(told))
+    isReported = try Dictionary(uniqueKeysWithValues: fresh.map { ($0, try isReported[$0] ?? reports($0)) })
+    let reported = fresh.filter { isReported[$0] == true }
+    return typingEvents(reported) + (try presenceEvents(reported))
   }
 
-  private func tells(of signal: LiveFolder.Signal) throws -> Bool {
+  private func reports(_ signal: LiveFolder.Signal) throws -> Bool {
     switch signal {
     case .typing(let conversation, let user):
       try kinds.contains(.typing) && !feed.leavesOut(conversation)
@@ -76,9 +76,9 @@ final class SignalFeed {
     }
   }
 
-  private func typingEvents(_ told: [LiveFolder.Signal]) -> [MessagingEvent] {
+  private func typingEvents(_ reported: [LiveFolder.Signal]) -> [MessagingEvent] {
     var now: [Identifier: [Handle]] = [:]
-    for case .typing(let conversation, let user) in told { now[conversation, default: []].append(user) }
+    for case .typing(let conversation, let user) in reported { now[conversation, default: []].append(user) }
     now = now.mapValues { $0.sorted() }
     let changed = Set(now.keys).union(typing.keys).filter { now[$0] != typing[$0] }
     typing = now
@@ -87,9 +87,9 @@ final class SignalFeed {
     }
   }
 
-  private func presenceEvents(_ told: [LiveFolder.Signal]) throws -> [MessagingEvent] {
+  private func presenceEvents(_ reported: [LiveFolder.Signal]) throws -> [MessagingEvent] {
     var now: Set<Handle> = []
-    for case .present(let user) in told { now.insert(user) }
+    for case .present(let user) in reported { now.insert(user) }
     let changed = now.symmetricDifference(online)
     online = now
     return try changed.sorted().map { user in

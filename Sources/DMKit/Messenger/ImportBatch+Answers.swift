@@ -2,15 +2,16 @@
 
 extension ImportBatch {
   func duplicate(of message: ImportedMessage, in row: Conversations.Row) throws -> Message? {
-    var place = try message.id.flatMap(store.messages.place)
-    if place == nil, let nonce = message.nonce, let sender = try existingKey(of: message.sender) {
-      place = try store.messages.place(of: nonce, from: sender, in: row.key)
+    var address = try message.id.flatMap(store.messages.address)
+    if address == nil, let nonce = message.nonce, let sender = try existingKey(of: message.sender) {
+      address = try store.messages.address(of: nonce, from: sender, in: row.key)
     }
-    guard let place, place.conversation == row.key, let found = try store.messages.seen(at: place, as: unrestricted)
+    guard let address, address.conversation == row.key,
+      let found = try store.messages.seen(at: address, as: unrestricted)
     else {
       return nil
     }
-    guard let seen = try store.messages.seen(at: place, as: session.freshViewer()) else {
+    guard let seen = try store.messages.seen(at: address, as: session.freshViewer()) else {
       return try unseenDuplicate(of: message, found, in: row)
     }
     let isChanged = found.editedAt != nil
@@ -50,7 +51,7 @@ extension ImportBatch {
     var message = Message(
       id, conversationID: row.id, conversation: try unrestricted.surroundings.label(of: row.key), seq: number,
       sender: line.sender, text: line.text, createdAt: line.createdAt, status: .sent, nonce: line.nonce)
-    message.senderName = try store.users.key(line.sender.description).flatMap(unrestricted.surroundings.displayName)
+    message.senderName = try store.users.key(line.sender).flatMap(unrestricted.surroundings.displayName)
     message.isMine = line.sender == session.handle
     return message
   }
@@ -65,11 +66,11 @@ extension ImportBatch {
     switch reply {
     case .id(let id):
       name = id.description
-      if let row, try store.messages.place(of: id)?.conversation == row.key { return id }
+      if let row, try store.messages.address(of: id)?.conversation == row.key { return id }
     case .nonce(let nonce):
       name = nonce
-      if let row, let place = try store.messages.place(of: nonce, from: nil, in: row.key),
-        let id = try store.messages.identifier(of: place)
+      if let row, let address = try store.messages.address(of: nonce, from: nil, in: row.key),
+        let id = try store.messages.identifier(of: address)
       {
         return id
       }

@@ -16,7 +16,7 @@ final class ImportRules {
   }
 
   func history(of conversation: ConversationKey) throws -> Conversations.History {
-    if let known = histories[conversation] { return known }
+    if let cached = histories[conversation] { return cached }
     let history = try store.conversations.history(of: conversation)
     histories[conversation] = history
     return history

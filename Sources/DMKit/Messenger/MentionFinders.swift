@@ -23,9 +23,9 @@ private struct MentionFinder {
   func users(in text: String) -> [UserKey] {
     let scalars = Array(text.unicodeScalars)
     var found: [UserKey] = []
-    for place in scalars.indices.dropLast() where scalars[place] == "@" && firsts.contains(scalars[place + 1]) {
-      if place > 0, isWordPart(scalars[place - 1]) { continue }
-      if let user = user(at: place + 1, scalars), !found.contains(user) { found.append(user) }
+    for index in scalars.indices.dropLast() where scalars[index] == "@" && firsts.contains(scalars[index + 1]) {
+      if index > 0, isWordPart(scalars[index - 1]) { continue }
+      if let user = user(at: index + 1, scalars), !found.contains(user) { found.append(user) }
     }
     return found
   }
@@ -33,9 +33,9 @@ private struct MentionFinder {
   private func user(at start: Int, _ scalars: [Unicode.Scalar]) -> UserKey? {
     var user: UserKey?
     var name = ""
-    for place in start..<min(scalars.count, start + longest) {
-      name.unicodeScalars.append(scalars[place])
-      let isCut = place + 1 < scalars.count && isWordPart(scalars[place]) && isWordPart(scalars[place + 1])
+    for index in start..<min(scalars.count, start + longest) {
+      name.unicodeScalars.append(scalars[index])
+      let isCut = index + 1 < scalars.count && isWordPart(scalars[index]) && isWordPart(scalars[index + 1])
       if !isCut, let known = users[ExactString(name)] { user = known }
     }
     return user

@@ -8,7 +8,7 @@ extension Messenger {
     /// The attachment; `Outgoing` names it by its id.
     public let attachment: Attachment
     /// Warnings for the user, one clause each: what was not done, and what to install.
-    public let advice: [String]
+    package let advice: [String]
   }
 
   /// Prepares a file to be sent, and stores it for the user, so that a message can have it.
@@ -90,7 +90,7 @@ extension Messenger {
   /// Linear in the number of attachments.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  public func attachments(in reference: ConversationReference) throws -> [SentAttachment] {
+  package func attachments(in reference: ConversationReference) throws -> [SentAttachment] {
     try expectStore(with: reference)
     return try reading([]) { session in
       let sent = try session.attachments(in: session.find(reference).key)
@@ -102,7 +102,7 @@ extension Messenger {
 extension Session {
   /// The attachments of the messages that the user sees.
   fileprivate func attachments(in conversation: ConversationKey) throws -> [SentAttachment] {
-    try store.messages.placesOfAttachments(in: conversation).flatMap { seq in
+    try store.messages.seqsWithAttachments(in: conversation).flatMap { seq in
       try store.messages.seen(in: conversation, seq...seq, as: viewer).flatMap { message in
         message.attachments.map { SentAttachment(attachment: $0, message: message) }
       }
@@ -121,9 +121,9 @@ extension Session {
   func attachmentIfUsable(_ id: Identifier) throws -> Attachments.Row? {
     guard let stored = try store.attachments.row(id) else { return nil }
     guard let key = stored.message else { return stored.user == me ? stored : nil }
-    guard let place = try store.messages.place(ofMessage: key),
-      try store.members.participates(me, in: place.conversation),
-      try store.messages.seen(at: place, as: viewer) != nil
+    guard let address = try store.messages.address(of: key),
+      try store.members.participates(me, in: address.conversation),
+      try store.messages.seen(at: address, as: viewer) != nil
     else { return nil }
     return stored
   }
@@ -136,9 +136,9 @@ private func unknownAttachment(_ id: Identifier) -> DMError {
 }
 
 /// An attachment and the message that has it.
-public struct SentAttachment: Equatable, Sendable {
+package struct SentAttachment: Equatable, Sendable {
   /// The attachment.
-  public let attachment: Attachment
+  package let attachment: Attachment
   /// The message.
-  public let message: Message
+  package let message: Message
 }

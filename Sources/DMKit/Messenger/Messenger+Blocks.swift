@@ -37,6 +37,6 @@ extension Session {
   }
 
   fileprivate func profile(_ user: UserKey) throws -> User? {
-    try store.users.user(store.users.handle(user).description)
+    try store.users.user(store.users.handle(user))
   }
 }

@@ -7,7 +7,7 @@ public struct ConsumerLine: Sendable {
   /// The message to send; nil for none, or an error if the line can never succeed.
   package let outgoing: Result<Outgoing, DMError>?
   /// The cursor up to which all events were processed; nil to acknowledge nothing.
-  package let acknowledges: String?
+  package let acknowledges: Cursor?
   /// What to do with an existing message; nil for nothing.
   package let marks: Marks?
 
@@ -41,7 +41,7 @@ public struct ConsumerLine: Sendable {
   ///   - outgoing: the message to send; nil for none, or an error if the line can never succeed.
   ///   - acknowledges: the cursor up to which all events were processed; nil to acknowledge nothing.
   ///   - marks: what to do with an existing message; nil for nothing.
-  public init(_ outgoing: Result<Outgoing, DMError>?, acknowledges: String?, marks: Marks? = nil) {
+  public init(_ outgoing: Result<Outgoing, DMError>?, acknowledges: Cursor?, marks: Marks? = nil) {
     self.outgoing = outgoing
     self.acknowledges = acknowledges
     self.marks = marks
@@ -80,25 +80,25 @@ extension Messenger {
   ///
   /// - Returns: its position now.
   /// - Throws: `unknown_consumer`, `bad_cursor`.
-  public func acknowledge(_ cursor: String, for consumer: String) throws -> Acknowledgement {
+  public func acknowledge(_ cursor: Cursor, for consumer: String) throws -> Acknowledgement {
     try expectStore(with: consumer)
     return try writing { session in
-      let place = try ConsumerPlace(consumer, session)
-      if let position = try place.news(cursor) { place.row.position = position }
-      try place.finish()
-      return place.acknowledgement
+      let move = try ConsumerMove(consumer, session)
+      if let position = try move.newPosition(of: cursor) { move.row.position = position }
+      try move.finish()
+      return move.acknowledgement
     }
   }
 
   /// The user's consumers, by name; linear in the number of their unacknowledged changes.
-  public func consumers() throws -> [Consumer] {
+  package func consumers() throws -> [Consumer] {
     try reading([]) { session in try session.store.consumers.all(of: session.me).map(session.seen) }
   }
 
   /// Deletes a consumer, and returns it as it was.
   ///
   /// - Throws: `unknown_consumer`, and `busy` while it is streamed.
-  public func forgetConsumer(_ name: String) throws -> Consumer {
+  package func forgetConsumer(_ name: String) throws -> Consumer {
     try expectStore(with: name)
     return try writing { session in
       let row = try session.consumer(name)
@@ -152,8 +152,8 @@ extension Session {
   }
 }
 
-/// The position of a consumer while one transaction moves it.
-private final class ConsumerPlace {
+/// The move of a consumer to new positions in one transaction.
+private final class ConsumerMove {
   var row: Consumers.Row
   private let before: Consumers.Row
   private let session: Session
@@ -175,8 +175,8 @@ private final class ConsumerPlace {
   /// The position of a cursor; nil if it is not after the position of the consumer.
   ///
   /// - Throws: `bad_cursor`, also for a position that the change log has not reached.
-  func news(_ text: String) throws -> Cursor.Position? {
-    let position = try session.store.position(ofCursor: text)
+  func newPosition(of cursor: Cursor) throws -> Cursor.Position? {
+    let position = try session.store.position(of: cursor)
     return position > row.position ? position : nil
   }
 
@@ -198,35 +198,35 @@ private final class ConsumerPlace {
 /// The lines of a consumer's program that one transaction processes.
 private final class ConsumerBatch: Batch {
   private let session: Session
-  private let place: ConsumerPlace
+  private let move: ConsumerMove
   private let sending: SendBatch
   private let skipsFailed: Bool
 
   init(_ session: Session, _ consumer: String, skipsFailed: Bool) throws {
     self.session = session
     self.skipsFailed = skipsFailed
-    place = try ConsumerPlace(consumer, session)
+    move = try ConsumerMove(consumer, session)
     sending = SendBatch(session, allowsOtherText: true)
   }
 
   var stopsAtFault: Bool { !skipsFailed }
-  var mustCommit: Bool { place.hasSkipped }
+  var mustCommit: Bool { move.hasSkipped }
 
   func act(on line: ConsumerLine) throws -> Messenger.ConsumerAnswer {
     do {
-      let position = try line.acknowledges.map(place.news)
+      let position = try line.acknowledges.map(move.newPosition(of:))
       if case .some(nil) = position { return try stale(line) }
       let marked = try line.marks.map(session.check)
       let answer: Messenger.ConsumerAnswer? =
         if let outgoing = line.outgoing { .message(try sending.act(on: outgoing.get())) } else { nil }
       if let marks = line.marks, let marked { try session.apply(marks, to: marked.message, in: marked.row) }
-      if let position = position ?? nil { place.row.position = position }
-      return answer ?? .acknowledged(place.acknowledgement)
+      if let position = position ?? nil { move.row.position = position }
+      return answer ?? .acknowledged(move.acknowledgement)
     } catch let error as DMError where skipsFailed && !error.code.isFatal {
       // A line that was cut off because its process was killed comes again, complete.
-      if error.code != .unfinishedLine { place.row.skippedCount += 1 }
-      if error.code != .badCursor, let cursor = line.acknowledges, let position = try place.news(cursor) {
-        place.row.position = position
+      if error.code != .unfinishedLine { move.row.skippedCount += 1 }
+      if error.code != .badCursor, let cursor = line.acknowledges, let position = try move.newPosition(of: cursor) {
+        move.row.position = position
       }
       throw error
     }
@@ -237,12 +237,12 @@ private final class ConsumerBatch: Batch {
     do {
       if let outgoing = line.outgoing, let message = try sending.sentBefore(outgoing.get()) { return .message(message) }
     } catch let error as DMError where !error.code.isFatal {}
-    return .acknowledged(place.acknowledgement)
+    return .acknowledged(move.acknowledgement)
   }
 
   func finish() throws {
     try sending.finish()
-    try place.finish()
+    try move.finish()
   }
 
   func committed() { sending.committed() }

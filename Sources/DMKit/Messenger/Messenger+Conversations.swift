@@ -7,8 +7,8 @@ extension Messenger {
   ///   `ambiguous_title`, `not_allowed`.
   public func conversations(_ query: ListQuery = ListQuery()) throws -> [Conversation] {
     try list(query, []) { query, viewer in
-      let cursor = try query.after.map { try PageCursor($0, store: viewer.store.uuid()) }
-      return try viewer.store.conversations.list(query, after: cursor, as: viewer)
+      try query.after?.check(in: viewer.store.uuid())
+      return try viewer.store.conversations.list(query, as: viewer)
     }
   }
 
@@ -156,14 +156,14 @@ extension Messenger {
     try profile.check()
     let store = try createdStore()
     return try store.write {
-      if ifAbsent, let user = try store.users.user(handle.description) { return user }
-      guard try store.users.key(handle.description) == nil else {
+      if ifAbsent, let user = try store.users.user(handle) { return user }
+      guard try store.users.key(handle) == nil else {
         throw DMError(
           .handleTaken, "the handle '\(handle)' is taken; choose another", subject: handle.description)
       }
       let key = try store.users.insert(handle, at: .now)
       if profile != ProfileChange() { try store.users.update(key, profile, at: .now) }
-      return try found(handle.description, store)
+      return try found(handle, store)
     }
   }
 
@@ -174,7 +174,7 @@ extension Messenger {
     try change.check()
     let user = try writing { session in
       try session.store.users.update(session.me, change, at: .now)
-      return try found(identity.handle.description, session.store)
+      return try found(identity.handle, session.store)
     }
     // A user who hides their presence is offline at once, and other users no longer see when they were online last.
     if !user.showsPresence { LiveFolder(path: location.live).takeBack(.present(user.handle)) }
@@ -185,15 +185,16 @@ extension Messenger {
   ///
   /// - Throws: `unknown_user`.
   public func user(_ handle: Handle? = nil) throws -> User {
-    let handle = (handle ?? identity.handle).description
+    let handle = handle ?? identity.handle
     guard let store = try existingStore() else {
       throw DMError(
-        .unknownUser, "there is no user '\(handle)': nothing was said here yet", subject: handle, remedy: .addUser)
+        .unknownUser, "there is no user '\(handle)': nothing was said here yet", subject: handle.description,
+        remedy: .addUser)
     }
     return try store.read { try found(handle, store) }
   }
 
-  private func found(_ handle: String, _ store: Store) throws -> User {
+  private func found(_ handle: Handle, _ store: Store) throws -> User {
     guard let user = try store.users.user(handle) else { throw try unknownUser(handle, store) }
     return user
   }

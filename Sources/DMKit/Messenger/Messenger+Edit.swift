@@ -64,17 +64,17 @@ final class EditBatch: Batch {
     let reference: MessageReference
     let row: Conversations.Row
     let message: Message
-    let place: Messages.Place
+    let address: Messages.Address
     let stored: Messages.Row
   }
 
   private func find(_ reference: MessageReference) throws -> Target {
     let (row, message) = try session.visibleMessage(reference, as: viewer)
-    let place = Messages.Place(conversation: row.key, seq: message.number)
-    guard let stored = try store.messages.row(at: place) else {
+    let address = Messages.Address(conversation: row.key, seq: message.number)
+    guard let stored = try store.messages.row(at: address) else {
       throw DMError(.internal, "the message '\(message.id)' was not found again", subject: message.id.description)
     }
-    return Target(reference: reference, row: row, message: message, place: place, stored: stored)
+    return Target(reference: reference, row: row, message: message, address: address, stored: stored)
   }
 
   private func change(_ target: Target, to text: String) throws -> Message {
@@ -83,7 +83,7 @@ final class EditBatch: Batch {
     if target.message.hasText(text) { return target.message }
     try store.messages.edit(
       target.stored, to: text, mentioning: mentions.users(in: text, of: target.row.key), at: viewer.now)
-    return try store.messages.seen(at: target.place, as: viewer) ?? target.message
+    return try store.messages.seen(at: target.address, as: viewer) ?? target.message
   }
 
   private func delete(_ target: Target, forEveryone: Bool) throws -> Deletion {

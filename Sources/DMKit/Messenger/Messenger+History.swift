@@ -124,7 +124,7 @@ extension Session {
       return try self.seq(of: reference, in: row)
     }
     let lower = try seq(query.since) ?? 1
-    let upper = try seq(query.before).map { $0 - 1 } ?? row.lastSeq
+    let upper = try seq(query.before).map { $0 - 1 } ?? row.lastVisibleSeq
     guard lower <= upper else { return [] }
     guard let wanted = query.ranges else { return [lower...upper] }
     let asked = try resolved(wanted, in: row).filter { $0.overlaps(lower...upper) }
@@ -180,7 +180,8 @@ extension Messenger {
   package func messages(_ ids: [Identifier], includesReaders: Bool = false) throws -> [Message]? {
     try reading(nil) { session in
       let store = session.store
-      guard let first = ids.first, try store.conversations.row(first) == nil, try store.messages.place(of: first) != nil
+      guard let first = ids.first, try store.conversations.row(first) == nil,
+        try store.messages.address(of: first) != nil
       else {
         return nil
       }

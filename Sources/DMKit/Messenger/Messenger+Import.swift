@@ -80,7 +80,7 @@ final class ImportBatch: Batch {
   /// - Parameter row: nil for a conversation that does not exist yet.
   /// - Throws: `bad_field`, `bad_handle`, `not_allowed`.
   private func check(_ message: ImportedMessage, in row: Conversations.Row?) throws {
-    if let id = message.id, try store.messages.place(of: id) != nil {
+    if let id = message.id, try store.messages.address(of: id) != nil {
       throw DMError(.badField, "the id '\(id)' is that of a message elsewhere; leave it out", subject: "id")
     }
     let sender = try existingKey(of: message.sender)
@@ -203,13 +203,13 @@ final class ImportBatch: Batch {
   }
 
   func existingKey(of handle: Handle) throws -> UserKey? {
-    if let known = users[handle] { return known }
-    users[handle] = try store.users.key(handle.description)
+    if let cached = users[handle] { return cached }
+    users[handle] = try store.users.key(handle)
     return users[handle]
   }
 
   private func key(of handle: Handle) throws -> UserKey {
-    if let known = try existingKey(of: handle) { return known }
+    if let cached = try existingKey(of: handle) { return cached }
     let key = try store.users.insert(handle, at: .now)
     users[handle] = key
     return key
@@ -226,7 +226,7 @@ final class ImportBatch: Batch {
 
   /// The participants of a conversation.
   private func members(of conversation: ConversationKey) throws -> Set<UserKey> {
-    if let known = participants[conversation] { return known }
+    if let cached = participants[conversation] { return cached }
     let found = Set(try store.members.participantKeys(of: conversation))
     participants[conversation] = found
     return found

@@ -40,7 +40,7 @@ extension Messenger {
   /// Stores a text as the draft of a conversation; a direct one is created if it does not exist.
   ///
   /// - Throws: `empty_text`, `text_too_long`, `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  public func saveDraft(_ text: String, in reference: ConversationReference) throws -> Conversation {
+  package func saveDraft(_ text: String, in reference: ConversationReference) throws -> Conversation {
     try Outgoing.check(text: text)
     return try writing { session in
       let row = try session.findIfPresent(reference) ?? session.startForDraft(reference)
@@ -55,7 +55,7 @@ extension Session {
   /// Creates a direct conversation without messages, which the other user does not see.
   fileprivate func startForDraft(_ reference: ConversationReference) throws -> Conversations.Row {
     guard case .direct(let handle) = reference else { return try find(reference) }
-    let other = try userKey(Handle(typed: handle))
+    let other = try userKey(handle)
     try checkMayStart(with: other)
     let row = try startDirect(with: other)
     if other != me { try store.members.set(.deleted(true), of: other, in: row.key) }
@@ -101,7 +101,8 @@ extension Session {
 
   private func delete(_ row: Conversations.Row, hadDraft: Bool) throws -> Bool {
     let hidden =
-      row.lastSeq > 0 ? try store.readState.hide(1...row.lastSeq, from: me, in: row.key, isDeleted: true) : []
+      row.lastVisibleSeq > 0
+      ? try store.readState.hide(1...row.lastVisibleSeq, from: me, in: row.key, isDeleted: true) : []
     let isNewlyDeleted = try store.members.set(.deleted(true), of: me, in: row.key)
     return try set(.draft(nil), in: row, where: isNewlyDeleted || !hidden.isEmpty || hadDraft)
   }

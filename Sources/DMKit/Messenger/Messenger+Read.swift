@@ -21,7 +21,7 @@ extension Messenger {
     /// How to mark: as read, as unread or as delivered.
     public var act = Marked.Action.read
     /// Returns what would change, and changes nothing.
-    public var isDryRun = false
+    package var isDryRun = false
     /// The handle of the only sender whose messages are marked; nil for all.
     public var sender: Handle?
     /// Marks as read without a receipt, so that other users do not see it.
@@ -120,14 +120,14 @@ extension Messenger {
   ///
   /// - Returns: whether it is recorded.
   @discardableResult
-  public func markDelivered(upTo seqs: [Identifier: Int]) throws -> Bool {
+  package func markDelivered(upTo seqs: [Identifier: Int]) throws -> Bool {
     try attempt {
-      let news = try reading([]) { session in
+      let new = try reading([]) { session in
         try seqs.compactMap { id, seq in try session.undelivered(upTo: seq, in: id) }
       }
-      if news.isEmpty { return }
+      if new.isEmpty { return }
       try writing(timeout: .milliseconds(100)) { session in
-        for (key, seq) in news { _ = try session.store.readState.markDelivered(seq, to: session.me, in: key, at: .now) }
+        for (key, seq) in new { _ = try session.store.readState.markDelivered(seq, to: session.me, in: key, at: .now) }
       }
     }
   }
@@ -165,7 +165,7 @@ extension Session {
     guard let row = try store.conversations.row(id), try store.members.isParticipant(me, of: row.key) else {
       return nil
     }
-    let seq = min(seq, row.lastSeq)
+    let seq = min(seq, row.lastVisibleSeq)
     return try store.readState.deliveredSeq(to: me, in: row.key) < seq ? (row.key, seq) : nil
   }
 
@@ -183,17 +183,17 @@ extension Session {
     case .ranges(let references):
       coalesced(try resolved(references, in: row).sorted { $0.lowerBound < $1.lowerBound })
     case .upTo(let reference): [1...(try seq(of: reference, in: row))]
-    case .before(let bound): difference(of: seqs(to: row.lastSeq), minus: try numbers(from: bound, in: row))
+    case .before(let bound): difference(of: seqs(to: row.lastVisibleSeq), minus: try numbers(from: bound, in: row))
     case .since(let since, let before):
       difference(of: try numbers(from: since, in: row), minus: try before.map { try numbers(from: $0, in: row) } ?? [])
-    case .all: seqs(to: row.lastSeq)
+    case .all: seqs(to: row.lastVisibleSeq)
     }
   }
 
   /// The numbers of the messages that are not before a bound.
   private func numbers(from bound: HistoryQuery.Bound, in row: Conversations.Row) throws -> [SeqRange] {
     switch bound {
-    case .message(let reference): seqs(from: try seq(of: reference, in: row), to: row.lastSeq)
+    case .message(let reference): seqs(from: try seq(of: reference, in: row), to: row.lastVisibleSeq)
     case .time(let time): try store.messages.seqs(notBefore: time, in: row)
     }
   }

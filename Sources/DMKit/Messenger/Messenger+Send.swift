@@ -29,7 +29,7 @@ extension Messenger {
   ///   - once: whether a nonce that was used before returns its message even if the text is different now.
   /// - Returns: the messages, each with the first reference to its conversation.
   /// - Throws: like `send(_:)`.
-  public func sendToAll(
+  package func sendToAll(
     _ batch: [Outgoing], once: Bool = false
   ) throws -> [(conversation: ConversationReference, message: Message)] {
     let (sending, sent) = try writing(isBulk: batch.count > 1) { session in
@@ -56,7 +56,7 @@ extension Messenger {
         try session.check(.say, in: row)
         try session.checkNotBlocked(row)
       } else if case .direct(let handle) = reference {
-        try session.checkMayStart(with: session.userKey(Handle(typed: handle)))
+        try session.checkMayStart(with: session.userKey(handle))
       }
     }
   }
@@ -64,7 +64,7 @@ extension Messenger {
   /// Sends the draft of a conversation and removes it, in one transaction.
   ///
   /// - Throws: `no_draft`, or like `send(_:)`.
-  public func sendDraft(
+  package func sendDraft(
     in reference: ConversationReference, nonce: String? = nil, replyTo: MessageReference? = nil,
     lifetime: Duration? = nil, once: Bool = false
   ) throws -> Message {

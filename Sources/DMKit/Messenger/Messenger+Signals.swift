@@ -59,7 +59,7 @@ extension Messenger {
 
   /// Shows that the user is online to those who may see it.
   func beatPresence() throws {
-    let isShown = try reading(false) { try $0.store.users.user(identity.handle.description)?.showsPresence == true }
+    let isShown = try reading(false) { try $0.store.users.user(identity.handle)?.showsPresence == true }
     if isShown { LiveFolder(path: location.live).give(.present(identity.handle)) }
   }
 
@@ -87,7 +87,7 @@ extension Messenger {
     return try reading(false) { session in
       let (store, me) = (session.store, session.me)
       guard let row = try store.conversations.row(conversation), keys?.contains(row.key) != false,
-        let user = try store.users.key(other.description)
+        let user = try store.users.key(other)
       else { return false }
       return try store.members.isParticipant(me, of: row.key) && store.members.isParticipant(user, of: row.key)
         && !store.blocks.hasBlocked(user, by: me)
@@ -98,8 +98,8 @@ extension Messenger {
   func seesPresence(of other: Handle, among keys: [ConversationKey]?) throws -> Bool {
     guard other != identity.handle else { return false }
     return try reading(false) { session in
-      try session.store.users.user(other.description)?.showsPresence == true
-        && session.store.members.sharesConversation(session.me, other.description, among: keys)
+      try session.store.users.user(other)?.showsPresence == true
+        && session.store.members.sharesConversation(session.me, other, among: keys)
     }
   }
 }
@@ -107,10 +107,10 @@ extension Messenger {
 extension Session {
   /// A user who shares a conversation with the acting user, or the acting user.
   fileprivate func contact(_ other: Handle) throws -> User {
-    let name = other.description
-    guard let user = try store.users.user(name) else { throw try unknownUser(name) }
-    guard try store.members.sharesConversation(me, name, among: nil) || user.handle == handle else {
-      throw DMError(.notAllowed, "'\(handle)' shares no conversation with '\(name)', or blocks them", subject: name)
+    guard let user = try store.users.user(other) else { throw try unknownUser(other) }
+    guard try store.members.sharesConversation(me, other, among: nil) || other == handle else {
+      throw DMError(
+        .notAllowed, "'\(handle)' shares no conversation with '\(other)', or blocks them", subject: other.description)
     }
     return user
   }

@@ -8,7 +8,7 @@ public final class Messenger {
   /// The user who acts.
   public struct Identity: Sendable {
     /// The handle of the user.
-    public let handle: Handle
+    package let handle: Handle
     /// Whether the handle is the login name, which the first write adds as a user.
     ///
     /// Otherwise the user must have been added, unless the store has no users yet.
@@ -27,9 +27,9 @@ public final class Messenger {
   }
 
   /// The location of the store.
-  public let location: StoreLocation
+  package let location: StoreLocation
   /// The user who acts.
-  public let identity: Identity
+  package let identity: Identity
   private var opened: Store?
   /// The user's key after the user is committed; it never changes.
   private var me: UserKey?
@@ -100,13 +100,13 @@ public final class Messenger {
   func reading<T>(_ empty: T, _ body: (Session) throws -> T) throws -> T {
     guard let store = try existingStore() else { return empty }
     return try store.read {
-      me = try me ?? store.users.key(identity.handle.description)
+      me = try me ?? store.users.key(identity.handle)
       guard let me else {
         let isNew = try !store.users.hasAny()
         // The process that created the store was killed before its first write.
         if isNew, location.isNamed { throw noStore }
         if identity.isLoginName || isNew { return empty }
-        throw try unknownUser(identity.handle.description, store)
+        throw try unknownUser(identity.handle, store)
       }
       return try body(Session(self, store, me))
     }
@@ -129,9 +129,9 @@ public final class Messenger {
 
   /// A session that writes: it adds the first user of a new store, whatever their handle, and the login name.
   private func session(in store: Store) throws -> Session {
-    if let me = try me ?? store.users.key(identity.handle.description) { return Session(self, store, me) }
+    if let me = try me ?? store.users.key(identity.handle) { return Session(self, store, me) }
     guard try identity.isLoginName || !store.users.hasAny() else {
-      throw try unknownUser(identity.handle.description, store)
+      throw try unknownUser(identity.handle, store)
     }
     return Session(self, store, try store.users.insert(identity.handle, at: .now))
   }

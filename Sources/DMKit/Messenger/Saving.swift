@@ -81,7 +81,7 @@ extension Messenger {
   ///   - replacesAny: whether to replace files of these names.
   ///   - body: called after each file is complete.
   /// - Throws: like `save` of one attachment, and `cannot_create` for several attachments if the path is not a folder.
-  public func save(
+  package func save(
     _ part: AttachmentPart, of attachments: [Attachment], to path: String, replacesAny: Bool = false,
     _ body: (SavedAttachment) throws -> Void
   ) throws {

@@ -51,7 +51,7 @@ final class SendBatch: Batch {
     let (id, expiresAt, attachments) = try store.messages.insert(
       Messages.NewMessage(
         sender: session.me, text: text, nonce: outgoing.nonce, replyTo: replyTo,
-        forwardedFrom: try forwardedFrom.map { try store.users.key($0.description) } ?? nil,
+        forwardedFrom: try forwardedFrom.map { try store.users.key($0) } ?? nil,
         lifetime: outgoing.lifetime?.microseconds,
         mentions: mentioned, attachments: attached), into: &row)
     target.row = row
@@ -106,8 +106,8 @@ final class SendBatch: Batch {
   }
 
   func sent(_ nonce: String, in conversation: ConversationKey) throws -> Message? {
-    guard let place = try store.messages.place(of: nonce, from: session.me, in: conversation) else { return nil }
-    var message = try store.messages.seen(at: place, as: unrestricted)
+    guard let address = try store.messages.address(of: nonce, from: session.me, in: conversation) else { return nil }
+    var message = try store.messages.seen(at: address, as: unrestricted)
     message?.isDuplicate = true
     return message
   }
@@ -122,7 +122,8 @@ final class SendBatch: Batch {
       // Before anything is created: a new conversation has no message to reply to.
       guard outgoing.replyTo == nil else {
         throw DMError(
-          .unknownMessage, "there is no conversation with '\(handle)' yet, so no message to reply to", subject: handle)
+          .unknownMessage, "there is no conversation with '\(handle)' yet, so no message to reply to",
+          subject: handle.description)
       }
       try session.checkMayStart(with: other)
       found = try session.startDirect(with: other)

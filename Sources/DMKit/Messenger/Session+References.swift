@@ -6,7 +6,7 @@ extension Session {
   ///
   /// - Throws: `unknown_user`.
   func userKey(_ handle: Handle) throws -> UserKey {
-    guard let user = try store.users.key(handle.description) else { throw try unknownUser(handle.description) }
+    guard let user = try store.users.key(handle) else { throw try unknownUser(handle) }
     return user
   }
 
@@ -19,7 +19,7 @@ extension Session {
     return found
   }
 
-  /// Finds a conversation that the user is in, or was in; then `lastSeq` is the last message before they left.
+  /// Finds a conversation that the user is in, or was in; then `leftSeq` is set.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   func find(_ reference: ConversationReference) throws -> Conversations.Row {
@@ -41,14 +41,14 @@ extension Session {
         subject: reference.description)
     }
     row.isOwner = membership.isOwner
-    if let end = membership.leftSeq { (row.isMember, row.lastSeq) = (false, end) }
+    row.leftSeq = membership.leftSeq
     return row
   }
 
   private func anyConversation(_ reference: ConversationReference) throws -> Conversations.Row? {
     switch reference {
     case .direct(let handle):
-      return try store.conversations.direct(me, userKey(Handle(typed: handle)))
+      return try store.conversations.direct(me, userKey(handle))
     case .title(let title):
       // The user's own names take precedence over titles, which others can change.
       if let row = try store.conversations.row(ownName: title, of: me) { return row }
@@ -92,7 +92,7 @@ extension Session {
   func seq(of reference: MessageReference, in row: Conversations.Row) throws -> Int {
     switch reference {
     case .id(let id):
-      if let place = try store.messages.place(of: id), place.conversation == row.key { return place.seq }
+      if let address = try store.messages.address(of: id), address.conversation == row.key { return address.seq }
       throw DMError(
         .unknownMessage, "there is no message '\(id)' in that conversation",
         subject: id.description, remedy: .listMessagesOfConversation)
@@ -110,9 +110,9 @@ extension Session {
           subject: String(number))
       }
       let seq = number
-      guard seq >= 1, seq <= row.lastSeq else {
+      guard seq >= 1, seq <= row.lastVisibleSeq else {
         throw DMError(
-          .unknownMessage, "there is no message '\(number)'; the conversation has \(row.lastSeq)",
+          .unknownMessage, "there is no message '\(number)'; the conversation has \(row.lastVisibleSeq)",
           subject: String(number))
       }
       return seq
@@ -121,24 +121,24 @@ extension Session {
 
   /// The conversation and number of a message of the user's conversations, found without a conversation from the
   /// context.
-  func find(_ reference: MessageReference) throws -> Messages.Place {
+  func find(_ reference: MessageReference) throws -> Messages.Address {
     switch reference {
     case .number(let number, in: let conversation?):
       let row = try find(conversation)
-      return Messages.Place(conversation: row.key, seq: try seq(of: .number(number, in: nil), in: row))
+      return Messages.Address(conversation: row.key, seq: try seq(of: .number(number, in: nil), in: row))
     case .number(let number, in: nil):
       throw DMError(
         .badReference, "'\(number)' alone names no message; write CONVERSATION:\(number)", subject: String(number))
     case .id(let id):
-      guard let place = try store.messages.place(of: id) else {
+      guard let address = try store.messages.address(of: id) else {
         throw DMError(.unknownMessage, "there is no message '\(id)'", subject: id.description, remedy: .listMessages)
       }
-      guard try store.members.participates(me, in: place.conversation) else {
+      guard try store.members.participates(me, in: address.conversation) else {
         throw DMError(
           .notAllowed, "'\(handle)' is not in the conversation of the message '\(id)'", subject: id.description
         )
       }
-      return place
+      return address
     }
   }
 
@@ -150,11 +150,11 @@ extension Session {
   ) throws -> (row: Conversations.Row, message: Message) {
     var named = given
     if named == nil, case .number(_, in: let conversation?) = reference { named = try find(conversation) }
-    let place =
-      try named.map { Messages.Place(conversation: $0.key, seq: try seq(of: reference, in: $0)) }
+    let address =
+      try named.map { Messages.Address(conversation: $0.key, seq: try seq(of: reference, in: $0)) }
       ?? find(reference)
-    let row = try named ?? find(.id(store.conversations.id(place.conversation)))
-    if let message = try store.messages.seen(at: place, as: viewer ?? self.viewer) { return (row, message) }
+    let row = try named ?? find(.id(store.conversations.id(address.conversation)))
+    if let message = try store.messages.seen(at: address, as: viewer ?? self.viewer) { return (row, message) }
     throw DMError(
       .unknownMessage,
       "the message '\(reference)' is not there any more, or not for you",
@@ -165,7 +165,7 @@ extension Session {
   func resolved(_ ranges: [RangeReference], in row: Conversations.Row) throws -> [SeqRange] {
     // With a viewer without extras: tombstones are printed, but negative numbers do not count them.
     try ranges.compactMap { range in
-      try range.resolved(last: row.lastSeq) { try store.messages.end($0, of: row, as: viewer).seq }
+      try range.resolved(last: row.lastVisibleSeq) { try store.messages.end($0, of: row, as: viewer).seq }
     }
   }
 }

@@ -17,7 +17,7 @@ extension Session {
     func refuse(_ reason: String) -> DMError {
       DMError(.notAllowed, reason, subject: row.typed)
     }
-    guard row.isMember else {
+    guard row.leftSeq == nil else {
       throw refuse(
         "'\(handle)' has left the conversation '\(row.typed)' and can only read; ask somebody in it to add you"
       )

@@ -1,5 +1,5 @@
 extension Session {
-  func unknownUser(_ handle: String) throws -> DMError { try messenger.unknownUser(handle, store, knownTo: me) }
+  func unknownUser(_ handle: Handle) throws -> DMError { try messenger.unknownUser(handle, store, knownTo: me) }
 
   /// The error for a group that does not exist.
   func unknownGroup(_ title: String) throws -> DMError {
@@ -14,9 +14,10 @@ extension Messenger {
   /// The error for a handle that is not the handle of a user.
   ///
   /// - Parameter user: the user who typed it; nil if they have no key yet.
-  func unknownUser(_ handle: String, _ store: Store, knownTo user: UserKey? = nil) throws -> DMError {
-    if let fault = Handle.fault(in: handle) {
-      return DMError(.unknownUser, "'\(handle)' is not a user: as a handle \(fault)", subject: handle)
+  func unknownUser(_ handle: Handle, _ store: Store, knownTo user: UserKey? = nil) throws -> DMError {
+    let handle = handle.description
+    if let problem = Handle.problem(with: handle) {
+      return DMError(.unknownUser, "'\(handle)' is not a user: as a handle \(problem)", subject: handle)
     }
     if RangeReference(handle) != nil, Int(handle) == nil {
       return DMError(.unknownUser, "'\(handle)' is not a user; a range follows a conversation", subject: handle)

@@ -180,8 +180,10 @@ extension ConsumerLine {
   /// - Throws: `malformed_line`, `invalid_utf8`, `bad_field`, `missing_field` when it says nothing at all.
   package init(line: ArraySlice<UInt8>) throws {
     self = try InputLine.read(line) { line in
-      let ack = try line.text("ack")
+      let nonce: String? = if case .string(let text)? = line.object["nonce"] { text } else { nil }
+      var ack: Cursor?
       do {
+        ack = try line.text("ack").map(Cursor.init)
         let marks = try line.marks()
         // A null `ack` answers an event without a cursor, which needs no acknowledgement.
         let isAlone = line.object["ack"] != nil && !line.has("conversation") || marks != nil
@@ -190,7 +192,6 @@ extension ConsumerLine {
         }
         return ConsumerLine(.success(try Outgoing(line)), acknowledges: ack, marks: marks)
       } catch let error as DMError {
-        let nonce: String? = if case .string(let text)? = line.object["nonce"] { text } else { nil }
         return ConsumerLine(.failure(error.answering(nonce: nonce)), acknowledges: ack)
       }
     }

@@ -20,12 +20,12 @@ package final class StatementCache {
   func prepare(_ sql: StaticString) throws(DMError) -> Statement {
     let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
     let key = Key.literal(sql)
-    let statement = if let known = take(key) { known } else { try compile(text) }
+    let statement = if let cached = take(key) { cached } else { try compile(text) }
     return Statement(handle: statement, keptAs: key, in: self)
   }
 
   func prepare(_ key: Key, _ sql: () -> String) throws(DMError) -> Statement {
-    let statement = if let known = take(key) { known } else { try compile(sql()) }
+    let statement = if let cached = take(key) { cached } else { try compile(sql()) }
     return Statement(handle: statement, keptAs: key, in: self)
   }
 

@@ -78,9 +78,9 @@ package struct Blocks {
   /// Linear in the messages that the user has not read.
   package func apply(of user: UserKey, in conversation: ConversationKey) throws {
     guard let row = try store.conversations.row(key: conversation),
-      let place = try store.members.membership(of: user, in: conversation)
+      let membership = try store.members.membership(of: user, in: conversation)
     else { return }
-    let all = 1...max(1, place.leftSeq ?? row.lastSeq)
+    let all = 1...max(1, membership.leftSeq ?? row.lastSeq)
     let unread = difference(
       of: all, minus: try store.readState.readRanges(of: user, in: conversation, overlapping: all))
     var blocked = 0

@@ -58,14 +58,14 @@ package struct Changes {
   }
 
   /// The first and the last change in the log; nil if the log is empty.
-  package func known() throws -> ClosedRange<Rev>? {
+  package func range() throws -> ClosedRange<Rev>? {
     var statement = try store.connection.prepare("SELECT min(rev), (SELECT max(rev) FROM change) FROM change")
     guard try statement.step(), !statement.isNull(0) else { return nil }
     return try statement.revs(0, 1)
   }
 
   /// Whether the change after `rev` is no longer in the log.
-  package static func isForgotten(after rev: Rev, of known: ClosedRange<Rev>) -> Bool { rev + 1 < known.lowerBound }
+  package static func isForgotten(after rev: Rev, of logged: ClosedRange<Rev>) -> Bool { rev + 1 < logged.lowerBound }
 
   // MARK: Reading
 
@@ -208,17 +208,17 @@ package struct Changes {
   /// Deletes the oldest changes, but none of the last 30 days, none that a consumer of the last 90 days still needs,
   /// and never the last one.
   package func prune(now: Timestamp) throws {
-    guard let known = try known() else { return }
+    guard let logged = try range() else { return }
     var oldest = try store.connection.prepare(
       """
       SELECT min(?1, ?2, coalesce((SELECT rev FROM change WHERE at >= ?3 AND rev <= ?2 ORDER BY rev LIMIT 1), ?2),
         coalesce((SELECT min(rev) + 1 FROM consumer WHERE used_at >= ?4), ?1))
       """)
-    oldest.bind(known.upperBound)
-    oldest.bind(known.lowerBound + 5 * Self.pruneInterval)
+    oldest.bind(logged.upperBound)
+    oldest.bind(logged.lowerBound + 5 * Self.pruneInterval)
     oldest.bind(now.microseconds - Self.changeLifetime)
     oldest.bind(now.microseconds - Self.consumerLifetime)
-    guard try oldest.step(), oldest.rev(0) > known.lowerBound else { return }
+    guard try oldest.step(), oldest.rev(0) > logged.lowerBound else { return }
     var delete = try store.connection.prepare("DELETE FROM change WHERE rev < ?")
     delete.bind(oldest.rev(0))
     try delete.run()

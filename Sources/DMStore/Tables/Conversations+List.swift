@@ -6,11 +6,9 @@ extension Conversations {
   /// A page of a user's conversations: pinned first, then newest activity.
   ///
   /// Costs in proportion to the page, plus the user's groups with more than 64 participants.
-  package func list(_ query: ListQuery, after cursor: PageCursor?, as viewer: Viewer)
-    throws -> [Conversation]
-  {
+  package func list(_ query: ListQuery, as viewer: Viewer) throws -> [Conversation] {
     if query.matching != nil { try store.connection.addFolding() }
-    var statement = try store.connection.prepare(text: Self.listSQL(query, paged: cursor != nil))
+    var statement = try store.connection.prepare(text: Self.listSQL(query, paged: query.after != nil))
     statement.bind(viewer.user)
     // The query counts messages as unread that have expired since the last write, so its limit could leave too few.
     let isLonger = try query.unreadOnly && viewer.hasPending
@@ -18,7 +16,7 @@ extension Conversations {
     statement.bind(query.matching)
     if let only = query.only {
       statement.bind(only)
-    } else if let cursor {
+    } else if let cursor = query.after {
       statement.bind(cursor.isPinned)
       statement.bind(cursor.lastActivity)
       statement.bind(cursor.conversation)
@@ -40,8 +38,8 @@ extension Conversations {
   package func unreadCount(_ query: ListQuery, as viewer: Viewer) throws -> Int {
     if try viewer.hasPending {
       var all = query
-      all.limit = nil
-      return try list(all, after: nil, as: viewer).reduce(0) { $0 + $1.unreadCount }
+      (all.limit, all.after) = (nil, nil)
+      return try list(all, as: viewer).reduce(0) { $0 + $1.unreadCount }
     }
     if query.matching != nil { try store.connection.addFolding() }
     var statement = try store.connection.prepare(

@@ -13,15 +13,18 @@ package struct Conversations {
     package let id: Identifier
     package let isGroup: Bool
     package let isImported: Bool
-    /// The number of the last message; for a user who has left, of the last that they may see.
+    /// The number of the last message.
     package var lastSeq: Int
+    /// The number of the last message before the acting user left; nil unless they have left.
+    package var leftSeq: Int? = nil
+    /// The number of the last message that the acting user may see.
+    package var lastVisibleSeq: Int { leftSeq ?? lastSeq }
     /// The lifetime of new messages in microseconds.
     package var expireAfter: Int64? = nil
     /// The reference that the user typed, for errors; nil if they typed none, so that errors name the UUID.
     package var reference: String? = nil
     package var typed: String { reference ?? id.description }
-    /// The role of the acting user.
-    package var isMember = true
+    /// Whether the acting user is an owner.
     package var isOwner = false
     /// The key of the last message that was inserted with this row in the current transaction.
     var newMessage: MessageKey? = nil
@@ -108,7 +111,7 @@ package struct Conversations {
   }
 
   package func id(_ key: ConversationKey) throws -> Identifier {
-    if let known = store.conversationIDs[key.number] { return known }
+    if let cached = store.conversationIDs[key.number] { return cached }
     var statement = try store.connection.prepare("SELECT uuid FROM conversation WHERE id = ?")
     statement.bind(key)
     let id = try statement.step() ? statement.identifier(0) : Identifier(high: 0, low: 0)

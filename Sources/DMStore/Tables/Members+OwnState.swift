@@ -75,7 +75,7 @@ extension Members {
   }
 
   /// Whether a user shares a conversation, of all or of some, with another user that they do not block.
-  package func sharesConversation(_ user: UserKey, _ other: String, among conversations: [ConversationKey]?) throws
+  package func sharesConversation(_ user: UserKey, _ other: Handle, among conversations: [ConversationKey]?) throws
     -> Bool
   {
     var statement = try store.connection.prepare(
@@ -85,7 +85,7 @@ extension Members {
       WHERE u.handle = ?2 AND NOT EXISTS (SELECT 1 FROM block WHERE user = ?1 AND blocked = u.id) AND (?3 IS NULL OR p.conversation IN (SELECT value FROM json_each(?3))) LIMIT 1
       """)
     statement.bind(user)
-    statement.bind(other)
+    statement.bind(other.description)
     statement.bind(conversations.map(jsonArray))
     return try statement.step()
   }

@@ -47,14 +47,14 @@ package struct Mentions {
 
   /// Replaces the users that a message mentions, and updates the counts of those who have not read it.
   func set(_ users: [UserKey], of message: Messages.Row) throws {
-    let seqs = message.place.seq...message.place.seq
-    let conversation = message.place.conversation
+    let seqs = message.address.seq...message.address.seq
+    let conversation = message.address.conversation
     let before = try message.mentions.compactMap(store.users.key)
     for user in Set(before).union(users).sorted() {
       if before.contains(user) == users.contains(user) { continue }
       let isUnread = try store.readState.readRanges(of: user, in: conversation, overlapping: seqs).isEmpty
       if users.contains(user) {
-        try insert(of: user, in: conversation, message.place.seq)
+        try insert(of: user, in: conversation, message.address.seq)
         if isUnread { try countNew(of: user, by: message.sender, in: conversation) }
         continue
       }
@@ -68,7 +68,7 @@ package struct Mentions {
       var delete = try store.connection.prepare("DELETE FROM mention WHERE conversation = ? AND user = ? AND seq = ?")
       delete.bind(conversation)
       delete.bind(user)
-      delete.bind(message.place.seq)
+      delete.bind(message.address.seq)
       try delete.run()
     }
     let names = try users.map { try store.users.handle($0).description }.joined(separator: " ")

@@ -8,28 +8,28 @@ extension Messages {
   /// A message as stored, without a check of who may see it.
   package struct Row {
     let key: MessageKey
-    let place: Place
+    let address: Address
     let sender: UserKey
     let text: String?
-    let mentions: [String]
+    let mentions: [Handle]
   }
 
-  package func row(at place: Place) throws -> Row? {
+  package func row(at address: Address) throws -> Row? {
     var statement = try store.connection.prepare(
       "SELECT id, sender, text, mentions FROM message WHERE conversation = ? AND seq = ?")
-    statement.bind(place.conversation)
-    statement.bind(place.seq)
+    statement.bind(address.conversation)
+    statement.bind(address.seq)
     guard try statement.step() else { return nil }
     return Row(
-      key: statement.messageKey(0), place: place, sender: statement.userKey(1), text: statement.optionalText(2),
-      mentions: statement.text(3).utf8.split(separator: 0x20).map { String(Substring($0)) })
+      key: statement.messageKey(0), address: address, sender: statement.userKey(1), text: statement.optionalText(2),
+      mentions: statement.text(3).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) })
   }
 
   /// Turns a message into a tombstone: its text is overwritten, and it no longer counts as unread.
   ///
   /// Linear in the participants, above all in those who have not read it.
   package func makeTombstone(of message: Row, at time: Timestamp) throws {
-    let (conversation, seq) = (message.place.conversation, message.place.seq)
+    let (conversation, seq) = (message.address.conversation, message.address.seq)
     for user in try store.readState.unreadBy(seq, in: conversation) {
       _ = try store.readState.markRead(seq...seq, by: user, in: conversation)
     }
@@ -101,8 +101,8 @@ extension Messages {
     var count = 0
     for message in try expiredMessages(now: now, limit: Self.expiryBatch.count)
     where count == 0 || monotonicMicroseconds() < end {
-      let place = Place(conversation: message.conversation, seq: message.seq)
-      if let stored = try row(at: place) { try makeTombstone(of: stored, at: message.at) }
+      let address = Address(conversation: message.conversation, seq: message.seq)
+      if let stored = try row(at: address) { try makeTombstone(of: stored, at: message.at) }
       count += 1
     }
     return count
@@ -121,8 +121,8 @@ extension Messages {
     }
     try store.mentions.set(users, of: message)
     try store.writeDigest(of: message.key, in: .message)
-    let seqs = message.place.seq...message.place.seq
+    let seqs = message.address.seq...message.address.seq
     try store.changes.append(
-      .edited, conversation: message.place.conversation, user: message.sender, seqs: seqs, at: time)
+      .edited, conversation: message.address.conversation, user: message.sender, seqs: seqs, at: time)
   }
 }

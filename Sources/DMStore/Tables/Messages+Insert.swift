@@ -54,7 +54,7 @@ extension Messages {
     // Announcements and imported messages ignore the conversation's lifetime.
     let lifetime = message.lifetime ?? (message.systemKind == nil && message.at == nil ? row.expireAfter : nil)
     let expiresAt = lifetime.map { Timestamp(microseconds: now.microseconds + $0) }
-    let key = try insertRow(message, id, Place(conversation: row.key, seq: seq), at: time, expiresAt)
+    let key = try insertRow(message, id, Address(conversation: row.key, seq: seq), at: time, expiresAt)
     row.lastSeq = seq
     row.newMessage = key
     row.lastActivity = time
@@ -71,14 +71,14 @@ extension Messages {
   }
 
   private func insertRow(
-    _ message: NewMessage, _ id: Identifier, _ place: Place, at time: Timestamp, _ expiresAt: Timestamp?
+    _ message: NewMessage, _ id: Identifier, _ address: Address, at time: Timestamp, _ expiresAt: Timestamp?
   ) throws -> MessageKey {
     let mentions = message.mentions.isEmpty ? nil : try message.mentions.map { try store.users.handle($0).description }
     let names = mentions?.joined(separator: " ")
     var insert = try DigestedInsert(
       into: .message, as: "insert message", unsealed: "attachment_count", store.connection)
-    insert.add(place.conversation.number)
-    insert.add(Int64(place.seq))
+    insert.add(address.conversation.number)
+    insert.add(Int64(address.seq))
     insert.add(message.sender.number)
     insert.add(time.microseconds)
     insert.add(nil as Int64?)  // edited_at

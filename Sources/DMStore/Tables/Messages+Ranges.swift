@@ -41,24 +41,24 @@ extension Messages {
     statement.bind(conversation)
     statement.bind(seqs.lowerBound)
     statement.bind(seqs.upperBound)
-    var places: [UserKey: Int] = [:]
+    var indices: [UserKey: Int] = [:]
     var found: [(sender: UserKey, first: Int, seqs: [SeqRange])] = []
     while try statement.step() {
       let (seq, sender) = (statement.int(0), statement.userKey(1))
       if sender == other || only.map({ $0 != sender }) == true { continue }
-      let place = places[sender] ?? found.count
-      if place == found.count {
+      let index = indices[sender] ?? found.count
+      if index == found.count {
         found.append((sender, seq, []))
-        places[sender] = place
+        indices[sender] = index
       }
       guard
         try viewer.sees(
           seq, in: conversation, from: sender, isGone: statement.bool(2), expiresAt: statement.optionalTimestamp(3))
       else { continue }
-      if let last = found[place].seqs.last, last.upperBound + 1 == seq {
-        found[place].seqs[found[place].seqs.count - 1] = last.lowerBound...seq
+      if let last = found[index].seqs.last, last.upperBound + 1 == seq {
+        found[index].seqs[found[index].seqs.count - 1] = last.lowerBound...seq
       } else {
-        found[place].seqs.append(seq...seq)
+        found[index].seqs.append(seq...seq)
       }
     }
     return found

@@ -146,8 +146,8 @@ extension Messages {
   ///
   /// Linear in `count` and in the messages after that one which the user does not see.
   package func end(_ count: Int, of row: Conversations.Row, as viewer: Viewer) throws -> (seq: Int?, count: Int) {
-    guard row.lastSeq > 0 else { return (nil, 0) }
-    let start = try start(ofNewest: count, in: 1...row.lastSeq, of: row.key, as: viewer)
+    guard row.lastVisibleSeq > 0 else { return (nil, 0) }
+    let start = try start(ofNewest: count, in: 1...row.lastVisibleSeq, of: row.key, as: viewer)
     return (start.count == count ? start.seq : nil, start.count)
   }
 
@@ -157,10 +157,10 @@ extension Messages {
     return MessageKey(number: try statement.step() ? statement.int64(0) : 0)
   }
 
-  package func time(of place: Place) throws -> Timestamp {
+  package func time(of address: Address) throws -> Timestamp {
     var statement = try store.connection.prepare("SELECT created_at FROM message WHERE conversation = ? AND seq = ?")
-    statement.bind(place.conversation)
-    statement.bind(place.seq)
+    statement.bind(address.conversation)
+    statement.bind(address.seq)
     return try statement.step() ? statement.timestamp(0) : .now
   }
 }

@@ -8,14 +8,14 @@ package struct Messages {
   let store: Store
 
   /// The conversation and number of a message by its key.
-  package func place(ofMessage key: MessageKey) throws -> Place? {
+  package func address(of key: MessageKey) throws -> Address? {
     var statement = try store.connection.prepare("SELECT conversation, seq FROM message WHERE id = ?")
     statement.bind(key)
-    return try statement.step() ? Place(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
+    return try statement.step() ? Address(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
   }
 
   /// The numbers of the messages of a conversation that have attachments, the newest first.
-  package func placesOfAttachments(in conversation: ConversationKey) throws -> [Int] {
+  package func seqsWithAttachments(in conversation: ConversationKey) throws -> [Int] {
     var statement = try store.connection.prepare(
       "SELECT seq FROM message WHERE conversation = ? AND attachment_count > 0 ORDER BY seq DESC")
     statement.bind(conversation)
@@ -124,7 +124,7 @@ package struct Messages {
   }
 
   /// The conversation and the number of a message.
-  package struct Place: Equatable {
+  package struct Address: Equatable {
     package let conversation: ConversationKey
     package let seq: Int
 
@@ -134,16 +134,16 @@ package struct Messages {
     }
   }
 
-  package func place(of id: Identifier) throws -> Place? {
+  package func address(of id: Identifier) throws -> Address? {
     var statement = try store.connection.prepare("SELECT conversation, seq FROM message WHERE uuid = ?")
     statement.bind(id)
-    return try statement.step() ? Place(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
+    return try statement.step() ? Address(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
   }
 
-  package func identifier(of place: Place) throws -> Identifier? {
+  package func identifier(of address: Address) throws -> Identifier? {
     var statement = try store.connection.prepare("SELECT uuid FROM message WHERE conversation = ? AND seq = ?")
-    statement.bind(place.conversation)
-    statement.bind(place.seq)
+    statement.bind(address.conversation)
+    statement.bind(address.seq)
     return try statement.step() ? statement.identifier(0) : nil
   }
 
@@ -151,32 +151,33 @@ package struct Messages {
   ///
   /// - Throws: `store_damaged` if it is missing.
   package func checkEnd(of row: Conversations.Row) throws {
-    guard row.lastSeq > 0, try identifier(of: Place(conversation: row.key, seq: row.lastSeq)) == nil else { return }
+    guard row.lastVisibleSeq > 0, try identifier(of: Address(conversation: row.key, seq: row.lastVisibleSeq)) == nil
+    else { return }
     throw DMError(
       .storeDamaged,
-      "the conversation '\(row.typed)' does not have its last message, number \(row.lastSeq)",
+      "the conversation '\(row.typed)' does not have its last message, number \(row.lastVisibleSeq)",
       subject: row.typed, remedy: .repair)
   }
 
-  package func seen(at place: Place, as viewer: Viewer) throws -> Message? {
-    try seen(in: place.conversation, place.seq...place.seq, as: viewer).first
+  package func seen(at address: Address, as viewer: Viewer) throws -> Message? {
+    try seen(in: address.conversation, address.seq...address.seq, as: viewer).first
   }
 
   /// Finds a message by its nonce.
   ///
   /// The plus keeps SQLite from reading the conversation by number instead (sqlite.org/optoverview.html, section 4).
-  static let placeOfNonce: StaticString = """
+  static let addressOfNonce: StaticString = """
     SELECT seq FROM message WHERE conversation = ?1 AND nonce = ?2 AND (?3 IS NULL OR sender = ?3)
     ORDER BY +seq DESC LIMIT 1
     """
 
   /// The message of a sender that has a nonce; without a sender, the newest message that has it.
-  package func place(of nonce: String, from sender: UserKey?, in conversation: ConversationKey) throws -> Place? {
-    var statement = try store.connection.prepare(Self.placeOfNonce)
+  package func address(of nonce: String, from sender: UserKey?, in conversation: ConversationKey) throws -> Address? {
+    var statement = try store.connection.prepare(Self.addressOfNonce)
     statement.bind(conversation)
     statement.bind(nonce)
     statement.bind(sender)
-    return try statement.step() ? Place(conversation: conversation, seq: statement.int(0)) : nil
+    return try statement.step() ? Address(conversation: conversation, seq: statement.int(0)) : nil
   }
 
   /// The messages of a range that a user sees.
@@ -202,13 +203,13 @@ package struct Messages {
   ///
   /// Linear in the later messages that the user does not see, except those hidden in ranges.
   func newestMessage(in conversation: ConversationKey, upTo seq: Int, as viewer: Viewer) throws -> Message? {
-    var place: Int? = seq
-    while let end = place {
+    var next: Int? = seq
+    while let end = next {
       if let stretch = try viewer.hiddenRange(around: end, in: conversation) {
-        place = stretch.lowerBound > 1 ? min(end, stretch.lowerBound) - 1 : nil
+        next = stretch.lowerBound > 1 ? min(end, stretch.lowerBound) - 1 : nil
         continue
       }
-      place = nil
+      next = nil
       var statement = try store.connection.prepare(
         as: "newest",
         """
@@ -217,9 +218,9 @@ package struct Messages {
         """)
       statement.bind(conversation)
       statement.bind(end)
-      while place == nil, try statement.step() {
+      while next == nil, try statement.step() {
         if let message = try message(statement, from: 0, as: viewer) { return message }
-        if try viewer.hiddenRange(around: statement.int(2), in: conversation) != nil { place = statement.int(2) }
+        if try viewer.hiddenRange(around: statement.int(2), in: conversation) != nil { next = statement.int(2) }
       }
     }
     return nil
@@ -235,7 +236,7 @@ package struct Messages {
       var statement = try store.connection.prepare(
         "SELECT seq FROM message WHERE conversation = ? AND seq <= ? AND created_at >= ? ORDER BY seq")
       statement.bind(row.key)
-      statement.bind(row.lastSeq)
+      statement.bind(row.lastVisibleSeq)
       statement.bind(time)
       var found: [Int] = []
       while try statement.step() { found.append(statement.int(0)) }
@@ -249,11 +250,13 @@ package struct Messages {
     var statement = try store.connection.prepare(
       "SELECT conversation, seq FROM message INDEXED BY message_created WHERE created_at >= ?")
     statement.bind(time)
-    var (seqs, left): ([Int], Int) = ([], row.lastSeq)
+    var (seqs, left): ([Int], Int) = ([], row.lastVisibleSeq)
     while try statement.step() {
       left -= 1
       if left < 0 { return nil }
-      if statement.conversationKey(0) == row.key, statement.int(1) <= row.lastSeq { seqs.append(statement.int(1)) }
+      if statement.conversationKey(0) == row.key, statement.int(1) <= row.lastVisibleSeq {
+        seqs.append(statement.int(1))
+      }
     }
     return seqs.sorted()
   }

@@ -56,8 +56,8 @@ package struct Reactions {
       "UPDATE message SET reaction_count = (SELECT count(*) FROM reaction WHERE message = ?1) WHERE id = ?1")
     count.bind(message.key)
     try count.run()
-    let seqs = message.place.seq...message.place.seq
-    try store.changes.append(.reaction, conversation: message.place.conversation, user: user, seqs: seqs, at: time)
+    let seqs = message.address.seq...message.address.seq
+    try store.changes.append(.reaction, conversation: message.address.conversation, user: user, seqs: seqs, at: time)
     return true
   }
 }

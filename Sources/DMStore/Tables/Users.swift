@@ -31,14 +31,14 @@ package struct Users {
   }
 
   /// The key of a user; nil if no user has that handle.
-  package func key(_ handle: String) throws -> UserKey? {
+  package func key(_ handle: Handle) throws -> UserKey? {
     var statement = try store.connection.prepare("SELECT id FROM user WHERE handle = ?")
-    statement.bind(handle)
+    statement.bind(handle.description)
     return try statement.step() ? statement.userKey(0) : nil
   }
 
   package func handle(_ key: UserKey) throws -> Handle {
-    if let known = store.handles[key.number] { return known }
+    if let cached = store.handles[key.number] { return cached }
     var statement = try store.connection.prepare("SELECT handle FROM user WHERE id = ?")
     statement.bind(key)
     let handle = Handle(stored: try statement.step() ? statement.text(0) : "")
@@ -51,10 +51,10 @@ package struct Users {
     return try statement.step()
   }
 
-  package func user(_ handle: String) throws -> User? {
+  package func user(_ handle: Handle) throws -> User? {
     var statement = try store.connection.prepare(
       as: "user", "SELECT \(Self.columns) FROM user WHERE handle = ?")
-    statement.bind(handle)
+    statement.bind(handle.description)
     return try statement.step() ? Self.user(statement) : nil
   }
 
@@ -69,7 +69,7 @@ package struct Users {
   package func users(after handle: String, limit: Int) throws -> [User] {
     var statement = try store.connection.prepare(
       as: "users", "SELECT \(Self.columns) FROM user WHERE handle > ? ORDER BY handle LIMIT ?")
-    statement.bind(handle)
+    statement.bind(handle.description)
     statement.bind(limit)
     var users: [User] = []
     while try statement.step() { users.append(Self.user(statement)) }

@@ -171,7 +171,7 @@ struct FollowerKindsTests {
     let follower = try Follower(alice, EventQuery([.direct("bob")], from: .start))
     _ = try follower.untilCaughtUp()
     // What concerned others is behind it.
-    #expect(try EventQuery.Start.cursor(follower.cursor.description) == alice.here())
+    #expect(try EventQuery.Start.cursor(follower.cursor) == alice.here())
     try bob.say("hi", to: "alice")
     #expect(try follower.until("1 bob: hi") == ["1 bob: hi"])
   }

@@ -36,7 +36,7 @@ struct FollowerPropertyTests {
     var random: SplitMix64
     var watchers: [Watcher] = []
     /// Cursors that were told, each with the number of entries that are before it.
-    var cursors: [(text: String, place: Int)] = []
+    var cursors: [(cursor: Cursor, place: Int)] = []
     var log: [String] = []
 
     init(seed: UInt64) throws {
@@ -54,7 +54,7 @@ struct FollowerPropertyTests {
       model.create(2, by: "bob")
       for user in users {
         let pairs = [["alice", "bob"], ["carol", "dave"]].map { pair in
-          pair.contains(user) ? pair.first { $0 != user }.map(ConversationReference.direct) : nil
+          pair.contains(user) ? pair.first { $0 != user }.map { ConversationReference.direct(Handle(typed: $0)) } : nil
         }
         references[user] = [.id(all), user == "alice" ? nil : .id(some)] + pairs
       }
@@ -143,14 +143,14 @@ struct FollowerPropertyTests {
     var query = EventQuery(try (named ?? []).map { try run.reference($0, user) })
     (query.kinds, query.othersOnly) = (kinds, filter.othersOnly)
     (query.marksDelivered, query.signalsPresence) = (false, false)
-    query.isCaughtUp = run.random.chance(30)
+    query.beginsCaughtUp = run.random.chance(30)
     var place = run.model.entries.count
     switch run.random.below(run.cursors.isEmpty ? 2 : 6) {
     case 0: query.start = .now
     case 1: (query.start, place) = (.start, 0)
     default:
       let cursor = run.cursors[run.random.below(run.cursors.count)]
-      (query.start, place) = (.cursor(cursor.text), cursor.place)
+      (query.start, place) = (.cursor(cursor.cursor), cursor.place)
     }
     // With a connection of its own, or that of the act.
     let messenger = try run.random.chance(50) ? run.messenger(user) : run.store.messenger(user)
@@ -167,7 +167,7 @@ struct FollowerPropertyTests {
     let end = try run.messenger(filter.user).here()
     let deadline = monotonicMicroseconds() + patience
     var events: [MessagingEvent] = []
-    while .cursor(follower.cursor.description) != end, monotonicMicroseconds() < deadline {
+    while .cursor(follower.cursor) != end, monotonicMicroseconds() < deadline {
       events += try #require(try follower.next(within: .microseconds(20_000)))
     }
     events = events.filter { if case .caughtUp = $0 { false } else { true } }
@@ -181,7 +181,7 @@ struct FollowerPropertyTests {
     for (index, event) in events.enumerated() {
       count += texts(of: event, run).count
       if !event.isStatus || index + 1 == events.count || !events[index + 1].isStatus {
-        run.cursors.append((try #require(event.cursor).description, expected[count - 1] + 1))
+        run.cursors.append((try #require(event.cursor), expected[count - 1] + 1))
       }
       switch event {
       case .message(let message, _): watcher.statuses["\(message.conversationID):\(message.number)"] = message.status
@@ -190,7 +190,7 @@ struct FollowerPropertyTests {
       default: break
       }
     }
-    run.cursors.append((follower.cursor.description, watcher.place))
+    run.cursors.append((follower.cursor, watcher.place))
     let cursors = events.compactMap(\.cursor) + [follower.cursor]
     #expect(zip(cursors, cursors.dropFirst()).allSatisfy { $0 <= $1 }, run.comment)
   }

@@ -124,7 +124,7 @@ struct FollowerTests {
     // Of others' business: it moves the place and tells nothing else.
     try bob.say("aside", to: "carol")
     let here = try alice.here()
-    let events = try follower.until { here == .cursor($0.cursor?.description ?? "") }
+    let events = try follower.until { event in event.cursor.map { here == .cursor($0) } ?? false }
     #expect(events.allSatisfy { $0.summary == "heartbeat" })
     try bob.say("hi", to: "alice")
     let told = try follower.until("1 bob: hi")

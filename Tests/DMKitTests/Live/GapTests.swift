@@ -79,7 +79,7 @@ struct GapTests {
     consumer.follows = false
     let events = try Follower(bob, consumer).rest()
     let third = try #require(events[2].cursor)
-    _ = try bob.acknowledge(third.description, for: "bot")
+    _ = try bob.acknowledge(third, for: "bot")
     try age(store, upTo: last(store), days: 400)
     try prune(alice)
     #expect(try first(store) == third.position.rev + 1)
@@ -104,9 +104,9 @@ struct GapTests {
     #expect(try first(store) == 8)
   }
 
-  private func cursor(_ rev: Rev, _ store: TemporaryStore) throws -> String {
+  private func cursor(_ rev: Rev, _ store: TemporaryStore) throws -> Cursor {
     let opened = try #require(try store.messenger("bob").existingStore())
-    return Cursor(store: try opened.uuid(), Cursor.Position(rev: rev)).description
+    return Cursor(store: try opened.uuid(), Cursor.Position(rev: rev))
   }
 
   @Test func `at one time no more are forgotten than a write has time for`() throws {
@@ -141,7 +141,7 @@ struct GapTests {
     let place = try #require(all[4].cursor)
     try age(store, upTo: try #require(all[9].cursor).position.rev, days: 31)
     try prune(alice)
-    let told = try bob.told(query(.cursor(place.description)))
+    let told = try bob.told(query(.cursor(place)))
     guard case .gap(let from, let to)? = told.first else {
       Issue.record("no gap but \(told.map(\.summary))")
       return
@@ -149,9 +149,9 @@ struct GapTests {
     #expect(from == place)
     #expect(to == all[9].cursor)
     #expect(told.dropFirst() == all.dropFirst(10))
-    #expect(try bob.told(query(.cursor(to.description))) == Array(all.dropFirst(10)))
+    #expect(try bob.told(query(.cursor(to))) == Array(all.dropFirst(10)))
     // A follower that was told the last of what is forgotten misses nothing.
-    #expect(try bob.told(query(.cursor(try #require(all[10].cursor).description))) == Array(all.dropFirst(11)))
+    #expect(try bob.told(query(.cursor(try #require(all[10].cursor)))) == Array(all.dropFirst(11)))
   }
 
   @Test func `from the start is from the oldest that is known, without a gap`() throws {
@@ -172,7 +172,7 @@ struct GapTests {
     try age(store, upTo: last(store), days: 31)
     try alice.say("x", to: "bob")
     try prune(alice)
-    updates.start = .cursor(half.description)
+    updates.start = .cursor(half)
     #expect(try alice.told(updates).map(\.summary) == ["gap"])
   }
 
@@ -198,8 +198,8 @@ struct GapTests {
       Issue.record("no gap but \(told.map(\.summary))")
       return
     }
-    #expect(from.description == before)
-    #expect(to.description == next)
+    #expect(from == before)
+    #expect(to == next)
     #expect(try !bob.told(query(.cursor(next))).map(\.summary).contains("gap"))
   }
 
@@ -210,7 +210,7 @@ struct GapTests {
     consumer.consumer = "bot"
     consumer.follows = false
     let cursors = try Follower(bob, consumer).rest().compactMap(\.cursor)
-    _ = try bob.acknowledge(cursors[2].description, for: "bot")
+    _ = try bob.acknowledge(cursors[2], for: "bot")
     try age(store, upTo: cursors[9].position.rev, days: 100)
     try store.execute("UPDATE consumer SET used_at = \(Timestamp.now.microseconds - 91 * Self.day)")
     try prune(alice)
@@ -240,7 +240,7 @@ struct GapTests {
     let told = try Follower(bob, consumer).rest()
     #expect(told.first == .gap(from: place, to: next))
     #expect(told.map(\.summary) == ["gap"] + (11...20).map { "\($0) alice: \($0)" } + ["caught up"])
-    _ = try bob.acknowledge(next.description, for: "bot")
+    _ = try bob.acknowledge(next, for: "bot")
     consumer.acceptsGap = false
     #expect(try Follower(bob, consumer).rest() == Array(told.dropFirst()))
   }
@@ -249,13 +249,13 @@ struct GapTests {
     let (store, consumer, bob, _, next) = try lateConsumer()
     func warnings() throws -> [Consumer.Warning?] { try store.upkeep.statistics().consumers.map(\.warning) }
     #expect(try warnings() == [.gap])
-    _ = try bob.acknowledge(next.description, for: "bot")
+    _ = try bob.acknowledge(next, for: "bot")
     #expect(try warnings() == [nil])
     try age(store, upTo: next.position.rev + 1, days: 29)
     #expect(try warnings() == [nil])
     try age(store, upTo: next.position.rev + 1, days: 31)
     #expect(try warnings() == [.late])
-    _ = try bob.acknowledge(Follower(bob, consumer).rest().last?.cursor?.description ?? "", for: "bot")
+    _ = try bob.acknowledge(#require(Follower(bob, consumer).rest().last?.cursor), for: "bot")
     #expect(try warnings() == [nil])
   }
 }

@@ -86,7 +86,7 @@ struct AttachmentsTests {
     let store = try TemporaryStore()
     let one = try store.prepared("one")
     let sent = try store.messenger("alice").sendToAll(
-      ["bob", "carol"].map { try Outgoing(to: .direct($0), text: "", attachments: [one.id]) })
+      (["bob", "carol"] as [Handle]).map { try Outgoing(to: .direct($0), text: "", attachments: [one.id]) })
     #expect(sent.flatMap { $0.message.attachments }.map(\.sha256) == [one.sha256, one.sha256])
     #expect(Set(sent.flatMap { $0.message.attachments }.map(\.id)).count == 2)
   }

@@ -11,7 +11,7 @@ struct ConsumerLinesTests {
     let store: TemporaryStore
     let alice: Messenger
     let bob: Messenger
-    let cursors: [String]
+    let cursors: [Cursor]
 
     init(_ texts: [String] = ["one", "two", "three"]) throws {
       store = try TemporaryStore()
@@ -20,7 +20,7 @@ struct ConsumerLinesTests {
       for text in texts { try alice.say(text, to: "bob") }
       var query = EventQuery(from: .start)
       (query.kinds, query.consumer, query.follows, query.marksDelivered) = ([.message], "bot", false, false)
-      cursors = try Follower(bob, query).rest().dropLast().map { try #require($0.cursor).description }
+      cursors = try Follower(bob, query).rest().dropLast().map { try #require($0.cursor) }
     }
 
     func line(
@@ -43,13 +43,13 @@ struct ConsumerLinesTests {
         case .success(.message(let message)):
           "\(message.number) \(message.text ?? "")\(message.isDuplicate ? " again" : "")"
         case .success(.acknowledged(let answer)):
-          "ack \(cursors.firstIndex(of: answer.cursor.description).map(String.init) ?? "?") of \(answer.consumer)"
+          "ack \(cursors.firstIndex(of: answer.cursor).map(String.init) ?? "?") of \(answer.consumer)"
         case .failure(let error): error.code.rawValue
         }
       }
     }
 
-    var place: Int? { get throws { cursors.firstIndex(of: try bob.consumers()[0].cursor.description) } }
+    var place: Int? { get throws { cursors.firstIndex(of: try bob.consumers()[0].cursor) } }
     var skipped: Int { get throws { try bob.consumers()[0].skippedCount } }
     var said: [String?] { get throws { try alice.everything(in: "bob").dropFirst(cursors.count).map(\.text) } }
   }
@@ -147,7 +147,7 @@ struct ConsumerLinesTests {
 
   @Test func `a bad cursor ends the run, too, and its message is not sent`() throws {
     let bot = try Bot()
-    let line = ConsumerLine(.success(try Outgoing(to: .direct("alice"), text: "x")), acknowledges: "nonsense")
+    let line = ConsumerLine(.success(try Outgoing(to: .direct("alice"), text: "x")), acknowledges: .ofAnotherStore)
     #expect(try bot.send([bot.line("a", ack: 0), line, bot.line("b", ack: 1)]) == ["4 a", "bad_cursor"])
     #expect(try bot.said == ["a"])
   }
@@ -175,7 +175,7 @@ struct ConsumerLinesTests {
 
   @Test func `a bad cursor that is passed over acknowledges nothing`() throws {
     let bot = try Bot()
-    let line = ConsumerLine(.success(try Outgoing(to: .direct("alice"), text: "x")), acknowledges: "nonsense")
+    let line = ConsumerLine(.success(try Outgoing(to: .direct("alice"), text: "x")), acknowledges: .ofAnotherStore)
     #expect(try bot.send([line, bot.line("a", ack: 0)], skips: true) == ["bad_cursor", "4 a"])
     #expect(try bot.place == 0)
     #expect(try bot.skipped == 1)

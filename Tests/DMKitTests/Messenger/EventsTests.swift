@@ -113,7 +113,7 @@ struct EventsTests {
 
   @Test func `an error is thrown by the iteration, and then it is over`() async throws {
     let store = try store(1)
-    let events = try store.messenger("bob").events(query(.cursor("nonsense")))
+    let events = try store.messenger("bob").events(query(.cursor(.ofAnotherStore)))
     var iterator = events.makeAsyncIterator()
     do {
       _ = try await iterator.next()
@@ -182,7 +182,7 @@ struct EventsTests {
           for await _ in caughtUp {}
           task.cancel()
           try await task.value
-          var broken = bob.events(tests.query(.cursor("nonsense"))).makeAsyncIterator()
+          var broken = bob.events(tests.query(.cursor(.ofAnotherStore))).makeAsyncIterator()
           await #expect(throws: DMError.self) { try await broken.next() }
         }
         let before = try EventsTests.descriptors()

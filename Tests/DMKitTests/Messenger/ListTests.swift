@@ -117,16 +117,10 @@ struct ListTests {
     #expect(try alice.conversation(.direct("bob")).unreadCount == 0)
   }
 
-  @Test(arguments: ["", "p", "garbage"])
-  func `a cursor that is none is refused`(_ cursor: String) throws {
-    let store = try TemporaryStore()
-    #expect(try code { try list(store.messenger("alice")) { $0.after = cursor } } == .badCursor)
-  }
-
   @Test func `a cursor of another store is refused`() throws {
     let (store, other) = (try TemporaryStore(), try TemporaryStore())
     try other.messenger("alice").say("hi", to: "bob")
     let cursor = try #require(try other.messenger("alice").conversations().first?.pageCursor)
-    #expect(try code { try list(store.messenger("alice")) { $0.after = cursor.description } } == .badCursor)
+    #expect(try code { try list(store.messenger("alice")) { $0.after = cursor } } == .badCursor)
   }
 }

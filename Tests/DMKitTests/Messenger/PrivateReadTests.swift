@@ -96,7 +96,7 @@ struct PrivateReadTests {
     _ = try bob.change(.muted(for: nil), in: [.direct("carol")])
     var options = Messenger.MarkOptions()
     options.isDryRun = true
-    func marked(_ except: [String] = [], muted: Bool? = nil) throws -> [String?] {
+    func marked(_ except: [Handle] = [], muted: Bool? = nil) throws -> [String?] {
       try bob.markReadEverywhere(
         .all, options, except: except.map { .direct($0) }, muted: muted
       ).map(\.conversationTitle)

@@ -113,7 +113,7 @@ extension RandomActs {
     var right = try expected(from: watcher.place, to: watcher.user)
     var told: [MessagingEvent] = []
     let deadline = monotonicMicroseconds() + patience
-    while try .cursor(follower.cursor.description) != messengers[watcher.user].here(),
+    while try .cursor(follower.cursor) != messengers[watcher.user].here(),
       monotonicMicroseconds() < deadline
     {
       told += (try follower.next(within: .milliseconds(5)) ?? []).filter {
@@ -169,7 +169,7 @@ extension RandomActs {
     note("\(name(user)) replays from \(begin?.place ?? 0) \(kinds.map(\.rawValue).sorted()), \(talks), \(othersOnly)")
     var query = EventQuery(
       talks.compactMap { model.talks[$0].id.map { .id($0) } },
-      from: begin.map { .cursor($0.cursor.description) } ?? .start)
+      from: begin.map { .cursor($0.cursor) } ?? .start)
     (query.kinds, query.othersOnly, query.signalsPresence, query.marksDelivered) = (kinds, othersOnly, false, false)
     let right = try expected(
       from: begin?.place ?? 0, to: user, kinds: kinds, in: talks.isEmpty ? nil : talks, othersOnly: othersOnly)
@@ -195,11 +195,11 @@ extension RandomActs {
     var wish = chance(40) ? wish(by: user) : nil
     wish?.nonce = nil
     let lines = [
-      ConsumerLine(try wish.map { .success(try $0.outgoing()) }, acknowledges: cursor.description)
+      ConsumerLine(try wish.map { .success(try $0.outgoing()) }, acknowledges: cursor)
     ]
     try play("\(self.name(user)) acknowledges \(place) with \(wish.map { "\($0)" } ?? "nothing")") {
       if wish == nil, chance(50) {
-        return .acknowledged(try messengers[user].acknowledge(cursor.description, for: name))
+        return .acknowledged(try messengers[user].acknowledge(cursor, for: name))
       }
       guard let answer = try messengers[user].send(lines, as: name).first else { throw Mismatch("no answer") }
       return try answer.get()

@@ -81,7 +81,7 @@ extension RandomActs {
   }
 
   func saveDraft(by user: User) throws {
-    let reference = chance(25) ? .direct(name(anybody())) : conversation(for: user)
+    let reference = chance(25) ? .direct(Handle(typed: name(anybody()))) : conversation(for: user)
     let text = chance(30) ? "the same draft" : text()
     try play("\(name(user)) drafts for \(reference)") {
       try messengers[user].saveDraft(text, in: reference)

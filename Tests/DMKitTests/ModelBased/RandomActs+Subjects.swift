@@ -20,7 +20,7 @@ extension RandomActs {
   /// A conversation, mostly one that a user is in.
   func conversation(for user: User) -> ConversationReference {
     switch random.below(100) {
-    case 0..<5: return .direct(name(anybody()))
+    case 0..<5: return .direct(Handle(typed: name(anybody())))
     case 5: return .direct("nobody")
     case 6: return .title("nothing")
     case 7: return .id(Identifier(high: 1, low: 1))
@@ -34,11 +34,11 @@ extension RandomActs {
   }
 
   func reference(_ talk: Int?, _ user: User) -> ConversationReference {
-    guard let talk, let id = model.talks[talk].id else { return .direct(name(anybody())) }
+    guard let talk, let id = model.talks[talk].id else { return .direct(Handle(typed: name(anybody()))) }
     if let own = model.talks[talk].parts[user]?.ownName, chance(30) { return .title(own) }
     if let title = model.talks[talk].title, chance(20) { return .title(title) }
     if model.talks[talk].has(user), let partner = model.talks[talk].partner(of: user), chance(80) {
-      return .direct(name(partner))
+      return .direct(Handle(typed: name(partner)))
     }
     return .id(id)
   }

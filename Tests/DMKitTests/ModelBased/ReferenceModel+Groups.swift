@@ -165,7 +165,7 @@ extension ReferenceModel {
 
   mutating func saveDraft(_ text: String, in reference: ConversationReference, by user: User) throws(Refusal) -> Int {
     var talk = try find(reference, user)
-    if talk == nil, case .direct(let name) = reference, let other = self.user(name) {
+    if talk == nil, case .direct(let handle) = reference, let other = self.user(handle.description) {
       if hasBlocked(user, other) { throw Refusal(.notAllowed) }
       let new = startDirect(user, with: other)
       if other != user { talks[new].parts[other]?.isGone = true }
@@ -188,7 +188,7 @@ extension ReferenceModel {
 
   mutating func directConversation(with name: String, by user: User) throws(Refusal) -> Int {
     guard let other = self.user(name) else { throw Refusal(.unknownUser) }
-    if let talk = try find(.direct(name), user) {
+    if let talk = try find(.direct(Handle(typed: name)), user) {
       bringBack(talk, user)
       return talk
     }

@@ -50,7 +50,9 @@ extension ReferenceModel {
   /// - Returns: where it stands, and whether it did so before.
   mutating func send(_ wish: Wish, by user: User) throws(Refusal) -> (place: Place, isDuplicate: Bool) {
     guard let talk = try find(wish.to, user) else {
-      guard case .direct(let name) = wish.to, let other = self.user(name) else { throw Refusal(.unknownConversation) }
+      guard case .direct(let handle) = wish.to, let other = self.user(handle.description) else {
+        throw Refusal(.unknownConversation)
+      }
       if wish.replyTo != nil { throw Refusal(.unknownMessage) }
       if hasBlocked(user, other) { throw Refusal(.notAllowed) }
       let talk = startDirect(user, with: other)

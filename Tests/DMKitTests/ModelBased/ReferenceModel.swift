@@ -196,8 +196,8 @@ struct ReferenceModel {
   /// The conversation that a user means; nil when it is the direct one in which nothing was said yet.
   func find(_ reference: ConversationReference, _ user: User) throws(Refusal) -> Int? {
     switch reference {
-    case .direct(let name):
-      guard let other = self.user(name) else { throw Refusal(.unknownUser) }
+    case .direct(let handle):
+      guard let other = self.user(handle.description) else { throw Refusal(.unknownUser) }
       return talks.firstIndex { $0.pair.map { $0 == (user, other) || $0 == (other, user) } ?? false }
     case .title(let title):
       if let named = talks.firstIndex(where: { $0.parts[user]?.ownName == title }) { return named }

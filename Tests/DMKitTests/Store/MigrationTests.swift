@@ -154,7 +154,7 @@ struct MigrationTests {
     (query.consumer, query.follows, query.kinds) = ("bot", false, [.message])
     let events = try Follower(bob, query).rest()
     #expect(events.map(\.summary) == ["3 alice: at one", "caught up"])
-    _ = try bob.acknowledge(try #require(events.last?.cursor).description, for: "bot")
+    _ = try bob.acknowledge(try #require(events.last?.cursor), for: "bot")
     #expect(try bob.everything(in: "alice").map(\.status) == [.read, .delivered, .delivered])
   }
 

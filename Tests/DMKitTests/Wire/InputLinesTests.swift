@@ -125,6 +125,13 @@ struct InputLinesTests {
     #expect(try code { try outgoing(json) } == expected)
   }
 
+  @Test func `an acknowledgement that is no cursor is an error of its line, and acknowledges nothing`() throws {
+    let json = #"{"conversation":"bob","text":"hi","nonce":"n","ack":"nonsense"}"#
+    let line = try ConsumerLine(line: Array(json.utf8)[...])
+    #expect(line.acknowledges == nil)
+    #expect(try code { try line.outgoing?.get() } == .badCursor)
+  }
+
   @Test func `a line of history is read as dm-tail printed it`() throws {
     let json = """
       {"type":"message","id":"\(Self.uuid)","conversation_id":"\(Self.uuid)","seq":3,"sender":"ann","text":"hi",\

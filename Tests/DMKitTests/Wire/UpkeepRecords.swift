@@ -20,7 +20,7 @@ extension RecordsTests {
       Restored(storeID: id, messageCount: 1, faultCount: 0, restoredAt: time),
       Purged(
         expiredCount: 1, changesCount: 2, attachmentsCount: 3, contentsCount: 4, freedBytes: 5,
-        hindrance: isFull ? nil : "r", lastUsedAt: last),
+        obstacle: isFull ? nil : "r", lastUsedAt: last),
       Repaired(
         indexedCount: 1, conversationsCount: 2, participantsCount: 3, messagesCount: 4, lostChangesCount: 5,
         lastUsedAt: last),

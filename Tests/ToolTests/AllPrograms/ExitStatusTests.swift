@@ -86,6 +86,8 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
     StatusRow(65, "dm-list", ["--after", "nonsense"]),
     StatusRow(65, "dm-tail", ["--since", "nonsense"]),
     StatusRow(65, "dm-tail", ["--cursor", "c1-1"]),
+    StatusRow(65, "dm-tail", ["--cursor", "nonsense"]),
+    StatusRow(65, "dm-tail", ["--consumer", "bot", "--ack", "nonsense"]),
     StatusRow(65, "dm-tail", ["--consumer", "", "--cursor", "now"]),
     StatusRow(65, "dm-tail", ["-f", "--heartbeat", "soon"]),
     StatusRow(65, "dm-read", ["--everywhere", "--before", "nonsense"]),

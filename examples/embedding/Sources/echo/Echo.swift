@@ -21,7 +21,7 @@ import DMKit
         let echo = Outgoing.cut("echo: \(text)", to: Outgoing.textLimit)
         answer = .success(try Outgoing(to: .id(message.conversationID), text: echo, nonce: "echo:\(message.id)"))
       }
-      let line = ConsumerLine(answer, acknowledges: cursor.description)
+      let line = ConsumerLine(answer, acknowledges: cursor)
       for result in try messenger.send([line], as: "echo", skipsFailed: true) {
         if case .failure(let error) = result { print("skipped: \(error.message)") }
       }
