@@ -2,3 +2,4 @@
 @_exported public import DMMedia
 @_exported public import DMModel
 @_exported public import DMStore
+@_exported public import DMSystem

@@ -97,7 +97,7 @@ public struct Conversation: Equatable, Sendable {
 package let titleLimit = 256
 
 /// - Throws: `bad_field` unless the title has 1 to 256 bytes without control or direction characters.
-func checkTitle(_ title: String, as field: String = "title") throws(DMError) {
+package func checkTitle(_ title: String, as field: String = "title") throws(DMError) {
   let fault: String? =
     title.isEmpty
     ? "it is empty"

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// A time in microseconds since 1970-01-01T00:00:00Z, written as RFC 3339 in UTC.
 public struct Timestamp: Hashable, Comparable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z, without leap seconds.
@@ -10,15 +8,6 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
   /// Compares the microseconds.
   public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
-
-  /// The current time of the system's clock.
-  ///
-  /// The corresponding C function is `clock_gettime` with `CLOCK_REALTIME`.
-  public static var now: Timestamp {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
-  }
 
   /// The times that RFC 3339 can express: years 0001 to 9999.
   package static let writable =

@@ -1,6 +1,7 @@
 internal import DMMedia
 package import DMModel
 internal import DMStore
+internal import DMSystem
 
 /// How large a store is, what it holds, and who lags behind.
 package struct Statistics: Sendable {

@@ -67,14 +67,14 @@ struct CursorTests {
   }
 
   @Test func `another store's cursor is refused and called that`() throws {
-    let other = Cursor(store: Identifier(at: .now), Cursor.Position(rev: 7))
+    let other = Cursor(store: Identifier(at: .at(2026, 11, 21)), Cursor.Position(rev: 7))
     let fault = try fault { try other.position(in: Self.store) }
     #expect(fault?.code == .badCursor)
     #expect(fault?.message.contains("another store") == true)
   }
 
   @Test func `a page's cursor is none of a stream`() throws {
-    let page = PageCursor(store: Self.store, isPinned: false, lastActivity: .now, conversation: 1)
+    let page = PageCursor(store: Self.store, isPinned: false, lastActivity: .at(2026, 11, 21), conversation: 1)
     #expect(try code { try Cursor(page.description) } == .badCursor)
   }
 }

@@ -20,13 +20,14 @@ struct PageCursorTests {
   }
 
   @Test func `a cursor is one word of plain letters`() throws {
-    let cursor = PageCursor(store: Self.store, isPinned: true, lastActivity: .now, conversation: 7)
+    let cursor = PageCursor(store: Self.store, isPinned: true, lastActivity: .at(2026, 11, 21), conversation: 7)
     #expect(
       cursor.description.utf8.allSatisfy { $0 == 0x2D || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) })
   }
 
   @Test func `a cursor of another store is refused with advice`() throws {
-    let cursor = PageCursor(store: Identifier(at: .now), isPinned: false, lastActivity: .now, conversation: 1)
+    let cursor = PageCursor(
+      store: Identifier(at: .at(2026, 11, 21)), isPinned: false, lastActivity: .at(2026, 11, 21), conversation: 1)
     let fault = try #require(try fault { try cursor.check(in: Self.store) })
     #expect(fault.code == .badCursor)
     #expect(fault.message.contains("list from the start"))

@@ -1,4 +1,5 @@
 package import DMModel
+internal import DMSystem
 
 // Reads: change, consumer, message, participant.
 // Writes: change.

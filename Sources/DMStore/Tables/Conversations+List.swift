@@ -1,4 +1,5 @@
 package import DMModel
+internal import DMSystem
 
 // Reads: conversation, former, message, own_name, participant, read_range, user.
 

@@ -1,4 +1,5 @@
 package import DMModel
+internal import DMSystem
 
 extension Messages {
   package struct NewMessage {

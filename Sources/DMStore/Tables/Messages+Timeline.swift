@@ -1,4 +1,5 @@
 package import DMModel
+internal import DMSystem
 
 // Reads: message, participant, read_range.
 
