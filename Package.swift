@@ -31,7 +31,7 @@ let package = Package(
     /// Files, locks, clocks, threads and processes: the calls to the system.
     .target(name: "DMSystem", dependencies: ["DMModel", "CSystem"]),
     /// The bytes of a line: JSON, base64, lines. Knows no message.
-    .target(name: "DMWire", dependencies: ["DMModel"]),
+    .target(name: "DMWire", dependencies: ["DMModel", "DMSystem"]),
     /// What a file is, and how it is cut, scaled and described. Knows no store and no message.
     .target(name: "DMMedia", dependencies: ["DMModel", "DMSystem", "DMWire"]),
     /// The database: its schema, its transactions, and what each user sees of it. The only target that imports CSQLite.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import DMSystem
 
 /// Reads untrusted bytes from the beginning, and never beyond their end.
 struct ByteReader {
@@ -63,10 +63,8 @@ struct ByteReader {
   ///
   /// - Returns: whether there is one.
   mutating func seek(_ byte: UInt8) -> Bool {
-    let left = UnsafeRawBufferPointer(rebasing: bytes[rest])
-    let found = left.baseAddress.flatMap { memchr($0, Int32(byte), left.count) }.map { UnsafeRawPointer($0) }
-    let distance = found.flatMap { found in left.baseAddress.map { found - $0 } } ?? left.count
-    rest = place &+ distance..<rest.upperBound
+    let found = bytes.offset(of: byte, in: rest)
+    rest = (found ?? rest.upperBound)..<rest.upperBound
     return found != nil
   }
 

@@ -1,5 +1,3 @@
-internal import Glibc
-
 extension String {
   /// The text without its first byte if that is one of the signs: `@bob` becomes `bob`.
   ///
@@ -10,12 +8,8 @@ extension String {
   }
 
   /// Whether the UTF-8 of the text contains a byte.
-  ///
-  /// Uses memchr(3), because a `String.UTF8View` compares byte by byte, which takes five times as long.
   package func contains(byte: UInt8) -> Bool {
-    utf8.withContiguousStorageIfAvailable { bytes in
-      bytes.baseAddress.map { memchr($0, Int32(byte), bytes.count) != nil } ?? false
-    } ?? utf8.contains(byte)
+    utf8.withContiguousStorageIfAvailable { $0.contains(byte) } ?? utf8.contains(byte)
   }
 }
 
@@ -30,11 +24,8 @@ package struct ExactString: Hashable, Sendable {
 
   package static func == (a: ExactString, b: ExactString) -> Bool {
     if a.text.utf8.count != b.text.utf8.count { return false }
-    let areEqual = a.text.utf8.withContiguousStorageIfAvailable { a -> Bool? in
-      b.text.utf8.withContiguousStorageIfAvailable { b in
-        guard let a = a.baseAddress, let first = b.baseAddress else { return true }
-        return memcmp(a, first, b.count) == 0
-      }
+    let areEqual = a.text.utf8.withContiguousStorageIfAvailable { a in
+      b.text.utf8.withContiguousStorageIfAvailable { b in a.elementsEqual(b) }
     }
     return (areEqual ?? nil) ?? a.text.utf8.elementsEqual(b.text.utf8)
   }

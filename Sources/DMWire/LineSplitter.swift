@@ -1,4 +1,4 @@
-internal import Glibc
+internal import DMSystem
 
 /// Splits bytes, as they arrive, into lines at LF only.
 ///
@@ -35,13 +35,7 @@ package struct LineSplitter: Sendable {
 
   /// The next whole line; nil when more bytes are needed.
   package mutating func next() -> Line? {
-    let found = buffer.withUnsafeBytes { bytes -> Int? in
-      guard searched < bytes.count, let start = bytes.baseAddress,
-        let lineFeed = memchr(start + searched, 0x0A, bytes.count - searched)
-      else { return nil }
-      return UnsafeRawPointer(lineFeed) - start
-    }
-    guard let end = found else {
+    guard let end = buffer.withUnsafeBytes({ $0.offset(of: 0x0A, in: searched..<$0.count) }) else {
       searched = buffer.count
       if pending > Self.limit || isSkipping {
         isSkipping = true

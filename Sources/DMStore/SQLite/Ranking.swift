@@ -1,6 +1,6 @@
 internal import CSQLite
 internal import DMModel
-internal import Glibc
+internal import DMSystem
 
 /// An FTS5 function that ranks a row: bm25 without the length of the text (sqlite.org/fts5.html, section 7).
 ///
@@ -74,7 +74,7 @@ enum Ranking {
         }
       }
       // As in bm25: a phrase that is in more than half of the rows weighs almost nothing.
-      return max(log((Double(rows) - hits + 0.5) / (hits + 0.5)), 1e-6)
+      return max(logarithm(of: (Double(rows) - hits + 0.5) / (hits + 0.5)), 1e-6)
     }
   }
 }
