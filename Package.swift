@@ -28,7 +28,7 @@ let package = Package(
     .systemLibrary(name: "CSystem"),
     /// The values that programs and stores speak of. Depends on none of the others.
     .target(name: "DMModel"),
-    /// Files, locks, clocks, threads and processes: the calls to the system.
+    /// Files, locks, clocks, threads and processes: the calls to the system. The only target that imports Glibc.
     .target(name: "DMSystem", dependencies: ["DMModel", "CSystem"]),
     /// The bytes of a line: JSON, base64, lines. Knows no message.
     .target(name: "DMWire", dependencies: ["DMModel", "DMSystem"]),
@@ -36,13 +36,12 @@ let package = Package(
     .target(name: "DMMedia", dependencies: ["DMModel", "DMSystem", "DMWire"]),
     /// The database: its schema, its transactions, and what each user sees of it. The only target that imports CSQLite.
     .target(
-      name: "DMStore", dependencies: ["DMModel", "DMSystem", "DMMedia", "CSQLite", "CSystem"],
+      name: "DMStore", dependencies: ["DMModel", "DMSystem", "DMMedia", "CSQLite"],
       resources: [.embedInCode("Migrations")]),
     /// What a user may do and follow, and the records that are read and printed. The library for other programs.
-    .target(name: "DMKit", dependencies: ["DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore", "CSystem"]),
+    .target(name: "DMKit", dependencies: ["DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore"]),
     /// What the owner of a store does to its files: check, back up, dump, restore, purge, repair.
-    .target(
-      name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore", "CSystem"]),
+    .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore"]),
     /// Options, streams, text and exit statuses: what all programs share.
     .target(name: "DMCLI", dependencies: ["DMKit", "DMSystem", "DMWire", "DMUpkeep", "CSystem"]),
     /// What tests of several targets share. `StoreSupport` is for the tests that need a store.

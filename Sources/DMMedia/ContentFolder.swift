@@ -1,6 +1,5 @@
 package import DMModel
 package import DMSystem
-internal import Glibc
 
 /// The contents of attachments: files named by their hashes, in folders named by the first two digits.
 ///
@@ -27,7 +26,7 @@ package struct ContentFolder {
   /// - Throws: `read_only_store`, `io_error`.
   package func create() throws {
     try makeFolder(path, syncs: true)
-    guard access(path, W_OK | X_OK) == 0 else { throw storeError("write to", path) }
+    try refuseUnwritable(folder: path)
   }
 
   /// Renames a file to its hash; an existing file with that name was equal or damaged, and is replaced.
@@ -38,11 +37,11 @@ package struct ContentFolder {
   ///   - onTick: called often during the sync; an error that it throws ends that.
   package func place(_ file: String, as hash: ContentHash, syncs: Bool = true, onTick: () throws -> Void = {}) throws {
     // The external program that wrote the file may have given it other permissions.
-    guard chmod(file, 0o600) == 0 else { throw fileError(.cannotCreate, "protect", file) }
+    try makePrivate(file)
     if syncs { try syncToDisk(file, onTick: onTick) }
     let target = path(of: hash)
     try makeFolder(folder(of: target), syncs: syncs)
-    guard rename(file, target) == 0 else { throw fileError(.cannotCreate, "create", target) }
+    try moveFile(file, to: target)
     if syncs { try syncToDisk(folder(of: target)) }
   }
 
@@ -50,16 +49,15 @@ package struct ContentFolder {
   ///
   /// Syncs an existing folder's name too, because the process that made it may have been killed before its sync.
   private func makeFolder(_ path: String, syncs: Bool) throws {
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw storeError("create", path) }
+    if case .failed(let reason) = createFolder(path) { throw storeError("create", path, reason) }
     if syncs { try syncToDisk(folder(of: path)) }
   }
 
   /// The size of a content in bytes; nil if it does not exist.
-  package func size(of hash: ContentHash) -> Int? { status(of: hash).map { Int($0.st_size) } }
+  package func size(of hash: ContentHash) -> Int? { status(of: hash)?.size }
 
-  private func status(of hash: ContentHash) -> stat? {
-    var status = stat()
-    return lstat(path(of: hash), &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status : nil
+  private func status(of hash: ContentHash) -> FileStatus? {
+    FileStatus(itself: path(of: hash)).flatMap { $0.kind == .regular ? $0 : nil }
   }
 
   /// Calls `body` with each chunk of a content, and checks the hash at the end.
@@ -67,13 +65,10 @@ package struct ContentFolder {
   /// - Throws: `store_damaged` if the content does not exist or has another hash; then discard the chunks.
   package func chunks(of hash: ContentHash, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     let path = path(of: hash)
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { throw fault("is not there", path) }
-      throw fileError(.inputOutput, "read", path)
+    let file = try OpenFile(path, for: .readingItself) {
+      $0 == .notFound ? fault("is not there", path) : fileError(.inputOutput, "read", path, $0)
     }
-    defer { close(descriptor) }
-    guard try hashed(descriptor, path, body) == hash else { throw fault("is not what it was", path) }
+    guard try hashed(file.descriptor, path, body) == hash else { throw fault("is not what it was", path) }
   }
 
   /// Whether an error says that a content is missing, damaged or unreadable.
@@ -90,8 +85,8 @@ package struct ContentFolder {
   /// - Returns: its size in bytes; nil if it was not removed.
   package func remove(_ hash: ContentHash, before time: Timestamp) -> Int? {
     // An equal content that was placed meanwhile is another file, with a newer time.
-    guard let status = status(of: hash), isOlder(status, than: time), unlink(path(of: hash)) == 0 else { return nil }
-    return Int(status.st_size)
+    guard let status = status(of: hash), isOlder(status, than: time), removeFile(path(of: hash)) else { return nil }
+    return status.size
   }
 
   /// The contents that were written before a time.
@@ -99,8 +94,8 @@ package struct ContentFolder {
     try all.filter { hash in status(of: hash).map { isOlder($0, than: time) } == true }
   }
 
-  private func isOlder(_ status: stat, than time: Timestamp) -> Bool {
-    Int64(status.st_mtim.tv_sec) < time.microseconds / 1_000_000
+  private func isOlder(_ status: FileStatus, than time: Timestamp) -> Bool {
+    status.modified.microseconds / 1_000_000 < time.microseconds / 1_000_000
   }
 
   /// The hashes of all contents.
@@ -140,7 +135,7 @@ package func chunks(
     var filled = 0
     while filled < buffer.count, !isAtEnd {
       let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-      while !isReadable(descriptor) { try onTick() }
+      while !waitUntilReadable(descriptor, milliseconds: 200) { try onTick() }
       let count = try readSome(descriptor, into: rest, name)
       filled += count
       isAtEnd = count == 0
@@ -148,13 +143,6 @@ package func chunks(
     if filled > 0 || isFirst { try body(UnsafeRawBufferPointer(rebasing: buffer[..<filled])) }
     isFirst = false
   }
-}
-
-/// Whether there is input or the end of it; waits for that for at most 0.2 s.
-private func isReadable(_ descriptor: Int32) -> Bool {
-  var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-  // An error of poll(2) counts as input, because the read then reports the reason.
-  return poll(&request, 1, 200) != 0
 }
 
 /// Reads a descriptor as `chunks` does, and returns the hash of all bytes.
@@ -173,8 +161,6 @@ func hashed(
 ///
 /// - Parameter onTick: called for each chunk; an error that it throws ends the read.
 package func contentHash(ofFile path: String, onTick: () throws -> Void = {}) throws -> ContentHash {
-  let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-  guard descriptor >= 0 else { throw fileError(.inputOutput, "read", path) }
-  defer { close(descriptor) }
-  return try hashed(descriptor, path) { _ in try onTick() }
+  let file = try OpenFile(path, for: .readingItself) { fileError(.inputOutput, "read", path, $0) }
+  return try hashed(file.descriptor, path) { _ in try onTick() }
 }

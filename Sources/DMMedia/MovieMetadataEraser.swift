@@ -1,6 +1,5 @@
 internal import DMModel
 internal import DMSystem
-internal import Glibc
 
 /// Overwrites metadata in an MP4 or MOV with zeros, so that no other byte has to move.
 ///
@@ -34,27 +33,21 @@ enum MovieMetadataEraser {
   static func cut(_ path: String, as format: MediaFormat) throws -> Bool {
     guard [.mp4, .quickTime, .m4a].contains(format) else { return false }
     guard let (blanks, isFullyParsed) = try blanks(in: path) else { return false }
-    let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { throw fileError(.inputOutput, "write", path) }
-    defer { close(descriptor) }
+    let file = try OpenFile(path, for: .writing) { fileError(.inputOutput, "write", path, $0) }
     for blank in blanks {
       if let name = blank.name {
-        lseek(descriptor, off_t(name), SEEK_SET)
-        try write(Array("free".utf8), descriptor, path)
+        file.seek(to: name)
+        try file.write(Array("free".utf8))
       }
-      lseek(descriptor, off_t(blank.content.lowerBound), SEEK_SET)
+      file.seek(to: blank.content.lowerBound)
       var left = blank.content.count
       while left > 0 {
         let count = min(left, ContentFolder.chunkBytes)
-        try write([UInt8](repeating: 0, count: count), descriptor, path)
+        try file.write([UInt8](repeating: 0, count: count))
         left -= count
       }
     }
     return isFullyParsed
-  }
-
-  private static func write(_ bytes: [UInt8], _ descriptor: Int32, _ path: String) throws {
-    try bytes.withUnsafeBytes { try writeAll($0, to: descriptor, path) }
   }
 
   /// The ranges to overwrite; nil if the file has no index (`moov`).

@@ -1,6 +1,5 @@
 package import DMModel
 internal import DMSystem
-internal import Glibc
 
 /// The source of an attachment: a file, a descriptor, or bytes.
 public enum AttachmentSource: Sendable {
@@ -31,44 +30,31 @@ public enum AttachmentSource: Sendable {
   ) throws -> ContentHash? {
     switch self {
     case .bytes(let bytes):
-      let target = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-      guard target >= 0 else { throw fileError(.cannotCreate, "create", path) }
-      defer { close(target) }
-      try bytes.withUnsafeBytes { try writeAll($0, to: target, path) }
+      try OpenFile(path, for: .creating) { fileError(.cannotCreate, "create", path, $0) }.write(bytes)
       return nil
     case .descriptor(let descriptor):
       return try Self.copy(
         descriptor, "standard input", to: path, hashes: hashes, of: nil, maximum: maximum, progress)
     case .file(let source):
-      // O_NONBLOCK because open(2) of a FIFO would wait for a writer; a FIFO is refused below.
-      let descriptor = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-      guard descriptor >= 0 else {
-        throw fileError(errno == ENOENT || errno == ENOTDIR ? .unknownFile : .inputOutput, "read", source)
+      // A FIFO is refused below.
+      let file = try OpenFile(source, for: .readingAtOnce) {
+        fileError($0.isAbsence ? .unknownFile : .inputOutput, "read", source, $0)
       }
-      defer { close(descriptor) }
-      let before = try Self.status(descriptor, source)
-      guard before.st_mode & S_IFMT == S_IFREG else {
-        throw before.st_mode & S_IFMT == S_IFDIR
+      let before = try file.status()
+      guard before.kind == .regular else {
+        throw before.kind == .folder
           ? DMError(
             .badAttachment, "'\(source)' is a folder; pack it with tar, and attach the archive", subject: source)
           : DMError(.badAttachment, "'\(source)' is not a regular file", subject: source, remedy: .pipeContent)
       }
-      let size = Int(before.st_size)
-      guard size <= maximum else { throw Self.refusal(source, maximum) }
+      guard before.size <= maximum else { throw Self.refusal(source, maximum) }
       let hash = try Self.copy(
-        descriptor, source, to: path, hashes: hashes, of: size, maximum: maximum, progress)
-      let after = try Self.status(descriptor, source)
-      guard before.st_size == after.st_size, before.st_mtim.tv_sec == after.st_mtim.tv_sec,
-        before.st_mtim.tv_nsec == after.st_mtim.tv_nsec, fileSize(path) == Int(before.st_size)
-      else { throw DMError(.busy, "'\(source)' changed while it was read; try again", subject: source) }
+        file.descriptor, source, to: path, hashes: hashes, of: before.size, maximum: maximum, progress)
+      guard try file.status().isUnchanged(since: before), fileSize(path) == before.size else {
+        throw DMError(.busy, "'\(source)' changed while it was read; try again", subject: source)
+      }
       return hash
     }
-  }
-
-  private static func status(_ descriptor: Int32, _ name: String) throws -> stat {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw fileError(.inputOutput, "read", name) }
-    return status
   }
 
   private static func refusal(_ name: String, _ maximum: Int) -> DMError {
@@ -80,14 +66,12 @@ public enum AttachmentSource: Sendable {
     _ source: Int32, _ name: String, to path: String, hashes: Bool, of total: Int?, maximum: Int,
     _ progress: (String) throws -> Void
   ) throws -> ContentHash? {
-    let target = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard target >= 0 else { throw fileError(.cannotCreate, "create", path) }
-    defer { close(target) }
+    let target = try OpenFile(path, for: .creating) { fileError(.cannotCreate, "create", path, $0) }
     var done = 0
     func tell() throws { try progress("\(done >> 20)\(total.map { " of \($0 >> 20)" } ?? "") MiB of '\(name)' read") }
-    let write: (UnsafeRawBufferPointer) throws -> Void = { chunk in
+    func write(_ chunk: UnsafeRawBufferPointer) throws {
       guard chunk.count <= maximum - done else { throw refusal(name, maximum) }
-      try writeAll(chunk, to: target, path)
+      try target.write(chunk)
       done += chunk.count
       try tell()
     }

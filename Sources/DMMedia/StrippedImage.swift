@@ -1,6 +1,5 @@
 internal import DMModel
 internal import DMSystem
-internal import Glibc
 
 /// The parts of an image that are kept: ranges of the file, and new bytes between them.
 struct StrippedImage {
@@ -52,17 +51,11 @@ struct StrippedImage {
 
   /// Writes a new file.
   static func write(_ pieces: [Piece], of file: borrowing MappedFile, to path: String) throws(DMError) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw fileError(.inputOutput, "create", path) }
-    defer { close(descriptor) }
+    let target = try OpenFile(path, for: .creating) { fileError(.inputOutput, "create", path, $0) }
     for piece in pieces {
       switch piece {
-      case .bytes(let bytes):
-        try bytes.withUnsafeBufferPointer { (bytes) throws(DMError) in
-          try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor, path)
-        }
-      case .range(let range):
-        try writeAll(UnsafeRawBufferPointer(rebasing: file.bytes[range]), to: descriptor, path)
+      case .bytes(let bytes): try target.write(bytes)
+      case .range(let range): try target.write(UnsafeRawBufferPointer(rebasing: file.bytes[range]))
       }
     }
   }

@@ -22,7 +22,7 @@ package final class Store {
   var random = BufferedRandom()
 
   /// The file that is open; another file may replace it.
-  private let file: StoreLocation.File?
+  private let file: FileIdentity?
 
   /// The number of commits of this connection.
   package private(set) var writeCount = 0

@@ -1,8 +1,6 @@
-package import CSystem
 package import DMMedia
 internal import DMModel
-internal import DMSystem
-internal import Glibc
+package import DMSystem
 
 /// The folder of a store, and whether the user named it.
 public struct StoreLocation: Hashable, Sendable {
@@ -36,56 +34,35 @@ public struct StoreLocation: Hashable, Sendable {
 
   package enum State { case absent, present }
 
-  /// The identity of a file, which differs from that of another file with the same name.
-  package struct File: Equatable {
-    package let device: dev_t
-    package let number: ino_t
-
-    package init(device: dev_t, number: ino_t) {
-      self.device = device
-      self.number = number
-    }
-  }
-
   /// The identity of the database file; nil if there is none.
-  package func file() -> File? {
-    var status = stat()
-    return stat(database, &status) == 0 ? File(device: status.st_dev, number: status.st_ino) : nil
-  }
+  package func file() -> FileIdentity? { FileStatus(database)?.identity }
 
   /// Whether the store exists, determined without opening a file: closing any descriptor of a database drops the locks
   /// that this process holds on it (sqlite.org/howtocorrupt.html, section 2.2).
   package func state() throws -> State {
     guard let folder = try status(of: directory) else { return .absent }
-    guard folder & S_IFMT == S_IFDIR else {
+    guard folder.kind == .folder else {
       throw DMError(.storeForeign, "'\(directory)' is not a folder; a store is one", subject: directory)
     }
     try refuseNetworkFileSystem()
     guard let file = try status(of: database) else { return .absent }
-    guard file & S_IFMT == S_IFREG else {
+    guard file.kind == .regular else {
       throw DMError(.storeForeign, "'\(database)' is not a regular file", subject: database, remedy: .nameStore)
     }
     return .present
   }
 
-  private func status(of path: String) throws -> mode_t? {
-    var status = stat()
-    guard stat(path, &status) != 0 else { return status.st_mode }
-    let reason = errno
-    if reason == ENOENT || reason == ENOTDIR { return nil }
-    throw DMError(.inputOutput, "cannot look at '\(path)': \(String(cString: strerror(reason)))", subject: path)
+  private func status(of path: String) throws -> FileStatus? {
+    if let status = FileStatus(path) { return status }
+    let reason = SystemFailure.current
+    if reason.isAbsence { return nil }
+    throw fileError(.inputOutput, "look at", path, reason)
   }
 
   /// Refuses a network file system, because the WAL needs memory that all processes share (sqlite.org/wal.html, section
   /// 1).
-  ///
-  /// The numbers are those of statfs(2): NFS, SMB, CIFS, SMB2, 9P, AFS, Coda, NCP and Ceph.
   private func refuseNetworkFileSystem(of folder: String? = nil) throws {
-    let remote: [UInt32] = [
-      0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x5346_414F, 0x7375_7245, 0x564C,
-      0x00C3_6400,
-    ]
-    if remote.contains(UInt32(truncatingIfNeeded: dm_file_system(folder ?? directory))) {
+    if isOnNetwork(folder ?? directory) {
       throw DMError(
         .networkFileSystem,
         "'\(directory)' is on a network file system, where a store would be damaged; use a local folder",
@@ -98,9 +75,7 @@ public struct StoreLocation: Hashable, Sendable {
   /// - Throws: `store_damaged` if a store there has lost its database, `network_file_system`.
   package func refuseUnfit() throws {
     try refuseEmptied { try state() == .absent }
-    var nearest = directory
-    while nearest != "/", nearest != ".", access(nearest, F_OK) != 0 { nearest = folder(of: nearest) }
-    try refuseNetworkFileSystem(of: nearest)
+    try refuseNetworkFileSystem(of: nearestExisting(directory))
   }
 
   /// Creates the folder and the empty database, both accessible to their owner only.
@@ -109,12 +84,7 @@ public struct StoreLocation: Hashable, Sendable {
   package func create() throws {
     try createFolders()
     try refuseNetworkFileSystem()
-    let descriptor = open(database, O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_RDWR, 0o600)
-    if descriptor >= 0 {
-      close(descriptor)
-    } else if errno != EEXIST {
-      throw cannotCreate(database, errno)
-    }
+    if case .failed(let reason) = createFile(database) { throw fileError(.cannotCreate, "create", database, reason) }
   }
 
   /// Runs `body` with the folder in place; if `body` fails, removes the folders that were created for it.
@@ -125,8 +95,8 @@ public struct StoreLocation: Hashable, Sendable {
       return try body()
     } catch {
       // Another process may have put files into them since; folders that are not empty stay.
-      if !made.isEmpty { rmdir(contents.path) }
-      for path in made.reversed() where rmdir(path) != 0 { break }
+      if !made.isEmpty { removeEmptyFolder(contents.path) }
+      for path in made.reversed() where !removeEmptyFolder(path) { break }
       throw error
     }
   }
@@ -142,20 +112,17 @@ public struct StoreLocation: Hashable, Sendable {
     for part in directory.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
       path += String(Substring(part))
       if !path.isEmpty {
-        if mkdir(path, path == directory ? 0o700 : 0o777) == 0 {
+        switch createFolder(path, permissions: path == directory ? 0o700 : 0o777) {
+        case .made:
           // The name of a folder is stored in its parent, and fsync(2) of the new folder does not make that durable.
           try syncToDisk(folder(of: path))
           made.append(path)
-        } else if errno != EEXIST, errno != EISDIR {
-          throw cannotCreate(path, errno)
+        case .existed: break
+        case .failed(let reason): throw fileError(.cannotCreate, "create", path, reason)
         }
       }
       path += "/"
     }
     return made
-  }
-
-  private func cannotCreate(_ path: String, _ reason: Int32) -> DMError {
-    DMError(.cannotCreate, "cannot create '\(path)': \(String(cString: strerror(reason)))", subject: path)
   }
 }

@@ -29,7 +29,7 @@ package struct FileLock: ~Copyable {
       if isShort || reason != ETIMEDOUT, reason != 0 { close(descriptor) }
       if reason == ETIMEDOUT { throw busy() }
       if reason != 0 {
-        throw DMError(.inputOutput, "cannot lock '\(path)': \(String(cString: strerror(reason)))", subject: path)
+        throw fileError(.inputOutput, "lock", path, SystemFailure(number: reason))
       }
     }
     self.descriptor = descriptor
@@ -59,7 +59,7 @@ package struct FileLock: ~Copyable {
     let reason = Self.ask(for: descriptor, LOCK_SH, milliseconds: milliseconds)
     guard reason == 0 else {
       close(descriptor)
-      throw reason == ETIMEDOUT ? busy() : fileError(.inputOutput, "lock", path, reason)
+      throw reason == ETIMEDOUT ? busy() : fileError(.inputOutput, "lock", path, SystemFailure(number: reason))
     }
     self.descriptor = descriptor
   }

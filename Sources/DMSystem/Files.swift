@@ -2,14 +2,16 @@ internal import CSystem
 package import DMModel
 internal import Glibc
 
-/// An error about a file, with the system's reason (strerror(3)).
-package func fileError(_ code: DMError.Code, _ act: String, _ path: String, _ reason: Int32 = errno) -> DMError {
-  DMError(code, "cannot \(act) '\(path)': \(String(cString: strerror(reason)))", subject: path)
+/// An error about a file, with the system's reason.
+package func fileError(_ code: DMError.Code, _ act: String, _ path: String, _ reason: SystemFailure = .current)
+  -> DMError
+{
+  DMError(code, "cannot \(act) '\(path)': \(reason.text)", subject: path)
 }
 
 /// The same for a write to a file of the store: `read_only_store` or `io_error`.
-package func storeError(_ act: String, _ path: String, _ reason: Int32 = errno) -> DMError {
-  fileError(reason == EROFS || reason == EACCES ? .readOnlyStore : .inputOutput, act, path, reason)
+package func storeError(_ act: String, _ path: String, _ reason: SystemFailure = .current) -> DMError {
+  fileError(reason.isReadOnly ? .readOnlyStore : .inputOutput, act, path, reason)
 }
 
 /// The path of the folder of a file; `.` if the path has no slash.
@@ -29,26 +31,21 @@ package func fileName(of path: String) -> String {
 ///
 /// Never a database that this process has open: closing the descriptor would release SQLite's locks.
 package func syncToDisk(_ path: String) throws(DMError) {
-  let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { throw fileError(.inputOutput, "open", path) }
-  defer { close(descriptor) }
-  guard fsync(descriptor) == 0 else { throw fileError(.inputOutput, "make durable", path) }
+  try OpenFile(path, for: .reading) { fileError(.inputOutput, "open", path, $0) }.sync()
 }
 
 /// Syncs a large file to the disk, in slices that each take less than a second on a slow disk.
 ///
 /// - Parameter onTick: called after each slice; an error that it throws ends the sync.
 package func syncToDisk(_ path: String, onTick: () throws -> Void) throws {
-  let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { throw fileError(.inputOutput, "open", path) }
-  defer { close(descriptor) }
+  let file = try OpenFile(path, for: .reading) { fileError(.inputOutput, "open", path, $0) }
   let slice = 16 << 20
   for start in stride(from: 0, to: fileSize(path), by: slice) {
     // Only makes the fsync(2) below short: it does not write metadata, and some file systems do not support it.
-    _ = dm_write_back(descriptor, off_t(start), off_t(slice))
+    _ = dm_write_back(file.descriptor, off_t(start), off_t(slice))
     try onTick()
   }
-  guard fsync(descriptor) == 0 else { throw fileError(.inputOutput, "make durable", path) }
+  try file.sync()
 }
 
 /// Syncs the whole file system of a folder to the disk, for many files at once.
@@ -112,15 +109,9 @@ package func readSome(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPo
 }
 
 /// The size of a file in bytes; 0 if it does not exist.
-package func fileSize(_ path: String) -> Int {
-  var status = stat()
-  return stat(path, &status) == 0 ? Int(status.st_size) : 0
-}
+package func fileSize(_ path: String) -> Int { FileStatus(path)?.size ?? 0 }
 
-package func fileExists(_ path: String) -> Bool {
-  var status = stat()
-  return lstat(path, &status) == 0
-}
+package func fileExists(_ path: String) -> Bool { FileStatus(itself: path) != nil }
 
 /// The first `limit` bytes of a small file; nil if it cannot be read.
 ///

@@ -16,7 +16,9 @@ package struct MappedFile: ~Copyable {
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw fileError(.inputOutput, "read", path) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw fileError(.inputOutput, "read", path, EINVAL) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw fileError(.inputOutput, "read", path, SystemFailure(number: EINVAL))
+    }
     // mmap(2) fails for a length of 0.
     guard status.st_size > 0 else {
       bytes = UnsafeRawBufferPointer(start: nil, count: 0)

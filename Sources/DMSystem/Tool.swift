@@ -113,7 +113,7 @@ package struct Tool {
   }
 
   private func failure(_ act: String) -> Outcome {
-    .failed("cannot \(act): \(String(cString: strerror(errno)))")
+    .failed("cannot \(act): \(SystemFailure.current.text)")
   }
 
   /// Reads the output of a process until the process has ended.

@@ -28,7 +28,7 @@ package final class Watch {
         case ENOSPC: "; raise fs.inotify.max_user_watches"
         default: ""
         }
-      fault = "cannot watch '\(path)': \(String(cString: strerror(errno)))\(advice)"
+      fault = "cannot watch '\(path)': \(SystemFailure.current.text)\(advice)"
       if descriptor >= 0 { close(descriptor) }
     }
   }
@@ -50,7 +50,7 @@ package final class Watch {
           let mask = Int(event.mask)
           if mask & Int(IN_Q_OVERFLOW) != 0 { fault = "'\(path)' changed too often to be told of each time" }
           if mask & Int(IN_IGNORED) != 0, inotify_add_watch(descriptor, path, Self.events) < 0 {
-            fault = "cannot watch '\(path)' any more: \(String(cString: strerror(errno)))"
+            fault = "cannot watch '\(path)' any more: \(SystemFailure.current.text)"
             isLost = true
           }
         }

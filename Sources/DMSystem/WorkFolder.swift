@@ -30,7 +30,7 @@ package struct WorkFolder: ~Copyable {
       let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       if descriptor >= 0 {
         let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
-        let reason = errno
+        let reason = SystemFailure.current
         // A purge may have removed the folder before it was locked.
         if isLocked, isThere(path, descriptor) {
           self.path = path
@@ -39,7 +39,7 @@ package struct WorkFolder: ~Copyable {
           return
         }
         close(descriptor)
-        if !isLocked, reason != EWOULDBLOCK {
+        if !isLocked, reason.number != EWOULDBLOCK {
           rmdir(path)
           throw fileError(.inputOutput, "lock", path, reason)
         }
@@ -80,8 +80,7 @@ package struct WorkFolder: ~Copyable {
     for name in try names(in: folder) where name.hasPrefix(tracePrefix) {
       let trace = "\(folder)/\(name)"
       if let path = wholePath(trace), isName(fileName(of: path), of: .backup) { removeIfAbandoned(.backup, path) }
-      var status = stat()
-      if stat(trace, &status) != 0, errno == ENOENT { unlink(trace) }
+      if FileStatus(trace) == nil, SystemFailure.current == .notFound { unlink(trace) }
     }
   }
 
@@ -98,14 +97,6 @@ package struct WorkFolder: ~Copyable {
 
 /// Whether a path still leads to the file of a descriptor that was opened with it.
 private func isThere(_ path: String, _ descriptor: Int32) -> Bool {
-  var (named, opened) = (stat(), stat())
-  return lstat(path, &named) == 0 && fstat(descriptor, &opened) == 0 && named.st_ino == opened.st_ino
-    && named.st_dev == opened.st_dev
-}
-
-/// The absolute path without symbolic links; nil if the file does not exist.
-private func wholePath(_ path: String) -> String? {
-  guard let whole = realpath(path, nil) else { return nil }
-  defer { free(whole) }
-  return String(cString: whole)
+  guard let named = FileStatus(itself: path), let opened = FileStatus(descriptor: descriptor) else { return false }
+  return named.identity == opened.identity
 }

@@ -1,9 +1,7 @@
-internal import CSystem
 internal import DMMedia
 package import DMModel
 internal import DMStore
 internal import DMSystem
-internal import Glibc
 
 /// A copy of a store in one file.
 package struct Backup: Equatable, Sendable {
@@ -57,7 +55,7 @@ extension Upkeep {
     if !replacesAny { try refuseReplacing(path, by: temporary) }
     try syncToDisk(temporary)
     try progress("putting it in place")
-    guard rename(temporary, path) == 0 else { throw fileError(.cannotCreate, "create", path) }
+    try moveFile(temporary, to: path)
     _ = consume work
     try syncToDisk(folder(of: path))
     try note(.backup)
@@ -90,19 +88,17 @@ extension Upkeep {
       throw DMError(.cannotCreate, "a backup needs a file", subject: path, remedy: .dump)
     }
     try StoreLocation.refuse(insideStore: path)
-    var status = stat()
-    guard lstat(path, &status) == 0 else {
-      if errno == ENOENT { return }
+    guard let status = FileStatus(itself: path) else {
+      if SystemFailure.current == .notFound { return }
       throw fileError(.cannotCreate, "create", path)
     }
-    guard status.st_mode & S_IFMT == S_IFREG else {
+    guard status.kind == .regular else {
       throw DMError(.cannotCreate, "'\(path)' is not a regular file; name another", subject: path)
     }
     if replacesAny { return }
     // Closing a second connection to the store's own database would drop this process's locks
     // (sqlite.org/howtocorrupt.html, section 2.2).
-    let isOwn = StoreLocation.File(device: status.st_dev, number: status.st_ino) == location.file()
-    guard !isOwn, try header(of: path).isBackup else {
+    guard status.identity != location.file(), try header(of: path).isBackup else {
       throw DMError(
         .cannotCreate, "'\(path)' is there and is not a backup of a store; name another file",
         subject: path, remedy: .replaceFile)
@@ -118,13 +114,10 @@ struct FileHeader {
 }
 
 func header(of path: String) throws(DMError) -> FileHeader {
-  let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else {
-    throw fileError(errno == ENOENT ? .unknownFile : .inputOutput, "read", path)
+  let file = try OpenFile(path, for: .reading) {
+    fileError($0 == .notFound ? .unknownFile : .inputOutput, "read", path, $0)
   }
-  defer { close(descriptor) }
-  var bytes = [UInt8](repeating: 0, count: 72)
-  guard bytes.withUnsafeMutableBytes({ read(descriptor, $0.baseAddress, $0.count) }) == bytes.count else {
+  guard let bytes = file.read(72), bytes.count == 72 else {
     return FileHeader(isDatabase: false, isBackup: false)
   }
   let isDatabase = bytes.starts(with: Array("SQLite format 3\0".utf8))

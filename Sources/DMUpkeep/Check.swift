@@ -1,9 +1,7 @@
-internal import CSystem
 internal import DMMedia
 package import DMModel
 internal import DMStore
 internal import DMSystem
-internal import Glibc
 
 extension Upkeep {
   /// The findings of a check.
@@ -85,11 +83,10 @@ extension Upkeep {
     var deeper: [String] = []
     if deep { try findings.attempt(.files) { deeper = try contents.folders + contents.all.map(contents.path) } }
     for path in names.map({ location.directory + $0 }) + deeper {
-      var status = stat()
-      guard lstat(path, &status) == 0 else { continue }
+      guard let status = FileStatus(itself: path) else { continue }
       // Other users may list the folder, but not write to it.
-      if status.st_mode & (path == location.directory ? 0o022 : 0o077) != 0 {
-        let advice = "chmod \(status.st_mode & S_IFMT == S_IFDIR ? "700" : "600")"
+      if status.permissions & (path == location.directory ? 0o022 : 0o077) != 0 {
+        let advice = "chmod \(status.kind == .folder ? "700" : "600")"
         findings.add(.files, path, "others than its owner have access to it; \(advice) takes that back")
       }
     }

@@ -1,7 +1,6 @@
 internal import DMMedia
 internal import DMModel
 internal import DMSystem
-internal import Glibc
 
 /// Writes content files from chunks that arrive in order, one content after the other.
 final class ContentAssembly {
@@ -11,9 +10,9 @@ final class ContentAssembly {
   private var part: Part?
 
   /// A content of which some chunks have arrived.
-  private struct Part {
+  private struct Part: ~Copyable {
     let hash: ContentHash
-    let descriptor: Int32
+    let file: OpenFile
     var sum = SHA256()
   }
 
@@ -25,8 +24,6 @@ final class ContentAssembly {
     self.takesDamaged = takesDamaged
   }
 
-  deinit { if let part { close(part.descriptor) } }
-
   private var path: String { folder.path + "/content" }
 
   /// - Parameter number: the chunk's number within its content, from 0.
@@ -34,9 +31,8 @@ final class ContentAssembly {
   func add(_ hash: ContentHash, _ number: Int, _ bytes: UnsafeRawBufferPointer) throws {
     // A missing chunk changes the hash.
     if part?.hash != hash || number == 0 { try begin(hash) }
-    guard let descriptor = part?.descriptor else { return }
     part?.sum.update(bytes)
-    try writeAll(bytes, to: descriptor, path)
+    try part?.file.write(bytes)
   }
 
   /// Adds all chunks of a content of another folder.
@@ -56,21 +52,20 @@ final class ContentAssembly {
 
   private func begin(_ hash: ContentHash) throws {
     try endPart()
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw fileError(.cannotCreate, "create", path) }
-    part = Part(hash: hash, descriptor: descriptor)
+    let file = try OpenFile(path, for: .creatingOrEmptying) { fileError(.cannotCreate, "create", path, $0) }
+    part = Part(hash: hash, file: file)
   }
 
   private func endPart() throws {
-    guard let ended = part else { return }
-    part = nil
-    close(ended.descriptor)
-    if ended.sum.finish() == ended.hash { return try contents.place(path, as: ended.hash, syncs: false) }
+    guard let ended = part.take() else { return }
+    let (hash, sum) = (ended.hash, ended.sum.finish())
+    _ = consume ended
+    if sum == hash { return try contents.place(path, as: hash, syncs: false) }
     guard takesDamaged else {
       throw DMError(
         .storeDamaged,
-        "the content '\(ended.hash)' is not whole, or not what it was; make the copy anew",
-        subject: ended.hash.description, remedy: .leaveOutDamaged)
+        "the content '\(hash)' is not whole, or not what it was; make the copy anew",
+        subject: hash.description, remedy: .leaveOutDamaged)
     }
   }
 }

@@ -4,7 +4,6 @@ internal import DMModel
 internal import DMStore
 internal import DMSystem
 internal import DMWire
-internal import Glibc
 
 /// A store as lines: a header, one line for each row, the chunks of attachments, and a last line with the counts of
 /// both.

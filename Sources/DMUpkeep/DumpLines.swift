@@ -2,7 +2,6 @@ internal import DMModel
 internal import DMStore
 internal import DMSystem
 internal import DMWire
-internal import Glibc
 
 /// Reads the lines of a dump and counts them.
 struct DumpLines: ~Copyable {
@@ -32,8 +31,7 @@ struct DumpLines: ~Copyable {
           }
         }
       }
-      var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      if poll(&request, 1, 200) == 0 {
+      guard waitUntilReadable(descriptor, milliseconds: 200) else {
         try progress("waiting for line \(number + 1)")
         continue
       }

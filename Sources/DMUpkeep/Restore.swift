@@ -1,9 +1,7 @@
-internal import CSystem
 internal import DMMedia
 package import DMModel
 internal import DMStore
 internal import DMSystem
-internal import Glibc
 
 /// The result of a restore.
 package struct Restored: Equatable, Sendable {
@@ -35,10 +33,8 @@ extension Upkeep {
   package func restore(file path: String, takesDamaged: Bool = false) throws -> Restored {
     let header = try header(of: path)
     guard header.isDatabase else {
-      let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { throw fileError(.inputOutput, "read", path) }
-      defer { close(descriptor) }
-      return try restore(lines: descriptor, takesDamaged: takesDamaged)
+      let file = try OpenFile(path, for: .reading) { fileError(.inputOutput, "read", path, $0) }
+      return try restore(lines: file.descriptor, takesDamaged: takesDamaged)
     }
     guard header.isBackup else {
       throw DMError(.storeForeign, "'\(path)' is another program's database and no backup", subject: path)
@@ -70,7 +66,8 @@ extension Upkeep {
   private func restore(_ takesDamaged: Bool, _ build: (StoreLocation) throws -> Store) throws -> Restored {
     var faultCount = 0
     try refuseFull()
-    let around = try nearestFolder()
+    // A folder that is made there is on the same file system as the store.
+    let around = nearestExisting(folder(of: location.directory))
     // If a folder cannot be listed, files left by killed processes stay in it.
     _ = try attempt { try WorkFolder.removeAbandoned(.restore, in: around) }
     let work = try WorkFolder(.restore, in: around)
@@ -122,26 +119,17 @@ extension Upkeep {
     try store.read { try store.refuseFull() }
   }
 
-  /// The innermost existing folder above the store's: a folder made there is on the same file system.
-  private func nearestFolder() throws -> String {
-    var path = folder(of: location.directory)
-    var status = stat()
-    while stat(path, &status) != 0, path != ".", path != "/" { path = folder(of: path) }
-    return path
-  }
-
   private func place(_ building: StoreLocation) throws {
     if try location.state() == .present { return try placeContents(of: building) { try copy(from: building) } }
     try location.createFolders()
-    // rename(2) replaces an empty folder too, and no process sees a partial store.
-    if rename(building.directory, location.directory) != 0 {
-      guard [EEXIST, ENOTEMPTY, ENOTDIR, EBUSY].contains(errno) else {
-        throw fileError(.cannotCreate, "create", location.directory)
-      }
+    // No process sees a partial store.
+    if try !moveFolder(building.directory, to: location.directory) {
       try placeContents(of: building) {
         // The WAL is empty, so the database file is complete.
-        guard link(building.database, location.database) == 0 else {
-          throw fileError(.cannotCreate, "create", location.database)
+        do throws(SystemFailure) {
+          try linkFile(building.database, as: location.database)
+        } catch {
+          throw fileError(.cannotCreate, "create", location.database, error)
         }
       }
       try syncToDisk(location.directory)

@@ -1,12 +1,10 @@
-internal import CSystem
 internal import DMModel
 internal import DMStore
 internal import DMSystem
-internal import Glibc
 
 /// A temporary file, without a name, for lines that are printed after the transaction that reads them.
 final class Spool {
-  private let descriptor: Int32
+  private let file: OpenFile
   private var buffer: [UInt8] = []
   private var isAtEnd = false
 
@@ -33,12 +31,9 @@ final class Spool {
       path = try temporaryName(in: spare, ".dm-spool-")
       spareFolder = spare
     }
-    descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { throw fileError(.inputOutput, "open", path) }
-    unlink(path)
+    file = try OpenFile(path, for: .readingAndWriting) { fileError(.inputOutput, "open", path, $0) }
+    removeFile(path)
   }
-
-  deinit { close(descriptor) }
 
   func append(_ bytes: [UInt8]) throws {
     buffer += bytes
@@ -46,21 +41,21 @@ final class Spool {
   }
 
   private func flush() throws {
-    try buffer.withUnsafeBytes { try writeAll($0, to: descriptor, "a temporary file") }
+    try buffer.withUnsafeBytes { try writeAll($0, to: file.descriptor, "a temporary file") }
     buffer.removeAll(keepingCapacity: true)
   }
 
   /// Goes back to the beginning for reading.
   func rewind() throws {
     try flush()
-    lseek(descriptor, 0, SEEK_SET)
+    file.seek(to: 0)
   }
 
   /// The next whole lines; nil after the last.
   func next() throws -> [UInt8]? {
     while !isAtEnd {
       var chunk = [UInt8](repeating: 0, count: Self.capacity)
-      let count = try chunk.withUnsafeMutableBytes { try readSome(descriptor, into: $0, "a temporary file") }
+      let count = try chunk.withUnsafeMutableBytes { try readSome(file.descriptor, into: $0, "a temporary file") }
       if count == 0 { isAtEnd = true }
       buffer += chunk[..<count]
       guard let end = buffer.lastIndex(of: 0x0A) else { continue }

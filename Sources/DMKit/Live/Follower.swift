@@ -1,6 +1,5 @@
 package import DMModel
 internal import DMSystem
-internal import Glibc
 
 /// The stream of events, for a program that has a thread for it; other programs use `Messenger.events`.
 ///
@@ -178,14 +177,10 @@ package final class Follower {
   ///
   /// - Returns: false if the reader has gone.
   private func wait(until moment: Int64) -> Bool {
-    var requests = [
-      pollfd(fd: endsWith ?? -1, events: 0, revents: 0),
-      pollfd(fd: bell.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: signals?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-    ]
-    guard poll(&requests, nfds_t(requests.count), milliseconds(until: moment)) > 0 else { return true }
-    if requests[0].revents != 0 { return false }
-    if requests[1].revents != 0 {
+    guard let woken = waitForInput([bell.descriptor, signals?.descriptor], orReaderGone: endsWith, until: moment)
+    else { return true }
+    if woken.isReaderGone { return false }
+    if woken.isReadable[0] {
       bell.drain()
       mustRead = true
       if let fault = bell.fault, look.length > Self.often {
@@ -193,7 +188,7 @@ package final class Follower {
         look = RepeatingTimer(Self.often)
       }
     }
-    if requests[2].revents != 0 { signals?.isTouched = true }
+    if woken.isReadable[1] { signals?.isTouched = true }
     return true
   }
 }

@@ -1,6 +1,4 @@
-internal import CSystem
 internal import DMSystem
-internal import Glibc
 
 /// The folder of signals: an empty file for each typing or present user, whose modification time is the signal.
 ///
@@ -51,7 +49,7 @@ struct LiveFolder {
   ///
   /// - Returns: whether the folder exists now.
   @discardableResult
-  func make() -> Bool { mkdir(path, 0o700) == 0 || errno == EEXIST }
+  func make() -> Bool { if case .failed = createFolder(path) { false } else { true } }
 
   /// Shows a signal, or refreshes it.
   func give(_ signal: Signal) {
@@ -59,7 +57,7 @@ struct LiveFolder {
     if !SignalFile.touch(file), make() { SignalFile.touch(file) }
   }
 
-  func takeBack(_ signal: Signal) { unlink("\(path)/\(signal.name)") }
+  func takeBack(_ signal: Signal) { removeFile("\(path)/\(signal.name)") }
 
   /// Removes the typing signals of a user in some conversations.
   ///
@@ -72,12 +70,7 @@ struct LiveFolder {
   }
 
   /// When a signal was refreshed last; nil if it does not exist.
-  func time(of signal: Signal) -> Timestamp? {
-    var status = stat()
-    guard lstat("\(path)/\(signal.name)", &status) == 0 else { return nil }
-    let time = status.st_mtim
-    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
-  }
+  func time(of signal: Signal) -> Timestamp? { FileStatus(itself: "\(path)/\(signal.name)")?.modified }
 
   /// Deletes typing files older than a day, which killed processes have left.
   ///
@@ -102,14 +95,9 @@ struct LiveFolder {
   }
 
   private func forEach(_ body: (Signal) -> Void) {
-    guard let folder = opendir(path) else { return }
-    defer { closedir(folder) }
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
-      }
-      if let name, let signal = Signal(name) { body(signal) }
-    }
+    // A folder that cannot be read has no signals.
+    guard case .success(let names) = Result(catching: { try names(in: path) }) else { return }
+    for signal in names.compactMap(Signal.init) { body(signal) }
   }
 }
 

@@ -1,8 +1,5 @@
-internal import CSystem
 public import DMModel
 internal import DMSystem
-internal import Glibc
-internal import Synchronization
 
 /// The stream of events, as an asynchronous sequence.
 ///
@@ -67,25 +64,13 @@ private final class Reading: @unchecked Sendable {
   private var follower: Follower?
   /// The last batch, which its reader has by the time they ask for the next one.
   private var told: [MessagingEvent] = []
-  /// A pipe whose writing end is closed to stop the follower.
-  private let stop: (told: Int32, tells: Int32)
-  private let isStopped = Atomic<Bool>(false)
+  private let stop = StopSignal()
 
   init(_ location: StoreLocation, _ identity: Messenger.Identity, _ query: EventQuery) {
     self.location = location
     self.identity = identity
     self.query = query
-    var ends: [Int32] = [-1, -1]
-    dm_pipe(&ends)
-    stop = (ends[0], ends[1])
   }
-
-  deinit {
-    end()
-    close(stop.told)
-  }
-
-  private func end() { if !isStopped.exchange(true, ordering: .acquiringAndReleasing) { close(stop.tells) } }
 
   func next() async throws -> [MessagingEvent]? {
     try await withTaskCancellationHandler {
@@ -95,15 +80,17 @@ private final class Reading: @unchecked Sendable {
         if startThread(work) != 0 { work() }
       }
     } onCancel: {
-      end()
+      stop.give()
     }
   }
 
   private func follow() throws -> [MessagingEvent]? {
-    if isStopped.load(ordering: .acquiring) { return nil }
-    guard stop.told >= 0 else { throw DMError(.inputOutput, "cannot make a pipe: too many files are open") }
+    if stop.wasGiven { return nil }
+    guard let descriptor = stop.descriptor else {
+      throw DMError(.inputOutput, "cannot make a pipe: too many files are open")
+    }
     let follower = try follower ?? Follower(Messenger(location, as: identity), query)
-    follower.endsWith = stop.told
+    follower.endsWith = descriptor
     self.follower = follower
     try follower.markDelivered(told)
     told = []

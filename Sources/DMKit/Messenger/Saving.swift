@@ -1,7 +1,5 @@
-internal import CSystem
 public import DMModel
 internal import DMSystem
-internal import Glibc
 
 /// An attachment whose content was saved as a file.
 public struct SavedAttachment: Equatable, Sendable {
@@ -107,46 +105,36 @@ extension Messenger {
     }
   }
 
-  private func isFolder(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-  }
+  private func isFolder(_ path: String) -> Bool { FileStatus(path)?.kind == .folder }
 
   private func save(
     _ part: AttachmentPart, of attachment: Attachment, as target: String, _ replacesAny: Bool
   ) throws -> SavedAttachment {
     try StoreLocation.refuse(insideStore: target)
     let temporary = try temporaryName(in: folder(of: target), ".dm-attach-")
-    defer { unlink(temporary) }
+    defer { removeFile(temporary) }
     try write(part, of: attachment, to: temporary)
-    try replacesAny ? rename(temporary, over: target) : link(temporary, as: target)
+    try replacesAny ? moveFile(temporary, to: target) : link(temporary, as: target)
     try syncToDisk(folder(of: target))
     return SavedAttachment(attachment: attachment, path: target)
   }
 
   private func write(_ part: AttachmentPart, of attachment: Attachment, to path: String) throws {
-    let descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else { throw fileError(.cannotCreate, "create", path) }
-    defer { close(descriptor) }
-    try location.contents.chunks(of: attachment.hash(of: part)) { try writeAll($0, to: descriptor, path) }
-    guard fsync(descriptor) == 0 else { throw fileError(.inputOutput, "make durable", path) }
+    let file = try OpenFile(path, for: .writing) { fileError(.cannotCreate, "create", path, $0) }
+    try location.contents.chunks(of: attachment.hash(of: part)) { try file.write($0) }
+    try file.sync()
   }
 
-  private func rename(_ file: String, over target: String) throws {
-    guard Glibc.rename(file, target) == 0 else { throw fileError(.cannotCreate, "create", target) }
-  }
-
-  /// Unlike rename(2), link(2) replaces nothing, even if another process creates the file at the same time.
   private func link(_ file: String, as target: String) throws {
-    if Glibc.link(file, target) == 0 { return }
-    let reason = errno
-    var status = stat()
-    if reason == EEXIST || lstat(target, &status) == 0 {
-      throw DMError(
-        .cannotCreate, "'\(target)' is there already", subject: target, remedy: .nameFileOrReplace)
+    do throws(SystemFailure) {
+      try linkFile(file, as: target)
+    } catch {
+      if error == .exists || fileExists(target) {
+        throw DMError(
+          .cannotCreate, "'\(target)' is there already", subject: target, remedy: .nameFileOrReplace)
+      }
+      guard error.hasNoLinks else { throw fileError(.cannotCreate, "create", target, error) }
+      try moveFile(file, to: target)
     }
-    // Some file systems have no hard links.
-    guard reason == EPERM || reason == EOPNOTSUPP else { throw fileError(.cannotCreate, "create", target, reason) }
-    try rename(file, over: target)
   }
 }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import Testing
 
 @testable import DMKit
@@ -27,11 +26,8 @@ struct LiveFolderTests {
   }
 
   /// Sets the time of a signal's file, so many seconds before now.
-  private func age(_ signal: LiveFolder.Signal, in folder: LiveFolder, seconds: Int) {
-    var times = [timespec(), timespec()]
-    times[0].tv_sec = time(nil) - seconds
-    times[1].tv_sec = times[0].tv_sec
-    #expect(utimensat(AT_FDCWD, "\(folder.path)/\(signal.name)", times, 0) == 0)
+  private func age(_ signal: LiveFolder.Signal, in folder: LiveFolder, seconds: Int) throws {
+    try setAge(of: "\(folder.path)/\(signal.name)", seconds: seconds)
   }
 
   @Test(arguments: handles)
@@ -102,11 +98,11 @@ struct LiveFolderTests {
     )
     for signal in [typing, present] {
       folder.give(signal)
-      age(signal, in: folder, seconds: 86_390)
+      try age(signal, in: folder, seconds: 86_390)
     }
     folder.clear(folder.signals())
     #expect(folder.signals().count == 2)
-    for signal in [typing, present] { age(signal, in: folder, seconds: 86_410) }
+    for signal in [typing, present] { try age(signal, in: folder, seconds: 86_410) }
     folder.clear(folder.signals())
     #expect(Array(folder.signals().keys) == [present])
     #expect(folder.time(of: typing) == nil)
@@ -117,7 +113,7 @@ struct LiveFolderTests {
     let (store, folder) = try folder()
     let signal = LiveFolder.Signal.present(Handle(stored: "bob"))
     folder.give(signal)
-    age(signal, in: folder, seconds: 60)
+    try age(signal, in: folder, seconds: 60)
     let before = try #require(folder.time(of: signal))
     folder.give(signal)
     #expect(try #require(folder.time(of: signal)).microseconds - before.microseconds > 50_000_000)

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import Testing
 
 @testable import DMKit
@@ -110,10 +109,7 @@ struct SignalsTests {
     let store = try store()
     let signal = try typing("bob", in: "alice", store)
     signal.show()
-    var times = [timespec(), timespec()]
-    times[0].tv_sec = time(nil) - 6
-    times[1].tv_sec = times[0].tv_sec
-    try #require(utimensat(AT_FDCWD, signal.path, times, 0) == 0)
+    try setAge(of: signal.path, seconds: 6)
     let follower = try Follower(try store.messenger("alice"), query([.typing]))
     _ = try follower.untilCaughtUp()
     #expect(try follower.next(within: .microseconds(300_000)) == [])
@@ -207,13 +203,10 @@ struct SignalsTests {
   @Test func `presence of long ago is no longer there, and was seen then`() throws {
     let store = try store()
     try store.messenger("bob").beatPresence()
-    var times = [timespec(), timespec()]
-    times[0].tv_sec = time(nil) - 31
-    times[1].tv_sec = times[0].tv_sec
-    try #require(utimensat(AT_FDCWD, "\(store.location.live)/present.bob", times, 0) == 0)
+    let seen = try setAge(of: "\(store.location.live)/present.bob", seconds: 31)
     let bob = try #require(try store.messenger("alice").presence(of: ["bob"]).first)
     #expect(!bob.isOnline)
-    #expect(bob.lastSeenAt == Timestamp(microseconds: Int64(times[1].tv_sec) * 1_000_000))
+    #expect(bob.lastSeenAt == seen)
   }
 
   @Test func `signals move no cursor and ring no bell`() throws {

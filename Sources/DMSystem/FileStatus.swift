@@ -1,0 +1,61 @@
+internal import CSystem
+package import DMModel
+internal import Glibc
+
+/// What the system knows about a file: stat(2).
+package struct FileStatus {
+  package enum Kind { case folder, regular, other }
+
+  private let status: stat
+
+  /// The status of the file to which a path leads; nil if it has none, for the reason `SystemFailure.current`.
+  package init?(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.status = status
+  }
+
+  /// The same without following a symbolic link at the end of the path.
+  package init?(itself path: String) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    self.status = status
+  }
+
+  init?(descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    self.status = status
+  }
+
+  package var kind: Kind {
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR: .folder
+    case S_IFREG: .regular
+    default: .other
+    }
+  }
+
+  /// Bytes.
+  package var size: Int { Int(status.st_size) }
+
+  /// Who may read, write and execute the file, as in chmod(2).
+  package var permissions: UInt32 { status.st_mode & 0o7777 }
+
+  /// The time of the last change of the content.
+  package var modified: Timestamp { Timestamp(status.st_mtim) }
+
+  package var identity: FileIdentity { FileIdentity(device: status.st_dev, number: status.st_ino) }
+
+  /// Whether the size and the time of the last change are the same.
+  package func isUnchanged(since other: FileStatus) -> Bool {
+    status.st_size == other.status.st_size && status.st_mtim.tv_sec == other.status.st_mtim.tv_sec
+      && status.st_mtim.tv_nsec == other.status.st_mtim.tv_nsec
+  }
+}
+
+/// The identity of a file, which differs from that of another file with the same name.
+package struct FileIdentity: Equatable {
+  let device: UInt
+  let number: UInt
+}

@@ -1,0 +1,86 @@
+package import DMModel
+internal import Glibc
+
+/// A file that is open while this value exists.
+///
+/// Never a database that this process has open: closing the descriptor would release SQLite's locks.
+package struct OpenFile: ~Copyable {
+  package enum Purpose {
+    /// Symbolic links are followed.
+    case reading
+    /// A symbolic link is an error, as in the cases below.
+    case readingItself
+    /// Symbolic links are followed, and opening a FIFO does not wait for its writer.
+    case readingAtOnce
+    case writing
+    case readingAndWriting
+    /// A file that exists already is an error; only its owner can access the new file.
+    case creating
+    /// A file that exists already is emptied.
+    case creatingOrEmptying
+
+    fileprivate var flags: Int32 {
+      switch self {
+      case .reading: O_RDONLY
+      case .readingItself: O_RDONLY | O_NOFOLLOW
+      case .readingAtOnce: O_RDONLY | O_NONBLOCK | O_NOCTTY
+      case .writing: O_WRONLY | O_NOFOLLOW
+      case .readingAndWriting: O_RDWR | O_NOFOLLOW
+      case .creating: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+      case .creatingOrEmptying: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
+      }
+    }
+  }
+
+  package let path: String
+  /// Valid while the `OpenFile` exists.
+  package let descriptor: Int32
+
+  /// - Parameter fault: makes an error of the reason why the file cannot be opened.
+  package init(
+    _ path: String, for purpose: Purpose, or fault: (SystemFailure) -> DMError
+  ) throws(DMError) {
+    let descriptor = open(path, purpose.flags | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw fault(.current) }
+    self.descriptor = descriptor
+    self.path = path
+  }
+
+  deinit { close(descriptor) }
+
+  /// - Throws: `io_error`.
+  package borrowing func status() throws(DMError) -> FileStatus {
+    guard let status = FileStatus(descriptor: descriptor) else { throw fileError(.inputOutput, "read", path) }
+    return status
+  }
+
+  /// The next bytes, at most `count`; nil if they cannot be read.
+  package borrowing func read(_ count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let length = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    return length < 0 ? nil : Array(bytes[..<length])
+  }
+
+  /// - Throws: `io_error`.
+  package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(DMError) {
+    try writeAll(bytes, to: descriptor, path)
+  }
+
+  /// - Throws: `io_error`.
+  package borrowing func write(_ bytes: [UInt8]) throws(DMError) {
+    let (descriptor, path) = (descriptor, path)
+    try bytes.withUnsafeBufferPointer { (bytes) throws(DMError) in
+      try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor, path)
+    }
+  }
+
+  /// Sets the offset of the next read or write, in bytes from the beginning.
+  package borrowing func seek(to offset: Int) { lseek(descriptor, off_t(offset), SEEK_SET) }
+
+  /// Syncs the file to the disk.
+  ///
+  /// - Throws: `io_error`.
+  package borrowing func sync() throws(DMError) {
+    guard fsync(descriptor) == 0 else { throw fileError(.inputOutput, "make durable", path) }
+  }
+}

@@ -1,0 +1,26 @@
+internal import Glibc
+
+/// The reason why a call of the system failed: errno(3) as a value.
+package struct SystemFailure: Error, Equatable {
+  package let number: Int32
+
+  package init(number: Int32) { self.number = number }
+
+  /// The reason of the last call of this thread that failed.
+  package static var current: SystemFailure { SystemFailure(number: errno) }
+
+  /// The system's words for the reason (strerror(3)).
+  package var text: String { String(cString: strerror(number)) }
+
+  package static var notFound: SystemFailure { SystemFailure(number: ENOENT) }
+  package static var exists: SystemFailure { SystemFailure(number: EEXIST) }
+
+  /// Whether no file has the path.
+  package var isAbsence: Bool { number == ENOENT || number == ENOTDIR }
+
+  /// Whether the file cannot be changed by this user, or by any user.
+  var isReadOnly: Bool { number == EROFS || number == EACCES }
+
+  /// Whether the file system has no hard links (link(2)).
+  package var hasNoLinks: Bool { number == EPERM || number == EOPNOTSUPP }
+}
