@@ -43,7 +43,7 @@ let package = Package(
     /// What the owner of a store does to its files: check, back up, dump, restore, purge, repair.
     .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore"]),
     /// Options, streams, text and exit statuses: what all programs share.
-    .target(name: "DMCLI", dependencies: ["DMKit", "DMSystem", "DMWire", "DMUpkeep", "CSystem"]),
+    .target(name: "DMCLI", dependencies: ["DMKit", "DMSystem", "DMWire", "DMUpkeep"]),
     /// What tests of several targets share. `StoreSupport` is for the tests that need a store.
     .testTarget(name: "TestSupport", dependencies: ["DMModel", "DMSystem", "DMWire"]),
     .testTarget(

@@ -1,6 +1,5 @@
 internal import DMKit
 internal import DMSystem
-internal import Glibc
 
 /// A new folder for temporary files, which only its owner can read.
 package func temporaryFolder() throws -> String {
@@ -13,15 +12,15 @@ package func temporaryFolder() throws -> String {
 /// - Parameter path: the only file in a temporary folder; both are removed when there is no xdg-open.
 /// - Throws: `usage` when there is no xdg-open, `io_error` when it fails.
 package func openByDesktop(_ path: String) throws {
-  let status: Int32
+  let ending: Child.Ending
   do {
-    status = try Child(["xdg-open", path]).wait()
+    ending = try Child(["xdg-open", path]).wait()
   } catch {
-    unlink(path)
-    rmdir(folder(of: path))
+    removeFile(path)
+    removeEmptyFolder(folder(of: path))
     throw usage("there is no xdg-open; install xdg-utils, or save it with -o")
   }
-  guard status == 0 else {
+  guard ending.isSuccess else {
     throw DMError(.inputOutput, "xdg-open could not open '\(path)'; the file is still there", subject: path)
   }
 }

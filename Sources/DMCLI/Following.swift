@@ -1,5 +1,5 @@
 package import DMKit
-internal import Glibc
+internal import DMSystem
 
 extension Invocation {
   /// Calls `handle` with each batch of events, for as long as standard output has a reader.
@@ -24,7 +24,7 @@ extension Invocation {
         hasWarned = true
       }
     }
-    if query.follows { dieOf(SIGPIPE) }
+    if query.follows { Signal.brokenPipe.end() }
   }
 
   /// The kinds of events in a comma-separated list.

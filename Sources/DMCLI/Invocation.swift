@@ -1,5 +1,5 @@
 package import DMKit
-internal import Glibc
+internal import DMSystem
 
 /// One run of a program: its command line, its streams, and the store as the user sees it.
 package final class Invocation {
@@ -17,14 +17,14 @@ package final class Invocation {
 
   /// Whether records are printed as JSON lines: as --json or --text says, else unless standard output is a terminal.
   package private(set) lazy var isJSON =
-    arguments[Common.json] || (!arguments[Common.text] && isatty(STDOUT_FILENO) == 0)
+    arguments[Common.json] || (!arguments[Common.text] && !isTerminal(.output))
 
   package private(set) lazy var isQuiet = arguments[Common.quiet]
 
   /// The store as the user sees it, opened when it is first needed.
   package func messenger() throws -> Messenger {
     if let made { return made }
-    let login = Self.loginName
+    let login = Account.name
     let name = try arguments[Common.user]?.description ?? environment("DM_USER")?.without("@") ?? login
     let handle = try Handle(name)
     let isLogin = handle.description.utf8.elementsEqual(login.utf8)
@@ -49,14 +49,10 @@ package final class Invocation {
     if let data = try environment("XDG_DATA_HOME"), data.utf8.first == UInt8(ascii: "/") {
       return StoreLocation(directory: data + "/dm", isNamed: false, busyTimeout: busyTimeout)
     }
-    guard let home = try environment("HOME") ?? getpwuid(geteuid()).map({ String(cString: $0.pointee.pw_dir) }) else {
+    guard let home = try environment("HOME") ?? Account.home else {
       throw usage("there is no home folder; set HOME, or use --store DIR")
     }
     return StoreLocation(directory: home + "/.local/share/dm", isNamed: false, busyTimeout: busyTimeout)
-  }
-
-  private static var loginName: String {
-    getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? String(geteuid())
   }
 
   // MARK: Answers
@@ -165,15 +161,4 @@ extension Result where Failure == DMError {
     case .failure(let error): replacement(error)
     }
   }
-}
-
-/// A variable of the environment; an empty one counts as absent.
-///
-/// - Throws: `invalid_utf8`, because a repaired path would be another path.
-package func environment(_ name: String) throws -> String? {
-  guard let value = getenv(name), value.pointee != 0 else { return nil }
-  guard let text = String(validatingCString: value) else {
-    throw DMError(.invalidUTF8, "the variable '\(name)' is not UTF-8; set it again", subject: name)
-  }
-  return text
 }

@@ -1,6 +1,6 @@
 package import DMKit
+internal import DMSystem
 internal import DMWire
-internal import Glibc
 
 /// Standard input, as lines in batches or as one text.
 package struct LineInput: ~Copyable {
@@ -66,10 +66,7 @@ package struct LineInput: ~Copyable {
     }
   }
 
-  private func hasInput() -> Bool {
-    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return poll(&request, 1, 0) > 0
-  }
+  private func hasInput() -> Bool { waitUntilReadable(descriptor, milliseconds: 0) }
 
   private mutating func fill() throws {
     let count = try readChunk()
@@ -78,11 +75,10 @@ package struct LineInput: ~Copyable {
   }
 
   private mutating func readChunk() throws -> Int {
-    while true {
-      let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-      if count >= 0 { return count }
-      if errno == EINTR { continue }
-      throw DMError(.inputOutput, "cannot read standard input: \(String(cString: strerror(errno)))")
+    do {
+      return try readSome(descriptor, into: &chunk)
+    } catch {
+      throw DMError(.inputOutput, "cannot read standard input: \(error.text)")
     }
   }
 

@@ -1,6 +1,6 @@
 package import DMKit
+internal import DMSystem
 internal import DMWire
-internal import Glibc
 
 /// Standard output: whole lines, every write checked.
 ///
@@ -15,8 +15,7 @@ package final class Output {
 
   package init(descriptor: Int32 = Stream.output.rawValue) {
     self.descriptor = descriptor
-    var status = stat()
-    isPipe = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    isPipe = FileStatus(descriptor: descriptor).map { $0.kind != .regular } ?? false
   }
 
   /// - Throws: `io_error` when the buffer cannot be written.
@@ -51,7 +50,7 @@ package final class Output {
 
   /// Writes the buffer.
   ///
-  /// A pipe gets pieces of whole lines that fit into PIPE_BUF, which POSIX writes whole or not at all (write(2)): a
+  /// A pipe gets pieces of whole lines that are written whole or not at all (`atomicPipeWrite`): a
   /// program that dies of a signal leaves no half line.
   package func flush() throws {
     try json.bytes.withUnsafeBytes { bytes in
@@ -67,7 +66,7 @@ package final class Output {
 
   private static func lines(of bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
     let lineFeed = UInt8(ascii: "\n")
-    if let end = bytes.prefix(Int(PIPE_BUF)).lastIndex(of: lineFeed) { return bytes[...end] }
+    if let end = bytes.prefix(atomicPipeWrite).lastIndex(of: lineFeed) { return bytes[...end] }
     // A longer line is written alone.
     return bytes[...(bytes.firstIndex(of: lineFeed) ?? bytes.endIndex - 1)]
   }
@@ -75,35 +74,19 @@ package final class Output {
   private func write(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
     var rest = UnsafeRawBufferPointer(rebasing: bytes)
     while !rest.isEmpty {
-      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-      if count >= 0 {
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-        continue
+      do {
+        rest = UnsafeRawBufferPointer(rebasing: rest[try writeSome(rest, to: descriptor)...])
+      } catch {
+        // The signal is blocked, or the caller's descriptor is odd: end as if it had come.
+        if error.isBrokenPipe { Signal.brokenPipe.end() }
+        json.removeAll()
+        throw DMError(.inputOutput, "cannot write to standard output: \(error.text)")
       }
-      if errno == EINTR { continue }
-      // The signal is blocked, or the caller's descriptor is odd: end as if it had come.
-      if errno == EPIPE { dieOf(SIGPIPE) }
-      let reason = String(cString: strerror(errno))
-      json.removeAll()
-      throw DMError(.inputOutput, "cannot write to standard output: \(reason)")
     }
   }
 }
 
-/// Ends the process by a signal, so that its parent sees which signal it was.
-func dieOf(_ number: Int32) -> Never {
-  signal(number, SIG_DFL)
-  var one = sigset_t()
-  sigemptyset(&one)
-  sigaddset(&one, number)
-  sigprocmask(SIG_UNBLOCK, &one, nil)
-  raise(number)
-  _exit(128 + number)
-}
-
 /// Prints one line on standard error, safe for a terminal.
 package func printError(_ program: String, _ message: String) {
-  let line = "\(program): \(visible(message))\n"
-  // There is nowhere to report a failure of this.
-  _ = line.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
+  writeOnce(Array("\(program): \(visible(message))\n".utf8), to: Stream.error.rawValue)
 }

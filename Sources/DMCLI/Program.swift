@@ -1,5 +1,5 @@
 internal import DMKit
-internal import Glibc
+internal import DMSystem
 
 /// A program of the suite: its description, and what it does after its command line is parsed.
 package protocol Program {
@@ -14,11 +14,11 @@ extension Program {
   /// Parses, runs, flushes, and ends with the exit status.
   package static func main() {
     // A service manager may ignore SIGPIPE, and a closed pipe would go unnoticed (systemd.exec(5)).
-    signal(SIGPIPE, SIG_DFL)
+    Signal.brokenPipe.restoreDefault()
     // Then write(2) fails, and unfinished files are removed.
-    signal(SIGXFSZ, SIG_IGN)
-    umask(0o077)
-    exit(status().rawValue)
+    Signal.fileTooLarge.ignore()
+    protectNewFiles()
+    endProcess(status().rawValue)
   }
 
   private static func status() -> ExitStatus {

@@ -1,5 +1,5 @@
 internal import DMKit
-internal import Glibc
+internal import DMSystem
 
 /// A standard stream.
 package enum Stream: Int32, Sendable {
@@ -8,7 +8,7 @@ package enum Stream: Int32, Sendable {
   case error = 2
 }
 
-package func isTerminal(_ stream: Stream) -> Bool { isatty(stream.rawValue) == 1 }
+package func isTerminal(_ stream: Stream) -> Bool { isTerminal(descriptor: stream.rawValue) }
 
 /// A progress line for work of over a second, when standard error is a terminal.
 package final class Progress {
@@ -32,7 +32,7 @@ package final class Progress {
 
   package func clear() { if hasShown { put("\r\u{1B}[K") } }
 
-  private func put(_ text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
+  private func put(_ text: String) { writeOnce(Array(text.utf8), to: Stream.error.rawValue) }
 }
 
 /// A text that the user writes in `$VISUAL` or `$EDITOR`; its file stays when the text could not be sent.
@@ -47,46 +47,40 @@ package struct EditedText {
   ///
   /// - Throws: `cannot_create`, `io_error`, `bad_field` when the editor fails, `invalid_utf8`.
   package init(_ text: String) throws {
-    var template = Array(
-      "\(try environment("TMPDIR") ?? "/tmp")/dm-send-\(String(repeating: "X", count: 6))".utf8CString)
-    let descriptor = mkstemp(&template)
-    let path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-    guard descriptor >= 0 else {
-      throw DMError(.cannotCreate, "cannot create '\(path)': \(String(cString: strerror(errno)))", subject: path)
-    }
-    let written = text.withCString { write(descriptor, $0, strlen($0)) }
-    // Before the editor starts, because it would inherit the descriptor.
-    guard close(descriptor) == 0, written == text.utf8.count else {
-      throw DMError(.inputOutput, "cannot write '\(path)'", subject: path)
-    }
+    path = try temporaryName(in: environment("TMPDIR") ?? "/tmp", "dm-send-")
+    try Self.write(text, to: path)
     let editor = try environment("VISUAL") ?? environment("EDITOR") ?? "vi"
-    setenv("DM_EDITED", path, 1)
-    guard system("\(editor) \"$DM_EDITED\"") == 0 else {
+    guard runShell("\(editor) \"$DM_EDITED\"", with: "DM_EDITED", path) else {
       throw DMError(
         .badField, "the editor '\(editor)' failed and nothing was sent; what it left is in '\(path)'", subject: editor)
     }
     // The editor may have replaced the file.
-    let edited = open(path, O_RDONLY | O_CLOEXEC)
-    guard edited >= 0 else { throw DMError(.inputOutput, "cannot read '\(path)' back", subject: path) }
-    defer { close(edited) }
-    var input = LineInput(descriptor: edited)
-    self.path = path
+    let edited = try OpenFile(path, for: .reading) { [path] _ in
+      DMError(.inputOutput, "cannot read '\(path)' back", subject: path)
+    }
+    var input = LineInput(descriptor: edited.descriptor)
     do {
       self.text = try input.text(limit: Outgoing.textLimit)
     } catch let error as DMError {
       throw error.naming(path)
     }
+    _ = consume edited
+  }
+
+  /// Closes the file, because the editor would inherit its descriptor.
+  private static func write(_ text: String, to path: String) throws(DMError) {
+    try OpenFile(path, for: .writing) { fileError(.inputOutput, "write", path, $0) }.write(Array(text.utf8))
   }
 
   /// Runs `body`, and removes the file unless it fails.
   package func keeping<T>(_ body: (String) throws -> T) throws -> T {
     do {
       let result = try body(text)
-      unlink(path)
+      removeFile(path)
       return result
     } catch let error as DMError {
       if text.isEmpty {
-        unlink(path)
+        removeFile(path)
         throw error
       }
       throw error.naming(path)

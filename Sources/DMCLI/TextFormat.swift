@@ -1,5 +1,5 @@
 package import DMKit
-internal import Glibc
+internal import DMSystem
 
 /// Records as text for people.
 ///
@@ -11,13 +11,13 @@ package enum TextFormat {
   }
 
   package static func clock(_ time: Timestamp) -> String {
-    let parts = calendar(time)
-    return "\(padded(parts.tm_hour)):\(padded(parts.tm_min))"
+    let local = LocalTime(time)
+    return "\(padded(local.hour)):\(padded(local.minute))"
   }
 
   package static func day(_ time: Timestamp) -> String {
-    let parts = calendar(time)
-    return "\(parts.tm_year + 1900)-\(padded(parts.tm_mon + 1))-\(padded(parts.tm_mday))"
+    let local = LocalTime(time)
+    return "\(local.year)-\(padded(local.month))-\(padded(local.day))"
   }
 
   static func padded(_ number: some BinaryInteger) -> String { number < 10 ? "0\(number)" : "\(number)" }

@@ -1,5 +1,5 @@
 package import DMKit
-internal import Glibc
+internal import DMSystem
 
 /// A time as the user types it: RFC 3339, `2026-11-21`, `2026-11-21T14:30`, `14:30`, `2h` or
 /// `7d` ago, `yesterday`, `today`, `now`.
@@ -22,7 +22,7 @@ private func named(_ text: String, _ now: Timestamp) -> Timestamp? {
   case "today": local(now) { $0.clearTime() }
   case "yesterday":
     local(now) {
-      $0.tm_mday -= 1
+      $0.day -= 1
       $0.clearTime()
     }
   default: nil
@@ -39,8 +39,7 @@ private func clock(_ text: String, _ now: Timestamp) -> Timestamp? {
   guard let clock = numbers(text, pattern: "99:99"), clock[0] < 24, clock[1] < 60 else { return nil }
   return local(now) {
     $0.clearTime()
-    $0.tm_hour = Int32(clock[0])
-    $0.tm_min = Int32(clock[1])
+    ($0.hour, $0.minute) = (clock[0], clock[1])
   }
 }
 
@@ -51,13 +50,8 @@ private func date(_ text: String, _ now: Timestamp) -> Timestamp? {
   guard let numbers, Timestamp(rfc3339: padded) != nil else { return nil }
   return local(now) {
     $0.clearTime()
-    $0.tm_year = Int32(numbers[0] - 1900)
-    $0.tm_mon = Int32(numbers[1] - 1)
-    $0.tm_mday = Int32(numbers[2])
-    if numbers.count > 3 {
-      $0.tm_hour = Int32(numbers[3])
-      $0.tm_min = Int32(numbers[4])
-    }
+    ($0.year, $0.month, $0.day) = (numbers[0], numbers[1], numbers[2])
+    if numbers.count > 3 { ($0.hour, $0.minute) = (numbers[3], numbers[4]) }
   }
 }
 
@@ -84,27 +78,12 @@ private func numbers(_ text: String, pattern: String) -> [Int]? {
 }
 
 /// A time whose local date and clock were changed.
-///
-/// The corresponding C functions are `localtime_r` and `mktime`.
-private func local(_ time: Timestamp, _ change: (inout tm) -> Void) -> Timestamp {
-  var parts = calendar(time)
-  change(&parts)
-  parts.tm_isdst = -1
-  return Timestamp(microseconds: Int64(mktime(&parts)) * 1_000_000)
+private func local(_ time: Timestamp, _ change: (inout LocalTime) -> Void) -> Timestamp {
+  var local = LocalTime(time)
+  change(&local)
+  return local.timestamp
 }
 
-/// The date and the clock of a time in the local time zone.
-func calendar(_ time: Timestamp) -> tm {
-  var seconds = time_t((Double(time.microseconds) / 1_000_000).rounded(.down))
-  var parts = tm()
-  localtime_r(&seconds, &parts)
-  return parts
-}
-
-extension tm {
-  fileprivate mutating func clearTime() {
-    tm_hour = 0
-    tm_min = 0
-    tm_sec = 0
-  }
+extension LocalTime {
+  fileprivate mutating func clearTime() { (hour, minute, second) = (0, 0, 0) }
 }

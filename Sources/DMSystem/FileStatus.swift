@@ -22,7 +22,7 @@ package struct FileStatus {
     self.status = status
   }
 
-  init?(descriptor: Int32) {
+  package init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
     self.status = status

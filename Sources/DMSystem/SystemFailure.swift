@@ -23,4 +23,10 @@ package struct SystemFailure: Error, Equatable {
 
   /// Whether the file system has no hard links (link(2)).
   package var hasNoLinks: Bool { number == EPERM || number == EOPNOTSUPP }
+
+  /// Whether the reader of a pipe has gone.
+  package var isBrokenPipe: Bool { number == EPIPE }
+
+  /// Whether the same call may succeed later: there is nothing to read, or no space to write, now.
+  package var isTemporary: Bool { number == EAGAIN }
 }

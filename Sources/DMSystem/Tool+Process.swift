@@ -1,4 +1,4 @@
-package import CSystem
+internal import CSystem
 internal import Glibc
 
 extension Tool {
@@ -20,7 +20,7 @@ extension Tool {
   /// its limits; the system kills it when this process ends.
   ///
   /// - Returns: the process id; negative, with errno(3) set, if the process cannot be made.
-  package func start(_ program: String, _ arguments: [String], writing output: Int32, _ errors: Int32) -> pid_t {
+  func start(_ program: String, _ arguments: [String], writing output: Int32, _ errors: Int32) -> pid_t {
     var argv = ([name] + arguments).map { strdup($0) } + [nil]
     var envp = variables().map { strdup($0) } + [nil]
     defer { for word in argv + envp { free(word) } }
@@ -45,7 +45,7 @@ extension Tool {
   ///
   /// - Returns: the status that waitpid(2) reports, and the processor time in whole seconds, rounded, because the clock
   ///   of the limit differs a little.
-  package func end(_ process: pid_t) -> (status: Int32, processorSeconds: Int) {
+  func end(_ process: pid_t) -> (status: Int32, processorSeconds: Int) {
     kill(-process, SIGKILL)
     var status: Int32 = -1
     var usage = rusage()

@@ -8,19 +8,43 @@ package func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool
   return poll(&request, 1, milliseconds) != 0
 }
 
-/// Waits for input, or for the end of a reader: poll(2).
+/// A descriptor to wait for, and what the wait found.
+package struct Awaited {
+  package enum Purpose {
+    case reading, writing
+    /// Only the end: that the other end of a pipe is closed.
+    case end
+
+    fileprivate var events: Int32 {
+      switch self {
+      case .reading: POLLIN
+      case .writing: POLLOUT
+      case .end: 0
+      }
+    }
+  }
+
+  fileprivate var request: pollfd
+
+  /// - Parameter descriptor: nil for none, which is never ready.
+  package init(_ descriptor: Int32?, for purpose: Purpose) {
+    request = pollfd(fd: descriptor ?? -1, events: Int16(purpose.events), revents: 0)
+  }
+
+  /// Whether reading or writing does not wait, also because the other end is closed.
+  package var isReady: Bool { request.revents != 0 }
+
+  /// Whether the other end is closed.
+  package var hasEnded: Bool { Int32(request.revents) & (POLLERR | POLLHUP | POLLNVAL) != 0 }
+}
+
+/// Waits until one of the descriptors is ready: poll(2).
 ///
-/// - Parameters:
-///   - inputs: descriptors; nil for one that never has input.
-///   - output: a descriptor whose other end a reader has; nil for none.
-///   - moment: the end of the wait, as a time of `monotonicMicroseconds`.
-/// - Returns: which descriptors have input, and whether the reader has gone; nil after the time or a signal.
-package func waitForInput(
-  _ inputs: [Int32?], orReaderGone output: Int32?, until moment: Int64
-) -> (isReadable: [Bool], isReaderGone: Bool)? {
-  var requests =
-    [pollfd(fd: output ?? -1, events: 0, revents: 0)]
-    + inputs.map { pollfd(fd: $0 ?? -1, events: Int16(POLLIN), revents: 0) }
-  guard poll(&requests, nfds_t(requests.count), milliseconds(until: moment)) > 0 else { return nil }
-  return (requests.dropFirst().map { $0.revents != 0 }, requests[0].revents != 0)
+/// - Parameter moment: the end of the wait, as a time of `monotonicMicroseconds`; `.max` for none.
+/// - Returns: whether one is ready; false after the time or a signal.
+package func waitForAny(of awaited: inout [Awaited], until moment: Int64) -> Bool {
+  var requests = awaited.map(\.request)
+  let isReady = poll(&requests, nfds_t(requests.count), milliseconds(until: moment)) > 0
+  for (index, request) in requests.enumerated() { awaited[index].request = request }
+  return isReady
 }

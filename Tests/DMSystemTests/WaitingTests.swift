@@ -5,7 +5,9 @@ import Testing
 struct WaitingTests {
   @Test func `a wait ends with its time`() {
     let stop = StopSignal()
-    #expect(waitForInput([stop.descriptor, nil], orReaderGone: nil, until: monotonicMicroseconds() + 1000) == nil)
+    var streams = [Awaited(stop.descriptor, for: .reading), Awaited(nil, for: .reading)]
+    #expect(!waitForAny(of: &streams, until: monotonicMicroseconds() + 1000))
+    #expect(!streams[0].isReady && !streams[1].isReady)
     #expect(!stop.wasGiven)
   }
 
@@ -13,9 +15,9 @@ struct WaitingTests {
     let stop = StopSignal()
     #expect(startThread { stop.give() } == 0)
     for _ in 0..<2 {
-      let woken = try #require(waitForInput([nil, nil], orReaderGone: stop.descriptor, until: .max))
-      #expect(woken.isReaderGone)
-      #expect(woken.isReadable == [false, false])
+      var streams = [Awaited(nil, for: .reading), Awaited(stop.descriptor, for: .end)]
+      #expect(waitForAny(of: &streams, until: .max))
+      #expect(streams[1].hasEnded && !streams[0].isReady)
     }
     #expect(waitUntilReadable(try #require(stop.descriptor), milliseconds: 0))
     stop.give()

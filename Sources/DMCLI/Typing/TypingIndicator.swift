@@ -1,7 +1,5 @@
-internal import CSystem
 package import DMKit
 internal import DMSystem
-internal import Glibc
 
 /// Shows other users that the user is typing, and hides it at the end, also after a signal.
 package struct TypingIndicator: ~Copyable {
@@ -34,24 +32,26 @@ package struct TypingIndicator: ~Copyable {
   }
 
   /// Waits as `listen` does; dies of a signal that ends the program.
-  private mutating func wait(_ requests: inout [pollfd], until moment: Int64?) {
-    for signal in listen(&requests, until: moment) { leave(signal.number) }
+  private mutating func wait(for streams: inout [Awaited], until moment: Int64?) {
+    for ending in listen(for: &streams, until: moment) { leave(ending.signal) }
   }
 
   /// Waits until one of the streams is ready, a time comes, or typing must be shown again.
   ///
   /// - Returns: the signals that arrived and would end the program.
-  private mutating func listen(_ requests: inout [pollfd], until moment: Int64?) -> [Interrupts.Signal] {
-    requests.append(pollfd(fd: interrupts.descriptor, events: Int16(POLLIN), revents: 0))
-    defer { requests.removeLast() }
+  private mutating func listen(
+    for streams: inout [Awaited], until moment: Int64?
+  ) -> [(signal: Signal, isFromTerminal: Bool)] {
+    streams.append(Awaited(interrupts.descriptor, for: .reading))
+    defer { streams.removeLast() }
     let due = min(moment ?? .max, isOn ? refresh : .max)
-    guard poll(&requests, nfds_t(requests.count), milliseconds(until: due)) > 0 else { return [] }
-    var endings: [Interrupts.Signal] = []
-    while let signal = interrupts.next() {
-      switch signal.number {
-      case SIGCHLD: continue
-      case SIGTSTP: pause()
-      default: endings.append(signal)
+    guard waitForAny(of: &streams, until: due) else { return [] }
+    var endings: [(signal: Signal, isFromTerminal: Bool)] = []
+    while let arrived = interrupts.next() {
+      switch arrived.signal {
+      case .childEnded: continue
+      case .suspend: pause()
+      default: endings.append(arrived)
       }
     }
     return endings
@@ -61,14 +61,14 @@ package struct TypingIndicator: ~Copyable {
   private mutating func pause() {
     show(false)
     terminal?.restore()
-    raise(SIGSTOP)
+    Signal.stop.raise()
     terminal?.take()
   }
 
-  private mutating func leave(_ number: Int32) -> Never {
+  private mutating func leave(_ signal: Signal) -> Never {
     show(false)
     terminal?.restore()
-    dieOf(number)
+    signal.end()
   }
 
   // MARK: How long typing shows
@@ -76,10 +76,10 @@ package struct TypingIndicator: ~Copyable {
   /// Shows typing for a time.
   package mutating func last(_ length: Duration) {
     let end = monotonicMicroseconds() + length.microseconds
-    var nothing: [pollfd] = []
+    var nothing: [Awaited] = []
     while monotonicMicroseconds() < end {
       show(true)
-      wait(&nothing, until: end)
+      wait(for: &nothing, until: end)
     }
     show(false)
   }
@@ -93,47 +93,61 @@ package struct TypingIndicator: ~Copyable {
     while true {
       show(true)
       var streams = [
-        pollfd(fd: waiting.isEmpty ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: STDOUT_FILENO, events: waiting.isEmpty ? 0 : Int16(POLLOUT), revents: 0),
+        Awaited(waiting.isEmpty ? Stream.input.rawValue : nil, for: .reading),
+        Awaited(Stream.output.rawValue, for: waiting.isEmpty ? .end : .writing),
       ]
-      wait(&streams, until: nil)
-      if waiting.isEmpty, hasGone(streams[1]) { leave(SIGPIPE) }
-      if streams[1].revents != 0, !waiting.isEmpty {
-        // PIPE_BUF bytes never block after poll(2) says so (pipe(7)), so that typing is shown again in time.
-        waiting = waiting.dropFirst(try put(waiting.prefix(Int(PIPE_BUF)), to: STDOUT_FILENO))
-      } else if streams[0].revents != 0 {
-        let count = read(STDIN_FILENO, &chunk, chunk.count)
+      wait(for: &streams, until: nil)
+      if waiting.isEmpty, streams[1].hasEnded { leave(.brokenPipe) }
+      if streams[1].isReady, !waiting.isEmpty {
+        // So few bytes never block after poll(2) says so (pipe(7)), so that typing is shown again in time.
+        waiting = waiting.dropFirst(try put(waiting.prefix(atomicPipeWrite)))
+      } else if streams[0].isReady, let count = try readInput(into: &chunk) {
         if count == 0 { break }
-        if count > 0 { waiting = chunk[..<count] }
-        if count < 0, errno != EINTR, errno != EAGAIN {
-          throw DMError(.inputOutput, "cannot read standard input: \(String(cString: strerror(errno)))")
-        }
+        waiting = chunk[..<count]
       }
     }
     show(false)
   }
 
-  private mutating func put(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws -> Int {
-    let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    if count >= 0 { return count }
-    if errno == EPIPE { leave(SIGPIPE) }
-    if errno == EINTR || errno == EAGAIN { return 0 }
-    throw DMError(.inputOutput, "cannot write to standard output: \(String(cString: strerror(errno)))")
+  /// Reads what is there; nil if another process has read it.
+  private func readInput(into chunk: inout [UInt8]) throws -> Int? {
+    do {
+      return try readSome(Stream.input.rawValue, into: &chunk)
+    } catch {
+      if error.isTemporary { return nil }
+      throw DMError(.inputOutput, "cannot read standard input: \(error.text)")
+    }
+  }
+
+  /// Writes to standard output; returns the number of bytes that it took.
+  private mutating func put(_ bytes: ArraySlice<UInt8>) throws -> Int {
+    do {
+      return try writeSome(bytes, to: Stream.output.rawValue)
+    } catch {
+      if error.isBrokenPipe { leave(.brokenPipe) }
+      if error.isTemporary { return 0 }
+      throw DMError(.inputOutput, "cannot write to standard output: \(error.text)")
+    }
   }
 
   /// Shows typing while a command runs, and ends with its status.
   ///
   /// - Throws: `usage` when it cannot be run.
   package mutating func run(_ words: [String]) throws -> Never {
-    let child = try Child(words)
-    var nothing: [pollfd] = []
+    let child: Child
+    do {
+      child = try Child(words)
+    } catch {
+      throw usage("cannot run '\(words[0])': \(error.text)")
+    }
+    var nothing: [Awaited] = []
     while true {
       show(true)
       // The terminal sends its signals to the child too.
-      for signal in listen(&nothing, until: nil) where !signal.isFromTerminal { child.send(signal.number) }
-      if let status = child.ending() {
+      for ending in listen(for: &nothing, until: nil) where !ending.isFromTerminal { child.send(ending.signal) }
+      if let ending = child.ending() {
         show(false)
-        end(as: status)
+        ending.repeated()
       }
     }
   }
@@ -144,20 +158,19 @@ package struct TypingIndicator: ~Copyable {
     self.terminal = terminal
     var keys = KeystrokeClock()
     var line = KeyedLine()
-    var byte: UInt8 = 0
+    var byte: [UInt8] = [0]
     while true {
       let now = monotonicMicroseconds()
       show(keys.isShowing(at: now))
       var streams = [
-        pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+        Awaited(Stream.input.rawValue, for: .reading), Awaited(Stream.output.rawValue, for: .end),
       ]
-      wait(&streams, until: keys.due(after: now))
-      if hasGone(streams[1]) { leave(SIGPIPE) }
-      guard streams[0].revents != 0 else { continue }
-      guard read(STDIN_FILENO, &byte, 1) == 1 else { break }
+      wait(for: &streams, until: keys.due(after: now))
+      if streams[1].hasEnded { leave(.brokenPipe) }
+      guard streams[0].isReady else { continue }
+      guard try readInput(into: &byte) == 1 else { break }
       keys.strike(at: monotonicMicroseconds())
-      switch line.take(byte) {
+      switch line.take(byte[0]) {
       case .echo(let bytes): terminal.show(bytes)
       case .line(let bytes):
         keys.stop()
@@ -165,7 +178,7 @@ package struct TypingIndicator: ~Copyable {
         terminal.show([0x0A])
         if !isTerminal(.output) {
           var rest = (bytes + [0x0A])[...]
-          while !rest.isEmpty { rest = rest.dropFirst(try put(rest, to: STDOUT_FILENO)) }
+          while !rest.isEmpty { rest = rest.dropFirst(try put(rest)) }
         }
       case .end:
         show(false)
@@ -175,6 +188,3 @@ package struct TypingIndicator: ~Copyable {
     show(false)
   }
 }
-
-/// Whether the other end of a stream is closed.
-private func hasGone(_ request: pollfd) -> Bool { Int32(request.revents) & (POLLERR | POLLHUP | POLLNVAL) != 0 }

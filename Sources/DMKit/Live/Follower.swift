@@ -177,10 +177,13 @@ package final class Follower {
   ///
   /// - Returns: false if the reader has gone.
   private func wait(until moment: Int64) -> Bool {
-    guard let woken = waitForInput([bell.descriptor, signals?.descriptor], orReaderGone: endsWith, until: moment)
-    else { return true }
-    if woken.isReaderGone { return false }
-    if woken.isReadable[0] {
+    var streams = [
+      Awaited(endsWith, for: .end), Awaited(bell.descriptor, for: .reading),
+      Awaited(signals?.descriptor, for: .reading),
+    ]
+    guard waitForAny(of: &streams, until: moment) else { return true }
+    if streams[0].hasEnded { return false }
+    if streams[1].isReady {
       bell.drain()
       mustRead = true
       if let fault = bell.fault, look.length > Self.often {
@@ -188,7 +191,7 @@ package final class Follower {
         look = RepeatingTimer(Self.often)
       }
     }
-    if woken.isReadable[1] { signals?.isTouched = true }
+    if streams[2].isReady { signals?.isTouched = true }
     return true
   }
 }

@@ -1,20 +1,21 @@
-internal import DMKit
+package import DMModel
 internal import Glibc
 
 /// The terminal of standard input in non-canonical mode without echo, until it is restored.
 ///
 /// The corresponding C functions are `tcgetattr` and `tcsetattr`.
-final class KeyTerminal {
+package final class KeyTerminal {
   private var before = termios()
   private let screen: Int32
 
-  init() throws {
+  /// - Throws: `io_error` if standard input is not a terminal that this process may use.
+  package init() throws(DMError) {
     tcgetattr(STDIN_FILENO, &before)
     // Standard input may be open for reading only.
     guard let name = ttyname(STDIN_FILENO), case let screen = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC), screen >= 0,
       tcsetattr(STDIN_FILENO, TCSADRAIN, &before) == 0
     else {
-      throw DMError(.inputOutput, "cannot take keys from the terminal: \(String(cString: strerror(errno)))")
+      throw DMError(.inputOutput, "cannot take keys from the terminal: \(SystemFailure.current.text)")
     }
     self.screen = screen
     take()
@@ -22,14 +23,14 @@ final class KeyTerminal {
 
   deinit { restore() }
 
-  func take() {
+  package func take() {
     var keyed = before
     keyed.c_lflag &= ~tcflag_t(ICANON | ECHO)
     tcsetattr(STDIN_FILENO, TCSADRAIN, &keyed)
   }
 
-  func restore() { tcsetattr(STDIN_FILENO, TCSADRAIN, &before) }
+  package func restore() { tcsetattr(STDIN_FILENO, TCSADRAIN, &before) }
 
   /// Ignores errors: the text is kept even if the screen does not show it.
-  func show(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { write(screen, $0.baseAddress, $0.count) } }
+  package func show(_ bytes: [UInt8]) { writeOnce(bytes, to: screen) }
 }

@@ -1,0 +1,63 @@
+internal import Glibc
+
+/// A child process that shares the standard streams of this one.
+package struct Child: ~Copyable {
+  /// How a process ended: the status of waitpid(2).
+  package struct Ending {
+    fileprivate let status: Int32
+
+    package var isSuccess: Bool { status == 0 }
+
+    /// Ends this process in the same way: with the same exit status, or by the same signal.
+    package func repeated() -> Never {
+      let number = status & 0x7F
+      if number != 0 { Signal(number: number).end() }
+      exit(status >> 8 & 0xFF)
+    }
+  }
+
+  private let process: pid_t
+
+  /// Starts a program, found as by a shell, with no signal blocked.
+  ///
+  /// - Throws: if there is no such program, or if it cannot be run.
+  package init(_ words: [String]) throws(SystemFailure) {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = Signal.set([])
+    posix_spawnattr_setsigmask(&attributes, &none)
+    var standard = Signal.set([.brokenPipe, .fileTooLarge])
+    posix_spawnattr_setsigdefault(&attributes, &standard)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    var argv = words.map { strdup($0) } + [nil]
+    defer { for word in argv { free(word) } }
+    var process = pid_t()
+    let number = posix_spawnp(&process, words[0], nil, &attributes, &argv, environ)
+    guard number == 0 else { throw SystemFailure(number: number) }
+    self.process = process
+  }
+
+  package func send(_ signal: Signal) { kill(process, signal.number) }
+
+  /// Waits until the child ends.
+  package func wait() -> Ending {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return Ending(status: status)
+  }
+
+  /// How the child ended; nil while it runs.
+  package func ending() -> Ending? {
+    var status: Int32 = 0
+    return waitpid(process, &status, WNOHANG) == process ? Ending(status: status) : nil
+  }
+}
+
+/// Runs a command of a shell, with a variable in its environment, and waits for it: system(3).
+///
+/// - Returns: whether it succeeded.
+package func runShell(_ command: String, with variable: String, _ value: String) -> Bool {
+  setenv(variable, value, 1)
+  return system(command) == 0
+}

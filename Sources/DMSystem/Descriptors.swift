@@ -1,0 +1,44 @@
+internal import Glibc
+
+package func isTerminal(descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+/// Bytes that a pipe takes whole or not at all (POSIX, write(2)).
+package var atomicPipeWrite: Int { Int(PIPE_BUF) }
+
+/// Reads the next bytes of a descriptor, as many as are available and fit; returns their number, 0 at the end.
+package func readSome(
+  _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer
+) throws(SystemFailure) -> Int {
+  while true {
+    let count = read(descriptor, buffer.baseAddress, buffer.count)
+    if count >= 0 { return count }
+    if errno != EINTR { throw .current }
+  }
+}
+
+/// The same into a buffer, which stays as long as it is.
+package func readSome(_ descriptor: Int32, into buffer: inout [UInt8]) throws(SystemFailure) -> Int {
+  try buffer.withUnsafeMutableBufferPointer { (buffer) throws(SystemFailure) in
+    try readSome(descriptor, into: UnsafeMutableRawBufferPointer(buffer))
+  }
+}
+
+/// Writes bytes to a descriptor, as many as it takes now; returns their number.
+package func writeSome(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemFailure) -> Int {
+  while true {
+    let count = write(descriptor, bytes.baseAddress, bytes.count)
+    if count >= 0 { return count }
+    if errno != EINTR { throw .current }
+  }
+}
+
+package func writeSome(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws(SystemFailure) -> Int {
+  try bytes.withUnsafeBufferPointer { (bytes) throws(SystemFailure) in
+    try writeSome(UnsafeRawBufferPointer(bytes), to: descriptor)
+  }
+}
+
+/// Writes bytes in one call, and ignores an error, which could be reported nowhere.
+package func writeOnce(_ bytes: [UInt8], to descriptor: Int32) {
+  _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+}

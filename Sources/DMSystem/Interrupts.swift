@@ -1,0 +1,36 @@
+internal import CSystem
+package import DMModel
+internal import Glibc
+
+/// The signals that end or suspend a program, read one by one, for a program that must clean up first; and
+/// `Signal.childEnded`.
+///
+/// The corresponding facility is signalfd(2).
+package struct Interrupts: ~Copyable {
+  package let descriptor: Int32
+
+  /// Ignored signals stay ignored: a program that nohup(1) started goes on.
+  ///
+  /// - Throws: `io_error`.
+  package init() throws(DMError) {
+    let endings: [Signal] = [.interrupt, .terminate, .hangUp, .quit, .suspend]
+    var set = Signal.set([.childEnded] + endings.filter { !$0.isIgnored })
+    sigprocmask(SIG_BLOCK, &set, nil)
+    // write(2) fails with EPIPE when the reader has gone.
+    Signal.brokenPipe.ignore()
+    descriptor = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
+    guard descriptor >= 0 else {
+      throw DMError(.inputOutput, "cannot wait for signals: \(SystemFailure.current.text)")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// The next signal that has arrived, and whether the terminal sent it to the whole process group; nil if there is none.
+  package func next() -> (signal: Signal, isFromTerminal: Bool)? {
+    var information = signalfd_siginfo()
+    let size = MemoryLayout<signalfd_siginfo>.size
+    guard read(descriptor, &information, size) == size else { return nil }
+    return (Signal(number: Int32(information.ssi_signo)), information.ssi_code == SI_KERNEL)
+  }
+}

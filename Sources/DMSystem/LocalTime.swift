@@ -1,0 +1,33 @@
+package import DMModel
+internal import Glibc
+
+/// A date and a clock in the local time zone.
+///
+/// The corresponding C functions are `localtime_r` and `mktime`.
+package struct LocalTime {
+  package var year: Int
+  /// 1 to 12.
+  package var month: Int
+  /// From 1; other values, such as 0, are days of the months before or after.
+  package var day: Int
+  package var hour: Int
+  package var minute: Int
+  package var second: Int
+
+  package init(_ time: Timestamp) {
+    var seconds = time_t((Double(time.microseconds) / 1_000_000).rounded(.down))
+    var parts = tm()
+    localtime_r(&seconds, &parts)
+    (year, month, day) = (Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday))
+    (hour, minute, second) = (Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec))
+  }
+
+  /// The time, with whether summer time applies as the time zone says.
+  package var timestamp: Timestamp {
+    var parts = tm()
+    (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(year - 1900), Int32(month - 1), Int32(day))
+    (parts.tm_hour, parts.tm_min, parts.tm_sec) = (Int32(hour), Int32(minute), Int32(second))
+    parts.tm_isdst = -1
+    return Timestamp(microseconds: Int64(mktime(&parts)) * 1_000_000)
+  }
+}
