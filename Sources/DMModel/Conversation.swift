@@ -97,7 +97,7 @@ public struct Conversation: Equatable, Sendable {
 package let titleLimit = 256
 
 /// - Throws: `bad_field` unless the title has 1 to 256 bytes without control or direction characters.
-package func checkTitle(_ title: String, as field: String = "title") throws(DMError) {
+package func checkTitle(_ title: String, as field: String = "title") throws {
   let fault: String? =
     title.isEmpty
     ? "it is empty"
@@ -111,7 +111,7 @@ package func checkTitle(_ title: String, as field: String = "title") throws(DMEr
 /// Checks the title of a new group, or a new name, and refuses characters that older versions of dm accepted.
 ///
 /// - Throws: `bad_field`, also for an invisible character.
-package func checkNewTitle(_ title: String, as field: String = "title") throws(DMError) {
+package func checkNewTitle(_ title: String, as field: String = "title") throws {
   try checkTitle(title, as: field)
   guard let character = invisibleCharacter(in: title) else { return }
   throw badTitle(title, "it has the invisible character \(character) in it; remove it", field)

@@ -170,14 +170,3 @@ func beginning(of text: String, bytes limit: Int) -> String {
   while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
   return String(text[..<end])
 }
-
-/// Runs `body`, whose errors are all of type `DMError`; another error is a mistake in this package.
-package func typed<Result>(_ body: () throws -> Result) throws(DMError) -> Result {
-  do {
-    return try body()
-  } catch let error as DMError {
-    throw error
-  } catch {
-    throw DMError(.internal, "unexpected error: \(type(of: error))")
-  }
-}

@@ -59,7 +59,7 @@ public struct ProfileChange: Equatable, Sendable {
   /// The maximum numbers of bytes: `line` of a display name and of an avatar's URL, `bio` of a bio.
   package static let limits = (line: 256, bio: 4096)
 
-  package func check() throws(DMError) {
+  package func check() throws {
     for (name, value, limit) in [
       ("display_name", displayName, Self.limits.line), ("avatar_url", avatarURL, Self.limits.line),
       ("bio", bio, Self.limits.bio),

@@ -31,11 +31,11 @@ extension DMAttach {
     guard let id = Identifier(text) else { return try messenger.attachments(of: MessageReference(text)) }
     do {
       return [try messenger.attachment(id)]
-    } catch  where error.code == .unknownAttachment {
+    } catch let error as DMError where error.code == .unknownAttachment {
       // It may be the id of a message.
       do {
         return try messenger.attachments(of: .id(id))
-      } catch let other where other.code == .unknownMessage {
+      } catch let other as DMError where other.code == .unknownMessage {
         throw error
       }
     }

@@ -41,9 +41,9 @@ extension Messenger {
   /// - Returns: the result of each item.
   func perform<Acts: Batch>(
     _ items: [Acts.Item], _ begin: (Session) throws -> Acts
-  ) throws(DMError) -> [Result<Acts.Answer, DMError>] {
+  ) throws -> [Result<Acts.Answer, DMError>] {
     do {
-      let (batch, results) = try transaction(isBulk: items.count > 1) { session in
+      let (batch, results) = try writing(isBulk: items.count > 1) { session in
         let batch = try begin(session)
         var results: [Result<Acts.Answer, DMError>] = []
         var hasDone = false
@@ -64,8 +64,6 @@ extension Messenger {
       return results
     } catch let nothing as NothingDone<Acts.Answer> {
       return nothing.results.map { $0.mapError(namingStore) }
-    } catch {
-      return try typed { throw error }
     }
   }
 }

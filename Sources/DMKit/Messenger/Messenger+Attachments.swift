@@ -66,7 +66,7 @@ extension Messenger {
   /// The attachment with an id, if the user prepared it or sees a message that has it.
   ///
   /// - Throws: `unknown_attachment`.
-  public func attachment(_ id: Identifier) throws(DMError) -> Attachment {
+  public func attachment(_ id: Identifier) throws -> Attachment {
     let found = try reading(nil as Attachment?) { try $0.usableAttachment(id).attachment }
     guard let found else { throw unknownAttachment(id) }
     return found
@@ -75,7 +75,7 @@ extension Messenger {
   /// The attachments of a message that the user sees, in their order; never empty.
   ///
   /// - Throws: `unknown_message`, and `unknown_attachment` if the message has none.
-  public func attachments(of reference: MessageReference) throws(DMError) -> [Attachment] {
+  public func attachments(of reference: MessageReference) throws -> [Attachment] {
     let found = try reading([] as [Attachment]) { try $0.visibleMessage(reference).message.attachments }
     guard !found.isEmpty else {
       throw DMError(

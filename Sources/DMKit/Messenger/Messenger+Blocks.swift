@@ -7,7 +7,7 @@ extension Messenger {
   ///
   /// - Returns: the users who were not blocked, or not unblocked, before.
   /// - Throws: `unknown_user`, and `not_allowed` for the user's own handle.
-  public func setBlocked(_ isBlocked: Bool, _ handles: [Handle]) throws(DMError) -> [User] {
+  public func setBlocked(_ isBlocked: Bool, _ handles: [Handle]) throws -> [User] {
     if try !hasStore(), let handle = handles.first { _ = try user(handle) }
     return try writing { session in
       try session.userKeys(handles).filter { try session.setBlocked(isBlocked, $0) }.compactMap(session.profile)
@@ -15,7 +15,7 @@ extension Messenger {
   }
 
   /// The users that the user blocks, in the order in which they were blocked.
-  public func blockedUsers() throws(DMError) -> [User] {
+  public func blockedUsers() throws -> [User] {
     try reading([]) { session in try session.store.blocks.users(by: session.me).compactMap(session.profile) }
   }
 }

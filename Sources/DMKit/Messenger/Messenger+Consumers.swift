@@ -71,7 +71,7 @@ extension Messenger {
   /// - Throws: `unknown_consumer`, or an error of the store; then nothing was written.
   public func send(
     _ lines: [ConsumerLine], as consumer: String, skipsFailed: Bool = false
-  ) throws(DMError) -> [Result<ConsumerAnswer, DMError>] {
+  ) throws -> [Result<ConsumerAnswer, DMError>] {
     try expectStore(with: consumer)
     return try perform(lines) { try ConsumerBatch($0, consumer, skipsFailed: skipsFailed) }
   }
@@ -80,7 +80,7 @@ extension Messenger {
   ///
   /// - Returns: its position now.
   /// - Throws: `unknown_consumer`, `bad_cursor`.
-  public func acknowledge(_ cursor: Cursor, for consumer: String) throws(DMError) -> Acknowledgement {
+  public func acknowledge(_ cursor: Cursor, for consumer: String) throws -> Acknowledgement {
     try expectStore(with: consumer)
     return try writing { session in
       let move = try ConsumerMove(consumer, session)
@@ -116,7 +116,7 @@ extension Messenger {
   }
 
   /// Refuses to act on an absent store, so that a mistake creates none.
-  private func expectStore(with consumer: String) throws(DMError) {
+  private func expectStore(with consumer: String) throws {
     if try !hasStore() { throw unknownConsumer(consumer) }
   }
 

@@ -5,7 +5,7 @@ extension Messenger {
   ///
   /// - Throws: `bad_cursor`; for conversations that the query names, `unknown_user`, `unknown_conversation`,
   ///   `ambiguous_title`, `not_allowed`.
-  public func conversations(_ query: ListQuery = ListQuery()) throws(DMError) -> [Conversation] {
+  public func conversations(_ query: ListQuery = ListQuery()) throws -> [Conversation] {
     try list(query, []) { query, viewer in
       try query.after?.check(in: viewer.store.uuid())
       return try viewer.store.conversations.list(query, as: viewer)
@@ -15,12 +15,12 @@ extension Messenger {
   /// The number of unread messages of the conversations that the query selects.
   ///
   /// - Throws: like `conversations(_:)`.
-  public func unreadCount(_ query: ListQuery = ListQuery()) throws(DMError) -> Int {
+  public func unreadCount(_ query: ListQuery = ListQuery()) throws -> Int {
     try list(query, 0) { query, viewer in try viewer.store.conversations.unreadCount(query, as: viewer) }
   }
 
   /// Finds the conversations that a query names, and runs `body` with their keys in the query.
-  private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Viewer) throws -> T) throws(DMError) -> T {
+  private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Viewer) throws -> T) throws -> T {
     let found = try reading(nil as T?) { session in
       var query = query
       if !query.conversations.isEmpty { query.keys = try query.conversations.map { try session.find($0).key } }
@@ -33,7 +33,7 @@ extension Messenger {
   /// One conversation in its current state.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  public func conversation(_ reference: ConversationReference) throws(DMError) -> Conversation {
+  public func conversation(_ reference: ConversationReference) throws -> Conversation {
     let found = try reading(nil as Conversation?) { session in
       try session.store.conversations.seen(session.find(reference).key, as: session.viewer)
     }
@@ -55,7 +55,7 @@ extension Messenger {
   ///   - handles: the handles of the others; empty for the conversation of the user with themselves.
   ///   - ifAbsent: whether to return the group without a title of exactly these users if there is one.
   /// - Throws: `unknown_user`, `not_allowed` for a blocked user, `ambiguous_title` if there are several such groups.
-  public func createConversation(with handles: [Handle], ifAbsent: Bool = false) throws(DMError) -> Conversation {
+  public func createConversation(with handles: [Handle], ifAbsent: Bool = false) throws -> Conversation {
     try writing { session in
       let others = try session.userKeys(handles).filter { $0 != session.me }
       let row =
@@ -79,9 +79,7 @@ extension Messenger {
   ///   - ifAbsent: whether to return the conversation that the title refers to if there is one; its participants stay
   ///     as they are.
   /// - Throws: `bad_field` for the title, `unknown_user`, `ambiguous_title`.
-  public func createGroup(titled title: String, with handles: [Handle], ifAbsent: Bool = false) throws(DMError)
-    -> Conversation
-  {
+  public func createGroup(titled title: String, with handles: [Handle], ifAbsent: Bool = false) throws -> Conversation {
     try checkNewTitle(title)
     return try writing { session in
       let others = try session.userKeys(handles).filter { $0 != session.me }
@@ -154,12 +152,8 @@ extension Messenger {
   /// - Throws: `handle_taken`, `bad_handle`, `bad_field`.
   public func addUser(
     _ handle: Handle, _ profile: ProfileChange = ProfileChange(), ifAbsent: Bool = false
-  ) throws(DMError) -> User {
+  ) throws -> User {
     try profile.check()
-    return try typed { try add(handle, profile, ifAbsent: ifAbsent) }
-  }
-
-  private func add(_ handle: Handle, _ profile: ProfileChange, ifAbsent: Bool) throws -> User {
     let store = try createdStore()
     return try store.write {
       if ifAbsent, let user = try store.users.user(handle) { return user }
@@ -176,7 +170,7 @@ extension Messenger {
   /// Changes the profile of the user.
   ///
   /// - Throws: `bad_field`.
-  public func setProfile(_ change: ProfileChange) throws(DMError) -> User {
+  public func setProfile(_ change: ProfileChange) throws -> User {
     try change.check()
     let user = try writing { session in
       try session.store.users.update(session.me, change, at: .now)
@@ -190,14 +184,14 @@ extension Messenger {
   /// A user; the acting user if no handle is given.
   ///
   /// - Throws: `unknown_user`.
-  public func user(_ handle: Handle? = nil) throws(DMError) -> User {
+  public func user(_ handle: Handle? = nil) throws -> User {
     let handle = handle ?? identity.handle
     guard let store = try existingStore() else {
       throw DMError(
         .unknownUser, "there is no user '\(handle)': nothing was said here yet", subject: handle.description,
         remedy: .addUser)
     }
-    return try typed { try store.read { try found(handle, store) } }
+    return try store.read { try found(handle, store) }
   }
 
   private func found(_ handle: Handle, _ store: Store) throws -> User {
@@ -206,8 +200,8 @@ extension Messenger {
   }
 
   /// Up to `limit` users whose handles come after a handle, in the order of the handles' bytes.
-  public func users(after handle: Handle? = nil, limit: Int) throws(DMError) -> [User] {
+  public func users(after handle: Handle? = nil, limit: Int) throws -> [User] {
     guard let store = try existingStore() else { return [] }
-    return try typed { try store.users.users(after: handle?.description ?? "", limit: limit) }
+    return try store.users.users(after: handle?.description ?? "", limit: limit)
   }
 }

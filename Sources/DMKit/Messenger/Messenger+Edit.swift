@@ -7,7 +7,7 @@ extension Messenger {
   ///
   /// - Returns: the results, in the order of the actions.
   /// - Throws: an error of the store; then nothing was changed.
-  public func edit(_ batch: [Edit]) throws(DMError) -> [Result<Edit.Outcome, DMError>] {
+  public func edit(_ batch: [Edit]) throws -> [Result<Edit.Outcome, DMError>] {
     // So that a mistake creates no store.
     if try !hasStore() {
       return batch.map { edit in
@@ -23,8 +23,7 @@ extension Messenger {
   /// The messages of a conversation with some numbers that the user sees, ascending.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  public func messages(in conversation: ConversationReference, _ ranges: [RangeReference]) throws(DMError) -> [Message]
-  {
+  public func messages(in conversation: ConversationReference, _ ranges: [RangeReference]) throws -> [Message] {
     var query = HistoryQuery(conversation)
     (query.ranges, query.limit) = (ranges, nil)
     return try history(query).rest()

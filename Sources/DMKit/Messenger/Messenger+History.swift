@@ -22,7 +22,7 @@ public final class History {
   /// The maximum number of messages in a batch: enough to make the query's cost small, few enough to stay in memory.
   static let batch = 500
 
-  init(_ messenger: Messenger, _ query: HistoryQuery) throws(DMError) {
+  init(_ messenger: Messenger, _ query: HistoryQuery) throws {
     self.messenger = messenger
     left = query.limit
     plan = try messenger.reading(nil) { session in
@@ -51,7 +51,7 @@ public final class History {
   /// The next messages, at most 500; empty at the end.
   ///
   /// - Throws: an error of the store.
-  public func next() throws(DMError) -> [Message] {
+  public func next() throws -> [Message] {
     // A batch may contain nothing that the user sees.
     while plan != nil, left != 0 {
       let messages = try nextStretch()
@@ -62,13 +62,13 @@ public final class History {
   }
 
   /// All remaining messages.
-  func rest() throws(DMError) -> [Message] {
+  func rest() throws -> [Message] {
     var messages: [Message] = []
     while case let batch = try next(), !batch.isEmpty { messages += batch }
     return messages
   }
 
-  private func nextStretch() throws(DMError) -> [Message] {
+  private func nextStretch() throws -> [Message] {
     guard let plan, let viewer else { return [] }
     let limit = min(Self.batch, left ?? Self.batch)
     return try messenger.reading([]) { session -> [Message] in
@@ -193,7 +193,7 @@ extension Messenger {
   /// The messages that a query selects; marks nothing as read.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message` for a bound.
-  public func history(_ query: HistoryQuery) throws(DMError) -> History { try History(self, query) }
+  public func history(_ query: HistoryQuery) throws -> History { try History(self, query) }
 
   /// The last messages of a conversation before a number, oldest first.
   ///
@@ -202,9 +202,7 @@ extension Messenger {
   ///   - seq: the number; nil for the end.
   ///   - limit: the maximum number of messages.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  public func messages(in conversation: ConversationReference, before seq: Int? = nil, limit: Int) throws(DMError)
-    -> [Message]
-  {
+  public func messages(in conversation: ConversationReference, before seq: Int? = nil, limit: Int) throws -> [Message] {
     var query = HistoryQuery(conversation)
     query.before = seq.map { .message(.number($0, in: nil)) }
     query.limit = limit

@@ -11,7 +11,7 @@ extension Messenger {
   ///   - withHistory: whether they also see the messages from before.
   /// - Returns: nil if all of them were participants already.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  public func add(_ handles: [Handle], to reference: ConversationReference, withHistory: Bool = false) throws(DMError)
+  public func add(_ handles: [Handle], to reference: ConversationReference, withHistory: Bool = false) throws
     -> Conversation?
   {
     try changeGroup(reference, .add) { session, row in
@@ -25,7 +25,7 @@ extension Messenger {
   ///
   /// - Returns: nil if none of them was a participant.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  public func remove(_ handles: [Handle], from reference: ConversationReference) throws(DMError) -> Conversation? {
+  public func remove(_ handles: [Handle], from reference: ConversationReference) throws -> Conversation? {
     try changeGroup(reference, .remove) { session, row in
       let leaving = try session.userKeys(handles).filter { try session.store.members.isParticipant($0, of: row.key) }
       for user in leaving { try session.end(user, in: &row) }
@@ -36,7 +36,7 @@ extension Messenger {
   /// Leaves a group; if the user was the last owner, the participant who joined first becomes the owner.
   ///
   /// - Throws: `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  public func leave(_ reference: ConversationReference) throws(DMError) -> Conversation? {
+  public func leave(_ reference: ConversationReference) throws -> Conversation? {
     try changeGroup(reference, .leave) { session, row in
       try session.end(session.me, in: &row)
       return true
@@ -47,7 +47,7 @@ extension Messenger {
   ///
   /// - Returns: nil if it was the title already.
   /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  public func setTitle(_ title: String, of reference: ConversationReference) throws(DMError) -> Conversation? {
+  public func setTitle(_ title: String, of reference: ConversationReference) throws -> Conversation? {
     try checkNewTitle(title)
     return try changeGroup(reference, .retitle) { session, row in
       if try session.asSeen(row).title.map(ExactString.init) == ExactString(title) { return false }
@@ -61,7 +61,7 @@ extension Messenger {
   ///
   /// - Returns: nil if nothing changed.
   /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  public func setAvatar(_ url: String?, of reference: ConversationReference) throws(DMError) -> Conversation? {
+  public func setAvatar(_ url: String?, of reference: ConversationReference) throws -> Conversation? {
     try ProfileChange(avatarURL: url).check()
     return try changeGroup(reference, .changeAvatar) { session, row in
       if try session.asSeen(row).avatarURL.map(ExactString.init) == url.map(ExactString.init) { return false }
@@ -75,7 +75,7 @@ extension Messenger {
   /// - Returns: nil if nothing changed.
   /// - Throws: `bad_field` for less than a second, `unknown_user`, `unknown_conversation`, `ambiguous_title`,
   ///   `not_allowed`.
-  public func setExpiry(_ lifetime: Duration?, of reference: ConversationReference) throws(DMError) -> Conversation? {
+  public func setExpiry(_ lifetime: Duration?, of reference: ConversationReference) throws -> Conversation? {
     if let lifetime { try checkLifetime(lifetime) }
     return try changeGroup(reference, .expire) { session, row in
       if row.expireAfter == lifetime?.microseconds { return false }
@@ -87,7 +87,7 @@ extension Messenger {
   /// Makes a change to a conversation that all its participants see.
   private func changeGroup(
     _ reference: ConversationReference, _ action: Action, _ body: (Session, inout Conversations.Row) throws -> Bool
-  ) throws(DMError) -> Conversation? {
+  ) throws -> Conversation? {
     try expectStore(with: reference)
     return try writing { session in
       var row = try session.find(reference)
@@ -99,7 +99,7 @@ extension Messenger {
   }
 
   /// Refuses to act on an absent store, so that a mistake creates none.
-  func expectStore(with reference: ConversationReference) throws(DMError) {
+  func expectStore(with reference: ConversationReference) throws {
     if try !hasStore() { throw nothingYet(reference) }
   }
 }

@@ -25,7 +25,7 @@ extension Messenger {
   /// - Returns: the conversations that changed.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `bad_field` for a draft or a
   ///   name, `name_taken` for a name that another conversation has; then nothing was changed.
-  public func change(_ change: OwnChange, in references: [ConversationReference]) throws(DMError) -> [Conversation] {
+  public func change(_ change: OwnChange, in references: [ConversationReference]) throws -> [Conversation] {
     for reference in references { try expectStore(with: reference) }
     if case .draft(let text?) = change { try Outgoing.check(text: text) }
     if case .named(let name?) = change { try checkNewTitle(name, as: "name") }

@@ -39,7 +39,7 @@ extension Messenger {
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message`.
   public func markRead(
     _ target: ReadTarget, in reference: ConversationReference, _ options: MarkOptions = MarkOptions()
-  ) throws(DMError) -> Marked? {
+  ) throws -> Marked? {
     try mark(options, orElse: nothingYet(reference)) { session in
       let row = try session.find(reference)
       return [(row.key, try session.ranges(target, in: row, options))]
@@ -58,7 +58,7 @@ extension Messenger {
   public func markReadEverywhere(
     _ target: ReadTarget, _ options: MarkOptions = MarkOptions(), except: [ConversationReference] = [],
     muted: Bool? = nil
-  ) throws(DMError) -> [Marked] {
+  ) throws -> [Marked] {
     try mark(options) { session in
       let store = session.store
       let left = Set(try except.map { try session.find($0).key })
@@ -137,7 +137,7 @@ extension Messenger {
   /// Checks first whether anything would change, so that marking again neither waits nor writes.
   private func mark(
     _ options: MarkOptions, orElse missing: DMError? = nil, _ find: (Session) throws -> Marks
-  ) throws(DMError) -> [Marked] {
+  ) throws -> [Marked] {
     let now = Timestamp.now
     let looked = try reading(nil) { session in try session.rehearse(find(session), options, at: now) }
     guard let looked else {
@@ -145,7 +145,7 @@ extension Messenger {
       return []
     }
     if !looked.hasChanges || options.isDryRun {
-      try typed { try existingStore()?.confirm() }
+      try existingStore()?.confirm()
       return looked.records
     }
     return try writing(isBulk: true) { session in

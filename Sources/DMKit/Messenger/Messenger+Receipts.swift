@@ -22,7 +22,7 @@ extension Messenger {
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message`.
   public func receipts(
     for selections: [MessageSelection], _ kinds: Set<Receipt.Kind> = [.delivery, .read]
-  ) throws(DMError) -> [Receipt] {
+  ) throws -> [Receipt] {
     try reading([]) { session in
       var order: [Conversations.Row] = []
       var wanted: [ConversationKey: [SeqRange]] = [:]

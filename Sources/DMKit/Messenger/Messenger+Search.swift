@@ -20,7 +20,7 @@ public final class SearchResults {
 
   private static let batch = 100
 
-  init(_ messenger: Messenger, _ request: SearchRequest) throws(DMError) {
+  init(_ messenger: Messenger, _ request: SearchRequest) throws {
     self.messenger = messenger
     query = request.words.map(SearchQuery.init)
     try messenger.reading(()) { session in
@@ -32,7 +32,7 @@ public final class SearchResults {
   /// The next results, at most 100; empty at the end.
   ///
   /// - Throws: an error of the store.
-  public func next() throws(DMError) -> [Found] {
+  public func next() throws -> [Found] {
     while let viewer, !keys.isEmpty {
       let batch = keys.prefix(Self.batch)
       keys = keys.dropFirst(Self.batch)
@@ -109,5 +109,5 @@ extension Messenger {
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`,
   ///   `not_allowed`, `unknown_message` for a bound.
-  public func search(_ request: SearchRequest) throws(DMError) -> SearchResults { try SearchResults(self, request) }
+  public func search(_ request: SearchRequest) throws -> SearchResults { try SearchResults(self, request) }
 }

@@ -5,7 +5,7 @@ extension Messenger {
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message` for the
   ///   message that it answers, `unknown_attachment`, `nonce_conflict`, or an error of the store.
-  public func send(_ outgoing: Outgoing) throws(DMError) -> Message {
+  public func send(_ outgoing: Outgoing) throws -> Message {
     try send([outgoing])[0].get()
   }
 
@@ -18,7 +18,7 @@ extension Messenger {
   ///   - once: whether a nonce that was used before returns its message even if the text is different now.
   /// - Returns: the results, in the order of the messages.
   /// - Throws: an error of the store; then nothing was sent.
-  public func send(_ batch: [Outgoing], once: Bool = false) throws(DMError) -> [Result<Message, DMError>] {
+  public func send(_ batch: [Outgoing], once: Bool = false) throws -> [Result<Message, DMError>] {
     try perform(batch) { SendBatch($0, allowsOtherText: once) }
   }
 
@@ -92,7 +92,7 @@ extension Messenger {
   /// A message that the user sees, to be forwarded.
   ///
   /// - Throws: `unknown_message`, and `not_allowed` for an announcement.
-  public func messageToForward(_ reference: MessageReference) throws(DMError) -> Message {
+  public func messageToForward(_ reference: MessageReference) throws -> Message {
     let found = try reading(nil as Message?) { session in
       let message = try session.visibleMessage(reference).message
       try session.checkSaid(message, reference)

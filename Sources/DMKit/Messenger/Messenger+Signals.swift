@@ -42,7 +42,7 @@ extension Messenger {
   /// The user's typing signal in a conversation; nil for a direct conversation that does not exist yet.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
-  public func typing(in reference: ConversationReference) throws(DMError) -> TypingSignal? {
+  public func typing(in reference: ConversationReference) throws -> TypingSignal? {
     try reading(nil) { session in
       guard let row = try session.findIfPresent(reference) else { return nil }
       try session.check(.type, in: row)
@@ -68,7 +68,7 @@ extension Messenger {
   /// Leaves out users who do not show their presence.
   ///
   /// - Throws: `unknown_user`, and `not_allowed` for a user who shares no conversation with the user.
-  public func presence(of handles: [Handle] = []) throws(DMError) -> [Presence] {
+  public func presence(of handles: [Handle] = []) throws -> [Presence] {
     let users = try reading([] as [Handle]) { session in
       if handles.isEmpty { return try session.store.users.contacts(of: session.me) }
       return try handles.map(session.contact).filter(\.showsPresence).map(\.handle)

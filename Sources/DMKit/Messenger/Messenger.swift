@@ -45,9 +45,9 @@ public final class Messenger {
   /// The store; nil if it is the default store and absent.
   ///
   /// - Throws: `no_store` if a named store is absent.
-  func existingStore() throws(DMError) -> Store? {
+  func existingStore() throws -> Store? {
     if let opened { return opened }
-    opened = try typed { try Store.open(location) }
+    opened = try Store.open(location)
     if opened == nil, location.isNamed { throw noStore }
     return opened
   }
@@ -61,7 +61,7 @@ public final class Messenger {
   /// Whether there is a store.
   ///
   /// - Throws: `no_store` if a named store is absent.
-  package func hasStore() throws(DMError) -> Bool { try existingStore() != nil }
+  package func hasStore() throws -> Bool { try existingStore() != nil }
 
   /// The store, which is created if it is missing.
   ///
@@ -97,13 +97,9 @@ public final class Messenger {
   }
 
   /// Runs `body` on one snapshot of the store; returns `empty` if the store is absent or the user may still be added.
-  func reading<T>(_ empty: T, _ body: (Session) throws -> T) throws(DMError) -> T {
+  func reading<T>(_ empty: T, _ body: (Session) throws -> T) throws -> T {
     guard let store = try existingStore() else { return empty }
-    return try typed { try read(store, empty, body) }
-  }
-
-  private func read<T>(_ store: Store, _ empty: T, _ body: (Session) throws -> T) throws -> T {
-    try store.read {
+    return try store.read {
       me = try me ?? store.users.key(identity.handle)
       guard let me else {
         let isNew = try !store.users.hasAny()
@@ -117,25 +113,16 @@ public final class Messenger {
   }
 
   /// Checks, before a write is prepared, whether it is allowed; if there is no store, in an empty one.
-  func lookAhead(_ body: (Session) throws -> Void) throws(DMError) {
-    try typed {
-      if let store = try opened ?? Store.open(location) {
-        opened = store
-        if try store.read(store.users.hasAny) { return try reading((), body) }
-      }
-      try rehearse { try body(session(in: $0)) }
+  func lookAhead(_ body: (Session) throws -> Void) throws {
+    if let store = try opened ?? Store.open(location) {
+      opened = store
+      if try store.read(store.users.hasAny) { return try reading((), body) }
     }
+    try rehearse { try body(session(in: $0)) }
   }
 
   /// Runs `body` in one durable transaction; adds the user first if that is necessary and allowed.
-  func writing<T>(
-    isBulk: Bool = false, timeout: Duration? = nil, _ body: (Session) throws -> T
-  ) throws(DMError) -> T {
-    try typed { try transaction(isBulk: isBulk, timeout: timeout, body) }
-  }
-
-  /// The same for a body that throws other errors, too, to roll the transaction back.
-  func transaction<T>(isBulk: Bool = false, timeout: Duration? = nil, _ body: (Session) throws -> T) throws -> T {
+  func writing<T>(isBulk: Bool = false, timeout: Duration? = nil, _ body: (Session) throws -> T) throws -> T {
     let store = try createdStore { _ = try body(session(in: $0)) }
     return try store.write(isBulk: isBulk, timeout: timeout) { try body(session(in: store)) }
   }

@@ -19,7 +19,7 @@ import DMKit
         to: .id(message.conversationID), text: "\(text.count) characters", nonce: "length:\(message.id)")
       do {
         _ = try messenger.send(answer)
-      } catch  where !error.code.isFatal {
+      } catch let error as DMError where !error.code.isFatal {
         print("not answered: \(error.message)")
       }
     }
