@@ -39,7 +39,7 @@ package final class Output {
   /// Bytes of an attachment, which are not buffered.
   package func write(content bytes: UnsafeRawBufferPointer) throws {
     try flush()
-    try write(bytes[...])
+    try write(bytes)
   }
 
   func write(_ document: JSONWriter) throws {
@@ -54,25 +54,28 @@ package final class Output {
   /// program that dies of a signal leaves no half line.
   package func flush() throws {
     try json.bytes.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let piece = isPipe ? Self.lines(of: rest) : rest
-        try write(piece)
-        rest = rest[piece.endIndex...]
+      var written = 0
+      while written < bytes.count {
+        let end = isPipe ? Self.endOfLines(in: bytes, from: written) : bytes.count
+        try write(UnsafeRawBufferPointer(rebasing: bytes[written..<end]))
+        written = end
       }
     }
     json.removeAll()
   }
 
-  private static func lines(of bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+  /// The end of the lines that are written next; a longer line than a pipe takes whole is written alone.
+  private static func endOfLines(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
     let lineFeed = UInt8(ascii: "\n")
-    if let end = bytes.prefix(atomicPipeWrite).lastIndex(of: lineFeed) { return bytes[...end] }
-    // A longer line is written alone.
-    return bytes[...(bytes.firstIndex(of: lineFeed) ?? bytes.endIndex - 1)]
+    let limit = min(start + atomicPipeWrite, bytes.count)
+    var end = start
+    while let last = bytes.offset(of: lineFeed, in: end..<limit) { end = last + 1 }
+    if end > start { return end }
+    return bytes.offset(of: lineFeed, in: limit..<bytes.count).map { $0 + 1 } ?? bytes.count
   }
 
-  private func write(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
-    var rest = UnsafeRawBufferPointer(rebasing: bytes)
+  private func write(_ bytes: UnsafeRawBufferPointer) throws {
+    var rest = bytes
     while !rest.isEmpty {
       do {
         rest = UnsafeRawBufferPointer(rebasing: rest[try writeSome(rest, to: descriptor)...])

@@ -16,10 +16,14 @@ extension String {
       var offset = 0
       while offset + 8 <= bytes.count {
         let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) ^ (ones &* UInt64(byte))
-        if word &- ones & ~word & highest != 0 { return true }
+        if (word &- ones) & ~word & highest != 0 { return true }
         offset += 8
       }
-      return bytes[offset...].contains(byte)
+      while offset < bytes.count {
+        if bytes[offset] == byte { return true }
+        offset += 1
+      }
+      return false
     } ?? utf8.contains(byte)
   }
 }
@@ -36,9 +40,31 @@ package struct ExactString: Hashable, Sendable {
   package static func == (a: ExactString, b: ExactString) -> Bool {
     if a.text.utf8.count != b.text.utf8.count { return false }
     let areEqual = a.text.utf8.withContiguousStorageIfAvailable { a in
-      b.text.utf8.withContiguousStorageIfAvailable { b in a.elementsEqual(b) }
+      b.text.utf8.withContiguousStorageIfAvailable { b in
+        hasSameBytes(UnsafeRawBufferPointer(a), UnsafeRawBufferPointer(b))
+      }
     }
     return (areEqual ?? nil) ?? a.text.utf8.elementsEqual(b.text.utf8)
+  }
+
+  /// Whether two runs of the same count hold the same bytes.
+  ///
+  /// Compares eight bytes at a time, and the last eight together with some that are compared already.
+  private static func hasSameBytes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+    func isSame<Word: FixedWidthInteger & BitwiseCopyable>(at offset: Int, _: Word.Type) -> Bool {
+      a.loadUnaligned(fromByteOffset: offset, as: Word.self) == b.loadUnaligned(fromByteOffset: offset, as: Word.self)
+    }
+    let count = a.count
+    if count >= 8 {
+      var offset = 0
+      while offset < count - 8 {
+        if !isSame(at: offset, UInt64.self) { return false }
+        offset += 8
+      }
+      return isSame(at: count - 8, UInt64.self)
+    }
+    if count >= 4 { return isSame(at: 0, UInt32.self) && isSame(at: count - 4, UInt32.self) }
+    return (0..<count).allSatisfy { a[$0] == b[$0] }
   }
 
   package func hash(into hasher: inout Hasher) {

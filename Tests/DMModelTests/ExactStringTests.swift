@@ -1,0 +1,50 @@
+import DMModel
+import Testing
+
+/// Texts compared and searched byte for byte.
+@Suite struct ExactStringTests {
+  @Test("a byte is found at each place of a text of each length up to forty, and not where it is not")
+  func contains() {
+    for count in 0...40 {
+      let bytes = [UInt8](repeating: UInt8(ascii: "a"), count: count)
+      for byte in [0, 1, UInt8(ascii: "@"), 0x7F] {
+        #expect(!String(decoding: bytes, as: UTF8.self).contains(byte: byte))
+        for index in bytes.indices {
+          var changed = bytes
+          changed[index] = byte
+          #expect(String(decoding: changed, as: UTF8.self).contains(byte: byte))
+        }
+      }
+    }
+  }
+
+  @Test("a byte that is not in a text is not found next to bytes of all other values")
+  func notContained() {
+    let others = String(String.UnicodeScalarView((1..<0x0800).compactMap(Unicode.Scalar.init)))
+    for offset in 0..<8 {
+      let text = String(repeating: "x", count: offset) + others
+      #expect(!text.contains(byte: 0))
+      #expect(!text.contains(byte: 0xFF))
+      #expect(text.contains(byte: 0x01))
+    }
+  }
+
+  @Test("texts of each length up to forty are the same until one of their bytes differs")
+  func equality() {
+    for count in 0...40 {
+      let bytes = [UInt8](repeating: UInt8(ascii: "a"), count: count)
+      let text = ExactString(String(decoding: bytes, as: UTF8.self))
+      #expect(text == ExactString(String(decoding: bytes, as: UTF8.self)))
+      for index in bytes.indices {
+        var changed = bytes
+        changed[index] = UInt8(ascii: "b")
+        #expect(text != ExactString(String(decoding: changed, as: UTF8.self)))
+      }
+    }
+  }
+
+  @Test("canonically equivalent texts differ")
+  func equivalence() {
+    #expect(ExactString("\u{E9}tude") != ExactString("e\u{301}tude"))
+  }
+}
