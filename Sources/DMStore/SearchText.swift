@@ -47,7 +47,14 @@ package enum SearchText {
   }
 
   private static func firstSpecial(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    let words = UnsafeRawBufferPointer(bytes)
     var index = 0
+    // Eight bytes of ASCII at a time.
+    while index + 8 <= bytes.count,
+      words.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+    {
+      index += 8
+    }
     while index < bytes.count {
       // Characters of one or two bytes are plain.
       if bytes[index] < 0xE0 {
