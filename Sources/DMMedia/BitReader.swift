@@ -1,13 +1,15 @@
+internal import DMSystem
+
 /// Reads bits, the lowest of each byte first, from several ranges of a file, one after the other.
 struct BitReader {
-  private let bytes: UnsafeRawBufferPointer
+  private let bytes: CheckedBytes
   private let parts: [Range<Int>]
   private var part = 0
   private var place: Int
   private var buffer: UInt64 = 0
   private(set) var bufferedCount = 0
 
-  init(_ bytes: UnsafeRawBufferPointer, in parts: [Range<Int>]) {
+  init(_ bytes: CheckedBytes, in parts: [Range<Int>]) {
     self.bytes = bytes
     self.parts = parts
     place = parts.first?.lowerBound ?? 0

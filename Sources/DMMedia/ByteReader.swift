@@ -5,12 +5,12 @@ struct ByteReader {
   /// There are fewer bytes than requested, or a number is larger than an `Int`.
   struct OutOfBytes: Error {}
 
-  private let bytes: UnsafeRawBufferPointer
+  private let bytes: CheckedBytes
   /// The bytes that were not read yet, as offsets in all bytes.
   private(set) var rest: Range<Int>
   var isLittleEndian: Bool
 
-  init(_ bytes: UnsafeRawBufferPointer, isLittleEndian: Bool = false) {
+  init(_ bytes: CheckedBytes, isLittleEndian: Bool = false) {
     self.bytes = bytes
     rest = 0..<bytes.count
     self.isLittleEndian = isLittleEndian

@@ -1,6 +1,8 @@
+internal import DMSystem
+
 /// Formats of cameras that are sent unchanged and may contain the position where they were made.
 enum CameraFile {
-  static func has(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  static func has(_ bytes: CheckedBytes) -> Bool {
     let reader = ByteReader(bytes)
     return starts.contains { reader.prefix($0.count) == $0 } || isTransportStream(reader) || isBoxes(reader)
   }

@@ -1,3 +1,5 @@
+internal import DMSystem
+
 /// GIF, version GIF89a.
 enum GIF {
   /// An image, an extension or the trailer.
@@ -27,7 +29,7 @@ enum GIF {
     /// The offset of the first block.
     var start: Int { reader.place }
 
-    init(_ bytes: UnsafeRawBufferPointer) throws {
+    init(_ bytes: CheckedBytes) throws {
       reader = ByteReader(bytes, isLittleEndian: true)
       guard reader.has("GIF8") else { throw ByteReader.OutOfBytes() }
       try reader.skip(6)
@@ -91,7 +93,7 @@ enum GIF {
     }
   }
 
-  static func header(of bytes: UnsafeRawBufferPointer) throws -> ImageHeader {
+  static func header(of bytes: CheckedBytes) throws -> ImageHeader {
     let blocks = try Blocks(bytes)
     var header = ImageHeader(width: blocks.width, height: blocks.height, frameCount: 0)
     loop: for block in blocks {
@@ -106,7 +108,7 @@ enum GIF {
     return header
   }
 
-  static func cut(_ bytes: UnsafeRawBufferPointer, checks: Bool) throws -> StrippedImage {
+  static func cut(_ bytes: CheckedBytes, checks: Bool) throws -> StrippedImage {
     let blocks = try Blocks(bytes)
     var cut = StrippedImage()
     var (control, hasLoop, isEnded): (Block?, Bool, Bool) = (nil, false, false)
@@ -143,7 +145,7 @@ enum GIF {
   private static let loops = ["NETSCAPE2.0", "ANIMEXTS1.0"]
 
   /// The two bytes that say how often the animation is repeated; nil if they are missing.
-  private static func repetitions(_ bytes: UnsafeRawBufferPointer, _ parts: Range<Int>) -> [UInt8]? {
+  private static func repetitions(_ bytes: CheckedBytes, _ parts: Range<Int>) -> [UInt8]? {
     var place = parts.lowerBound + 12
     while place < parts.upperBound, case let count = Int(bytes[place]), count > 0 {
       if count >= 3, place + 3 < parts.upperBound, bytes[place + 1] & 7 == 1 {

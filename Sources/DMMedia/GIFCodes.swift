@@ -1,9 +1,11 @@
+internal import DMSystem
+
 /// The LZW codes of an image of a GIF, in sub-blocks (GIF89a, section 22 and appendix F).
 enum GIFCodes {
   /// Whether the codes give exactly the pixels of the image, and nothing follows them.
   ///
   /// - Parameter codes: the range of the size of the first codes, the sub-blocks, and the empty one that ends them.
-  static func fill(_ pixelCount: Int, _ bytes: UnsafeRawBufferPointer, _ codes: Range<Int>) -> Bool {
+  static func fill(_ pixelCount: Int, _ bytes: CheckedBytes, _ codes: Range<Int>) -> Bool {
     guard let first = codes.first.map({ Int(bytes[$0]) }), 1...8 ~= first,
       let parts = subBlocks(bytes, codes.dropFirst())
     else { return false }
@@ -43,7 +45,7 @@ enum GIFCodes {
   }
 
   /// The ranges of the sub-blocks' data; nil if the sub-blocks are truncated.
-  private static func subBlocks(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> [Range<Int>]? {
+  private static func subBlocks(_ bytes: CheckedBytes, _ range: Range<Int>) -> [Range<Int>]? {
     var parts: [Range<Int>] = []
     var place = range.lowerBound
     while place < range.upperBound {

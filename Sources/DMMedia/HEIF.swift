@@ -1,6 +1,8 @@
+internal import DMSystem
+
 /// The boxes of HEIC and AVIF (ISO/IEC 23008-12).
 enum HEIF {
-  static func header(of bytes: UnsafeRawBufferPointer) throws -> ImageHeader? {
+  static func header(of bytes: CheckedBytes) throws -> ImageHeader? {
     var meta = try Boxes.content(of: "meta", in: ByteReader(bytes))
     try meta.skip(fullBox)
     let container = try Boxes.content(of: "iprp", in: meta)

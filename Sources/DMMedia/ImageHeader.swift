@@ -1,3 +1,5 @@
+internal import DMSystem
+
 /// The data of an image's header.
 struct ImageHeader: Equatable {
   /// In pixels, as stored, like the height.
@@ -23,7 +25,7 @@ struct ImageHeader: Equatable {
   }
 
   /// - Returns: nil if the header cannot be read. Each side has 1 to 2^31 - 1 pixels.
-  static func read(_ bytes: UnsafeRawBufferPointer, as format: MediaFormat) -> ImageHeader? {
+  static func read(_ bytes: CheckedBytes, as format: MediaFormat) -> ImageHeader? {
     do {
       let header: ImageHeader? =
         switch format {

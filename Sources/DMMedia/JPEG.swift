@@ -1,3 +1,5 @@
+internal import DMSystem
+
 /// The segments of JPEG (ITU-T T.81, annex B).
 enum JPEG {
   /// A marker with its content.
@@ -19,7 +21,7 @@ enum JPEG {
     /// The position before the fill bytes of the last marker.
     private var fill: ByteReader
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    init(_ bytes: CheckedBytes) {
       reader = ByteReader(bytes)
       fill = reader
     }
@@ -63,7 +65,7 @@ enum JPEG {
     }
   }
 
-  static func header(of bytes: UnsafeRawBufferPointer) -> ImageHeader? {
+  static func header(of bytes: CheckedBytes) -> ImageHeader? {
     var header: ImageHeader?
     var orientation: Int?
     var hasProfile = false
@@ -81,7 +83,7 @@ enum JPEG {
     return header
   }
 
-  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?, checks: Bool) -> StrippedImage {
+  static func cut(_ bytes: CheckedBytes, orientation: Int?, checks: Bool) -> StrippedImage {
     var cut = StrippedImage()
     var scans = JPEGScans()
     var orientation = orientation

@@ -1,3 +1,5 @@
+internal import DMSystem
+
 /// Reads the entropy-coded data of a scan (ITU-T T.81, annexes F.2 and G.2).
 struct JPEGBits {
   /// The codes of each block of a minimum coded unit.
@@ -12,7 +14,7 @@ struct JPEGBits {
     }
   }
 
-  private let bytes: UnsafeRawBufferPointer
+  private let bytes: CheckedBytes
   private var rest: Range<Int>
   private let restartInterval: Int
   private var buffer: UInt64 = 0
@@ -20,7 +22,7 @@ struct JPEGBits {
   /// The number of next blocks for which there are no more coefficients.
   private var emptyCount = 0
 
-  init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>, every restartInterval: Int) {
+  init(_ bytes: CheckedBytes, in range: Range<Int>, every restartInterval: Int) {
     self.bytes = bytes
     rest = range
     self.restartInterval = restartInterval

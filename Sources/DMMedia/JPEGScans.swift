@@ -1,3 +1,5 @@
+internal import DMSystem
+
 /// Reads the Huffman-coded scans of a JPEG without decoding pixels (ITU-T T.81, annexes F and G).
 ///
 /// Kinds of scans that cameras and programs do not write are not read, and so count as not whole: arithmetic coding,
@@ -28,7 +30,7 @@ struct JPEGScans {
   /// Whether every scan has the blocks of its components, and nothing after them.
   var areWhole: Bool { isReadable && hasScan }
 
-  mutating func add(_ segment: JPEG.Segment, of bytes: UnsafeRawBufferPointer) {
+  mutating func add(_ segment: JPEG.Segment, of bytes: CheckedBytes) {
     guard isReadable else { return }
     do {
       switch segment.marker {
@@ -127,7 +129,7 @@ struct JPEGScans {
   }
 
   /// Reads a scan, and returns whether it has exactly its blocks.
-  private mutating func walk(_ segment: JPEG.Segment, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
+  private mutating func walk(_ segment: JPEG.Segment, _ bytes: CheckedBytes) throws -> Bool {
     guard let scan = try header(of: segment) else { return false }
     blocksLeft -= scan.unitCount * scan.blocks.count
     guard blocksLeft >= 0 else { return false }

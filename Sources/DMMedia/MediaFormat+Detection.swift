@@ -1,6 +1,8 @@
+package import DMSystem
+
 extension MediaFormat {
   /// The format of a file, determined from its content, mostly its first bytes; linear in the number of its parts.
-  package static func of(_ bytes: UnsafeRawBufferPointer) -> MediaFormat {
+  package static func of(_ bytes: CheckedBytes) -> MediaFormat {
     let reader = ByteReader(bytes)
     do {
       return try byMagic(reader) ?? byBoxes(bytes) ?? byFrames(reader) ?? byText(bytes)
@@ -88,7 +90,7 @@ extension MediaFormat {
   }
 
   /// The format by the brands of ISO/IEC 14496-12, section 4.3; old QuickTime files have none.
-  private static func byBoxes(_ bytes: UnsafeRawBufferPointer) throws -> MediaFormat? {
+  private static func byBoxes(_ bytes: CheckedBytes) throws -> MediaFormat? {
     var boxes = Boxes(ByteReader(bytes))
     guard let first = boxes.next() else { return nil }
     // Some programs write metadata before the brands.
@@ -107,7 +109,7 @@ extension MediaFormat {
     }
   }
 
-  private static func of(_ bytes: UnsafeRawBufferPointer, brand: String, _ compatible: Set<String>) -> MediaFormat {
+  private static func of(_ bytes: CheckedBytes, brand: String, _ compatible: Set<String>) -> MediaFormat {
     switch brand {
     case "avif", "avis": return .avif
     case "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs": return .heic
@@ -135,7 +137,7 @@ extension MediaFormat {
   }
 
   /// `text` if the first 64 KiB are UTF-8 without control characters, except tabs, line ends and form feeds.
-  private static func byText(_ bytes: UnsafeRawBufferPointer) -> MediaFormat {
+  private static func byText(_ bytes: CheckedBytes) -> MediaFormat {
     let limit = 64 * 1024
     var start = bytes.prefix(limit)
     if bytes.count > limit {

@@ -1,3 +1,5 @@
+internal import DMSystem
+
 /// The data of the header of a video or of a sound.
 struct MovieHeader: Equatable {
   /// In pixels, as displayed, like the height.
@@ -9,7 +11,7 @@ struct MovieHeader: Equatable {
   /// Reads MP4, MOV, M4A and WAV.
   ///
   /// - Returns: nil for other formats, or if the header cannot be read.
-  static func read(_ bytes: UnsafeRawBufferPointer, as format: MediaFormat) -> MovieHeader? {
+  static func read(_ bytes: CheckedBytes, as format: MediaFormat) -> MovieHeader? {
     do {
       return switch format {
       case .mp4, .quickTime, .m4a: try movie(bytes)
@@ -21,7 +23,7 @@ struct MovieHeader: Equatable {
     }
   }
 
-  private static func movie(_ bytes: UnsafeRawBufferPointer) throws -> MovieHeader {
+  private static func movie(_ bytes: CheckedBytes) throws -> MovieHeader {
     let movie = try Boxes.content(of: "moov", in: ByteReader(bytes))
     var header = MovieHeader(duration: try duration(try Boxes.content(of: "mvhd", in: movie)), hasVideo: false)
     for track in Boxes(movie) where track.name == "trak" {
@@ -70,7 +72,7 @@ struct MovieHeader: Equatable {
   }
 
   /// The duration of a WAV file (Multimedia Programming Interface and Data Specifications 1.0, page 56).
-  private static func wave(_ bytes: UnsafeRawBufferPointer) throws -> MovieHeader? {
+  private static func wave(_ bytes: CheckedBytes) throws -> MovieHeader? {
     var file = ByteReader(bytes, isLittleEndian: true)
     try file.skip(12)
     var rate: Int?

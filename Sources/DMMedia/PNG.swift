@@ -1,3 +1,5 @@
+internal import DMSystem
+
 /// PNG and APNG (Portable Network Graphics, third edition).
 enum PNG {
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -14,7 +16,7 @@ enum PNG {
     private var reader: ByteReader
     private var isEnded = false
 
-    init(_ bytes: UnsafeRawBufferPointer) throws {
+    init(_ bytes: CheckedBytes) throws {
       reader = ByteReader(bytes)
       guard reader.prefix(signature.count) == signature else { throw ByteReader.OutOfBytes() }
       try reader.skip(signature.count)
@@ -37,7 +39,7 @@ enum PNG {
     }
   }
 
-  static func header(of bytes: UnsafeRawBufferPointer) throws -> ImageHeader? {
+  static func header(of bytes: CheckedBytes) throws -> ImageHeader? {
     var header: ImageHeader?
     for var chunk in try Chunks(bytes) {
       switch chunk.name {
@@ -56,7 +58,7 @@ enum PNG {
     return header
   }
 
-  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?, checks: Bool) throws -> StrippedImage {
+  static func cut(_ bytes: CheckedBytes, orientation: Int?, checks: Bool) throws -> StrippedImage {
     var cut = StrippedImage()
     var seen: Set<String> = []
     var pixels = PNGPixels()
@@ -88,7 +90,7 @@ enum PNG {
 
   /// The chunk of a colour profile, with the neutral name that vips(1) gives it; nil if it is not a profile, or is
   /// larger than any (section 11.3.2.3).
-  private static func profile(_ chunk: Chunk, _ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+  private static func profile(_ chunk: Chunk, _ bytes: CheckedBytes) -> [UInt8]? {
     var content = chunk.content
     guard content.seek(0), content.place - chunk.content.place < 80, content.rest.count > 2 else { return nil }
     let data = content.place + 2..<content.rest.upperBound

@@ -1,3 +1,5 @@
+internal import DMSystem
+
 /// Compares the compressed pixels of a PNG or APNG with the sizes of its frames.
 struct PNGPixels {
   private struct Frame {
@@ -38,7 +40,7 @@ struct PNGPixels {
   }
 
   /// Whether each frame has the pixels of its size, and nothing after them.
-  func fill(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  func fill(_ bytes: CheckedBytes) -> Bool {
     isReadable
       && frames.enumerated().allSatisfy { index, frame in
         // The image itself may be the first frame: then that has no pixels of its own.

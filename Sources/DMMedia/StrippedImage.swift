@@ -29,7 +29,7 @@ struct StrippedImage {
   /// - Parameter checks: whether to search compressed data for data that does not belong to it.
   /// - Returns: nil if the format is another, the file cannot be read, or it has more than `limit` pieces.
   static func of(
-    _ bytes: UnsafeRawBufferPointer, as format: MediaFormat, keepsOrientation: Bool, checks: Bool = true
+    _ bytes: CheckedBytes, as format: MediaFormat, keepsOrientation: Bool, checks: Bool = true
   ) -> StrippedImage? {
     guard let header = ImageHeader.read(bytes, as: format) else { return nil }
     let orientation = keepsOrientation && header.orientation != 1 ? header.orientation : nil
@@ -55,7 +55,7 @@ struct StrippedImage {
     for piece in pieces {
       switch piece {
       case .bytes(let bytes): try target.write(bytes)
-      case .range(let range): try target.write(UnsafeRawBufferPointer(rebasing: file.bytes[range]))
+      case .range(let range): try target.write(file.bytes.buffer(of: range))
       }
     }
   }
@@ -78,7 +78,7 @@ struct StrippedImage {
   }
 
   /// Keeps a range if it has the wanted bytes already, else adds these.
-  mutating func keep(_ range: Range<Int>, of bytes: UnsafeRawBufferPointer, as wanted: [UInt8]) {
+  mutating func keep(_ range: Range<Int>, of bytes: CheckedBytes, as wanted: [UInt8]) {
     if bytes[range].elementsEqual(wanted) { keep(range) } else { add(.bytes(wanted)) }
   }
 

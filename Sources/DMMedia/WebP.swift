@@ -1,6 +1,8 @@
+internal import DMSystem
+
 /// WebP (RFC 9649).
 enum WebP {
-  private static func chunks(of bytes: UnsafeRawBufferPointer) throws -> RIFFChunks {
+  private static func chunks(of bytes: CheckedBytes) throws -> RIFFChunks {
     var file = ByteReader(bytes, isLittleEndian: true)
     guard file.has("RIFF") else { throw ByteReader.OutOfBytes() }
     try file.skip(4)
@@ -17,7 +19,7 @@ enum WebP {
     static let xmp = 0x04
   }
 
-  static func header(of bytes: UnsafeRawBufferPointer) throws -> ImageHeader? {
+  static func header(of bytes: CheckedBytes) throws -> ImageHeader? {
     var header: ImageHeader?
     var flags: Int?
     var frameCount = 0
@@ -64,7 +66,7 @@ enum WebP {
       width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1, hasAlpha: bits >> 28 & 1 != 0)
   }
 
-  static func cut(_ bytes: UnsafeRawBufferPointer, orientation: Int?) throws -> StrippedImage {
+  static func cut(_ bytes: CheckedBytes, orientation: Int?) throws -> StrippedImage {
     var body = StrippedImage()
     // A chunk that is announced and missing is inside another one that has a wrong size.
     var missing: [String: Int] = [:]
@@ -94,7 +96,7 @@ enum WebP {
 
   /// Appends a frame of an animation, with its alpha and its image only (section 2.7.1.1).
   private static func appendFrame(
-    _ content: ByteReader, to cut: inout StrippedImage, of bytes: UnsafeRawBufferPointer
+    _ content: ByteReader, to cut: inout StrippedImage, of bytes: CheckedBytes
   ) throws {
     var content = content
     let start = try content.part(16).rest
@@ -109,7 +111,7 @@ enum WebP {
   /// Appends a chunk whose content is the start of the old one and then these parts, with the new size.
   private static func append(
     _ name: String, _ start: Range<Int>, _ parts: StrippedImage, to cut: inout StrippedImage,
-    of bytes: UnsafeRawBufferPointer
+    of bytes: CheckedBytes
   ) throws {
     var parts = parts
     parts.makeEven()

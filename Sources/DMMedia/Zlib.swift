@@ -1,3 +1,5 @@
+internal import DMSystem
+
 /// Measures a zlib stream (RFC 1950, RFC 1951) without decompressing it.
 enum Zlib {
   struct Stream {
@@ -9,7 +11,7 @@ enum Zlib {
 
   /// - Parameter limit: the maximum number of decompressed bytes.
   /// - Returns: nil if it is not a stream, is truncated, or exceeds the limit.
-  static func stream(_ bytes: UnsafeRawBufferPointer, in parts: [Range<Int>], limit: Int) -> Stream? {
+  static func stream(_ bytes: CheckedBytes, in parts: [Range<Int>], limit: Int) -> Stream? {
     var reader = BitReader(bytes, in: parts)
     guard let method = reader.bits(8), let flags = reader.bits(8), method & 15 == 8, flags & 0x20 == 0,
       (method << 8 | flags) % 31 == 0

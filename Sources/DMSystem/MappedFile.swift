@@ -8,7 +8,8 @@ internal import Glibc
 package struct MappedFile: ~Copyable {
   /// Valid while the `MappedFile` exists: keep that in a variable, because `MappedFile(path: path).bytes` is unmapped
   /// at once.
-  package let bytes: UnsafeRawBufferPointer
+  package var bytes: CheckedBytes { CheckedBytes(buffer) }
+  private let buffer: UnsafeRawBufferPointer
 
   package init(path: String) throws(DMError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -21,15 +22,15 @@ package struct MappedFile: ~Copyable {
     }
     // mmap(2) fails for a length of 0.
     guard status.st_size > 0 else {
-      bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+      buffer = UnsafeRawBufferPointer(start: nil, count: 0)
       return
     }
     let address = mmap(nil, status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0)
     guard let address, address != MAP_FAILED else { throw fileError(.inputOutput, "read", path) }
-    bytes = UnsafeRawBufferPointer(start: address, count: status.st_size)
+    buffer = UnsafeRawBufferPointer(start: address, count: status.st_size)
   }
 
   deinit {
-    if let address = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: address), bytes.count) }
+    if let address = buffer.baseAddress { munmap(UnsafeMutableRawPointer(mutating: address), buffer.count) }
   }
 }

@@ -10,7 +10,7 @@ struct ByteReaderTests {
     rethrows
     -> T
   {
-    try bytes.withUnsafeBytes {
+    try bytes.withCheckedBytes {
       var reader = ByteReader($0, isLittleEndian: isLittleEndian)
       return try body(&reader)
     }

@@ -16,7 +16,7 @@ struct HiddenBytesTests {
   }
 
   private func cut(_ bytes: [UInt8], _ format: MediaFormat) throws -> StrippedImage {
-    try #require(bytes.withUnsafeBytes { StrippedImage.of($0, as: format, keepsOrientation: false) })
+    try #require(bytes.withCheckedBytes { StrippedImage.of($0, as: format, keepsOrientation: false) })
   }
 
   /// It is encoded anew where that can be done, and sent with a warning where not.
@@ -161,7 +161,7 @@ struct HiddenBytesTests {
   func `bytes behind the last block of a JPEG are noticed`(sample: MediaSample) throws {
     let bytes = try self.sample(sample.name)
     #expect(try cut(bytes, .jpeg).isFullyParsed)
-    let scans = bytes.withUnsafeBytes { JPEG.Segments($0).filter { $0.marker == JPEG.scan }.map(\.range) }
+    let scans = bytes.withCheckedBytes { JPEG.Segments($0).filter { $0.marker == JPEG.scan }.map(\.range) }
     let restarts = places(of: [0xFF, 0xD0], in: bytes).filter { place in scans.contains { $0.contains(place) } }
     #expect(!scans.isEmpty && (sample.name != "restarts.jpg" || !restarts.isEmpty))
     for end in scans.map(\.upperBound) + restarts {
@@ -229,14 +229,14 @@ struct HiddenBytesTests {
         let bytes = stream + [UInt8](repeating: 0xAA, count: rest)
         // In one part, and in three.
         for parts in [[0..<bytes.count], [0..<1, 1..<stream.count / 2, stream.count / 2..<bytes.count]] {
-          let found = bytes.withUnsafeBytes { Zlib.stream($0, in: parts, limit: size) }
+          let found = bytes.withCheckedBytes { Zlib.stream($0, in: parts, limit: size) }
           #expect(found?.count == size && found?.rest == rest, "\(text) \(parts)")
         }
       }
-      let short = stream.withUnsafeBytes { Zlib.stream($0, in: [0..<stream.count], limit: size - 1) }
+      let short = stream.withCheckedBytes { Zlib.stream($0, in: [0..<stream.count], limit: size - 1) }
       #expect(short == nil || size == 0)
       for count in stride(from: 0, to: stream.count, by: max(1, stream.count / 200)) {
-        #expect(stream.withUnsafeBytes { Zlib.stream($0, in: [0..<count], limit: size) } == nil, "\(count)")
+        #expect(stream.withCheckedBytes { Zlib.stream($0, in: [0..<count], limit: size) } == nil, "\(count)")
       }
     }
   }

@@ -47,7 +47,7 @@ struct MediaTortureTests {
 
   private func look(atFilm bytes: [UInt8], as format: MediaFormat) {
     _ = MediaFormat.of(bytes)
-    _ = bytes.withUnsafeBytes { MovieHeader.read($0, as: format) }
+    _ = bytes.withCheckedBytes { MovieHeader.read($0, as: format) }
   }
 
   /// Whatever the bytes are, what is kept is in them, in order, and merged; and what was cut is clean.
@@ -58,7 +58,7 @@ struct MediaTortureTests {
       try #require(1...8 ~= header.orientation, "\(place)")
     }
     for keepsOrientation in [false, true] {
-      let pieces = bytes.withUnsafeBytes {
+      let pieces = bytes.withCheckedBytes {
         StrippedImage.of($0, as: format, keepsOrientation: keepsOrientation)?.pieces
       }
       var last: Range<Int>?

@@ -38,12 +38,12 @@ struct MovieHeaderTests {
     let expected = try #require(try folder.film("sound.wav")).duration
     let size = try #require(places(of: Array("data".utf8), in: bytes).first) + 4
     bytes.replaceSubrange(size..<size + 4, with: [0xFF, 0xFF, 0xFF, 0xFF])
-    #expect(bytes.withUnsafeBytes { MovieHeader.read($0, as: .wav) }?.duration == expected)
+    #expect(bytes.withCheckedBytes { MovieHeader.read($0, as: .wav) }?.duration == expected)
   }
 
   @Test func `what is no film is not read`() {
-    #expect([UInt8]().withUnsafeBytes { MovieHeader.read($0, as: .mp4) } == nil)
-    #expect([UInt8](repeating: 0, count: 100).withUnsafeBytes { MovieHeader.read($0, as: .webm) } == nil)
+    #expect([UInt8]().withCheckedBytes { MovieHeader.read($0, as: .mp4) } == nil)
+    #expect([UInt8](repeating: 0, count: 100).withCheckedBytes { MovieHeader.read($0, as: .webm) } == nil)
   }
 
   @Test func `a duration that cannot be is none`() throws {
@@ -55,7 +55,7 @@ struct MovieHeaderTests {
     func duration(_ scale: [UInt8], _ count: [UInt8], at place: Int) -> Duration? {
       var bytes = bytes
       bytes.replaceSubrange(place..<place + 8, with: scale + count)
-      return bytes.withUnsafeBytes { MovieHeader.read($0, as: .mp4) }?.duration
+      return bytes.withCheckedBytes { MovieHeader.read($0, as: .mp4) }?.duration
     }
     #expect(duration([0, 0, 0, 4], [0, 0, 0, 5], at: scale) == .milliseconds(1250))
     #expect(duration([0, 0, 0, 4], [0, 0, 0, 0], at: scale) == nil)

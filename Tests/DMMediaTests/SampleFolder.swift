@@ -133,19 +133,19 @@ final class SampleFolder: TemporaryFolder {
 }
 
 extension MediaFormat {
-  static func of(_ bytes: [UInt8]) -> MediaFormat { bytes.withUnsafeBytes { of($0) } }
+  static func of(_ bytes: [UInt8]) -> MediaFormat { bytes.withCheckedBytes { of($0) } }
 }
 
 extension ImageHeader {
   static func read(_ bytes: [UInt8], as format: MediaFormat) -> ImageHeader? {
-    bytes.withUnsafeBytes { read($0, as: format) }
+    bytes.withCheckedBytes { read($0, as: format) }
   }
 }
 
 extension StrippedImage {
   /// The file that the pieces are.
   static func result(of bytes: [UInt8], as format: MediaFormat, keepsOrientation: Bool = false) -> [UInt8]? {
-    let found = bytes.withUnsafeBytes { of($0, as: format, keepsOrientation: keepsOrientation) }
+    let found = bytes.withCheckedBytes { of($0, as: format, keepsOrientation: keepsOrientation) }
     guard let found else { return nil }
     return found.pieces.flatMap { piece -> [UInt8] in
       switch piece {
@@ -153,5 +153,12 @@ extension StrippedImage {
       case .range(let range): Array(bytes[range])
       }
     }
+  }
+}
+
+extension [UInt8] {
+  /// The result of `body`, which is called with these bytes as those of a file.
+  func withCheckedBytes<Result>(_ body: (CheckedBytes) throws -> Result) rethrows -> Result {
+    try withUnsafeBytes { try body(CheckedBytes($0)) }
   }
 }

@@ -12,4 +12,18 @@ struct BytesTests {
     }
     #expect(UnsafeRawBufferPointer(start: nil, count: 0).offset(of: 1, in: 0..<0) == nil)
   }
+
+  @Test func `bytes are checked at their bounds`() async {
+    let bytes: [UInt8] = [1, 2, 3]
+    bytes.withUnsafeBytes {
+      #expect(Array(CheckedBytes($0)) == bytes)
+      #expect(Array(CheckedBytes($0).buffer(of: 1..<3)) == [2, 3])
+      #expect(CheckedBytes($0).offset(of: 3, in: 1..<3) == 2)
+    }
+    await #expect(processExitsWith: .failure) { [1, 2, 3].withUnsafeBytes { _ = CheckedBytes($0)[24] } }
+    await #expect(processExitsWith: .failure) { [1, 2, 3].withUnsafeBytes { _ = CheckedBytes($0)[-1] } }
+    await #expect(processExitsWith: .failure) {
+      [1, 2, 3].withUnsafeBytes { _ = CheckedBytes($0).buffer(of: 20..<25) }
+    }
+  }
 }
