@@ -92,7 +92,9 @@ struct SeenProcess: Hashable {
   }
   var descendants: [SeenProcess] { children.flatMap { [$0] + $0.descendants } }
   private var state: Substring { file("stat").split(separator: ")").last?.dropFirst().prefix(1) ?? "" }
-  var isStopped: Bool { ["T", "t"].contains(state) }
+  var isStopped: Bool { ["T", "t"].contains(state) || isHeldByChild }
+  /// Whether it waits in vfork(2), which no signal ends, for a child that is stopped before its program begins.
+  private var isHeldByChild: Bool { state == "D" && children.contains(where: \.isStopped) }
   /// One that has ended and is not yet reaped counts as gone.
   var isAlive: Bool { !["", "Z", "X"].contains(state) }
 
