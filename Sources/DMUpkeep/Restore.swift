@@ -101,8 +101,7 @@ extension Upkeep {
     try note(.restore)
     return Restored(
       storeID: try store.uuid(), messageCount: Int(try store.pragma("SELECT count(*) FROM message")),
-      faultCount: faultCount,
-      restoredAt: .now)
+      faultCount: faultCount, restoredAt: .now)
   }
 
   private func refuse(_ findings: Findings, but harmless: Set<Finding.Check>) throws {
