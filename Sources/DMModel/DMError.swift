@@ -86,13 +86,27 @@ public struct DMError: Error, Equatable, Sendable {
     case gap
     /// The folder is on a network file system.
     case networkFileSystem = "network_file_system"
+    /// The hub cannot be reached.
+    case hubUnreachable = "hub_unreachable"
+    /// The hub does not let this store in.
+    case hubRefused = "hub_refused"
+    /// The hub is another one, or speaks another protocol.
+    case hubMismatch = "hub_mismatch"
+    /// The data of the hub is damaged.
+    case hubDamaged = "hub_damaged"
+    /// The store is not linked to a hub.
+    case noHub = "no_hub"
+    /// The hub refuses what it was told.
+    case refusedByHub = "refused_by_hub"
+    /// The person has sent more than the hub takes in an hour.
+    case overQuota = "over_quota"
     /// An error in dm.
     case `internal`
 
     /// Whether the same line may succeed when it is tried again unchanged.
     public var isRetryable: Bool {
       switch self {
-      case .busy, .inputOutput: true
+      case .busy, .inputOutput, .hubUnreachable, .overQuota: true
       default: false
       }
     }
@@ -101,7 +115,9 @@ public struct DMError: Error, Equatable, Sendable {
     public var isFatal: Bool {
       switch self {
       case .usage, .noStore, .cannotCreate, .inputOutput, .readOnlyStore, .busy, .storeTooNew,
-        .storeForeign, .storeDamaged, .storeReplaced, .gap, .networkFileSystem, .internal:
+        .storeForeign, .storeDamaged, .storeReplaced, .gap, .networkFileSystem, .hubUnreachable, .hubRefused,
+        .hubMismatch,
+        .hubDamaged, .noHub, .internal:
         true
       default: false
       }

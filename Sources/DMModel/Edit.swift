@@ -91,12 +91,12 @@ public struct Deletion: Equatable, Sendable {
   public let messageID: Identifier
   /// The id of its conversation.
   public let conversationID: Identifier
-  /// Its number in the conversation.
-  public let seq: Int
+  /// Its number in the conversation; nil for one that never got a number.
+  public let seq: Int?
   /// Whether it was deleted for all, not for the user only.
   public let forEveryone: Bool
 
-  package init(messageID: Identifier, conversationID: Identifier, seq: Int, forEveryone: Bool) {
+  package init(messageID: Identifier, conversationID: Identifier, seq: Int?, forEveryone: Bool) {
     self.messageID = messageID
     self.conversationID = conversationID
     self.seq = seq

@@ -46,6 +46,12 @@ public struct Identifier: Hashable, Comparable, Sendable {
     self.init(high: high, low: low)
   }
 
+  /// Makes a UUID of its 16 bytes, or of the first 16 of more.
+  package init(bytes: [UInt8]) {
+    func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+    self.init(high: number(bytes.prefix(8)), low: number(bytes.dropFirst(8).prefix(8)))
+  }
+
   /// The 16 bytes of the UUID, as the store contains them.
   package var bytes: [UInt8] {
     withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }

@@ -53,6 +53,13 @@ package struct ReportKey: RowKey {
   @inlinable package init(number: Int64) { self.number = number }
 }
 
+/// The place of an operation in the outbox: each has a higher one, and none is used twice.
+@frozen @usableFromInline
+package struct OutboxKey: RowKey {
+  @usableFromInline package let number: Int64
+  @inlinable package init(number: Int64) { self.number = number }
+}
+
 /// The key of a row of any table whose rows have digests.
 @frozen @usableFromInline
 package struct RowNumber: RowKey {

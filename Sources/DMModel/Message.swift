@@ -60,6 +60,15 @@ public struct Message: Equatable, Sendable {
     }
   }
 
+  /// What an event of a change is about.
+  package enum Update: Sendable {
+    case edited
+    /// The authority has ordered it.
+    case ordered
+    /// It waits, and was edited or refused.
+    case waits
+  }
+
   /// The message that another one answers.
   public struct Reply: Equatable, Sendable {
     /// The maximum number of characters of `text`.
@@ -128,6 +137,12 @@ public struct Message: Equatable, Sendable {
   public var expiresAt: Timestamp?
   /// The time when it was deleted for all or expired; set only on a tombstone, which has no text.
   public var deletedAt: Timestamp?
+  /// The code of the reason why the authority refused it; set only on one that is `failed`.
+  public var failure: String?
+  /// The id under which it waited for the authority, if it has another now; set only in the event of that change.
+  public var replaces: Identifier?
+  /// What has changed of it, in the event of a change.
+  package var update = Update.edited
   /// The kind of an announcement, which is a message without a text.
   public var systemKind: SystemKind?
   /// The subject of the announcement: a handle, or a title.

@@ -57,6 +57,11 @@ package enum Remedy: Equatable, Sendable {
   case acceptLoss
   /// A statement of SQL that removes a trigger or a view.
   case removeForeignPart(String)
+  // The hub.
+  case joinHub
+  case inviteUser
+  case showHubStatus
+  case showPending
 
   // Backups and dumps.
   case dump

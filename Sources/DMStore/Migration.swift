@@ -13,8 +13,11 @@ package enum Migration {
   package static let steps: [[UInt8]] = [
     PackageResources.m0001_initial_sql, PackageResources.m0002_live_sql, PackageResources.m0003_everyday_sql,
     PackageResources.m0004_attachments_sql, PackageResources.m0005_bounds_sql, PackageResources.m0006_former_sql,
-    PackageResources.m0007_names_sql,
+    PackageResources.m0007_names_sql, PackageResources.m0008_waiting_sql,
   ]
+
+  /// What a store that is linked to a hub has in addition.
+  package static let linked = PackageResources.linked_sql
 }
 
 extension Store {
@@ -50,17 +53,22 @@ extension Store {
     }
   }
 
-  /// Refuses a store with a trigger or a view.
+  /// Refuses a store with a trigger or a view, and notices whether it is linked to a hub.
   ///
   /// - Throws: `store_damaged`, which names a trigger or a view.
   func refuseForeignParts() throws {
     var strays = try connection.prepare(
-      "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') LIMIT 1")
-    guard try strays.step() else { return }
-    let (type, name) = (strays.text(0), strays.text(1))
-    throw DMError(
-      .storeDamaged, "the store has a \(type) '\(name)', and dm makes none", subject: name,
-      remedy: .removeForeignPart("DROP \(type.uppercased()) \(quoted(name))"))
+      "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') OR name = 'hub'")
+    while try strays.step() {
+      let (type, name) = (strays.text(0), strays.text(1))
+      guard type != "table" else {
+        isLinked = true
+        continue
+      }
+      throw DMError(
+        .storeDamaged, "the store has a \(type) '\(name)', and dm makes none", subject: name,
+        remedy: .removeForeignPart("DROP \(type.uppercased()) \(quoted(name))"))
+    }
   }
 
   /// Runs the missing migrations.

@@ -6,12 +6,18 @@ extension Store {
   package var changes: Changes { Changes(store: self) }
   package var consumers: Consumers { Consumers(store: self) }
   package var conversations: Conversations { Conversations(store: self) }
+  package var hub: Hub { Hub(store: self) }
+  package var hubBases: HubBases { HubBases(store: self) }
+  package var hubConversations: HubConversations { HubConversations(store: self) }
+  package var hubKnown: HubKnown { HubKnown(store: self) }
   package var members: Members { Members(store: self) }
   package var mentions: Mentions { Mentions(store: self) }
   package var messages: Messages { Messages(store: self) }
+  package var outbox: Outbox { Outbox(store: self) }
   package var reactions: Reactions { Reactions(store: self) }
   package var readState: ReadState { ReadState(store: self) }
   package var reports: Reports { Reports(store: self) }
   package var searchIndex: SearchIndex { SearchIndex(store: self) }
   package var users: Users { Users(store: self) }
+  package var waiting: Waiting { Waiting(store: self) }
 }

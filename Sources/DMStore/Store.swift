@@ -30,6 +30,19 @@ package final class Store {
   /// The changes that the current write transaction has logged.
   var logged: ClosedRange<Rev>?
 
+  /// Whether the current write transaction has left something to the process that carries to the hub.
+  var rings = false
+
+  /// Whether changes are logged; false while history is added, which no follower gets.
+  package var logsChanges = true
+
+  /// Whether the store is linked to a hub, and so a replica of what one person sees there; it stays so for ever.
+  ///
+  /// As of the opening of the store, and of the last write.
+  package internal(set) var isLinked = false
+  /// The version of the schema when it was looked at (sqlite.org/pragma.html#pragma_schema_version).
+  private var seenSchema: Int64?
+
   /// The number of WAL pages above which a lone write, or a bulk write, checkpoints.
   private static let loneWALPages = 100
   private static let bulkWALPages = 1024
@@ -60,7 +73,7 @@ package final class Store {
       try location.refuseEmptied { try store.read(store.identity) == .empty }
       return nil
     }
-    if refusesForeignParts { try store.refuseForeignParts() }
+    if refusesForeignParts { try store.refuseForeignParts() } else { try store.lookForHub() }
     // The first process that opens an older store migrates it, whether it reads or writes.
     if version < Migration.steps.count { try store.migrate() }
     return store
@@ -108,7 +121,9 @@ package final class Store {
     try refuseNewer(version())
     let mark = try syncCommits(under: lock)
     if !hasWritten, !acceptsLoss { try refuseMissingChanges(mark) }
+    if !isLinked { try lookForHub() }
     logged = nil
+    rings = false
     rowChanges?.reset()
     try messages.deleteExpired()
     let result = try body()
@@ -118,7 +133,7 @@ package final class Store {
     isCommitted = true
     writeCount += 1
     // After the commit: a follower that wakes earlier does not see it, and is not woken again.
-    if logged != nil { SignalFile.touch(location.bell) }
+    if logged != nil || rings { SignalFile.touch(location.bell) }
     // A process that keeps writing checkpoints the WAL when it closes the store.
     let isLone = !isBulk && !hasWritten
     hasWritten = true
@@ -157,6 +172,14 @@ package final class Store {
     } catch  where error.code == .busy {
       return
     }
+  }
+
+  /// Notices that another process has linked the store since it was opened.
+  private func lookForHub() throws {
+    let schema = try pragma("PRAGMA schema_version")
+    if schema == seenSchema { return }
+    seenSchema = schema
+    isLinked = try pragma("SELECT count(*) FROM sqlite_schema WHERE name = 'hub'") > 0
   }
 
   /// The store's id, to which cursors are bound.

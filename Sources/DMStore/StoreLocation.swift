@@ -30,6 +30,17 @@ public struct StoreLocation: Hashable, Sendable {
   package var lock: String { directory + "/store.lock" }
   package var bell: String { directory + "/bell" }
   package var live: String { directory + "/live" }
+  /// How a linked store reaches its hub, with its password; the same while it joins; and the authority of the hub.
+  package var hub: String { directory + "/hub" }
+  package var joiningHub: String { directory + "/hub.new" }
+  package var hubAuthority: String { directory + "/hub.crt" }
+  /// The lock of the process that carries between a linked store and its hub.
+  package var syncLock: String { directory + "/sync.lock" }
+  /// What that process says of itself, and when another asked it to compare.
+  package var liveHub: String { live + "/hub" }
+  package var liveAsked: String { live + "/hub.asked" }
+  /// Touched by the programs that follow the store, so that the hub is asked for what is new.
+  package var liveFollowed: String { live + "/hub.followed" }
   package var contents: ContentFolder { ContentFolder(directory + "/attachments") }
 
   package enum State { case absent, present }

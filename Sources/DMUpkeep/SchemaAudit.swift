@@ -7,7 +7,9 @@ internal import DMStore
 enum SchemaAudit {
   static func run(_ store: Store, _ findings: Findings) throws {
     let fresh = try Connection(path: ":memory:")
-    for step in Migration.steps { try fresh.execute(String(decoding: step, as: UTF8.self)) }
+    for step in Migration.steps + (store.isLinked ? [Migration.linked] : []) {
+      try fresh.execute(String(decoding: step, as: UTF8.self))
+    }
     let (expected, found) = (try parts(of: fresh), try parts(of: store.connection))
     for name in Set(expected.keys).union(found.keys).sorted() where expected[name] != found[name] {
       let fault =

@@ -9,6 +9,7 @@ extension Statement {
   package mutating func bind(_ key: ConversationKey?) { bind(key?.number) }
   package mutating func bind(_ key: AttachmentKey) { bind(key.number) }
   package mutating func bind(_ key: ConsumerKey) { bind(key.number) }
+  package mutating func bind(_ key: OutboxKey) { bind(key.number) }
   package mutating func bind(_ rev: Rev) { bind(rev.number) }
   package mutating func bind(_ key: MessageKey) { bind(key.number) }
   package mutating func bind(_ key: MessageKey?) { bind(key?.number) }

@@ -69,6 +69,15 @@ package struct Statement: ~Copyable {
     if let value { bind(value) } else { bound += 1 }
   }
 
+  package mutating func bind(_ bytes: [UInt8]?) {
+    bound += 1
+    guard let bytes else { return }
+    bytes.withUnsafeBytes { bytes in
+      // A nil pointer would bind NULL.
+      _ = dm_sqlite3_bind_blob(handle, bound, bytes.baseAddress ?? UnsafeRawPointer(emptyText), Int32(bytes.count))
+    }
+  }
+
   // MARK: Running
 
   /// Moves to the next row; false if there is none.

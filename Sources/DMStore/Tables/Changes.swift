@@ -28,6 +28,12 @@ package struct Changes {
     /// A message that the user deleted for themselves only.
     case deletedForMe = 10
     case reaction = 11
+    /// A message of the user that waits for the hub; `seqs` is its place in the outbox.
+    case waiting = 12
+    case waitingChanged = 13
+    case waitingDeleted = 14
+    /// A message of the user that waited, and has its number now.
+    case ordered = 15
   }
 
   package func append(
@@ -35,6 +41,7 @@ package struct Changes {
     sender: UserKey? = nil,
     at time: Timestamp
   ) throws {
+    guard store.logsChanges else { return }
     var insert = try DigestedInsert(into: .change, as: "insert change", store.connection)
     insert.add(time.microseconds)
     insert.add(change.rawValue)
@@ -108,7 +115,9 @@ package struct Changes {
   }
 
   /// The kinds of changes that are about one message, one bit for each.
-  private static let messageKinds = [Kind.message, .edited, .deleted, .deletedForMe, .reaction].reduce(0 as Int64) {
+  private static let messageKinds = [Kind.message, .edited, .deleted, .deletedForMe, .reaction, .ordered].reduce(
+    0 as Int64
+  ) {
     $0 | 1 << $1.rawValue
   }
 

@@ -36,6 +36,11 @@ package struct Conversations {
   /// In larger groups, each send would write as many rows as there are participants.
   package static let smallGroup = 64
 
+  package func hasAny() throws -> Bool {
+    var statement = try store.connection.prepare("SELECT 1 FROM conversation LIMIT 1")
+    return try statement.step()
+  }
+
   package func row(_ id: Identifier) throws -> Row? {
     var statement = try store.connection.prepare(
       as: "conversation by id", "SELECT \(Self.columns) FROM conversation c WHERE c.uuid = ?")
@@ -162,6 +167,15 @@ package struct Conversations {
     statement.bind(id)
     statement.bind(conversation)
     try statement.run()
+  }
+
+  /// Replaces the id of a conversation.
+  package func set(_ id: Identifier, of conversation: ConversationKey) throws {
+    var update = try store.connection.prepare("UPDATE conversation SET uuid = ? WHERE id = ?")
+    update.bind(id)
+    update.bind(conversation)
+    try update.run()
+    store.conversationIDs[conversation.number] = id
   }
 
   /// The conversation that has an imported id as another id.

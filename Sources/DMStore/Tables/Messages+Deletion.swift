@@ -7,11 +7,11 @@ internal import DMSystem
 extension Messages {
   /// A message as stored, without a check of who may see it.
   package struct Row {
-    let key: MessageKey
-    let address: Address
-    let sender: UserKey
-    let text: String?
-    let mentions: [Handle]
+    package let key: MessageKey
+    package let address: Address
+    package let sender: UserKey
+    package let text: String?
+    package let mentions: [Handle]
   }
 
   package func row(at address: Address) throws -> Row? {
@@ -109,7 +109,7 @@ extension Messages {
   }
 
   /// Replaces the text and the mentions of a message.
-  package func edit(_ message: Row, to text: String, mentioning users: [UserKey], at time: Timestamp) throws {
+  package func edit(_ message: Row, to text: String, mentioning users: [UserKey], at time: Timestamp?) throws {
     if let old = message.text { try store.searchIndex.remove(old, of: message.key) }
     try store.searchIndex.add(text, of: message.key)
     do {
@@ -123,6 +123,6 @@ extension Messages {
     try store.writeDigest(of: message.key, in: .message)
     let seqs = message.address.seq...message.address.seq
     try store.changes.append(
-      .edited, conversation: message.address.conversation, user: message.sender, seqs: seqs, at: time)
+      .edited, conversation: message.address.conversation, user: message.sender, seqs: seqs, at: time ?? .now)
   }
 }

@@ -2,6 +2,16 @@ package import DMModel
 internal import DMSystem
 
 extension Messages {
+  /// Who decides the time of a new message, and when it expires.
+  package enum Origin: Equatable, Sendable {
+    /// This store: now, and the lifetime of the message or of its conversation.
+    case here
+    /// An import: the message is history.
+    case imported(at: Timestamp)
+    /// The hub, which has ordered it.
+    case hub(at: Timestamp, expiresAt: Timestamp?)
+  }
+
   package struct NewMessage {
     package var id: Identifier? = nil
     package let sender: UserKey
@@ -10,9 +20,8 @@ extension Messages {
     package var replyTo: Identifier? = nil
     /// The user who sent the original of a forwarded message.
     package var forwardedFrom: UserKey? = nil
-    /// The time of an imported message; nil for a new one.
-    package var at: Timestamp? = nil
-    /// The lifetime in microseconds; nil for that of the conversation.
+    package var origin = Origin.here
+    /// The lifetime in microseconds, nil for that of the conversation, for a message that the hub has not ordered.
     package var lifetime: Int64? = nil
     package var systemKind: Message.SystemKind? = nil
     package var subject: String? = nil
@@ -21,7 +30,7 @@ extension Messages {
 
     package init(
       id: Identifier? = nil, sender: UserKey, text: String? = nil, nonce: String? = nil, replyTo: Identifier? = nil,
-      forwardedFrom: UserKey? = nil, at: Timestamp? = nil, lifetime: Int64? = nil,
+      forwardedFrom: UserKey? = nil, origin: Origin = .here, lifetime: Int64? = nil,
       systemKind: Message.SystemKind? = nil,
       subject: String? = nil, mentions: [UserKey] = [], attachments: [Attachments.Row] = []
     ) {
@@ -31,7 +40,7 @@ extension Messages {
       self.nonce = nonce
       self.replyTo = replyTo
       self.forwardedFrom = forwardedFrom
-      self.at = at
+      self.origin = origin
       self.lifetime = lifetime
       self.systemKind = systemKind
       self.subject = subject
@@ -42,19 +51,14 @@ extension Messages {
 
   /// Adds a message at the end of a conversation, updates `row`, and logs the change unless the message is imported.
   ///
-  /// `time(after:now:)` determines the time of a new message; its lifetime starts at the time of the clock.
-  ///
   /// - Returns: the message's id, the time at which it expires, and its attachments.
   package func insert(_ message: NewMessage, into row: inout Conversations.Row) throws -> (
     id: Identifier, expiresAt: Timestamp?, attachments: [Attachment]
   ) {
     let seq = row.lastSeq + 1
-    let now = message.at ?? .now
-    let time = message.at ?? Self.time(after: row.lastActivity, now: now)
+    let (time, expiresAt) = times(of: message, in: row)
+    let isNews = if case .imported = message.origin { false } else { true }
     let id = message.id ?? Identifier(at: time, random: store.random.next())
-    // Announcements and imported messages ignore the conversation's lifetime.
-    let lifetime = message.lifetime ?? (message.systemKind == nil && message.at == nil ? row.expireAfter : nil)
-    let expiresAt = lifetime.map { Timestamp(microseconds: now.microseconds + $0) }
     let key = try insertRow(message, id, Address(conversation: row.key, seq: seq), at: time, expiresAt)
     row.lastSeq = seq
     row.newMessage = key
@@ -62,13 +66,31 @@ extension Messages {
     if let text = message.text { try store.searchIndex.add(text, of: key) }
     for user in message.mentions {
       try store.mentions.insert(of: user, in: row.key, seq)
-      if message.at == nil { try store.mentions.countNew(of: user, by: message.sender, in: row.key) }
+      if isNews { try store.mentions.countNew(of: user, by: message.sender, in: row.key) }
     }
-    if message.at == nil {
+    if isNews {
       try store.changes.append(.message, conversation: row.key, user: message.sender, seqs: seq...seq, at: time)
     }
     if message.attachments.isEmpty { return (id, expiresAt, []) }
     return (id, expiresAt, try store.attachments.attach(message.attachments, to: key, by: message.sender, at: time))
+  }
+
+  /// The time of a message that is added to a conversation, and the end of its lifetime.
+  ///
+  /// `time(after:now:)` determines the time of a message of this store; its lifetime starts at the time of the clock.
+  private func times(of message: NewMessage, in row: Conversations.Row) -> (Timestamp, expiresAt: Timestamp?) {
+    func end(_ start: Timestamp, _ lifetime: Int64?) -> Timestamp? {
+      lifetime.map { Timestamp(microseconds: start.microseconds + $0) }
+    }
+    switch message.origin {
+    case .here:
+      let now = Timestamp.now
+      // Announcements ignore the conversation's lifetime.
+      let lifetime = message.lifetime ?? (message.systemKind == nil ? row.expireAfter : nil)
+      return (Self.time(after: row.lastActivity, now: now), end(now, lifetime))
+    case .imported(let time): return (time, end(time, message.lifetime))
+    case .hub(let time, let expiresAt): return (time, expiresAt)
+    }
   }
 
   private func insertRow(

@@ -73,6 +73,36 @@ extension ReadState {
     return all
   }
 
+  /// Shows a user a message again that they had deleted.
+  ///
+  /// - Returns: whether it was hidden.
+  package func showAgain(_ seq: Int, to user: UserKey, in conversation: ConversationKey) throws -> Bool {
+    var hidden: SeqRange?
+    do {
+      var take = try store.connection.prepare(
+        """
+        DELETE FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND is_deleted AND to_seq >= ?3
+        AND from_seq = (SELECT max(from_seq) FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3)
+        RETURNING from_seq, to_seq
+        """)
+      take.bind(conversation)
+      take.bind(user)
+      take.bind(seq)
+      while try take.step() { hidden = try take.seqs(0, 1) }
+    }
+    guard let hidden else { return false }
+    for part in difference(of: hidden, minus: [seq...seq]) {
+      var insert = try store.connection.prepare(
+        "INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted) VALUES (?, ?, ?, ?, 1)")
+      insert.bind(conversation)
+      insert.bind(user)
+      insert.bind(part.lowerBound)
+      insert.bind(part.upperBound)
+      try insert.run()
+    }
+    return true
+  }
+
   /// Shows a user the messages that were sent before they joined or while they were away.
   package func showHistory(to user: UserKey, in conversation: ConversationKey) throws {
     var delete = try store.connection.prepare(

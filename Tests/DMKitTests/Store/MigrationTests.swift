@@ -15,7 +15,7 @@ struct MigrationTests {
   }
 
   @Test func `a released step is never edited`() throws {
-    #expect(Migration.steps.count == 7)
+    #expect(Migration.steps.count == 8)
     #expect(try Migration.steps[0] == fixture("m0001-initial.sql"))
     #expect(try Migration.steps[1] == fixture("m0002-live.sql"))
     #expect(try Migration.steps[2] == fixture("m0003-everyday.sql"))
@@ -23,6 +23,7 @@ struct MigrationTests {
     #expect(try Migration.steps[4] == fixture("m0005-bounds.sql"))
     #expect(try Migration.steps[5] == fixture("m0006-former.sql"))
     #expect(try Migration.steps[6] == fixture("m0007-names.sql"))
+    #expect(try Migration.steps[7] == fixture("m0008-waiting.sql"))
   }
 
   @Test func `a new store bears the mark of dm and the version of its schema`() throws {

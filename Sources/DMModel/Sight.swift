@@ -1,0 +1,71 @@
+/// The revs of a conversation's log that a person sees: they may have left and come back.
+///
+/// Written as PostgreSQL writes an int8multirange (postgresql.org/docs/current/rangetypes.html): `{[1,58),[80,)}`.
+package struct Sight: Equatable, Sendable, CustomStringConvertible {
+  /// Ascending, and neither overlapping nor adjacent; the last may have no end.
+  package private(set) var stretches: [Range<Int64>] = []
+
+  package init() {}
+
+  /// Everything from a rev on.
+  package init(from rev: Int64) { stretches = [rev..<Self.noEnd] }
+
+  private static let noEnd = Int64.max
+
+  package init?(_ text: String) {
+    let bytes = text.utf8
+    guard bytes.first == UInt8(ascii: "{"), bytes.last == UInt8(ascii: "}") else { return nil }
+    var rest = Substring(text).dropFirst().dropLast()
+    while !rest.isEmpty {
+      guard rest.first == "[", let end = rest.firstIndex(of: ")") else { return nil }
+      let bounds = rest[rest.index(after: rest.startIndex)..<end].split(
+        separator: ",", omittingEmptySubsequences: false)
+      guard bounds.count == 2, let lower = Int64(bounds[0]), lower >= 1,
+        let upper = bounds[1].isEmpty ? Self.noEnd : Int64(bounds[1]), upper > lower,
+        stretches.last.map({ $0.upperBound < lower }) ?? true
+      else { return nil }
+      stretches.append(lower..<upper)
+      rest = rest[rest.index(after: end)...]
+      if rest.isEmpty { break }
+      guard rest.first == "," else { return nil }
+      rest = rest.dropFirst()
+      if rest.isEmpty { return nil }
+    }
+  }
+
+  package var description: String {
+    "{"
+      + stretches.map { "[\($0.lowerBound),\($0.upperBound == Self.noEnd ? "" : String($0.upperBound)))" }
+      .joined(separator: ",") + "}"
+  }
+
+  /// The first rev that they see; nil for none.
+  package var first: Int64? { stretches.first?.lowerBound }
+
+  /// Whether they see what comes.
+  package var isOpen: Bool { stretches.last?.upperBound == Self.noEnd }
+
+  package func contains(_ rev: Int64) -> Bool { stretches.contains { $0.contains(rev) } }
+
+  /// The next rev after one that they see; nil if there is none.
+  package func next(after rev: Int64) -> Int64? {
+    stretches.lazy.compactMap { $0.contains(rev + 1) ? rev + 1 : $0.lowerBound > rev ? $0.lowerBound : nil }.first
+  }
+
+  /// They see from a rev on.
+  package mutating func open(from rev: Int64) {
+    if isOpen { return }
+    if let last = stretches.last, last.upperBound >= rev {
+      stretches[stretches.count - 1] = last.lowerBound..<Self.noEnd
+    } else {
+      stretches.append(rev..<Self.noEnd)
+    }
+  }
+
+  /// They see up to a rev, included, and nothing later.
+  package mutating func close(after rev: Int64) {
+    guard let last = stretches.last, last.upperBound > rev + 1 else { return }
+    stretches.removeLast()
+    if last.lowerBound <= rev { stretches.append(last.lowerBound..<(rev + 1)) }
+  }
+}

@@ -1,0 +1,123 @@
+package import DMModel
+
+// Reads: hub, hub_person.
+// Writes: hub, hub_person.
+
+/// The hub of a linked store: whose store it is, and which state of the hub it was compared with.
+package struct Hub {
+  let store: Store
+
+  package struct Row: Equatable, Sendable {
+    package let id: Identifier
+    /// The person whose store it is.
+    package let user: UserKey
+    package let machine: Identifier
+    package let joinedAt: Timestamp
+    package let leftAt: Timestamp?
+    /// The code of the reason why the hub refuses this store.
+    package let refusal: String?
+    package let epoch: Identifier?
+    package let startedAt: Timestamp?
+    /// An xid8, in decimal.
+    package let horizon: String?
+    package let peopleRev: Int64
+    /// Microseconds by which the clock of the hub is ahead.
+    package let clockOffset: Int64
+    package let network: Network
+  }
+
+  /// The network that is played, for trying how programs behave on it.
+  package enum Network: Int64, CaseIterable, Sendable {
+    case normal = 0
+    case poor, veryPoor, offline
+  }
+
+  private enum Column: Int32, QueryColumn {
+    case uuid, user, machine, joinedAt, leftAt, refusal, epoch, startedAt, horizon, peopleRev, clockOffset, network
+  }
+
+  /// The hub; nil for a store of its own.
+  package func row() throws -> Row? {
+    guard store.isLinked else { return nil }
+    var statement = try store.connection.prepare(
+      """
+      SELECT uuid, user, machine, joined_at, left_at, refusal, epoch, started_at, horizon, people_rev, clock_offset, network
+      FROM hub
+      """)
+    assert(statement.has(Column.self))
+    guard try statement.step() else { return nil }
+    return Row(
+      id: statement.identifier(Column.uuid), user: statement.userKey(Column.user),
+      machine: statement.identifier(Column.machine), joinedAt: statement.timestamp(Column.joinedAt),
+      leftAt: statement.optionalTimestamp(Column.leftAt), refusal: statement.optionalText(Column.refusal),
+      epoch: statement.optionalIdentifier(Column.epoch.rawValue),
+      startedAt: statement.optionalTimestamp(Column.startedAt), horizon: statement.optionalText(Column.horizon),
+      peopleRev: statement.int64(Column.peopleRev), clockOffset: statement.int64(Column.clockOffset),
+      network: Network(rawValue: statement.int64(Column.network)) ?? .normal)
+  }
+
+  /// Links a store in which nothing was said.
+  package func link(to hub: Identifier, as user: UserKey, machine: Identifier, at time: Timestamp) throws {
+    try store.connection.execute(String(decoding: Migration.linked, as: UTF8.self))
+    var insert = try store.connection.prepare(
+      "INSERT INTO hub (id, uuid, user, machine, joined_at) VALUES (1, ?, ?, ?, ?)")
+    insert.bind(hub)
+    insert.bind(user)
+    insert.bind(machine)
+    insert.bind(time)
+    try insert.run()
+    store.isLinked = true
+  }
+
+  /// Records the state of the hub that the store was compared with.
+  package func setState(epoch: Identifier, startedAt: Timestamp, horizon: String?) throws {
+    var update = try store.connection.prepare("UPDATE hub SET epoch = ?, started_at = ?, horizon = ?")
+    update.bind(epoch)
+    update.bind(startedAt)
+    update.bind(horizon)
+    try update.run()
+  }
+
+  package func set(peopleRev: Int64) throws { try set("people_rev") { $0.bind(peopleRev) } }
+  package func set(clockOffset: Int64) throws { try set("clock_offset") { $0.bind(clockOffset) } }
+  package func set(refusal: String?) throws { try set("refusal") { $0.bind(refusal) } }
+  package func set(network: Network) throws { try set("network") { $0.bind(network.rawValue) } }
+  package func set(machine: Identifier) throws { try set("machine") { $0.bind(machine) } }
+  package func set(leftAt: Timestamp?) throws { try set("left_at") { $0.bind(leftAt) } }
+
+  private func set(_ column: String, _ bind: (inout Statement) -> Void) throws {
+    var update = try store.connection.prepare(text: "UPDATE hub SET \(column) = ?")
+    bind(&update)
+    try update.run()
+  }
+
+  // MARK: Persons
+
+  /// The user of a person's number on the hub.
+  package func user(ofPerson person: Int64) throws -> UserKey? {
+    var statement = try store.connection.prepare("SELECT user FROM hub_person WHERE id = ?")
+    statement.bind(person)
+    return try statement.step() ? statement.userKey(0) : nil
+  }
+
+  /// The number of a user on the hub.
+  package func person(of user: UserKey) throws -> Int64? {
+    var statement = try store.connection.prepare("SELECT id FROM hub_person WHERE user = ?")
+    statement.bind(user)
+    return try statement.step() ? statement.int64(0) : nil
+  }
+
+  /// Records the number of a user, instead of the one that they or another had.
+  package func set(_ person: Int64, of user: UserKey) throws {
+    do {
+      var delete = try store.connection.prepare("DELETE FROM hub_person WHERE user = ? OR id = ?")
+      delete.bind(user)
+      delete.bind(person)
+      try delete.run()
+    }
+    var insert = try store.connection.prepare("INSERT INTO hub_person (id, user) VALUES (?, ?)")
+    insert.bind(person)
+    insert.bind(user)
+    try insert.run()
+  }
+}

@@ -1,0 +1,60 @@
+package import DMModel
+
+// Reads: hub_base, message, reaction.
+// Writes: hub_base.
+
+/// What the hub has of messages while acts of the person that wait show something else.
+package struct HubBases {
+  let store: Store
+
+  package struct Row: Equatable {
+    package var text: String?
+    package var editedAt: Timestamp?
+    /// The person's own reaction.
+    package var emoji: String?
+    package var emojiAt: Timestamp?
+  }
+
+  private enum Column: Int32, QueryColumn { case text, editedAt, emoji, emojiAt }
+
+  package func row(of message: MessageKey) throws -> Row? {
+    var statement = try store.connection.prepare(
+      "SELECT text, edited_at, emoji, emoji_at FROM hub_base WHERE message = ?")
+    statement.bind(message)
+    assert(statement.has(Column.self))
+    guard try statement.step() else { return nil }
+    return Row(
+      text: statement.optionalText(Column.text), editedAt: statement.optionalTimestamp(Column.editedAt),
+      emoji: statement.optionalText(Column.emoji), emojiAt: statement.optionalTimestamp(Column.emojiAt))
+  }
+
+  /// Keeps what is shown now as what the hub has, unless that is kept already.
+  package func keep(_ message: MessageKey, for user: UserKey) throws {
+    var insert = try store.connection.prepare(
+      """
+      INSERT INTO hub_base (message, text, edited_at, emoji, emoji_at)
+      SELECT m.id, m.text, m.edited_at, r.emoji, r.at FROM message m
+      LEFT JOIN reaction r ON r.message = m.id AND r.user = ?2 WHERE m.id = ?1 ON CONFLICT DO NOTHING
+      """)
+    insert.bind(message)
+    insert.bind(user)
+    try insert.run()
+  }
+
+  package func update(_ message: MessageKey, to row: Row) throws {
+    var update = try store.connection.prepare(
+      "UPDATE hub_base SET text = ?2, edited_at = ?3, emoji = ?4, emoji_at = ?5 WHERE message = ?1")
+    update.bind(message)
+    update.bind(row.text)
+    update.bind(row.editedAt)
+    update.bind(row.emoji)
+    update.bind(row.emojiAt)
+    try update.run()
+  }
+
+  package func delete(_ message: MessageKey) throws {
+    var delete = try store.connection.prepare("DELETE FROM hub_base WHERE message = ?")
+    delete.bind(message)
+    try delete.run()
+  }
+}

@@ -1,0 +1,82 @@
+package import DMModel
+
+// Reads: hub_conversation.
+// Writes: hub_conversation.
+
+/// How far this store has the logs of the conversations that the hub has.
+package struct HubConversations {
+  let store: Store
+
+  package struct Row: Equatable {
+    package let conversation: ConversationKey
+    /// The last entry that is in this store.
+    package var rev: Int64
+    /// The mark of that entry; nil before the first.
+    package var mark: Identifier?
+    /// The revs that the person sees.
+    package var sees: Sight
+    /// Entries up to this rev are history.
+    package var newsAfter: Int64
+    /// The highest rev that the hub has ever named.
+    package var known: Int64
+    /// The code of the reason why it is pulled no more.
+    package var fault: String?
+
+    package init(
+      conversation: ConversationKey, rev: Int64 = 0, mark: Identifier? = nil, sees: Sight, newsAfter: Int64,
+      known: Int64 = 0, fault: String? = nil
+    ) {
+      self.conversation = conversation
+      self.rev = rev
+      self.mark = mark
+      self.sees = sees
+      self.newsAfter = newsAfter
+      self.known = known
+      self.fault = fault
+    }
+  }
+
+  private enum Column: Int32, QueryColumn { case conversation, rev, mark, sees, newsAfter, known, fault }
+
+  private static let columns = "conversation, rev, mark, sees, news_after, known, fault"
+
+  package func row(_ conversation: ConversationKey) throws -> Row? {
+    try rows("WHERE conversation = ?") { $0.bind(conversation) }.first
+  }
+
+  package func all() throws -> [Row] { try rows("") { _ in } }
+
+  private func rows(_ condition: String, _ bind: (inout Statement) -> Void) throws -> [Row] {
+    var statement = try store.connection.prepare(text: "SELECT \(Self.columns) FROM hub_conversation \(condition)")
+    bind(&statement)
+    assert(statement.has(Column.self))
+    var rows: [Row] = []
+    while try statement.step() {
+      rows.append(
+        Row(
+          conversation: statement.conversationKey(Column.conversation), rev: statement.int64(Column.rev),
+          mark: statement.optionalIdentifier(Column.mark.rawValue), sees: Sight(statement.text(Column.sees)) ?? Sight(),
+          newsAfter: statement.int64(Column.newsAfter), known: statement.int64(Column.known),
+          fault: statement.optionalText(Column.fault)))
+    }
+    return rows
+  }
+
+  /// Writes a row, a new one or instead of the one that is there.
+  package func write(_ row: Row) throws {
+    var insert = try store.connection.prepare(
+      """
+      INSERT INTO hub_conversation (conversation, rev, mark, sees, news_after, known, fault) VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (conversation) DO UPDATE SET rev = excluded.rev, mark = excluded.mark, sees = excluded.sees,
+        news_after = excluded.news_after, known = excluded.known, fault = excluded.fault
+      """)
+    insert.bind(row.conversation)
+    insert.bind(row.rev)
+    insert.bind(row.mark)
+    insert.bind(row.sees.description)
+    insert.bind(row.newsAfter)
+    insert.bind(row.known)
+    insert.bind(row.fault)
+    try insert.run()
+  }
+}

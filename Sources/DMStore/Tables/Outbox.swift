@@ -1,0 +1,259 @@
+package import DMModel
+
+// Reads: outbox.
+// Writes: outbox.
+
+/// What was done in a linked store and the hub has not ordered yet, in this order.
+package struct Outbox {
+  let store: Store
+
+  /// A kind of operation; stores contain the numbers.
+  package enum Act: Int64, CaseIterable, Sendable {
+    case say = 1
+    case edit, delete, react, read, delivered, begin, group, add, remove, leave, title, avatar, expire, profile
+  }
+
+  package enum State: Int64, Sendable {
+    case queued = 0
+    /// The push of it has begun; whether the hub has it is not known.
+    case sending
+    /// The hub has ordered it; it has not come back in the log yet.
+    case acknowledged
+    case refused
+    case done
+  }
+
+  /// An operation to be queued.
+  package struct NewOperation {
+    package let act: Act
+    package var conversation: ConversationKey?
+    package var target: Identifier?
+    package let nonce: Identifier
+    /// What the hub reads of it besides, a JSON object.
+    package var arguments = "{}"
+    /// What only people read, the bytes of a JSON object.
+    package var payload: [UInt8]?
+    package var notBefore: Timestamp?
+
+    package init(
+      _ act: Act, in conversation: ConversationKey? = nil, about target: Identifier? = nil, nonce: Identifier,
+      arguments: String = "{}", payload: [UInt8]? = nil, notBefore: Timestamp? = nil
+    ) {
+      self.act = act
+      self.conversation = conversation
+      self.target = target
+      self.nonce = nonce
+      self.arguments = arguments
+      self.payload = payload
+      self.notBefore = notBefore
+    }
+  }
+
+  package struct Row {
+    package let place: OutboxKey
+    package let act: Act
+    package let state: State
+    package let conversation: ConversationKey?
+    package let target: Identifier?
+    package let nonce: Identifier
+    package let arguments: String
+    package let payload: [UInt8]?
+    package let createdAt: Timestamp
+    package let attempts: Int
+    package let triedAt: Timestamp?
+    package let notBefore: Timestamp?
+    package let rev: Int64?
+    /// The code of the reason why the hub refused it.
+    package let fault: String?
+    /// Whether it is told again because the hub was set back.
+    package let isRepeated: Bool
+  }
+
+  private enum Column: Int32, QueryColumn {
+    case id, act, state, conversation, target, nonce, arguments, payload, createdAt, attempts, triedAt, notBefore
+    case rev, fault, isRepeated
+  }
+
+  private static let columns = """
+    id, act, state, conversation, target, nonce, arguments, payload, created_at, attempts, tried_at, not_before, rev,
+    fault, is_repeated
+    """
+
+  /// Adds an operation at the end.
+  package func append(_ operation: NewOperation, at time: Timestamp) throws -> OutboxKey {
+    var insert = try store.connection.prepare(
+      """
+      INSERT INTO outbox (act, conversation, target, nonce, arguments, payload, created_at, not_before)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    insert.bind(operation.act.rawValue)
+    insert.bind(operation.conversation)
+    insert.bind(operation.target)
+    insert.bind(operation.nonce)
+    insert.bind(operation.arguments)
+    insert.bind(operation.payload)
+    insert.bind(time)
+    insert.bind(operation.notBefore)
+    try insert.run()
+    store.rings = true
+    return OutboxKey(number: store.connection.lastInsertedRow)
+  }
+
+  /// The operations that are neither done nor refused, the oldest first, from a place on.
+  package func open(from place: OutboxKey = OutboxKey(number: 0), limit: Int = .max) throws -> [Row] {
+    try rows("WHERE id >= ? AND state < 3 ORDER BY id LIMIT ?") {
+      $0.bind(place)
+      $0.bind(limit)
+    }
+  }
+
+  /// The operations that are not done, refused ones included, the oldest first.
+  package func pending() throws -> [Row] { try rows("WHERE state < 4 ORDER BY id") { _ in } }
+
+  package func row(at place: OutboxKey) throws -> Row? { try rows("WHERE id = ?") { $0.bind(place) }.first }
+
+  package func row(nonce: Identifier) throws -> Row? { try rows("WHERE nonce = ?") { $0.bind(nonce) }.first }
+
+  /// The operations on a message that are not done, the oldest first.
+  package func pending(about target: Identifier) throws -> [Row] {
+    try rows("WHERE target = ? AND state < 4 ORDER BY id") { $0.bind(target) }
+  }
+
+  /// The operations in a conversation that are not done, the oldest first.
+  package func pending(in conversation: ConversationKey) throws -> [Row] {
+    try rows("WHERE conversation = ? AND state < 4 ORDER BY id") { $0.bind(conversation) }
+  }
+
+  /// The operations in a conversation that the hub has ordered after a rev, in the order in which they were done here.
+  package func done(in conversation: ConversationKey, after rev: Int64) throws -> [Row] {
+    try rows("WHERE conversation = ? AND state = 4 AND rev > ? ORDER BY id") {
+      $0.bind(conversation)
+      $0.bind(rev)
+    }
+  }
+
+  /// The number of operations that wait, and of those that were refused.
+  package func counts() throws -> (queued: Int, refused: Int) {
+    var statement = try store.connection.prepare(
+      "SELECT count(*) FILTER (WHERE state < 3), count(*) FILTER (WHERE state = 3) FROM outbox WHERE state < 4")
+    return try statement.step() ? (statement.int(0), statement.int(1)) : (0, 0)
+  }
+
+  private func rows(_ condition: String, _ bind: (inout Statement) -> Void) throws -> [Row] {
+    var statement = try store.connection.prepare(text: "SELECT \(Self.columns) FROM outbox \(condition)")
+    bind(&statement)
+    assert(statement.has(Column.self))
+    var rows: [Row] = []
+    while try statement.step() {
+      // A later version may have queued another act.
+      guard let act = Act(rawValue: statement.int64(Column.act)),
+        let state = State(rawValue: statement.int64(Column.state))
+      else { continue }
+      rows.append(
+        Row(
+          place: OutboxKey(number: statement.int64(Column.id)), act: act, state: state,
+          conversation: statement.isNull(Column.conversation) ? nil : statement.conversationKey(Column.conversation),
+          target: statement.optionalIdentifier(Column.target.rawValue), nonce: statement.identifier(Column.nonce),
+          arguments: statement.text(Column.arguments),
+          payload: statement.withBytes(Column.payload) { $0.map(Array.init) },
+          createdAt: statement.timestamp(Column.createdAt), attempts: statement.int(Column.attempts),
+          triedAt: statement.optionalTimestamp(Column.triedAt),
+          notBefore: statement.optionalTimestamp(Column.notBefore), rev: statement.optionalInt64(Column.rev),
+          fault: statement.optionalText(Column.fault), isRepeated: statement.bool(Column.isRepeated)))
+    }
+    return rows
+  }
+
+  // MARK: What becomes of them
+
+  /// Records, before a push, that operations are tried: from then on the hub may have them.
+  package func begin(_ places: [OutboxKey], at time: Timestamp) throws {
+    var update = try store.connection.prepare(
+      """
+      UPDATE outbox SET state = 1, attempts = attempts + 1, tried_at = ?1 WHERE state < 3
+      AND id IN (SELECT value FROM json_each(?2))
+      """)
+    update.bind(time)
+    update.bind(jsonArray(places))
+    try update.run()
+  }
+
+  /// Queues all operations again whose outcome is not known.
+  ///
+  /// - Parameter acknowledged: whether also those that the hub has ordered, because its state is another one.
+  package func requeue(acknowledged: Bool) throws {
+    var update = try store.connection.prepare("UPDATE outbox SET state = 0 WHERE state = 1 OR ?1 AND state = 2")
+    update.bind(acknowledged)
+    try update.run()
+  }
+
+  package func acknowledge(_ place: OutboxKey, rev: Int64?) throws {
+    var update = try store.connection.prepare("UPDATE outbox SET state = 2, rev = ?2 WHERE id = ?1 AND state < 3")
+    update.bind(place)
+    update.bind(rev)
+    try update.run()
+  }
+
+  /// Ends an operation, because it is in the log; its texts are kept no longer.
+  package func finish(_ place: OutboxKey, rev: Int64?) throws {
+    var update = try store.connection.prepare(
+      "UPDATE outbox SET state = 4, rev = coalesce(?2, rev), payload = NULL, fault = NULL WHERE id = ?1")
+    update.bind(place)
+    update.bind(rev)
+    try update.run()
+  }
+
+  /// Ends an operation that the hub never had, so that its nonce can be used again.
+  package func cancel(_ place: OutboxKey) throws {
+    var update = try store.connection.prepare(
+      "UPDATE outbox SET state = 4, payload = NULL, fault = NULL, nonce = randomblob(16) WHERE id = ?")
+    update.bind(place)
+    try update.run()
+  }
+
+  package func refuse(_ place: OutboxKey, _ fault: String) throws {
+    var update = try store.connection.prepare("UPDATE outbox SET state = 3, fault = ?2 WHERE id = ?1 AND state < 4")
+    update.bind(place)
+    update.bind(fault)
+    try update.run()
+  }
+
+  /// Queues an operation again, not to be tried earlier than a time.
+  package func postpone(_ place: OutboxKey, until time: Timestamp?) throws {
+    var update = try store.connection.prepare(
+      "UPDATE outbox SET state = 0, fault = NULL, not_before = ?2 WHERE id = ?1 AND state < 4")
+    update.bind(place)
+    update.bind(time)
+    try update.run()
+    store.rings = true
+  }
+
+  /// Lets the operations of a conversation be tried again that wait until the hub names it.
+  package func wake(in conversation: ConversationKey) throws {
+    var update = try store.connection.prepare(
+      "UPDATE outbox SET not_before = NULL WHERE conversation = ? AND state = 0 AND is_repeated")
+    update.bind(conversation)
+    try update.run()
+  }
+
+  /// Replaces what an operation says that the hub cannot have yet.
+  package func replace(_ payload: [UInt8], of place: OutboxKey) throws {
+    var update = try store.connection.prepare("UPDATE outbox SET payload = ?2 WHERE id = ?1")
+    update.bind(place)
+    update.bind(payload)
+    try update.run()
+  }
+
+  package func delete(_ place: OutboxKey) throws {
+    var delete = try store.connection.prepare("DELETE FROM outbox WHERE id = ?")
+    delete.bind(place)
+    try delete.run()
+  }
+
+  /// Deletes operations that were done before a time.
+  package func deleteDone(before time: Timestamp) throws {
+    var delete = try store.connection.prepare("DELETE FROM outbox WHERE state = 4 AND created_at < ?")
+    delete.bind(time)
+    try delete.run()
+  }
+}
