@@ -1,4 +1,5 @@
 /* What the Glibc module of Swift leaves out. */
+#include <errno.h>
 #include <fcntl.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -6,8 +7,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,5 +91,35 @@ static inline pid_t dm_start(const char *program, char *const arguments[], char 
     execve(program, arguments, environment);
   }
   if (said == 2) perror("cannot be run");
+  _exit(127);
+}
+
+/* Starts a program that outlives this process: in a session and the root folder of its own, with default signals, with
+   /dev/null for its standard streams, and with one more descriptor, 3. Returns 0, or -1 with errno(3) set. The program
+   is no child of this process, which would have to wait for its end. */
+static inline int dm_start_apart(const char *program, char *const arguments[], char *const environment[], int kept) {
+  pid_t process = fork();
+  if (process < 0) return -1;
+  if (process > 0) {
+    int status = 0;
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
+    return status == 0 ? 0 : -1;
+  }
+  process = fork();
+  if (process != 0) _exit(process < 0);
+  setsid();
+  umask(077);
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, 0);
+  int nothing = open("/dev/null", O_RDWR);
+  /* dup2(2) of a descriptor to itself would leave it closed on exec. */
+  int copy = fcntl(kept, F_DUPFD, 10);
+  if (nothing >= 0 && copy >= 0 && dup2(nothing, 0) == 0 && dup2(nothing, 1) == 1 && dup2(nothing, 2) == 2 &&
+      dup2(copy, 3) == 3 && chdir("/") == 0) {
+    closefrom(4);
+    execve(program, arguments, environment);
+  }
   _exit(127);
 }

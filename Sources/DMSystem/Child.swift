@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 
 /// A child process that shares the standard streams of this one.
@@ -60,4 +61,22 @@ package struct Child: ~Copyable {
 package func runShell(_ command: String, with variable: String, _ value: String) -> Bool {
   setenv(variable, value, 1)
   return system(command) == 0
+}
+
+/// The folder of the program that this process runs; nil if the system does not tell: proc(5).
+package var ownFolder: String? { wholePath("/proc/self/exe").map(folder(of:)) }
+
+/// Starts a program that outlives this process, with `/dev/null` for its standard streams.
+///
+/// - Parameters:
+///   - program: its path.
+///   - lock: a lock that it takes over, as its descriptor 3.
+/// - Throws: the reason why it cannot be started; not if it cannot be run.
+package func startApart(
+  _ program: String, _ arguments: [String], handingOn lock: borrowing FileLock
+) throws(SystemFailure) {
+  guard access(program, X_OK) == 0 else { throw .current }
+  var argv = ([program] + arguments).map { strdup($0) } + [nil]
+  defer { for word in argv { free(word) } }
+  guard dm_start_apart(program, &argv, environ, lock.descriptor) == 0 else { throw .current }
 }

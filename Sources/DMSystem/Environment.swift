@@ -28,3 +28,24 @@ package func protectNewFiles() { umask(0o077) }
 
 /// Ends this process.
 package func endProcess(_ status: Int32) -> Never { exit(status) }
+
+/// Removes the variables whose names begin with a prefix from the environment of this process.
+///
+/// Not while another thread reads the environment: unsetenv(3).
+package func forgetVariables(beginningWith prefix: String) {
+  var names: [String] = []
+  var place = environ
+  while let variable = place.pointee {
+    let name = String(cString: variable).prefix { $0 != "=" }
+    if name.hasPrefix(prefix) { names.append(String(name)) }
+    place += 1
+  }
+  for name in names { unsetenv(name) }
+}
+
+/// The name of this machine; empty if it has none: gethostname(2).
+package func hostName() -> String {
+  var name = [CChar](repeating: 0, count: 256)
+  guard gethostname(&name, name.count - 1) == 0 else { return "" }
+  return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

@@ -8,7 +8,7 @@ internal import Synchronization
 /// A waiter thread waits in the kernel's queue, because flock(2) has no timeout. The descriptor is closed on exec,
 /// because a child that inherited it would keep the lock.
 package struct FileLock: ~Copyable {
-  private let descriptor: Int32
+  let descriptor: Int32
 
   /// - Throws: `busy` after the timeout, at once if that is 0; `io_error` or `read_only_store` if the file cannot be
   ///   opened or locked.
@@ -43,6 +43,14 @@ package struct FileLock: ~Copyable {
       close(descriptor)
       return nil
     }
+    self.descriptor = descriptor
+  }
+
+  /// Takes over the lock that the process which started this one has handed on as a descriptor; nil if there is none.
+  package init?(handedOn descriptor: Int32, of path: String) {
+    guard let file = FileStatus(path), FileStatus(descriptor: descriptor)?.identity == file.identity,
+      flock(descriptor, LOCK_EX | LOCK_NB) == 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
+    else { return nil }
     self.descriptor = descriptor
   }
 

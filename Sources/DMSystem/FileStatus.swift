@@ -42,6 +42,9 @@ package struct FileStatus {
   /// Who may read, write and execute the file, as in chmod(2).
   package var permissions: UInt32 { status.st_mode & 0o7777 }
 
+  /// Whether the file belongs to the account that runs this process.
+  package var isOwn: Bool { status.st_uid == geteuid() }
+
   /// The time of the last change of the content.
   package var modified: Timestamp { Timestamp(status.st_mtim) }
 

@@ -56,6 +56,24 @@ package func syncAllToDisk(_ folder: String) throws(DMError) {
   guard dm_sync_file_system(descriptor) == 0 else { throw fileError(.inputOutput, "make durable", folder) }
 }
 
+/// Replaces a file by another with some bytes, which only its owner can access.
+///
+/// - Parameter isDurable: whether the file is whole also after a crash of the machine.
+/// - Throws: `cannot_create` or `io_error`; the file is then as it was.
+package func replaceFile(_ path: String, with bytes: [UInt8], isDurable: Bool = true) throws(DMError) {
+  let temporary = try temporaryName(in: folder(of: path), ".dm-")
+  do throws(DMError) {
+    let file = try OpenFile(temporary, for: .writing) { fileError(.inputOutput, "open", temporary, $0) }
+    try file.write(bytes)
+    if isDurable { try file.sync() }
+    try moveFile(temporary, to: path)
+  } catch {
+    removeFile(temporary)
+    throw error
+  }
+  if isDurable { try syncToDisk(folder(of: path)) }
+}
+
 /// Makes an empty file or a folder with a new name, which only its owner can access, and returns its path.
 package func temporaryName(in folder: String, _ prefix: String, isFolder: Bool = false) throws(DMError) -> String {
   var template = Array("\(folder)/\(prefix)XXXXXX".utf8CString)

@@ -104,6 +104,8 @@ package struct JSONWriter: Sendable {
 
   package mutating func value(_ flag: Bool) { append(atMost: 6) { $0.append(literal: flag ? "true" : "false") } }
 
+  package mutating func null() { append(atMost: 5) { $0.append(literal: "null") } }
+
   package mutating func value(_ time: Timestamp) { append(atMost: 30) { $0.append(quoted: 27, time.write) } }
 
   package mutating func value(_ id: Identifier) { append(atMost: 39) { $0.append(quoted: 36, id.write) } }

@@ -100,7 +100,8 @@ extension MessagingEvent {
       "\(status.user) \(status.status == .read ? "read" : "got") "
         + status.ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
         .joined(separator: " ") + " of \(status.sender)"
-    case .messageDeleted(let deletion, _): "\(deletion.seq) deleted\(deletion.forEveryone ? "" : " for the user alone")"
+    case .messageDeleted(let deletion, _):
+      "\(deletion.seq.map(String.init) ?? "-") deleted\(deletion.forEveryone ? "" : " for the user alone")"
     case .reaction(let reaction, _): "\(reaction.user) reacted to \(reaction.seq): \(reaction.emoji ?? "")"
     case .readReceipt(let receipt, _):
       "\(receipt.user) read \(receipt.ranges[0].lowerBound)-\(receipt.ranges[0].upperBound)"

@@ -36,9 +36,9 @@ final class ChangeFeed {
 
   private static func changes(_ kind: MessagingEvent.Kind) -> [Changes.Kind] {
     switch kind {
-    case .message: [.message]
-    case .messageUpdated: [.edited]
-    case .messageDeleted: [.deleted, .deletedForMe]
+    case .message: [.message, .waiting]
+    case .messageUpdated: [.edited, .waitingChanged, .ordered]
+    case .messageDeleted: [.deleted, .deletedForMe, .waitingDeleted]
     case .messageStatus: [.status]
     case .readReceipt: [.readReceipt]
     case .deliveryReceipt: [.deliveryReceipt]
@@ -156,6 +156,8 @@ final class ChangeFeed {
     switch row.kind {
     case .message: row.message.map { .message($0, cursor) }
     case .edited: row.message.map { .messageUpdated($0, cursor) }
+    case .ordered: try row.message.map { .messageUpdated(try ordered($0), cursor) }
+    case .waiting, .waitingChanged, .waitingDeleted: try waiting(row, viewer)
     case .deleted, .deletedForMe: try deletion(row, viewer).map { .messageDeleted($0, cursor) }
     case .reaction: try reaction(row).map { .reaction($0, cursor) }
     case .readReceipt: try isMember ? receipt(row, .read, viewer).map { .readReceipt($0, cursor) } : nil
@@ -166,6 +168,35 @@ final class ChangeFeed {
       try row.user == viewer.user ? conversation(row, viewer).map { .conversationUpdated($0, cursor) } : nil
     case .status, .user: nil
     }
+  }
+
+  /// The event of a message that waited for the hub when the change was logged; nil if it was taken back since.
+  private func waiting(_ row: Changes.Row, _ viewer: Viewer) throws -> MessagingEvent? {
+    guard row.user == viewer.user, let place = row.seqs.map({ OutboxKey(number: Int64($0.lowerBound)) }),
+      let operation = try store.outbox.row(at: place), let id = operation.target
+    else { return nil }
+    if row.kind == .waitingDeleted {
+      return .messageDeleted(
+        Deletion(
+          messageID: id, conversationID: try store.conversations.id(row.conversation), seq: nil, forEveryone: true),
+        cursor)
+    }
+    let session = Session(messenger, store, viewer.user)
+    let now = try session.messageThatWaited(id)
+    if row.kind == .waiting { return now.map { .message($0, cursor) } }
+    return now.map { message in
+      var message = message
+      message.update = .waits
+      return .messageUpdated(message, cursor)
+    }
+  }
+
+  /// A message to which the hub has given its number, and perhaps another id.
+  private func ordered(_ message: Message) throws -> Message {
+    var message = message
+    message.update = .ordered
+    message.replaces = try store.waiting.aliases(of: message.id).first
+    return message
   }
 
   private func reaction(_ row: Changes.Row) throws -> Reaction? {

@@ -15,6 +15,8 @@ package final class Follower {
   private var bell: Watch
   private var delivery: DeliveryMarks
   private var beat: RepeatingTimer?
+  /// The first is due at once; nil in a store that is not linked.
+  private var carrierBeat: RepeatingTimer?
   private var heartbeat: RepeatingTimer?
   private var look: RepeatingTimer
   /// When the next message expires, on the monotonic clock.
@@ -32,6 +34,9 @@ package final class Follower {
 
   /// Ends the stream when the other end of this descriptor is closed: the reader has gone, or needs no more.
   package var endsWith: Int32?
+
+  /// Called at the beginning and every 15 seconds in a linked store, to keep the process that carries to the hub.
+  package var keepCarrier: () -> Void = {}
 
   /// Why the follower is not woken, set once; it then checks ten times a second.
   package private(set) var warning: String?
@@ -58,6 +63,7 @@ package final class Follower {
     delivery = DeliveryMarks(isWanted: query.marksDelivered && query.consumer == nil)
     // The first beat is due at once.
     if query.signalsPresence, query.follows { beat = RepeatingTimer(15_000_000, from: -15_000_000) }
+    if store.isLinked, query.follows { carrierBeat = RepeatingTimer(15_000_000, from: -15_000_000) }
     heartbeat = (query.heartbeat ?? (query.consumer == nil ? nil : .seconds(5))).map {
       RepeatingTimer(max(1000, $0.microseconds))
     }
@@ -119,6 +125,10 @@ package final class Follower {
   /// - Returns: a heartbeat if one is due.
   private func beats() throws -> MessagingEvent? {
     if beat?.fires() == true { try messenger.beatPresence() }
+    if carrierBeat?.fires() == true {
+      SignalFile.touch(store.location.liveFollowed)
+      keepCarrier()
+    }
     return heartbeat?.fires() == true ? .heartbeat(cursor) : nil
   }
 
@@ -148,7 +158,9 @@ package final class Follower {
 
   /// When there is something to do, on the monotonic clock, unless an event comes before.
   private func due(_ deadline: Int64?) -> Int64 {
-    let times = [deadline, expiry, look.due, heartbeat?.due, beat?.due, delivery.due, signals?.due]
+    let times = [
+      deadline, expiry, look.due, heartbeat?.due, beat?.due, carrierBeat?.due, delivery.due, signals?.due,
+    ]
     return times.compactMap(\.self).min() ?? .max
   }
 

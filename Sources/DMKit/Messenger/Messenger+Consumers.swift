@@ -190,7 +190,7 @@ private final class ConsumerMove {
       after: before.position.rev, upTo: row.position.rev, conversations: row.conversations,
       as: Viewer(store, me, extras: .tombstones))
     for (conversation, _, last) in delivered {
-      _ = try store.readState.markDelivered(last, to: me, in: conversation, at: now)
+      _ = try session.markDelivered(last, in: conversation, at: now)
     }
   }
 }

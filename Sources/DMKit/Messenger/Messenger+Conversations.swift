@@ -100,7 +100,9 @@ extension Session {
       return row
     }
     try checkMayStart(with: other)
-    return try startDirect(with: other)
+    let row = try startDirect(with: other)
+    try beginOnHub(row)
+    return row
   }
 
   fileprivate func createGroup(
@@ -111,6 +113,10 @@ extension Session {
       return row
     }
     var row = try start(.group(title: title), creator: me, participants: [me] + others, at: .now)
+    if store.isLinked {
+      try beginOnHub(row)
+      return row
+    }
     try announce(.conversationCreated, [title], in: &row)
     for user in try store.blocks.blockers(of: me) where others.contains(user) { try putAside(row.key, of: user) }
     return row
@@ -156,6 +162,11 @@ extension Messenger {
     try profile.check()
     let store = try createdStore()
     return try store.write {
+      if store.isLinked {
+        throw DMError(
+          .notAllowed, "the hub adds its users; ask its administrator to invite '\(handle)'",
+          subject: handle.description)
+      }
       if ifAbsent, let user = try store.users.user(handle) { return user }
       guard try store.users.key(handle) == nil else {
         throw DMError(
@@ -174,6 +185,7 @@ extension Messenger {
     try change.check()
     let user = try writing { session in
       try session.store.users.update(session.me, change, at: .now)
+      try session.queueProfile()
       return try found(identity.handle, session.store)
     }
     // A user who hides their presence is offline at once, and other users no longer see when they were online last.

@@ -47,6 +47,7 @@ final class EditBatch: Batch {
   }
 
   func act(on edit: Edit) throws -> Edit.Outcome {
+    if let waiting = try session.waitingMessage(edit.message) { return try act(on: waiting, edit) }
     let target = try find(edit.message)
     return switch edit.act {
     case .text(let text): .message(try change(target, to: text))
@@ -57,6 +58,24 @@ final class EditBatch: Batch {
   }
 
   func finish() {}
+
+  /// Acts on a message that waits for the hub.
+  private func act(on waiting: Waiting.Row, _ edit: Edit) throws -> Edit.Outcome {
+    let row = try session.find(ConversationReference.id(store.conversations.id(waiting.conversation)))
+    switch edit.act {
+    case .text(let text):
+      try session.edit(waiting, to: text, mentioning: mentions.users(in: text, of: row.key))
+      return .message(try session.message(store.waiting.row(at: waiting.place) ?? waiting, in: row))
+    case .delete(let forEveryone):
+      try session.cancel(waiting)
+      return .deleted(
+        Deletion(messageID: waiting.id, conversationID: row.id, seq: nil, forEveryone: forEveryone))
+    case .react, .report:
+      throw DMError(
+        .unknownMessage, "the message '\(edit.message)' has no number yet; try again when it is sent",
+        subject: edit.message.description)
+    }
+  }
 
   /// A message that the user sees.
   private struct Target {
@@ -81,6 +100,13 @@ final class EditBatch: Batch {
     try session.check(.edit, in: target.row)
     try session.checkOwn(target.message, target.reference)
     if target.message.hasText(text) { return target.message }
+    if store.isLinked {
+      let payload = HubPayload.Text(
+        text: text, replyTo: target.message.replyTo?.id, nonce: target.message.nonce,
+        forwardedFrom: target.message.forwardedFrom)
+      try session.queue(.edit, on: target.stored, target.message.id, payload: .text(payload))
+      return try store.messages.seen(at: target.address, as: session.freshViewer()) ?? target.message
+    }
     try store.messages.edit(
       target.stored, to: text, mentioning: mentions.users(in: text, of: target.row.key), at: viewer.now)
     return try store.messages.seen(at: target.address, as: viewer) ?? target.message
@@ -91,7 +117,12 @@ final class EditBatch: Batch {
     if forEveryone {
       try session.check(.edit, in: target.row)
       try session.checkOwn(target.message, target.reference)
-      try store.messages.makeTombstone(of: target.stored, at: viewer.now)
+      if store.isLinked {
+        try session.queue(.delete, on: target.stored, target.message.id)
+        viewer.hides(seq, in: key)
+      } else {
+        try store.messages.makeTombstone(of: target.stored, at: viewer.now)
+      }
     } else {
       try store.readState.hide(seq...seq, from: session.me, in: key, isDeleted: true)
       viewer.hides(seq, in: key)
@@ -104,7 +135,11 @@ final class EditBatch: Batch {
   private func react(_ emoji: String?, to target: Target) throws -> Reaction {
     try session.check(.react, in: target.row)
     try session.checkSaid(target.message, target.reference)
-    _ = try store.reactions.react(emoji, to: target.stored, by: session.me, at: viewer.now)
+    if store.isLinked {
+      try session.queue(.react, on: target.stored, target.message.id, payload: .reaction(emoji: emoji))
+    } else {
+      _ = try store.reactions.react(emoji, to: target.stored, by: session.me, at: viewer.now)
+    }
     return Reaction(
       messageID: target.message.id, conversationID: target.row.id, seq: target.message.number, user: session.handle,
       emoji: emoji, reactedAt: viewer.now)

@@ -13,6 +13,8 @@ public final class History {
   private let messenger: Messenger
   private var plan: Plan?
   private var left: Int?
+  /// The messages that wait for the hub, which come last.
+  private var waiting: [Message] = []
   /// The same for all batches: a message that expires during the reading was visible when it began.
   private var viewer: Viewer?
 
@@ -35,6 +37,10 @@ public final class History {
       let rows = try query.conversations.compactMap { reference in
         try session.findIfPresent(reference) ?? (query.allowsMissing ? nil : session.find(reference))
       }.filter { try !query.unmutedOnly || !store.members.isMuted($0.key, for: session.me, at: viewer.now) }
+      waiting = try session.waitingMessages(query, query.conversations.isEmpty ? nil : rows.map(\.key))
+      var query = query
+      query.limit = query.limit.map { $0 - waiting.count }
+      left = query.limit
       if query.conversations.count == 1 {
         return try rows.first.map {
           .ranges(try session.ranges(query, in: $0, as: viewer).reversed(), conversation: $0.key)
@@ -58,7 +64,8 @@ public final class History {
       left = left.map { $0 - messages.count }
       if !messages.isEmpty { return messages }
     }
-    return []
+    defer { waiting = [] }
+    return waiting
   }
 
   /// All remaining messages.

@@ -10,7 +10,12 @@ extension Messenger {
   ///
   /// - Returns: the result of each line.
   package func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
-    try perform(batch) { try ImportBatch($0) }
+    try perform(batch) { session in
+      if session.store.isLinked {
+        throw DMError(.notAllowed, "history cannot be imported into a store that is linked to a hub")
+      }
+      return try ImportBatch(session)
+    }
   }
 }
 
@@ -99,7 +104,8 @@ final class ImportBatch: Batch {
     let (id, _, _) = try store.messages.insert(
       Messages.NewMessage(
         id: message.id, sender: sender, text: message.text, nonce: message.nonce, replyTo: replyTo,
-        at: message.createdAt, lifetime: message.lifetime, systemKind: message.systemKind, subject: message.subject,
+        origin: .imported(at: message.createdAt), lifetime: message.lifetime, systemKind: message.systemKind,
+        subject: message.subject,
         mentions: mentioned), into: &row)
     rows[row.key] = row
     try rules.add(row)
@@ -219,7 +225,7 @@ final class ImportBatch: Batch {
   private func announce(in row: inout Conversations.Row, before time: Timestamp) throws {
     let before = Timestamp(microseconds: time.microseconds - 1)
     _ = try store.messages.insert(
-      Messages.NewMessage(sender: session.me, at: before, systemKind: .historyImported), into: &row)
+      Messages.NewMessage(sender: session.me, origin: .imported(at: before), systemKind: .historyImported), into: &row)
     try store.changes.append(
       .message, conversation: row.key, user: session.me, seqs: row.lastSeq...row.lastSeq, at: .now)
   }

@@ -14,9 +14,7 @@ extension Messenger {
   public func add(_ handles: [Handle], to reference: ConversationReference, withHistory: Bool = false) throws
     -> Conversation?
   {
-    try changeGroup(reference, .add) { session, row in
-      try session.add(session.userKeys(handles), to: &row, withHistory: withHistory)
-    }
+    try changeGroup(reference, .add, .add(handles, withHistory: withHistory))
   }
 
   /// Removes users from a group, and announces it there.
@@ -26,21 +24,14 @@ extension Messenger {
   /// - Returns: nil if none of them was a participant.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func remove(_ handles: [Handle], from reference: ConversationReference) throws -> Conversation? {
-    try changeGroup(reference, .remove) { session, row in
-      let leaving = try session.userKeys(handles).filter { try session.store.members.isParticipant($0, of: row.key) }
-      for user in leaving { try session.end(user, in: &row) }
-      return !leaving.isEmpty
-    }
+    try changeGroup(reference, .remove, .remove(handles))
   }
 
   /// Leaves a group; if the user was the last owner, the participant who joined first becomes the owner.
   ///
   /// - Throws: `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func leave(_ reference: ConversationReference) throws -> Conversation? {
-    try changeGroup(reference, .leave) { session, row in
-      try session.end(session.me, in: &row)
-      return true
-    }
+    try changeGroup(reference, .leave, .leave)
   }
 
   /// Changes the title of a group, and announces it there.
@@ -49,12 +40,7 @@ extension Messenger {
   /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func setTitle(_ title: String, of reference: ConversationReference) throws -> Conversation? {
     try checkNewTitle(title)
-    return try changeGroup(reference, .retitle) { session, row in
-      if try session.asSeen(row).title.map(ExactString.init) == ExactString(title) { return false }
-      try session.store.conversations.set(.title(title), of: row.key)
-      try session.announce(.titleChanged, [title], in: &row)
-      return true
-    }
+    return try changeGroup(reference, .retitle, .title(title))
   }
 
   /// Sets the address of the picture of a group; nil removes it.
@@ -63,11 +49,7 @@ extension Messenger {
   /// - Throws: `bad_field`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func setAvatar(_ url: String?, of reference: ConversationReference) throws -> Conversation? {
     try ProfileChange(avatarURL: url).check()
-    return try changeGroup(reference, .changeAvatar) { session, row in
-      if try session.asSeen(row).avatarURL.map(ExactString.init) == url.map(ExactString.init) { return false }
-      try session.store.conversations.set(.avatarURL(url), of: row.key)
-      return true
-    }
+    return try changeGroup(reference, .changeAvatar, .avatar(url))
   }
 
   /// Sets the time after which new messages expire; nil if they do not.
@@ -77,23 +59,24 @@ extension Messenger {
   ///   `not_allowed`.
   public func setExpiry(_ lifetime: Duration?, of reference: ConversationReference) throws -> Conversation? {
     if let lifetime { try checkLifetime(lifetime) }
-    return try changeGroup(reference, .expire) { session, row in
-      if row.expireAfter == lifetime?.microseconds { return false }
-      try session.store.conversations.set(.expireAfter(lifetime?.microseconds), of: row.key)
-      return true
-    }
+    return try changeGroup(reference, .expire, .expire(after: lifetime?.microseconds))
   }
 
-  /// Makes a change to a conversation that all its participants see.
+  /// Makes a change to a conversation that all its participants see; in a linked store, asks the hub for it.
   private func changeGroup(
-    _ reference: ConversationReference, _ action: Action, _ body: (Session, inout Conversations.Row) throws -> Bool
+    _ reference: ConversationReference, _ action: Action, _ change: GroupChange
   ) throws -> Conversation? {
     try expectStore(with: reference)
     return try writing { session in
       var row = try session.find(reference)
       try session.check(action, in: row)
-      guard try body(session, &row) else { return nil }
-      try session.store.changes.append(.conversation, conversation: row.key, user: session.me, at: .now)
+      guard try session.isChange(change, of: row) else { return nil }
+      if session.store.isLinked {
+        try session.queue(change, of: row)
+      } else {
+        try session.apply(change, to: &row)
+        try session.store.changes.append(.conversation, conversation: row.key, user: session.me, at: .now)
+      }
       return try session.asSeen(row)
     }
   }
@@ -104,11 +87,52 @@ extension Messenger {
   }
 }
 
+/// A change to a conversation that all its participants see.
+enum GroupChange {
+  case add([Handle], withHistory: Bool)
+  case remove([Handle])
+  case leave
+  case title(String)
+  case avatar(String?)
+  /// Microseconds.
+  case expire(after: Int64?)
+}
+
 extension Session {
+  /// Whether a change is one.
+  fileprivate func isChange(_ change: GroupChange, of row: Conversations.Row) throws -> Bool {
+    switch change {
+    case .add(let handles, _):
+      return try userKeys(handles).contains { try !store.members.isParticipant($0, of: row.key) }
+    case .remove(let handles):
+      return try userKeys(handles).contains { try store.members.isParticipant($0, of: row.key) }
+    case .leave: return true
+    case .title(let title): return try asSeen(row).title.map(ExactString.init) != ExactString(title)
+    case .avatar(let url): return try asSeen(row).avatarURL.map(ExactString.init) != url.map(ExactString.init)
+    case .expire(let lifetime): return row.expireAfter != lifetime
+    }
+  }
+
+  fileprivate func apply(_ change: GroupChange, to row: inout Conversations.Row) throws {
+    switch change {
+    case .add(let handles, let withHistory): _ = try add(userKeys(handles), to: &row, withHistory: withHistory)
+    case .remove(let handles):
+      for user in try userKeys(handles) where try store.members.isParticipant(user, of: row.key) {
+        try end(user, in: &row)
+      }
+    case .leave: try end(me, in: &row)
+    case .title(let title):
+      try store.conversations.set(.title(title), of: row.key)
+      try announce(.titleChanged, [title], in: &row)
+    case .avatar(let url): try store.conversations.set(.avatarURL(url), of: row.key)
+    case .expire(let lifetime): try store.conversations.set(.expireAfter(lifetime), of: row.key)
+    }
+  }
+
   /// Adds the users who are not in a group yet.
   ///
   /// - Returns: whether there were any.
-  fileprivate func add(
+  func add(
     _ users: [UserKey], to row: inout Conversations.Row, withHistory: Bool
   ) throws -> Bool {
     let joining = try users.filter { try !store.members.isParticipant($0, of: row.key) }
@@ -131,12 +155,12 @@ extension Session {
     var missed = 1
     if let left = try store.members.membership(of: user, in: row.key)?.leftSeq {
       missed = left + 1
-      try store.members.rejoin(row, user, at: .now)
+      try store.members.rejoin(row, user, at: now)
       // Messages that were sent while the user was away count as hidden by a block before they count as read, so that
       // no count falls below 0.
       try store.blocks.apply(toThoseWhoJoined: [user], row.key)
     } else {
-      try store.members.join(row.key, user, at: .now)
+      try store.members.join(row.key, user, at: now)
     }
     if missed < seq { try store.readState.hide(missed...(seq - 1), from: user, in: row.key, isDeleted: false) }
     if withHistory { try store.readState.showHistory(to: user, in: row.key) }
@@ -150,11 +174,11 @@ extension Session {
   }
 
   /// Ends the membership of a user, and announces it in the group.
-  fileprivate func end(_ user: UserKey, in row: inout Conversations.Row) throws {
+  func end(_ user: UserKey, in row: inout Conversations.Row) throws {
     try announce(.userLeft, [store.users.handle(user).description], in: &row)
     try endMembership(of: user, in: row)
     if try !store.blocks.users(by: user).isEmpty { try store.blocks.apply(of: user, in: row.key) }
     // A former participant gets the event through an `ownState` change of their own.
-    try store.changes.append(.ownState, conversation: row.key, user: user, at: .now)
+    try store.changes.append(.ownState, conversation: row.key, user: user, at: now)
   }
 }

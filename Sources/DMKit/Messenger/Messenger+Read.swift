@@ -127,7 +127,7 @@ extension Messenger {
       }
       if new.isEmpty { return }
       try writing(timeout: .milliseconds(100)) { session in
-        for (key, seq) in new { _ = try session.store.readState.markDelivered(seq, to: session.me, in: key, at: .now) }
+        for (key, seq) in new { _ = try session.markDelivered(seq, in: key, at: .now) }
       }
     }
   }
@@ -241,9 +241,7 @@ extension Session {
       try logRead(changed, in: key, at: now)
       return changed
     case .delivered:
-      return try ranges.last.flatMap { try store.readState.markDelivered($0.upperBound, to: me, in: key, at: now) }.map
-      { [$0] }
-        ?? []
+      return try ranges.last.flatMap { try markDelivered($0.upperBound, in: key, at: now) }.map { [$0] } ?? []
     }
   }
 
@@ -261,6 +259,7 @@ extension Session {
       let quiet = try store.readState.privatelyRead(hull, of: me, in: key, among: coalesced(before))
       for range in difference(of: reached.filter(hull.overlaps).map { $0.clamped(to: hull) }, minus: quiet) {
         try store.readState.addReceipts(range, of: me, in: key, at: now)
+        try queueReceipt(range, in: key)
       }
     }
     try logRead(changed, in: key, at: now)

@@ -29,12 +29,17 @@ public final class Messenger {
   /// The location of the store.
   package let location: StoreLocation
   /// The user who acts.
-  package let identity: Identity
+  package internal(set) var identity: Identity
   private var opened: Store?
   /// The user's key after the user is committed; it never changes.
   private var me: UserKey?
   /// The number of errors that may still get a suggestion: input full of mistakes must not search each time.
   var suggestionsLeft = 10
+
+  /// What was queued for the hub since this messenger was made.
+  package internal(set) var queued: [OutboxKey] = []
+  /// Whether it has asked the hub for a change that is not shown before the hub has ordered it.
+  package internal(set) var awaitsHub = false
 
   /// Makes a messenger; the first call of another function opens the store.
   public init(_ location: StoreLocation, as identity: Identity) {
@@ -49,7 +54,22 @@ public final class Messenger {
     if let opened { return opened }
     opened = try Store.open(location)
     if opened == nil, location.isNamed { throw noStore }
+    if let opened, opened.isLinked { try takeIdentity(of: opened) }
     return opened
+  }
+
+  /// Acts as the person of a linked store, who is its only user here.
+  ///
+  /// - Throws: `not_allowed` if somebody else was asked for.
+  private func takeIdentity(of store: Store) throws {
+    guard let hub = try store.hub.row() else { return }
+    let person = try store.users.handle(hub.user)
+    guard identity.isLoginName || identity.handle == person else {
+      throw DMError(
+        .notAllowed, "the store is that of '\(person)', not of '\(identity.handle)'",
+        subject: identity.handle.description)
+    }
+    identity = Identity(person, isLoginName: false)
   }
 
   private var noStore: DMError {
@@ -71,6 +91,7 @@ public final class Messenger {
     if let opened { return opened }
     if let store = try Store.open(location) {
       opened = store
+      if store.isLinked { try takeIdentity(of: store) }
       return store
     }
     try rehearse(rehearsal)
@@ -116,6 +137,7 @@ public final class Messenger {
   func lookAhead(_ body: (Session) throws -> Void) throws {
     if let store = try opened ?? Store.open(location) {
       opened = store
+      if store.isLinked { try takeIdentity(of: store) }
       if try store.read(store.users.hasAny) { return try reading((), body) }
     }
     try rehearse { try body(session(in: $0)) }

@@ -40,7 +40,7 @@ final class SendBatch: Batch {
 
   private func insert(_ outgoing: Outgoing, into target: Target) throws -> Message {
     var row = target.row
-    let replyTo = try outgoing.replyTo.map { try session.visibleMessage($0, in: row).message.id }
+    let replyTo = try outgoing.replyTo.map { try session.replied($0, in: row) }
     let forwardedFrom = try outgoing.forwards.map { id in
       let message = try session.visibleMessage(.id(id)).message
       return message.forwardedFrom ?? message.sender
@@ -48,12 +48,17 @@ final class SendBatch: Batch {
     let mentioned = try mentions.users(in: outgoing.text, of: row.key)
     let attached = try outgoing.attachments.map(session.usableAttachment)
     let text = outgoing.text.isEmpty ? nil : outgoing.text
-    let (id, expiresAt, attachments) = try store.messages.insert(
-      Messages.NewMessage(
-        sender: session.me, text: text, nonce: outgoing.nonce, replyTo: replyTo,
-        forwardedFrom: try forwardedFrom.map { try store.users.key($0) } ?? nil,
-        lifetime: outgoing.lifetime?.microseconds,
-        mentions: mentioned, attachments: attached), into: &row)
+    let new = Messages.NewMessage(
+      sender: session.me, text: text, nonce: outgoing.nonce, replyTo: replyTo,
+      forwardedFrom: try forwardedFrom.map { try store.users.key($0) } ?? nil,
+      lifetime: outgoing.lifetime?.microseconds, mentions: mentioned, attachments: attached)
+    if store.isLinked {
+      guard attached.isEmpty else {
+        throw DMError(.notAllowed, "a hub carries no attachments yet; send the text alone")
+      }
+      return try session.message(session.say(new, in: row, isLax: allowsOtherText), in: row)
+    }
+    let (id, expiresAt, attachments) = try store.messages.insert(new, into: &row)
     target.row = row
     if target.firstAdded == nil { target.firstAdded = row.lastSeq }
     let surroundings = session.viewer.surroundings
@@ -106,7 +111,9 @@ final class SendBatch: Batch {
   }
 
   func sent(_ nonce: String, in conversation: ConversationKey) throws -> Message? {
-    guard let address = try store.messages.address(of: nonce, from: session.me, in: conversation) else { return nil }
+    guard let address = try store.messages.address(of: nonce, from: session.me, in: conversation) else {
+      return try session.waitingMessage(nonce, in: conversation)
+    }
     var message = try store.messages.seen(at: address, as: unrestricted)
     message?.isDuplicate = true
     return message

@@ -18,7 +18,7 @@ extension Session {
     }
     try store.blocks.apply(toThoseWhoJoined: participants, row.key)
     // An import logs a conversation once, when it is complete.
-    if !isImported { try store.changes.append(.conversation, conversation: row.key, user: creator, at: .now) }
+    if !isImported { try store.changes.append(.conversation, conversation: row.key, user: creator, at: now) }
     return row
   }
 
@@ -27,7 +27,7 @@ extension Session {
   /// If the group then has no owner, the participant who joined first becomes the owner.
   func endMembership(of user: UserKey, in row: Conversations.Row) throws {
     try store.members.leave(row, user)
-    guard try !store.members.hasOwner(row.key), let heir = try store.members.longestMember(of: row.key) else { return }
+    guard try !store.members.hasOwner(row.key), let heir = try heir(of: row.key) else { return }
     try store.members.setOwner(heir, of: row.key)
   }
 
@@ -43,7 +43,7 @@ extension Session {
       try store.readState.extendReadRanges(by: new, of: me, in: row.key)
     }
     if ends.isEmpty { return }
-    try store.members.bringBack(ends.map(\.row.key), mutedAt: .now, except: store.blocks.blockers(of: me))
+    try store.members.bringBack(ends.map(\.row.key), mutedAt: now, except: store.blocks.blockers(of: me))
   }
 
   /// Adds an announcement to a conversation for each subject; all of them count as read by all.
@@ -53,8 +53,10 @@ extension Session {
     _ kind: Message.SystemKind, _ subjects: [String?], in row: inout Conversations.Row
   ) throws {
     let seqs = (row.lastSeq + 1)...(row.lastSeq + subjects.count)
+    let (id, origin) = origin
     for subject in subjects {
-      _ = try store.messages.insert(Messages.NewMessage(sender: me, systemKind: kind, subject: subject), into: &row)
+      _ = try store.messages.insert(
+        Messages.NewMessage(id: id, sender: me, origin: origin, systemKind: kind, subject: subject), into: &row)
     }
     try store.conversations.update(row, added: subjects.count, readBy: nil, sender: me)
     for participant in try store.members.participantKeys(of: row.key) {

@@ -25,7 +25,7 @@ extension Messenger {
     let suggestion = try suggestion(for: handle, store, knownTo: user)
     return DMError(
       .unknownUser, "there is no user '\(handle)'\(suggestion ?? "")", subject: handle,
-      remedy: suggestion == nil ? .addUser : nil)
+      remedy: suggestion != nil ? nil : store.isLinked ? .inviteUser : .addUser)
   }
 
   /// The end of a clause, with the name that the user may have meant; nil if no name is similar.

@@ -58,7 +58,7 @@ package struct RecordSchema: Sendable {
       messageUpdated, messageStatus,
       conversationUpdated, typing, presence,
       caughtUp, heartbeat, gap, ack, consumer, error,
-    ] + upkeep
+    ] + upkeep + hubRecords
   package static let inputs = [sendLine, editLine, importLine, readLine]
 
   package static func named(_ name: String) -> RecordSchema? { (outputs + inputs).first { $0.name == name } }
@@ -109,6 +109,7 @@ package struct RecordSchema: Sendable {
       Field("mentions", .list(.handle), optional: true), Field("reactions", .map(.list(.handle)), optional: true),
       Field("edited_at", .time, optional: true),
       Field("expires_at", .time, optional: true), Field("deleted_at", .time, optional: true),
+      Field("failure", .string, optional: true), Field("replaces", .uuid, optional: true),
       Field("system_kind", .words(Message.SystemKind.allCases.map(\.rawValue)), optional: true),
       Field("subject", .string, optional: true), Field("duplicate", .boolean, optional: true),
       Field("line", .integer, optional: true), Field("snippet", .string, optional: true),
@@ -138,8 +139,8 @@ package struct RecordSchema: Sendable {
   static let messageDeleted = RecordSchema(
     "message_deleted",
     [
-      Field("message_id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer),
-      Field("for_everyone", .boolean),
+      Field("message_id", .uuid), Field("conversation_id", .uuid),
+      Field("seq", .integer, optional: true), Field("for_everyone", .boolean),
       Field("cursor", .string, optional: true),
     ])
 
@@ -175,7 +176,8 @@ package struct RecordSchema: Sendable {
   static let messageUpdated = RecordSchema(
     "message_updated",
     Array(message.fields.dropFirst().dropLast()) + [
-      Field("changed", .list(.words(["text"]))), Field("cursor", .string, optional: true),
+      Field("changed", .list(.words(["text", "seq", "created_at", "status"]))),
+      Field("cursor", .string, optional: true),
     ])
 
   static let messageStatus = RecordSchema(

@@ -6,7 +6,7 @@ extension MessagingEvent: Record {
     switch self {
     case .message(let message, let cursor): message.write(to: &json, as: "message", cursor: cursor)
     case .messageUpdated(let message, let cursor):
-      message.write(to: &json, as: "message_updated", changed: ["text"], cursor: cursor)
+      message.write(to: &json, as: "message_updated", changed: message.update.fields, cursor: cursor)
     case .messageStatus(let status, let cursor): status.write(to: &json, cursor: cursor)
     case .messageDeleted(let deletion, let cursor): deletion.write(to: &json, cursor: cursor)
     case .reaction(let reaction, let cursor): reaction.write(to: &json, cursor: cursor)
@@ -92,6 +92,17 @@ extension Consumer: Record {
       json.member("behind_count", behindCount)
       json.member("skipped_count", skippedCount)
       json.member("used_at", usedAt)
+    }
+  }
+}
+
+extension Message.Update {
+  /// The members of a record that may have changed.
+  fileprivate var fields: [String] {
+    switch self {
+    case .edited: ["text"]
+    case .ordered: ["seq", "created_at", "status"]
+    case .waits: ["text", "status"]
     }
   }
 }

@@ -57,6 +57,8 @@ extension Message: Record {
       json.member("edited_at", editedAt)
       json.member("expires_at", expiresAt)
       json.member("deleted_at", deletedAt)
+      json.member("failure", failure)
+      json.member("replaces", replaces)
       json.member("system_kind", systemKind?.rawValue)
       json.member("subject", subject)
       if isDuplicate { json.member("duplicate", true) }

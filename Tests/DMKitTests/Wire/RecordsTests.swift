@@ -17,8 +17,9 @@ struct RecordsTests {
     status: .read, replyTo: Message.Reply(id: id, seq: 6, sender: bob, text: "ho"), forwardedFrom: bob, nonce: "n",
     attachments: [bareAttachment], mentions: [bob],
     reactions: [Message.Reactions(emoji: "👍", users: [bob])],
-    editedAt: time, expiresAt: time, deletedAt: time, systemKind: .userJoined, subject: "bob", isDuplicate: true,
-    line: 3, snippet: "**hi**", isTruncated: true)
+    editedAt: time, expiresAt: time, deletedAt: time, failure: "refused_by_hub", replaces: id, systemKind: .userJoined,
+    subject: "bob",
+    isDuplicate: true, line: 3, snippet: "**hi**", isTruncated: true)
 
   static let bob = Handle(stored: "bob")
   private static let cursor = Cursor(store: id, Cursor.Position(rev: 4711, seq: 10))
@@ -46,7 +47,9 @@ struct RecordsTests {
       unreadCount: 2, at: time)
   }
 
-  private static let deletion = Deletion(messageID: id, conversationID: id, seq: 7, forEveryone: true)
+  private static func deletion(seq: Int?) -> Deletion {
+    Deletion(messageID: id, conversationID: id, seq: seq, forEveryone: true)
+  }
 
   private static func reaction(_ emoji: String?) -> Reaction {
     Reaction(messageID: id, conversationID: id, seq: 7, user: bob, emoji: emoji, reactedAt: time)
@@ -86,10 +89,10 @@ struct RecordsTests {
       conversation,
       MessagingEvent.readReceipt(receipt(.read, in: "ops"), cursor),
       MessagingEvent.deliveryReceipt(receipt(.delivery, in: "ops"), cursor), marked(in: "ops"),
-      MessagingEvent.messageDeleted(deletion, cursor), MessagingEvent.reaction(reaction("👍"), cursor),
+      MessagingEvent.messageDeleted(deletion(seq: 7), cursor), MessagingEvent.reaction(reaction("👍"), cursor),
       report("r", "t"),
       ErrorRecord(line: 3, DMError(.unknownUser, "m", subject: "s").answering(nonce: "n"), message: "m"),
-    ] + stream(message, conversation) + upkeepRecords(isFull: true)
+    ] + stream(message, conversation) + upkeepRecords(isFull: true) + hubRecords(isFull: true)
   }
 
   private static var minimal: [any Record] {
@@ -99,10 +102,10 @@ struct RecordsTests {
         sendsReadReceipts: false, createdAt: time
       ),
       bareMessage, bareAttachment, bareConversation, receipt(.read), receipt(.delivery, at: nil), marked(in: nil),
-      deletion, reaction(nil),
+      deletion(seq: nil), reaction(nil),
       report(nil, nil),
       ErrorRecord(line: nil, DMError(.busy, "m"), message: "m"),
-    ] + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false)
+    ] + stream(bareMessage, bareConversation) + upkeepRecords(isFull: false) + hubRecords(isFull: false)
   }
 
   private func line(_ record: any Record) throws -> JSONObject {
@@ -190,6 +193,7 @@ struct RecordsTests {
         + #""attachments":[\#(Self.bareAttachmentLine)],"mentions":["bob"],"#
         + #""reactions":{"👍":["bob"]},"edited_at":"2026-11-21T14:30:00.123456Z","#
         + #""expires_at":"2026-11-21T14:30:00.123456Z","deleted_at":"2026-11-21T14:30:00.123456Z","#
+        + #""failure":"refused_by_hub","replaces":"019ac5f2-0a3b-7c4d-8e5f-0123456789ab","#
         + #""system_kind":"user_joined","subject":"bob","duplicate":true,"line":3,"snippet":"**hi**","is_truncated":true}"#
         + "\n")
   }
@@ -252,6 +256,6 @@ struct RecordsTests {
       codes.allSatisfy { $0.utf8.allSatisfy { $0 == 0x5F || (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) } }
     )
     #expect(Set(codes).count == codes.count)
-    #expect(DMError.Code.allCases.filter(\.isRetryable) == [.inputOutput, .busy])
+    #expect(DMError.Code.allCases.filter(\.isRetryable) == [.inputOutput, .busy, .hubUnreachable, .overQuota])
   }
 }

@@ -1,0 +1,116 @@
+package import DMModel
+package import DMWire
+
+// What dm-hub prints of a hub.
+
+/// What the administrator gives to somebody who joins.
+package struct HubInvitation: Equatable, Sendable {
+  package let handle: Handle
+  package let login: String
+  package let token: String
+
+  package init(handle: Handle, login: String, token: String) {
+    self.handle = handle
+    self.login = login
+    self.token = token
+  }
+}
+
+extension HubInvitation: Record {
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "invitation")
+      json.member("handle", handle.description)
+      json.member("login", login)
+      json.member("token", token)
+    }
+  }
+}
+
+/// A person of a hub, or one of their machines.
+package struct HubLogin: Equatable, Sendable {
+  package let handle: String
+  package let login: String?
+  package let label: String?
+  package let invitedUntil: Timestamp?
+  package let joinedAt: Timestamp?
+  package let seenAt: Timestamp?
+  package let isDisabled: Bool
+
+  package init(
+    handle: String, login: String?, label: String?, invitedUntil: Timestamp?, joinedAt: Timestamp?, seenAt: Timestamp?,
+    isDisabled: Bool
+  ) {
+    self.handle = handle
+    self.login = login
+    self.label = label
+    self.invitedUntil = invitedUntil
+    self.joinedAt = joinedAt
+    self.seenAt = seenAt
+    self.isDisabled = isDisabled
+  }
+}
+
+/// How large a hub is, and what holds it up.
+package struct HubServer: Equatable, Sendable {
+  package let version: Int
+  package let persons: Int
+  package let logins: Int
+  package let connections: Int
+  package let conversations: Int
+  package let entries: Int
+  package let bytes: Int
+  /// The age of the oldest open transaction with writes, which delays all members, in seconds.
+  package let oldestWriteSeconds: Int?
+  package let preparedTransactions: Int
+  package let serverVersion: Int
+
+  package init(
+    version: Int, persons: Int, logins: Int, connections: Int, conversations: Int, entries: Int, bytes: Int,
+    oldestWriteSeconds: Int?, preparedTransactions: Int, serverVersion: Int
+  ) {
+    self.version = version
+    self.persons = persons
+    self.logins = logins
+    self.connections = connections
+    self.conversations = conversations
+    self.entries = entries
+    self.bytes = bytes
+    self.oldestWriteSeconds = oldestWriteSeconds
+    self.preparedTransactions = preparedTransactions
+    self.serverVersion = serverVersion
+  }
+}
+
+extension HubLogin: Record {
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "login")
+      json.member("handle", handle)
+      json.member("login", login)
+      json.member("label", label)
+      json.member("invited_until", invitedUntil)
+      json.member("joined_at", joinedAt)
+      json.member("seen_at", seenAt)
+      json.member("is_disabled", isDisabled)
+    }
+  }
+}
+
+extension HubServer: Record {
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "hub_server")
+      json.member("version", version)
+      json.member("server_version", serverVersion)
+      json.member("person_count", persons)
+      json.member("login_count", logins)
+      json.member("connection_count", connections)
+      json.member("conversation_count", conversations)
+      json.member("entry_count", entries)
+      json.member("size_bytes", bytes)
+      json.member("oldest_write_seconds", oldestWriteSeconds)
+      json.member("prepared_transaction_count", preparedTransactions)
+    }
+  }
+}

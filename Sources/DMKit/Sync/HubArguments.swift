@@ -1,0 +1,76 @@
+package import DMWire
+
+/// What the hub reads of an operation besides its act, its conversation, its message and its nonce.
+package struct HubArguments: Equatable, Sendable {
+  /// The lifetime of a message in microseconds.
+  package var lifetime: Int64?
+  /// The messages that were read.
+  package var ranges: [SeqRange] = []
+  /// The last message that was delivered.
+  package var seq: Int?
+  /// The users of a new conversation, or who are added or removed.
+  package var handles: [Handle] = []
+  /// Whether those who are added see what was said before.
+  package var hasHistory = false
+  /// The lifetime of new messages in microseconds; nil inside for none.
+  package var expireAfter: Int64??
+  package var showsPresence: Bool?
+  /// Whether a nonce that was used before names what was sent with it, whatever that says.
+  package var isLax = false
+
+  package init() {}
+
+  package var json: String {
+    var json = JSONWriter()
+    json.object { write(to: &$0) }
+    return String(decoding: json.bytes, as: UTF8.self)
+  }
+
+  /// Writes the members, without braces.
+  package func write(to json: inout JSONWriter, handlesAs name: StaticString = "handles") {
+    if let lifetime { json.member("ttl", Int(lifetime)) }
+    if !ranges.isEmpty {
+      json.key("ranges")
+      json.array { json in
+        for range in ranges {
+          json.array {
+            $0.value(range.lowerBound); $0.value(range.upperBound)
+          }
+        }
+      }
+    }
+    json.member("seq", seq)
+    if !handles.isEmpty {
+      json.key(name)
+      json.array { json in for handle in handles { json.value(handle.description) } }
+    }
+    if hasHistory { json.member("history", true) }
+    if let expireAfter {
+      json.key("after")
+      if let expireAfter { json.value(Int(expireAfter)) } else { json.null() }
+    }
+    if let showsPresence { json.member("shows_presence", showsPresence) }
+    if isLax { json.member("lax", true) }
+  }
+
+  /// Reads what `json` has written.
+  ///
+  /// - Throws: `store_damaged`.
+  package init(json text: String) throws {
+    guard case .success(let object) = Result(catching: { try JSONReader.object(Array(text.utf8)[...]) }) else {
+      throw DMError(.storeDamaged, "the outbox holds an operation that cannot be read")
+    }
+    func number(_ name: String) -> Int? { if case .integer(let number)? = object[name] { number } else { nil } }
+    func flag(_ name: String) -> Bool? { if case .bool(let flag)? = object[name] { flag } else { nil } }
+    lifetime = number("ttl").map(Int64.init)
+    ranges = HubEntry.Meta(json: Array(text.utf8)).ranges
+    seq = number("seq")
+    if case .array(let values)? = object["handles"] {
+      handles = values.compactMap { if case .string(let text) = $0 { Handle(stored: text) } else { nil } }
+    }
+    hasHistory = flag("history") ?? false
+    if let after = object["after"] { expireAfter = .some(after == .null ? nil : number("after").map(Int64.init)) }
+    showsPresence = flag("shows_presence")
+    isLax = flag("lax") ?? false
+  }
+}

@@ -1,0 +1,130 @@
+internal import DMWire
+
+/// An entry of the log of a conversation, as the hub gives it to one person.
+///
+/// Nothing of it is trusted: a hostile member may have chosen whatever the hub does not check.
+package struct HubEntry: Equatable, Sendable {
+  /// A kind of entry; the hub stores the numbers.
+  package enum Kind: Int64, CaseIterable, Sendable {
+    case message = 0
+    case created, joined, left, titled
+    case edited = 16
+    case deleted, reaction, read, delivered, settings, begun
+  }
+
+  package let conversation: Identifier
+  package let rev: Int64
+  /// The number of the message, or of the message that it is about.
+  package var seq: Int?
+  package let at: Timestamp
+  /// The number of the person on the hub.
+  package let actor: Int64
+  package var machine: Identifier
+  /// Nil for one that this program does not know.
+  package let kind: Kind?
+  /// The id of the message, or of the message that it is about.
+  package var id: Identifier?
+  package var nonce: Identifier?
+  package let mark: Identifier
+  package var expiresAt: Timestamp?
+  package var meta: Meta
+  /// Nil if it was deleted, has expired, or is about a message that the person does not see.
+  package var payload: [UInt8]?
+
+  /// What the hub itself says.
+  package struct Meta: Equatable, Sendable {
+    package var members: [Int64] = []
+    package var person: Int64?
+    package var owner: Int64?
+    package var ranges: [SeqRange] = []
+    package var changesExpiry = false
+    package var expireAfter: Int64?
+    package var hasHistory = false
+
+    package init() {}
+
+    /// Reads a JSON object; what cannot be read of it is absent.
+    package init(json: [UInt8]?) {
+      guard let json, case .success(let object) = Result(catching: { try JSONReader.object(json[...]) }) else { return }
+      if case .array(let values)? = object["members"] { members = values.compactMap(\.person) }
+      person = object["person"]?.person
+      owner = object["owner"]?.person
+      if case .array(let values)? = object["ranges"] {
+        ranges = coalesced(values.compactMap(\.seqs).sorted(by: isBefore))
+      }
+      changesExpiry = object["what"] == .string("expire")
+      if case .integer(let lifetime)? = object["after"] { expireAfter = HubLimits.lifetime(Int64(lifetime)) }
+      hasHistory = object["history"] == .bool(true)
+    }
+
+    /// The object, as a hub writes it.
+    package var json: [UInt8] {
+      var json = JSONWriter()
+      json.object { json in
+        if !members.isEmpty {
+          json.key("members")
+          json.array { json in for person in members { json.value(Int(person)) } }
+        }
+        if let person { json.member("person", Int(person)) }
+        if let owner { json.member("owner", Int(owner)) }
+        if !ranges.isEmpty {
+          json.key("ranges")
+          json.array { json in
+            for range in ranges {
+              json.array {
+                $0.value(range.lowerBound); $0.value(range.upperBound)
+              }
+            }
+          }
+        }
+        if changesExpiry {
+          json.member("what", "expire")
+          json.member("after", expireAfter.map(Int.init))
+        }
+        if hasHistory { json.member("history", true) }
+      }
+      return json.bytes
+    }
+  }
+
+  package init(
+    conversation: Identifier, rev: Int64, seq: Int?, at: Timestamp, actor: Int64, machine: Identifier, kind: Kind?,
+    id: Identifier?, nonce: Identifier?, mark: Identifier, expiresAt: Timestamp?, meta: Meta, payload: [UInt8]?
+  ) {
+    self.conversation = conversation
+    self.rev = rev
+    self.seq = seq
+    self.at = at
+    self.actor = actor
+    self.machine = machine
+    self.kind = kind
+    self.id = id
+    self.nonce = nonce
+    self.mark = mark
+    self.expiresAt = expiresAt
+    self.meta = meta
+    self.payload = payload
+  }
+}
+
+private func isBefore(_ a: SeqRange, _ b: SeqRange) -> Bool { a.lowerBound < b.lowerBound }
+
+extension JSONValue {
+  fileprivate var person: Int64? {
+    if case .integer(let number) = self, 1...HubEntry.numberLimit ~= number { Int64(number) } else { nil }
+  }
+
+  fileprivate var seqs: SeqRange? {
+    guard case .array(let ends) = self, ends.count == 2, case .integer(let lower) = ends[0],
+      case .integer(let upper) = ends[1], lower >= 1, lower <= upper, upper <= HubEntry.seqLimit
+    else { return nil }
+    return lower...upper
+  }
+}
+
+extension HubEntry {
+  /// The highest number of a person or of an entry.
+  package static let numberLimit = 1 << 53
+  /// The highest number of a message that a store keeps.
+  package static let seqLimit = 1 << 40
+}

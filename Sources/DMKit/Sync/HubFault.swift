@@ -1,0 +1,44 @@
+package import DMModel
+
+/// Why a call of a hub failed.
+package enum HubFault: Error, Equatable, Sendable {
+  /// The hub cannot be reached, or the connection ended; what was under way may or may not have happened.
+  case lost(String)
+  /// The hub does not let this login in.
+  case refused(String)
+  /// Another hub, another protocol, or another person.
+  case mismatch(String)
+  /// The server takes no pushes now.
+  case readOnly(String)
+  /// The hub asks to try again at once.
+  case again(String)
+  /// The hub gave a call up that took too long.
+  case timedOut(String)
+  /// The hub cannot carry out one of the operations.
+  case poison(String)
+  /// The data of the hub is damaged.
+  case damaged(String)
+}
+
+extension HubFault {
+  /// What went wrong, in words.
+  package var text: String {
+    switch self {
+    case .lost(let text), .refused(let text), .mismatch(let text), .readOnly(let text), .again(let text),
+      .timedOut(let text), .poison(let text), .damaged(let text):
+      text
+    }
+  }
+
+  /// The error for a person who waits for it.
+  package var error: DMError {
+    switch self {
+    case .lost, .readOnly, .again, .timedOut: DMError(.hubUnreachable, "cannot reach the hub: \(text)")
+    case .refused:
+      DMError(.hubRefused, "the hub does not let this store in: \(text)", remedy: .joinHub)
+    case .mismatch: DMError(.hubMismatch, "this is not the hub of the store: \(text)")
+    case .poison: DMError(.refusedByHub, "the hub cannot carry this out: \(text)")
+    case .damaged: DMError(.hubDamaged, "the data of the hub is damaged: \(text)")
+    }
+  }
+}

@@ -1,0 +1,206 @@
+/// A connection to a hub, as the engine uses it: PostgreSQL, or a model of it in tests.
+///
+/// Every call throws `HubFault`. After one, the link is closed, and `open` begins anew.
+package protocol HubLink: AnyObject {
+  /// Connects, and says who this is.
+  func open() throws -> HubHello
+
+  /// What has moved since a horizon; everything for nil.
+  func compare(since horizon: String?) throws -> HubComparison
+
+  /// Pushes operations, wakes the others, and pulls, in one round trip.
+  ///
+  /// Entries are passed on in batches, in the order of their conversations and revs.
+  ///
+  /// - Parameter limit: the most entries of each conversation.
+  /// - Returns: the answers to the operations, in their order.
+  func exchange(
+    _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
+  ) throws -> [HubAnswer]
+
+  /// Persons that changed after a rev, in the order of their revs.
+  func people(after rev: Int64) throws -> [HubPerson]
+
+  /// The members of a conversation.
+  func members(of conversation: Identifier) throws -> [HubMember]
+
+  /// Waits until something comes, something was queued here, or for a time.
+  func wait(for duration: Duration) throws -> HubHint
+
+  func close()
+}
+
+/// Who this is on a hub, and the state of the hub.
+package struct HubHello: Equatable, Sendable {
+  package let hub: Identifier
+  package let epoch: Identifier
+  package let startedAt: Timestamp
+  /// Whether the server copies another, which takes no pushes and may be behind.
+  package var isStandby = false
+  package let person: Int64
+  package let handle: String
+  package let machine: Identifier
+  package let now: Timestamp
+  /// Seconds from one comparison to the next where nobody is woken.
+  package var pollSeconds: Int?
+  package var peopleRev: Int64 = 0
+
+  package init(
+    hub: Identifier, epoch: Identifier, startedAt: Timestamp, isStandby: Bool = false, person: Int64, handle: String,
+    machine: Identifier, now: Timestamp, pollSeconds: Int? = nil, peopleRev: Int64 = 0
+  ) {
+    self.hub = hub
+    self.epoch = epoch
+    self.startedAt = startedAt
+    self.isStandby = isStandby
+    self.person = person
+    self.handle = handle
+    self.machine = machine
+    self.now = now
+    self.pollSeconds = pollSeconds
+    self.peopleRev = peopleRev
+  }
+}
+
+package struct HubComparison: Equatable, Sendable {
+  package struct Conversation: Equatable, Sendable {
+    package let id: Identifier
+    package let rev: Int64
+    package let mark: Identifier?
+    package let sees: Sight
+
+    package init(id: Identifier, rev: Int64, mark: Identifier?, sees: Sight) {
+      self.id = id
+      self.rev = rev
+      self.mark = mark
+      self.sees = sees
+    }
+  }
+
+  package let horizon: String
+  package let peopleRev: Int64
+  package let conversations: [Conversation]
+
+  package init(horizon: String, peopleRev: Int64, conversations: [Conversation]) {
+    self.horizon = horizon
+    self.peopleRev = peopleRev
+    self.conversations = conversations
+  }
+}
+
+/// A conversation to be pulled, from the entry after one that is here.
+package struct HubPull: Equatable, Sendable {
+  package let conversation: Identifier
+  package let rev: Int64
+  package let mark: Identifier?
+
+  package init(conversation: Identifier, rev: Int64, mark: Identifier?) {
+    self.conversation = conversation
+    self.rev = rev
+    self.mark = mark
+  }
+}
+
+/// What a pull gives.
+package enum HubBatch: Equatable, Sendable {
+  case entries([HubEntry])
+  /// The hub has another entry where this store was: it was set back.
+  case fork(Identifier)
+}
+
+/// An operation as it is pushed.
+package struct HubOperation: Equatable, Sendable {
+  package let act: Outbox.Act
+  package let nonce: Identifier
+  package var conversation: Identifier?
+  /// The id of the message that it sends, or is about.
+  package var id: Identifier?
+  /// The number of the message that it is about.
+  package var seq: Int?
+  package var arguments: HubArguments
+  package var payload: [UInt8]?
+
+  package init(
+    _ act: Outbox.Act, nonce: Identifier, conversation: Identifier? = nil, id: Identifier? = nil, seq: Int? = nil,
+    arguments: HubArguments = HubArguments(), payload: [UInt8]? = nil
+  ) {
+    self.act = act
+    self.nonce = nonce
+    self.conversation = conversation
+    self.id = id
+    self.seq = seq
+    self.arguments = arguments
+    self.payload = payload
+  }
+}
+
+package struct HubAnswer: Equatable, Sendable {
+  package var conversation: Identifier?
+  package var id: Identifier?
+  package var rev: Int64?
+  package var isDuplicate = false
+  /// The code of the reason why the hub refuses it.
+  package var fault: String?
+  /// When it may be tried again.
+  package var retryAt: Timestamp?
+
+  package init(
+    conversation: Identifier? = nil, id: Identifier? = nil, rev: Int64? = nil, isDuplicate: Bool = false,
+    fault: String? = nil, retryAt: Timestamp? = nil
+  ) {
+    self.conversation = conversation
+    self.id = id
+    self.rev = rev
+    self.isDuplicate = isDuplicate
+    self.fault = fault
+    self.retryAt = retryAt
+  }
+}
+
+package struct HubPerson: Equatable, Sendable {
+  package let id: Int64
+  package let handle: String
+  package let profile: [UInt8]?
+  package let showsPresence: Bool
+  package let createdAt: Timestamp
+  package let rev: Int64
+  package let isDisabled: Bool
+
+  package init(
+    id: Int64, handle: String, profile: [UInt8]?, showsPresence: Bool, createdAt: Timestamp, rev: Int64,
+    isDisabled: Bool
+  ) {
+    self.id = id
+    self.handle = handle
+    self.profile = profile
+    self.showsPresence = showsPresence
+    self.createdAt = createdAt
+    self.rev = rev
+    self.isDisabled = isDisabled
+  }
+}
+
+package struct HubMember: Equatable, Sendable {
+  package let person: Int64
+  package let isOwner: Bool
+  package let since: Int64
+
+  package init(person: Int64, isOwner: Bool, since: Int64) {
+    self.person = person
+    self.isOwner = isOwner
+    self.since = since
+  }
+}
+
+/// What ended a wait.
+package struct HubHint: Equatable, Sendable {
+  /// Conversations that have moved.
+  package var conversations: Set<Identifier> = []
+  /// Whether something was queued here.
+  package var isRung = false
+
+  package init(conversations: Set<Identifier> = [], isRung: Bool = false) {
+    self.conversations = conversations
+    self.isRung = isRung
+  }
+}

@@ -1,0 +1,65 @@
+internal import DMModel
+internal import DMStore
+internal import DMSystem
+
+/// A link with the network that the person plays: calls are slow, and some are lost.
+///
+/// Of the calls that are lost, half are lost before the hub has them, and half after.
+final class PlayedLink: HubLink {
+  private let link: any HubLink
+  private let messenger: Messenger
+
+  init(_ link: any HubLink, _ messenger: Messenger) {
+    self.link = link
+    self.messenger = messenger
+  }
+
+  private func network() throws -> Hub.Network { try messenger.linkedStore().1.network }
+
+  /// Calls the hub through the network.
+  private func play<Value>(_ call: () throws -> Value) throws -> Value {
+    let (delay, lost): (ClosedRange<Int64>, Double)
+    switch try network() {
+    case .normal: return try call()
+    case .poor: (delay, lost) = (500_000...1_000_000, 0.1)
+    case .veryPoor: (delay, lost) = (1_500_000...3_000_000, 0.25)
+    case .offline: throw HubFault.lost("the played network is offline")
+    }
+    rest(Int64.random(in: delay))
+    let isLost = Double.random(in: 0..<1) < lost
+    if isLost, Bool.random() { throw HubFault.lost("the played network has lost a request") }
+    let value = try call()
+    if isLost { throw HubFault.lost("the played network has lost an answer") }
+    return value
+  }
+
+  private func rest(_ microseconds: Int64) {
+    var none: [Awaited] = []
+    _ = waitForAny(of: &none, until: monotonicMicroseconds() + microseconds)
+  }
+
+  func open() throws -> HubHello { try play(link.open) }
+  func compare(since horizon: String?) throws -> HubComparison { try play { try link.compare(since: horizon) } }
+
+  func exchange(
+    _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
+  ) throws -> [HubAnswer] {
+    var batches: [HubBatch] = []
+    let answers = try play {
+      try link.exchange(operations, pulling: pulling, limit: limit) { batches.append($0) }
+    }
+    try batches.forEach(batch)
+    return answers
+  }
+
+  func people(after rev: Int64) throws -> [HubPerson] { try play { try link.people(after: rev) } }
+  func members(of conversation: Identifier) throws -> [HubMember] { try play { try link.members(of: conversation) } }
+
+  func wait(for duration: Duration) throws -> HubHint {
+    let hint = try link.wait(for: duration)
+    if try network() == .offline { throw HubFault.lost("the played network is offline") }
+    return hint
+  }
+
+  func close() { link.close() }
+}

@@ -1,0 +1,202 @@
+internal import DMStore
+
+extension Replica {
+  /// Applies one entry.
+  func apply(_ entry: HubEntry, to log: inout Log) throws {
+    let operation = try ownOperation(entry)
+    // An actor that the hub has not explained: nothing can be said in their name.
+    guard let actor = try user(entry.actor) else { return }
+    switch entry.kind {
+    case .message: try say(entry, as: actor, operation, in: &log)
+    case .created, .joined, .left, .titled: try announce(entry, as: actor, in: &log)
+    case .edited, .deleted, .reaction: try change(entry, as: actor, operation, in: log)
+    case .read, .delivered: try mark(entry, as: actor, in: log)
+    case .settings: try set(entry, as: actor, in: &log)
+    case .begun: try store.changes.append(.conversation, conversation: log.row.key, user: actor, at: entry.at)
+    case nil: break
+    }
+    if let operation, operation.act != .say { try store.outbox.finish(operation.place, rev: entry.rev) }
+  }
+
+  /// The operation of this store that an entry is, if it is one.
+  private func ownOperation(_ entry: HubEntry) throws -> Outbox.Row? {
+    guard try user(entry.actor) == me, let nonce = entry.nonce else { return nil }
+    return try store.outbox.row(nonce: nonce)
+  }
+
+  /// Whether an entry has the next number of its conversation, after those of messages that the person never sees.
+  private func takeNumber(_ entry: HubEntry, in log: inout Log) -> Bool {
+    guard let seq = entry.seq, seq > log.row.lastSeq, seq <= HubEntry.seqLimit else { return false }
+    log.row.lastSeq = seq - 1
+    return true
+  }
+
+  // MARK: Messages
+
+  private func say(_ entry: HubEntry, as actor: UserKey, _ operation: Outbox.Row?, in log: inout Log) throws {
+    guard takeNumber(entry, in: &log), let id = entry.id else { return }
+    let waiting = try operation.flatMap { try store.waiting.row(at: $0.place) }
+    let isNews = store.logsChanges
+    // A follower has had the message when it began to wait.
+    if waiting != nil { store.logsChanges = false }
+    let message = try insert(entry, id, as: actor, in: &log)
+    store.logsChanges = isNews
+    if let operation { try store.outbox.finish(operation.place, rev: entry.rev) }
+    guard let waiting else { return }
+    try order(waiting, as: id, at: message, hasPayload: entry.payload != nil)
+  }
+
+  private func insert(
+    _ entry: HubEntry, _ id: Identifier, as actor: UserKey, in log: inout Log
+  ) throws -> Messages.Address {
+    let payload = HubPayload.text(entry.payload)
+    // What was deleted or has expired before it came is a tombstone at once; what cannot be read says so.
+    let text = payload?.text ?? (entry.payload == nil ? nil : "")
+    var message = Messages.NewMessage(
+      id: try freeID(id), sender: actor, text: text, origin: .hub(at: entry.at, expiresAt: entry.expiresAt))
+    message.replyTo = payload?.replyTo
+    message.forwardedFrom = try payload?.forwardedFrom.flatMap(store.users.key)
+    if let nonce = payload?.nonce, try store.messages.address(of: nonce, from: actor, in: log.row.key) == nil {
+      message.nonce = nonce
+    }
+    if let text { message.mentions = try MentionFinders(store).users(in: text, of: log.row.key) }
+    _ = try store.messages.insert(message, into: &log.row)
+    let seqs = log.row.lastSeq...log.row.lastSeq
+    try session(entry, as: actor).endSending([(log.row, seqs)])
+    let address = Messages.Address(conversation: log.row.key, seq: log.row.lastSeq)
+    if entry.payload == nil, let stored = try store.messages.row(at: address) {
+      try store.messages.makeTombstone(of: stored, at: entry.expiresAt ?? entry.at)
+    }
+    return address
+  }
+
+  /// The id, unless another message has it: that of a message in another conversation must not stop this one.
+  private func freeID(_ id: Identifier) throws -> Identifier? {
+    try store.messages.address(of: id) == nil ? id : nil
+  }
+
+  /// Makes a message that waited the one that the hub has ordered.
+  func order(_ waiting: Waiting.Row, as id: Identifier, at address: Messages.Address, hasPayload: Bool) throws {
+    try store.waiting.delete(waiting.place)
+    if waiting.id != id { try store.waiting.insertAlias(waiting.id, of: id) }
+    try store.changes.append(
+      .ordered, conversation: address.conversation, user: me, seqs: address.seq...address.seq, at: .now)
+    guard hasPayload, let stored = try store.messages.row(at: address) else { return }
+    let acts = try store.outbox.pending(about: id) + (waiting.id == id ? [] : store.outbox.pending(about: waiting.id))
+    if acts.isEmpty { return }
+    try store.hubBases.keep(stored.key, for: me)
+    try Session(messenger, store, me).showWaitingActs(on: stored, id)
+  }
+
+  // MARK: Announcements
+
+  private func announce(_ entry: HubEntry, as actor: UserKey, in log: inout Log) throws {
+    guard takeNumber(entry, in: &log) else { return }
+    let session = session(entry, as: actor, heir: try user(entry.meta.owner))
+    switch entry.kind {
+    case .created: try session.announce(.conversationCreated, [HubPayload.group(entry.payload).title], in: &log.row)
+    case .joined: try join(entry, session, in: &log)
+    case .left: try leave(entry, session, in: &log)
+    case .titled: try retitle(entry, session, in: &log)
+    default: return
+    }
+    try store.changes.append(.conversation, conversation: log.row.key, user: actor, at: entry.at)
+  }
+
+  private func join(_ entry: HubEntry, _ session: Session, in log: inout Log) throws {
+    guard let user = try user(entry.meta.person) else {
+      return try session.announce(.userJoined, [nil], in: &log.row)
+    }
+    if try !session.add([user], to: &log.row, withHistory: entry.meta.hasHistory) {
+      // They are a member already: this store has read the members of a later time.
+      try session.announce(.userJoined, [store.users.handle(user).description], in: &log.row)
+      if user == me, log.row.lastSeq > 1 {
+        try store.readState.hide(1...(log.row.lastSeq - 1), from: me, in: log.row.key, isDeleted: false)
+      }
+    }
+    guard user == me else { return }
+    if entry.meta.hasHistory { log.state.sees = Sight(from: 1) } else { log.state.sees.open(from: entry.rev) }
+  }
+
+  private func leave(_ entry: HubEntry, _ session: Session, in log: inout Log) throws {
+    guard let user = try user(entry.meta.person), try store.members.isParticipant(user, of: log.row.key) else {
+      let handle = try user(entry.meta.person).map(store.users.handle)?.description
+      return try session.announce(.userLeft, [handle], in: &log.row)
+    }
+    try session.end(user, in: &log.row)
+    if let heir = try self.user(entry.meta.owner) { try store.members.setOwner(heir, of: log.row.key) }
+    if user == me { log.state.sees.close(after: entry.rev) }
+  }
+
+  private func retitle(_ entry: HubEntry, _ session: Session, in log: inout Log) throws {
+    let title = HubPayload.group(entry.payload).title
+    if let title { try store.conversations.set(.title(title), of: log.row.key) }
+    try session.announce(.titleChanged, [title], in: &log.row)
+  }
+
+  private func set(_ entry: HubEntry, as actor: UserKey, in log: inout Log) throws {
+    if entry.meta.changesExpiry {
+      try store.conversations.set(.expireAfter(entry.meta.expireAfter), of: log.row.key)
+      log.row.expireAfter = entry.meta.expireAfter
+    } else {
+      try store.conversations.set(.avatarURL(HubPayload.group(entry.payload).avatarURL), of: log.row.key)
+    }
+    try store.changes.append(.conversation, conversation: log.row.key, user: actor, at: entry.at)
+  }
+
+  // MARK: What is done to messages
+
+  /// Applies an edit, a deletion or a reaction; the hub has checked who may.
+  private func change(_ entry: HubEntry, as actor: UserKey, _ operation: Outbox.Row?, in log: Log) throws {
+    // Done first, so that the act is no longer among those that wait upon the message.
+    if let operation { try store.outbox.finish(operation.place, rev: entry.rev) }
+    guard let seq = entry.seq, 1...log.row.lastSeq ~= seq else { return }
+    let address = Messages.Address(conversation: log.row.key, seq: seq)
+    guard let message = try store.messages.row(at: address), let id = try store.messages.identifier(of: address) else {
+      return
+    }
+    let session = session(entry, as: actor)
+    switch entry.kind {
+    case .edited where message.text != nil:
+      guard let text = HubPayload.text(entry.payload)?.text else { break }
+      try session.set(.text(text), of: message, id)
+    case .deleted: try delete(message, id, at: entry.at)
+    case .reaction where message.text != nil:
+      let emoji = HubPayload.emoji(entry.payload)
+      if actor == me {
+        try session.set(.ownReaction(emoji), of: message, id)
+      } else {
+        _ = try store.reactions.react(emoji, to: message, by: actor, at: entry.at)
+      }
+    default: break
+    }
+    if let message = try store.messages.row(at: address) {
+      try Session(messenger, store, me).showWaitingActs(on: message, id)
+    }
+  }
+
+  private func delete(_ message: Messages.Row, _ id: Identifier, at time: Timestamp) throws {
+    guard message.text != nil else { return }
+    for operation in try store.outbox.pending(about: id) { try store.outbox.finish(operation.place, rev: nil) }
+    if try store.hubBases.row(of: message.key) != nil {
+      _ = try store.readState.showAgain(message.address.seq, to: me, in: message.address.conversation)
+      try store.hubBases.delete(message.key)
+    }
+    try store.messages.makeTombstone(of: message, at: time)
+  }
+
+  // MARK: Receipts
+
+  private func mark(_ entry: HubEntry, as actor: UserKey, in log: Log) throws {
+    guard log.row.lastSeq > 0, try store.members.participates(actor, in: log.row.key) else { return }
+    let all = 1...log.row.lastSeq
+    let session = session(entry, as: actor)
+    if entry.kind == .delivered {
+      guard let seq = entry.seq, seq >= 1 else { return }
+      _ = try store.readState.markDelivered(min(seq, log.row.lastSeq), to: actor, in: log.row.key, at: entry.at)
+      return
+    }
+    let ranges = entry.meta.ranges.filter(all.overlaps).map { $0.clamped(to: all) }
+    _ = try session.change(ranges, Messenger.MarkOptions(), in: log.row.key, at: entry.at)
+  }
+}

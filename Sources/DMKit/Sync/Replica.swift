@@ -1,0 +1,144 @@
+internal import DMStore
+
+/// Applies the logs of the hub to a linked store: each entry is done again, as its actor, at its time.
+///
+/// An author cannot make it fail: what cannot be read or does not fit is left out, and the log goes on. It throws only
+/// errors of the store, and `LogFault` for a log that the hub itself cannot mean.
+final class Replica {
+  let messenger: Messenger
+  let store: Store
+  /// The person whose store it is.
+  let me: UserKey
+  /// Until when what was said is history; nil unless the store is being filled for the first time.
+  private let historyEnd: Timestamp?
+
+  /// A log that does not continue where this store is.
+  struct LogFault: Error, Equatable {
+    let conversation: Identifier
+  }
+
+  init(_ messenger: Messenger, _ store: Store, _ hub: Hub.Row) {
+    self.messenger = messenger
+    self.store = store
+    me = hub.user
+    historyEnd = hub.horizon == nil ? hub.joinedAt : nil
+  }
+
+  /// Applies entries of one conversation, in the order of their revs, in the current transaction.
+  ///
+  /// - Parameters:
+  ///   - entries: what was pulled.
+  ///   - comparison: what the hub says of the conversation; nil if it said nothing since it was compared last.
+  ///   - members: its members, for a conversation of which the beginning is not seen.
+  func apply(
+    _ entries: [HubEntry], to id: Identifier, _ comparison: HubComparison.Conversation?, members: [HubMember]
+  ) throws {
+    guard let first = entries.first else { return }
+    var log = try log(of: id, first, comparison, members)
+    defer { store.logsChanges = true }
+    var hasHistory = false
+    for entry in entries where entry.rev > log.state.rev {
+      guard entry.rev == log.state.sees.next(after: log.state.rev) else { throw LogFault(conversation: id) }
+      if let historyEnd, entry.at <= historyEnd { log.state.newsAfter = max(log.state.newsAfter, entry.rev) }
+      store.logsChanges = try entry.rev > log.state.newsAfter && !isKnown(entry)
+      hasHistory = hasHistory || !store.logsChanges
+      try apply(entry, to: &log)
+      log.state.rev = entry.rev
+      log.state.mark = entry.mark
+      log.state.known = max(log.state.known, entry.rev)
+    }
+    store.logsChanges = true
+    try store.hubConversations.write(log.state)
+    if hasHistory { try store.changes.append(.conversation, conversation: log.row.key, at: .now) }
+  }
+
+  /// A conversation to which entries are applied.
+  struct Log {
+    var row: Conversations.Row
+    var state: HubConversations.Row
+  }
+
+  private func log(
+    of id: Identifier, _ first: HubEntry, _ comparison: HubComparison.Conversation?, _ members: [HubMember]
+  ) throws -> Log {
+    let row = try row(of: id, first, members)
+    if var state = try store.hubConversations.row(row.key) {
+      if let comparison { (state.sees, state.known) = (comparison.sees, max(state.known, comparison.rev)) }
+      return Log(row: row, state: state)
+    }
+    let sees = comparison?.sees ?? Sight(from: first.rev)
+    // What was said before the person came is history, also if they see it.
+    let since = try members.first { try user($0.person) == me }?.since ?? 1
+    return Log(
+      row: row,
+      state: HubConversations.Row(
+        conversation: row.key, rev: (sees.first ?? 1) - 1, sees: sees, newsAfter: since - 1,
+        known: comparison?.rev ?? first.rev))
+  }
+
+  /// Whether an entry was here before the hub was set back.
+  private func isKnown(_ entry: HubEntry) throws -> Bool {
+    guard entry.kind == .message, let id = entry.id else { return false }
+    return try store.hubKnown.contains(id)
+  }
+
+  /// The user who is a person on the hub; nil for a number that the hub has not explained.
+  func user(_ person: Int64?) throws -> UserKey? { try person.flatMap(store.hub.user(ofPerson:)) }
+
+  /// A session that does an entry again, as its actor and at its time.
+  func session(_ entry: HubEntry, as actor: UserKey, heir: UserKey? = nil) -> Session {
+    Session(messenger, store, actor, order: Session.Order(id: entry.id, at: entry.at, heir: heir))
+  }
+
+  /// Stops pulling a conversation that the hub has otherwise than this store: the hub was set back.
+  func fork(_ id: Identifier) throws {
+    guard let row = try store.conversations.row(id), var state = try store.hubConversations.row(row.key) else { return }
+    state.fault = "hub_set_back"
+    try store.hubConversations.write(state)
+  }
+
+  // MARK: Conversations
+
+  /// The conversation of a log, which is created if this store does not have it.
+  private func row(of id: Identifier, _ first: HubEntry, _ members: [HubMember]) throws -> Conversations.Row {
+    if let row = try store.conversations.row(id) ?? store.conversations.row(alias: id) { return row }
+    // The entry itself is the news of it.
+    store.logsChanges = false
+    defer { store.logsChanges = true }
+    let actor = try user(first.actor) ?? me
+    var users = try first.meta.members.compactMap(user)
+    if users.isEmpty { users = try members.compactMap { try user($0.person) } }
+    if !users.contains(me) { users.append(me) }
+    let session = session(first, as: actor)
+    if first.kind == .begun, users.count <= 2 {
+      let other = users.first { $0 != me } ?? me
+      if let own = try store.conversations.direct(me, other) { return try adopt(own, as: id) }
+      return try session.start(.direct(me, other), id: id, creator: actor, participants: users, at: first.at)
+    }
+    let group = HubPayload.group(first.payload)
+    var row = try session.start(
+      .group(title: group.title), id: id, creator: first.kind == .created ? actor : nil,
+      participants: first.kind == .created ? users : users.filter { $0 != me }, at: first.at)
+    if first.kind != .created { try furnish(&row, group, members) }
+    return row
+  }
+
+  /// Gives a group of which the beginning is not seen what somebody who is added must know.
+  private func furnish(_ row: inout Conversations.Row, _ group: HubPayload.Group, _ members: [HubMember]) throws {
+    if let url = group.avatarURL { try store.conversations.set(.avatarURL(url), of: row.key) }
+    if let lifetime = group.expireAfter { try store.conversations.set(.expireAfter(lifetime), of: row.key) }
+    row.expireAfter = group.expireAfter
+    for member in members where member.isOwner {
+      if let owner = try user(member.person) { try store.members.setOwner(owner, of: row.key) }
+    }
+  }
+
+  /// Gives a conversation that was begun here the id that it has on the hub.
+  func adopt(_ row: Conversations.Row, as id: Identifier) throws -> Conversations.Row {
+    if row.id == id { return row }
+    try store.conversations.set(id, of: row.key)
+    try store.conversations.insertAlias(row.id, of: row.key)
+    try store.changes.append(.conversation, conversation: row.key, user: me, at: .now)
+    return try store.conversations.row(id) ?? row
+  }
+}

@@ -1,0 +1,190 @@
+internal import DMStore
+
+// What an act leaves to the hub in a linked store: an operation in the outbox, and what is shown at once.
+
+extension Session {
+  /// Queues an operation for the hub.
+  ///
+  /// - Parameter nonce: by which the hub recognizes the operation when it is told again; random for nil.
+  @discardableResult
+  func queue(
+    _ act: Outbox.Act, in conversation: ConversationKey? = nil, about target: Identifier? = nil,
+    nonce: Identifier? = nil, _ arguments: HubArguments = HubArguments(), payload: HubPayload? = nil
+  ) throws -> OutboxKey {
+    let place = try store.outbox.append(
+      Outbox.NewOperation(
+        act, in: conversation, about: target, nonce: nonce ?? randomNonce(), arguments: arguments.json,
+        payload: payload?.bytes), at: now)
+    messenger.queued.append(place)
+    return place
+  }
+
+  private func randomNonce() -> Identifier {
+    Identifier(high: .random(in: 0...UInt64.max), low: .random(in: 0...UInt64.max))
+  }
+
+  /// The nonce by which the hub recognizes a message, so that two machines of a person send the same message once.
+  ///
+  /// A direct conversation is named by the other person, because its id may differ between machines until the hub has it.
+  private func hubNonce(_ nonce: String, in row: Conversations.Row) throws -> Identifier {
+    var target = row.id.description
+    if !row.isGroup {
+      let others = try store.members.participantKeys(of: row.key).filter { $0 != me }
+      target = "@\(try store.users.handle(others.first ?? me))"
+    }
+    var hash = SHA256()
+    for part in ["dm1", target, nonce] {
+      (Array(part.utf8) + [0]).withUnsafeBytes { hash.update($0) }
+    }
+    return Identifier(bytes: hash.finish().bytes)
+  }
+
+  /// Checks that the store may still queue something for its hub.
+  ///
+  /// - Throws: `hub_refused` if the hub refuses this store, `not_allowed` if the store was taken off its hub.
+  func checkHub() throws {
+    guard let hub = try store.hub.row() else { return }
+    if hub.leftAt != nil {
+      throw DMError(.notAllowed, "this store has left its hub and can only be read", remedy: .joinHub)
+    }
+    if let refusal = hub.refusal {
+      throw DMError(
+        .hubRefused, "the hub refuses this store (\(refusal)), so nothing can be sent", remedy: .showHubStatus)
+    }
+  }
+
+  /// Queues the beginning of a conversation that the hub does not have yet.
+  func beginOnHub(_ row: Conversations.Row) throws {
+    guard mustQueue, try store.hubConversations.row(row.key) == nil,
+      try !store.outbox.pending(in: row.key).contains(where: { [.begin, .group].contains($0.act) })
+    else { return }
+    try checkHub()
+    let others = try store.members.participantKeys(of: row.key).filter { $0 != me }.map(store.users.handle)
+    var arguments = HubArguments()
+    arguments.handles = row.isGroup || !others.isEmpty ? others : [handle]
+    let title = try store.conversations.title(of: row.key, as: me)
+    try queue(
+      row.isGroup ? .group : .begin, in: row.key, arguments,
+      payload: row.isGroup ? .group(HubPayload.Group(title: title)) : nil)
+  }
+
+  /// Asks the hub for a change of a conversation; it is shown when the hub has ordered it.
+  func queue(_ change: GroupChange, of row: Conversations.Row) throws {
+    try checkHub()
+    messenger.awaitsHub = true
+    var arguments = HubArguments()
+    switch change {
+    case .add(let handles, let withHistory):
+      (arguments.handles, arguments.hasHistory) = (handles, withHistory)
+      let seen = try asSeen(row)
+      try queue(
+        .add, in: row.key, arguments,
+        payload: .group(HubPayload.Group(title: seen.title, avatarURL: seen.avatarURL, expireAfter: row.expireAfter)))
+    case .remove(let handles):
+      arguments.handles = handles
+      try queue(.remove, in: row.key, arguments)
+    case .leave: try queue(.leave, in: row.key)
+    case .title(let title): try queue(.title, in: row.key, payload: .group(HubPayload.Group(title: title)))
+    case .avatar(let url): try queue(.avatar, in: row.key, payload: .group(HubPayload.Group(avatarURL: url)))
+    case .expire(let lifetime):
+      arguments.expireAfter = .some(lifetime)
+      try queue(.expire, in: row.key, arguments)
+    }
+  }
+
+  /// Marks messages as delivered to the user, and tells the hub if that changes a status.
+  ///
+  /// - Returns: the newly delivered messages; nil if there are none.
+  func markDelivered(_ seq: Int, in key: ConversationKey, at time: Timestamp) throws -> SeqRange? {
+    let new = try store.readState.markDelivered(seq, to: me, in: key, at: time)
+    if mustQueue, let new, try store.hubConversations.row(key) != nil {
+      var arguments = HubArguments()
+      arguments.seq = new.upperBound
+      try queue(.delivered, in: key, arguments)
+    }
+    return new
+  }
+
+  /// Tells the hub that the user has read messages.
+  func queueReceipt(_ range: SeqRange, in key: ConversationKey) throws {
+    guard mustQueue, try store.hubConversations.row(key) != nil else { return }
+    var arguments = HubArguments()
+    arguments.ranges = [range]
+    try queue(.read, in: key, arguments)
+  }
+
+  /// Tells the hub the profile of the user.
+  func queueProfile() throws {
+    guard mustQueue, let user = try store.users.user(handle) else { return }
+    try checkHub()
+    var arguments = HubArguments()
+    arguments.showsPresence = user.showsPresence
+    try queue(
+      .profile, arguments,
+      payload: .profile(HubPayload.Profile(displayName: user.displayName, bio: user.bio, avatarURL: user.avatarURL)))
+  }
+
+  /// Queues a message that is shown at once as one that waits.
+  func say(
+    _ message: Messages.NewMessage, in row: Conversations.Row, isLax: Bool
+  ) throws -> Waiting.Row {
+    try checkHub()
+    try beginOnHub(row)
+    let time = Messages.time(after: row.lastActivity, now: now)
+    let id = Identifier(at: time)
+    var arguments = HubArguments()
+    arguments.lifetime = message.lifetime
+    arguments.isLax = isLax
+    let payload = HubPayload.text(
+      HubPayload.Text(
+        text: message.text, replyTo: message.replyTo, nonce: message.nonce,
+        forwardedFrom: try message.forwardedFrom.map(store.users.handle)))
+    let place = try queue(
+      .say, in: row.key, about: id, nonce: try message.nonce.map { try hubNonce($0, in: row) } ?? id, arguments,
+      payload: payload)
+    try store.waiting.insert(message, id: id, in: row.key, at: place, time)
+    try bringBack(row)
+    try logWaiting(.waiting, place, in: row.key)
+    guard let waiting = try store.waiting.row(at: place) else {
+      throw DMError(.internal, "the message '\(id)' was not found again", subject: id.description)
+    }
+    return waiting
+  }
+
+  func logWaiting(_ change: Changes.Kind, _ place: OutboxKey, in conversation: ConversationKey) throws {
+    let number = Int(place.number)
+    try store.changes.append(change, conversation: conversation, user: me, seqs: number...number, at: now)
+  }
+
+  /// Changes the text of a message that waits.
+  ///
+  /// The hub may have a message that was tried; then the edit waits until the message has a number.
+  func edit(_ waiting: Waiting.Row, to text: String, mentioning users: [UserKey]) throws {
+    guard let operation = try store.outbox.row(at: waiting.place) else { return }
+    try store.waiting.edit(waiting.place, to: text, mentioning: users, at: now)
+    var payload = HubPayload.Text(text: text, replyTo: waiting.replyTo, nonce: waiting.nonce)
+    payload.forwardedFrom = try waiting.forwardedFrom.map(store.users.handle)
+    if mayHave(operation) {
+      try queue(.edit, in: waiting.conversation, about: waiting.id, payload: .text(payload))
+    } else {
+      try store.outbox.replace(HubPayload.text(payload).bytes, of: waiting.place)
+    }
+    try logWaiting(.waitingChanged, waiting.place, in: waiting.conversation)
+  }
+
+  /// Takes a message back that waits; if the hub may have it, it is hidden, and deleted as soon as it has a number.
+  func cancel(_ waiting: Waiting.Row) throws {
+    guard let operation = try store.outbox.row(at: waiting.place) else { return }
+    if mayHave(operation) {
+      try store.waiting.setHidden(true, waiting.place)
+      try queue(.delete, in: waiting.conversation, about: waiting.id)
+    } else {
+      for operation in try store.outbox.pending(about: waiting.id) { try store.outbox.cancel(operation.place) }
+      try store.waiting.delete(waiting.place)
+    }
+    try logWaiting(.waitingDeleted, waiting.place, in: waiting.conversation)
+  }
+
+  /// Whether the hub may have an operation: its push has begun, and it was not refused.
+  private func mayHave(_ operation: Outbox.Row) -> Bool { operation.attempts > 0 && operation.state != .refused }
+}

@@ -1,0 +1,67 @@
+internal import DMStore
+
+// The messages that wait for the hub, as the user sees them.
+
+extension Session {
+  /// A message that waits; nil if the reference names none of these.
+  func waitingMessage(_ reference: MessageReference) throws -> Waiting.Row? {
+    guard store.isLinked, case .id(let id) = reference, let row = try store.waiting.row(id), !row.isHidden else {
+      return nil
+    }
+    return row
+  }
+
+  /// The message that waits with a nonce, as the answer to one that is sent again.
+  func waitingMessage(_ nonce: String, in conversation: ConversationKey) throws -> Message? {
+    guard store.isLinked, let waiting = try store.waiting.row(nonce: nonce, in: conversation),
+      let row = try store.conversations.row(key: conversation)
+    else { return nil }
+    var message = try message(waiting, in: row)
+    message.isDuplicate = true
+    return message
+  }
+
+  /// A message that waited, as it is now: it may have its number, or have been deleted since.
+  func messageThatWaited(_ id: Identifier) throws -> Message? {
+    if let waiting = try store.waiting.row(id) {
+      return try waiting.isHidden
+        ? nil : store.conversations.row(key: waiting.conversation).map { try message(waiting, in: $0) }
+    }
+    guard let address = try store.messages.address(of: store.waiting.alias(id) ?? id) else { return nil }
+    return try store.messages.seen(at: address, as: viewer)
+  }
+
+  /// The id of the message that a new message answers, which may wait itself.
+  func replied(_ reference: MessageReference, in row: Conversations.Row) throws -> Identifier {
+    if let waiting = try waitingMessage(reference), waiting.conversation == row.key { return waiting.id }
+    return try visibleMessage(reference, in: row).message.id
+  }
+
+  /// The messages that wait and that a query selects, the oldest first; of some conversations, or of all for nil.
+  func waitingMessages(_ query: HistoryQuery, _ conversations: [ConversationKey]?) throws -> [Message] {
+    guard store.isLinked, query.ranges == nil, query.before == nil, !query.unreadOnly else { return [] }
+    var waiting = try store.waiting.shown(in: nil)
+    if let conversations { waiting.removeAll { !conversations.contains($0.conversation) } }
+    if case .time(let time)? = query.since { waiting.removeAll { $0.createdAt < time } }
+    return try waiting.suffix(query.limit ?? .max).compactMap { waiting in
+      try store.conversations.row(key: waiting.conversation).map { try message(waiting, in: $0) }
+    }
+  }
+
+  /// A message that waits, or that the hub refused, as its sender sees it.
+  func message(_ waiting: Waiting.Row, in row: Conversations.Row) throws -> Message {
+    let surroundings = viewer.surroundings
+    var message = Message(
+      waiting.id, conversationID: row.id, conversation: try surroundings.label(of: row.key), seq: nil,
+      sender: handle, text: waiting.text, createdAt: waiting.createdAt,
+      status: waiting.fault == nil ? .sending : .failed, nonce: waiting.nonce)
+    message.senderName = try surroundings.displayName(of: me)
+    message.isMine = true
+    message.replyTo = try waiting.replyTo.map { try surroundings.reply($0, as: viewer) }
+    message.forwardedFrom = try waiting.forwardedFrom.map(store.users.handle)
+    message.mentions = waiting.mentions
+    message.editedAt = waiting.editedAt
+    message.failure = waiting.fault
+    return message
+  }
+}

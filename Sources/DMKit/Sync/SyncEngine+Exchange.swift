@@ -1,0 +1,212 @@
+internal import DMStore
+
+extension SyncEngine {
+  /// Pushes a batch of operations, and pulls what has moved.
+  func exchange() throws {
+    let operations = try store.read(pushable)
+    let pulls = try store.read { try pulling(operations) }
+    if !operations.isEmpty {
+      // Before the push: from then on the hub may have them.
+      try store.write { try store.outbox.begin(operations.map(\.row.place), at: .now) }
+    }
+    toPull.removeAll { id in pulls.contains { $0.conversation == id } }
+    var pulled: [Identifier: Int] = [:]
+    do {
+      let answers = try link.exchange(operations.map(\.operation), pulling: pulls, limit: pageSize) { batch in
+        try apply(batch, &pulled)
+      }
+      try store.write { try settle(operations, answers) }
+      batchSize = min(2 * batchSize, Self.maximumBatch)
+    } catch let fault as HubFault {
+      try recover(from: fault, operations)
+      pulls.map(\.conversation).forEach(enqueue)
+    }
+    // A page that was full is followed by another.
+    for (id, count) in pulled where count >= pageSize { enqueue(id) }
+    try keepHorizon()
+  }
+
+  /// After a push that the hub could not carry out: fewer at once, until the one that it cannot is alone.
+  private func recover(from fault: HubFault, _ operations: [Pushed]) throws {
+    switch fault {
+    case .poison where operations.count > 1, .timedOut where operations.count > 1:
+      batchSize = max(1, operations.count / 2)
+      try store.write { try store.outbox.requeue(acknowledged: false) }
+    case .poison where operations.count == 1:
+      try store.write {
+        for pushed in operations { try refuse(pushed.row, "refused_by_hub") }
+      }
+    default: throw fault
+    }
+  }
+
+  // MARK: Choosing
+
+  /// An operation as it is pushed, with its row.
+  struct Pushed {
+    let row: Outbox.Row
+    let operation: HubOperation
+  }
+
+  /// The operations that can be pushed now, in the order in which they were queued.
+  func pushable() throws -> [Pushed] {
+    var pushable: [Pushed] = []
+    var bytes = 0
+    var held: Set<ConversationKey> = []
+    for row in try store.outbox.open() where row.state == .queued {
+      if pushable.count >= batchSize || bytes > Self.batchBytes { break }
+      if let conversation = row.conversation, held.contains(conversation) { continue }
+      guard row.notBefore.map({ $0 <= .now }) ?? true, let operation = try operation(row) else {
+        // Acts on messages wait for these alone; what else cannot go holds back what comes after it.
+        if ![.edit, .delete, .react].contains(row.act), let conversation = row.conversation {
+          held.insert(conversation)
+        }
+        continue
+      }
+      pushable.append(Pushed(row: row, operation: operation))
+      bytes += row.payload?.count ?? 0
+      // The hub may know a new conversation by another id.
+      if [.begin, .group].contains(row.act), let conversation = row.conversation { held.insert(conversation) }
+    }
+    return pushable
+  }
+
+  /// An operation as the hub is told it; nil if it cannot be told yet.
+  private func operation(_ row: Outbox.Row) throws -> HubOperation? {
+    var operation = HubOperation(
+      row.act, nonce: row.nonce, id: row.target, arguments: try HubArguments(json: row.arguments), payload: row.payload)
+    if let conversation = row.conversation {
+      guard try [.begin, .group].contains(row.act) || store.hubConversations.row(conversation) != nil else {
+        return nil
+      }
+      operation.conversation = try store.conversations.id(conversation)
+    }
+    if [.edit, .delete, .react].contains(row.act) {
+      guard let target = row.target, let address = try store.messages.address(of: store.waiting.alias(target) ?? target)
+      else { return nil }
+      operation.seq = address.seq
+      operation.id = try store.messages.identifier(of: address)
+    }
+    return operation
+  }
+
+  /// The conversations to be pulled with a push: those that have moved, and those of its operations.
+  private func pulling(_ operations: [Pushed]) throws -> [HubPull] {
+    var ids = Array(toPull.prefix(Self.pullSize))
+    for id in operations.compactMap(\.operation.conversation) where !ids.contains(id) { ids.append(id) }
+    return try ids.map { id in
+      guard let row = try store.conversations.row(id), let state = try store.hubConversations.row(row.key) else {
+        return HubPull(conversation: id, rev: 0, mark: nil)
+      }
+      return HubPull(conversation: id, rev: state.rev, mark: state.mark)
+    }
+  }
+
+  // MARK: What comes
+
+  private func apply(_ batch: HubBatch, _ pulled: inout [Identifier: Int]) throws {
+    switch batch {
+    case .entries(let entries):
+      guard let id = entries.first?.conversation else { return }
+      pulled[id, default: 0] += entries.count
+      do {
+        try write { replica in
+          try replica.apply(entries, to: id, self.named[id], members: self.members[id] ?? [])
+        }
+      } catch let fault as Replica.LogFault {
+        try quarantine(fault.conversation)
+      }
+    case .fork(let id): try write { try $0.fork(id) }
+    }
+  }
+
+  private func write(_ body: (Replica) throws -> Void) throws {
+    let hub = try hub()
+    try store.write(isBulk: true) { try body(Replica(messenger, store, hub)) }
+  }
+
+  /// Pulls a conversation no more whose log cannot be understood; the others go on.
+  private func quarantine(_ id: Identifier) throws {
+    try store.write {
+      guard let row = try store.conversations.row(id), var state = try store.hubConversations.row(row.key) else {
+        return
+      }
+      state.fault = "hub_damaged"
+      try store.hubConversations.write(state)
+    }
+  }
+
+  // MARK: What became of what was pushed
+
+  private func settle(_ operations: [Pushed], _ answers: [HubAnswer]) throws {
+    for (pushed, answer) in zip(operations, answers) {
+      if let fault = answer.fault {
+        try settle(pushed.row, refusedFor: fault, answer)
+      } else {
+        try settle(pushed.row, answer)
+      }
+    }
+  }
+
+  private func settle(_ row: Outbox.Row, _ answer: HubAnswer) throws {
+    if let conversation = row.conversation, let id = answer.conversation,
+      let known = try store.conversations.row(key: conversation), known.id != id
+    {
+      _ = try Replica(messenger, store, hub()).adopt(known, as: id)
+      enqueue(id)
+    }
+    guard let rev = answer.rev else { return try store.outbox.finish(row.place, rev: nil) }
+    try store.outbox.acknowledge(row.place, rev: rev)
+    let isPulled = try row.conversation.flatMap(store.hubConversations.row).map { $0.rev >= rev } ?? false
+    guard isPulled else { return answer.conversation.map(enqueue) ?? () }
+    // Another machine had sent it, and its entry came before this store told the hub.
+    if row.act == .say, let id = answer.id { try orderedElsewhere(row, as: id) }
+    try store.outbox.finish(row.place, rev: rev)
+  }
+
+  /// Replaces a message that waited by the same message, which another machine of the person had sent.
+  private func orderedElsewhere(_ row: Outbox.Row, as id: Identifier) throws {
+    guard let waiting = try store.waiting.row(at: row.place), let address = try store.messages.address(of: id) else {
+      return
+    }
+    try Replica(messenger, store, hub()).order(waiting, as: id, at: address, hasPayload: true)
+  }
+
+  private func settle(_ row: Outbox.Row, refusedFor fault: String, _ answer: HubAnswer) throws {
+    if fault == "over_quota" {
+      return try store.outbox.postpone(
+        row.place, until: answer.retryAt ?? Timestamp(microseconds: Timestamp.now.microseconds + 60_000_000))
+    }
+    let mayComeBack = ["unknown_conversation", "not_allowed", "unknown_message", "unknown_user"].contains(fault)
+    if row.isRepeated, mayComeBack { return try store.outbox.postpone(row.place, until: .forever) }
+    try refuse(row, fault)
+  }
+
+  /// Ends an operation that the hub refuses, and takes back what was shown of it.
+  func refuse(_ row: Outbox.Row, _ fault: String) throws {
+    try store.outbox.refuse(row.place, fault)
+    let session = Session(messenger, store, try hub().user)
+    switch row.act {
+    case .say:
+      if let target = row.target {
+        for dependent in try store.outbox.pending(about: target) where dependent.place != row.place {
+          try store.outbox.refuse(dependent.place, "unknown_message")
+        }
+      }
+      if let conversation = row.conversation { try session.logWaiting(.waitingChanged, row.place, in: conversation) }
+    case .edit, .delete, .react:
+      if let id = row.target, let address = try store.messages.address(of: id),
+        let message = try store.messages.row(at: address)
+      {
+        try session.showWaitingActs(on: message, id)
+      }
+    case .begin, .group:
+      guard let conversation = row.conversation else { return }
+      for dependent in try store.outbox.pending(in: conversation) where dependent.place != row.place {
+        try store.outbox.refuse(dependent.place, fault)
+        try session.logWaiting(.waitingChanged, dependent.place, in: conversation)
+      }
+    default: break
+    }
+  }
+}

@@ -1,0 +1,178 @@
+internal import DMStore
+
+/// Carries between a linked store and its hub: what waits here goes, and what is new comes.
+///
+/// Blocking, and on one thread. A link that fails is closed; the caller connects again later.
+package final class SyncEngine {
+  let messenger: Messenger
+  let store: Store
+  let link: any HubLink
+  private(set) var hello: HubHello?
+  /// What the hub has said of conversations that are not pulled yet.
+  var named: [Identifier: HubComparison.Conversation] = [:]
+  /// The last comparison, until all that it named is here.
+  private var compared: (HubHello, horizon: String)?
+  /// The conversations to be pulled, in this order.
+  var toPull: [Identifier] = []
+  /// The members of conversations of which the beginning is not seen.
+  var members: [Identifier: [HubMember]] = [:]
+  /// The most operations in a push; fewer after a push that the hub could not carry out.
+  var batchSize = SyncEngine.maximumBatch
+
+  /// The most entries of a conversation in a pull.
+  package var pageSize = 1000
+
+  static let maximumBatch = 100
+  /// The most bytes of payloads in a push.
+  static let batchBytes = 256 * 1024
+  /// The most conversations in a pull.
+  static let pullSize = 50
+
+  /// - Throws: `no_hub` for a store that is not linked.
+  package init(_ messenger: Messenger, _ link: any HubLink) throws {
+    guard let store = try messenger.existingStore(), store.isLinked else {
+      throw DMError(.noHub, "the store '\(messenger.location.directory)' is not linked to a hub", remedy: .joinHub)
+    }
+    self.messenger = messenger
+    self.store = store
+    self.link = link
+  }
+
+  /// Connects, and learns who is there and what has moved.
+  ///
+  /// - Throws: `HubFault`, an error of the store, or `hub_mismatch` for another hub or another person.
+  package func connect() throws {
+    close()
+    let hello = try link.open()
+    let hub = try hub()
+    let mine = try store.read { try store.users.handle(hub.user).description }
+    guard hello.hub == hub.id, hello.handle == mine else {
+      throw HubFault.mismatch("the hub is another one, or knows this store's person by another name")
+    }
+    let isSame = hub.epoch == hello.epoch && hub.startedAt == hello.startedAt
+    try store.write {
+      try store.outbox.requeue(acknowledged: !isSame)
+      try store.hub.set(clockOffset: hello.now.microseconds - Timestamp.now.microseconds)
+      if hub.machine != hello.machine { try store.hub.set(machine: hello.machine) }
+      if hub.refusal != nil { try store.hub.set(refusal: nil) }
+      // Another state of the hub may have other persons, or the same with other numbers.
+      if !isSame { try store.hub.set(peopleRev: 0) }
+    }
+    self.hello = hello
+    try compare(since: isSame ? hub.horizon : nil)
+  }
+
+  package func close() {
+    link.close()
+    hello = nil
+    named = [:]
+    toPull = []
+    compared = nil
+  }
+
+  func hub() throws -> Hub.Row {
+    guard let hub = try store.hub.row() else {
+      throw DMError(.noHub, "the store '\(messenger.location.directory)' is not linked to a hub", remedy: .joinHub)
+    }
+    return hub
+  }
+
+  // MARK: Comparing
+
+  /// Asks what has moved since the last comparison.
+  package func compare() throws { try compare(since: try hub().horizon) }
+
+  private func compare(since horizon: String?) throws {
+    guard let hello else { throw HubFault.lost("the link is closed") }
+    let comparison = try link.compare(since: horizon)
+    try readPeople(upTo: comparison.peopleRev)
+    try store.read {
+      for conversation in comparison.conversations {
+        named[conversation.id] = conversation
+        if try mustPull(conversation) { enqueue(conversation.id) }
+      }
+    }
+    compared = (hello, comparison.horizon)
+    try store.write {
+      for conversation in comparison.conversations {
+        if let row = try store.conversations.row(conversation.id) { try store.outbox.wake(in: row.key) }
+      }
+    }
+    try readMembers()
+    try keepHorizon()
+  }
+
+  /// Records what the store was compared with, once all that had moved is here: a program that ends earlier asks again.
+  func keepHorizon() throws {
+    guard toPull.isEmpty, let (hello, horizon) = compared else { return }
+    compared = nil
+    try store.write { try store.hub.setState(epoch: hello.epoch, startedAt: hello.startedAt, horizon: horizon) }
+  }
+
+  private func mustPull(_ conversation: HubComparison.Conversation) throws -> Bool {
+    guard let row = try store.conversations.row(conversation.id), let state = try store.hubConversations.row(row.key)
+    else { return true }
+    return state.fault == nil && (state.rev != conversation.rev || state.mark != conversation.mark)
+  }
+
+  func enqueue(_ conversation: Identifier) { if !toPull.contains(conversation) { toPull.append(conversation) } }
+
+  /// Reads who the persons are before entries name them.
+  private func readPeople(upTo rev: Int64) throws {
+    while true {
+      let before = try hub().peopleRev
+      guard rev > before else { return }
+      let people = try link.people(after: before)
+      guard let last = people.last, last.rev > before else { return }
+      try store.write {
+        try people.forEach(record); try store.hub.set(peopleRev: last.rev)
+      }
+    }
+  }
+
+  private func record(_ person: HubPerson) throws {
+    // The hub checks handles by the same rules; one that does not fit is left out.
+    guard case .success(let handle) = Result(catching: { try Handle(person.handle) }) else { return }
+    let user = try store.users.key(handle) ?? store.users.insert(handle, at: person.createdAt)
+    try store.hub.set(person.id, of: user)
+    if user == (try hub().user), try store.outbox.pending().contains(where: { $0.act == .profile }) { return }
+    let profile = HubPayload.profile(person.profile)
+    try store.users.update(
+      user,
+      ProfileChange(
+        displayName: profile.displayName ?? "", bio: profile.bio ?? "", avatarURL: profile.avatarURL ?? "",
+        showsPresence: person.showsPresence), at: .now)
+  }
+
+  /// Reads the members of conversations that are new here, before they are pulled.
+  ///
+  /// While the store is filled for the first time, only of those of which the beginning is not seen.
+  private func readMembers() throws {
+    let isFilling = try hub().horizon == nil
+    for id in toPull where members[id] == nil {
+      guard let sees = named[id]?.sees, sees.isOpen, !isFilling || sees.first != 1 else { continue }
+      if try store.read({ try store.conversations.row(id) }) == nil { members[id] = try link.members(of: id) }
+    }
+  }
+
+  // MARK: The loop
+
+  /// Whether there is something to push or to pull now.
+  package func hasWork() throws -> Bool { try !toPull.isEmpty || !store.read { try pushable().isEmpty } }
+
+  /// Pushes and pulls until nothing is left that can be done now.
+  package func drain() throws { while try hasWork() { try exchange() } }
+
+  /// Waits until something comes, or for a time, and learns what has moved.
+  package func wait(for duration: Duration) throws {
+    let hint = try link.wait(for: duration)
+    let isKnown = try store.read {
+      try hint.conversations.allSatisfy { try store.conversations.row($0) != nil }
+    }
+    if isKnown, !hint.conversations.isEmpty {
+      hint.conversations.sorted().forEach(enqueue)
+    } else if !hint.isRung || !hint.conversations.isEmpty {
+      try compare()
+    }
+  }
+}

@@ -1,0 +1,199 @@
+internal import DMModel
+internal import DMStore
+internal import DMSystem
+
+/// Carries between a linked store and its hub, again and again.
+///
+/// One process at a time does that for a store: `lead`.
+package final class SyncLoop {
+  private let messenger: Messenger
+  private let engine: SyncEngine
+  private let location: StoreLocation
+  private var running = RunningState()
+  private var lock: FileLock?
+  /// Called when `Messenger.hubStatus` has changed.
+  private let report: () throws -> Void
+
+  /// Microseconds.
+  private static let comparePause: Int64 = 30_000_000
+  private static let longestPause: Int64 = 60_000_000
+  private static let refusedPause: Int64 = 15 * 60_000_000
+  private static let followerPause: Int64 = 45_000_000
+  private static let lingering: Int64 = 60_000_000
+  private static let patience: Int64 = 10 * 60_000_000
+
+  /// - Throws: `no_hub` for a store that is not linked.
+  package init(_ messenger: Messenger, _ link: any HubLink, report: @escaping () throws -> Void = {}) throws {
+    self.messenger = messenger
+    location = messenger.location
+    engine = try SyncEngine(messenger, PlayedLink(link, messenger))
+    self.report = report
+    _ = createFolder(location.live)
+  }
+
+  /// Takes the lock of the process that carries, as long as this exists.
+  ///
+  /// - Returns: false if another process has it.
+  /// - Throws: `io_error`.
+  package func lead() throws -> Bool {
+    if let handedOn = FileLock(handedOn: 3, of: location.syncLock) {
+      lock = consume handedOn
+      return true
+    }
+    do throws(DMError) {
+      lock = try FileLock(path: location.syncLock, milliseconds: 0, busy: DMError(.busy, "another process has it"))
+      return true
+    } catch {
+      if error.code == .busy { return false }
+      throw error
+    }
+  }
+
+  // MARK: Once
+
+  /// Pushes all that is queued, and pulls all that is new.
+  ///
+  /// - Throws: the error of a `HubFault`, or one of the store.
+  package func once() throws {
+    var left = 3
+    while true {
+      do {
+        return try carry()
+      } catch let fault as HubFault {
+        engine.close()
+        left -= 1
+        if case .again = fault, left > 0 { continue }
+        try note(fault)
+        throw fault.error
+      }
+    }
+  }
+
+  private func carry() throws {
+    try show(.connecting)
+    try engine.connect()
+    if try engine.hasWork() { try show(.filling) }
+    try engine.drain()
+    running.attempts = 0
+    running.fault = nil
+    running.nextAttemptAt = nil
+    running.lastSyncAt = .now
+    try show(engine.hello?.pollSeconds == nil ? .live : .polling)
+  }
+
+  /// Asks the process that carries to compare the store with the hub now, and waits until it has.
+  ///
+  /// - Throws: `hub_unreachable` after 30 seconds.
+  package static func ask(_ location: StoreLocation) throws {
+    let start = Timestamp.now
+    SignalFile.touch(location.liveAsked)
+    SignalFile.touch(location.bell)
+    let end = monotonicMicroseconds() + 30_000_000
+    let watch = Watch(location.live)
+    while monotonicMicroseconds() < end {
+      if let last = RunningState(file: location.liveHub)?.lastSyncAt, last > start { return }
+      var awaited = [Awaited(watch.descriptor, for: .reading)]
+      if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 1_000_000)) { watch.drain() }
+    }
+    throw DMError(
+      .hubUnreachable, "the process that carries between the store and its hub has not reached the hub",
+      remedy: .showHubStatus)
+  }
+
+  // MARK: Going on
+
+  /// Goes on until an error that does not go away.
+  ///
+  /// - Parameter lingers: whether it ends by itself when there is nothing to do: nothing is queued, and nobody follows
+  ///   the store.
+  /// - Throws: `hub_mismatch`, `hub_damaged`, or an error of the store that stays.
+  package func follow(lingers: Bool) throws {
+    let start = monotonicMicroseconds()
+    var lastSuccess = start
+    while true {
+      do {
+        try carry()
+        lastSuccess = monotonicMicroseconds()
+        try stay(lingers)
+        return
+      } catch let fault as HubFault {
+        engine.close()
+        switch fault {
+        case .mismatch, .damaged:
+          try note(fault)
+          throw fault.error
+        case .refused: try note(fault)
+        default: try note(fault)
+        }
+      }
+      if lingers, monotonicMicroseconds() - lastSuccess > Self.patience { return }
+      if lingers, try isGone || engine.hub().refusal != nil { return }
+      pause()
+    }
+  }
+
+  /// Carries whatever comes, as long as the connection lasts; returns when there is nothing to linger for.
+  private func stay(_ lingers: Bool) throws {
+    var lastWork = monotonicMicroseconds()
+    var compared = Timestamp.now
+    while true {
+      try engine.wait(for: .microseconds(Self.comparePause))
+      if let asked = FileStatus(location.liveAsked)?.modified, asked > compared {
+        compared = .now
+        try engine.compare()
+      }
+      if try engine.hasWork() {
+        lastWork = monotonicMicroseconds()
+        try engine.drain()
+      }
+      running.lastSyncAt = .now
+      try show(running.state)
+      if lingers, isGone { return }
+      guard lingers, monotonicMicroseconds() - lastWork > Self.lingering, !isFollowed else { continue }
+      return
+    }
+  }
+
+  /// Whether the store was removed.
+  private var isGone: Bool { !fileExists(location.database) }
+
+  /// Whether a program has followed the store lately.
+  private var isFollowed: Bool {
+    guard let last = FileStatus(location.liveFollowed)?.modified else { return false }
+    return Timestamp.now.microseconds - last.microseconds < Self.followerPause
+  }
+
+  /// Waits before the next attempt: longer each time, and not all machines at the same moment.
+  private func pause() {
+    let longest = min(Self.longestPause, 1_000_000 << Int64(min(running.attempts, 10)))
+    let wait = running.state == .refused ? Self.refusedPause : Int64.random(in: 0...longest)
+    running.nextAttemptAt = Timestamp(microseconds: Timestamp.now.microseconds + wait)
+    let end = monotonicMicroseconds() + wait
+    let (credentials, asked) = (FileStatus(location.hub)?.modified, FileStatus(location.liveAsked)?.modified)
+    let watch = Watch(location.live)
+    while monotonicMicroseconds() < end {
+      var awaited = [Awaited(watch.descriptor, for: .reading)]
+      if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 5_000_000)) { watch.drain() }
+      // Asked for by a person, or joined again with another password.
+      let isAsked = FileStatus(location.liveAsked)?.modified != asked
+      if isAsked || FileStatus(location.hub)?.modified != credentials { return }
+    }
+  }
+
+  // MARK: What others see of it
+
+  private func note(_ fault: HubFault) throws {
+    running.attempts += 1
+    running.fault = fault.text
+    guard case .refused = fault else { return try show(.waiting) }
+    let store = engine.store
+    try store.write { try store.hub.set(refusal: fault.text) }
+    try show(.refused)
+  }
+
+  private func show(_ state: HubStatus.State) throws {
+    running.state = state
+    try running.write(to: location.liveHub)
+    try report()
+  }
+}

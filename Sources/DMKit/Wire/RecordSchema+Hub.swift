@@ -1,0 +1,50 @@
+internal import DMModel
+internal import DMStore
+
+extension RecordSchema {
+  /// What dm-sync and dm-hub print.
+  package static let hubRecords = [hub, outbox, invitation, login, hubServer]
+
+  static let hub = RecordSchema(
+    "hub",
+    [
+      Field("state", .words(HubStatus.State.allCases.map(\.rawValue))),
+      Field("color", .words(HubStatus.Color.allCases.map(\.rawValue))), Field("user", .handle),
+      Field("network", .words(HubStatus.Network.allCases.map(\.rawValue))), Field("is_running", .boolean),
+      Field("queued_count", .integer), Field("failed_count", .integer),
+      Field("oldest_queued_at", .time, optional: true), Field("attempts", .integer),
+      Field("last_sync_at", .time, optional: true), Field("next_attempt_at", .time, optional: true),
+      Field("clock_offset", .integer, optional: true), Field("fault", .string, optional: true),
+    ])
+
+  static let outbox = RecordSchema(
+    "outbox",
+    [
+      Field("id", .integer), Field("act", .words(Outbox.Act.allCases.map(\.word))),
+      Field("state", .words(OutboxItem.State.allCases.map(\.rawValue))),
+      Field("conversation_id", .uuid, optional: true), Field("conversation", .string, optional: true),
+      Field("message_id", .uuid, optional: true), Field("text", .string, optional: true), Field("created_at", .time),
+      Field("attempts", .integer), Field("next_attempt_at", .time, optional: true),
+      Field("failure", .string, optional: true),
+    ])
+
+  static let invitation = RecordSchema(
+    "invitation", [Field("handle", .handle), Field("login", .string), Field("token", .string)])
+
+  static let login = RecordSchema(
+    "login",
+    [
+      Field("handle", .handle), Field("login", .string, optional: true), Field("label", .string, optional: true),
+      Field("invited_until", .time, optional: true), Field("joined_at", .time, optional: true),
+      Field("seen_at", .time, optional: true), Field("is_disabled", .boolean),
+    ])
+
+  static let hubServer = RecordSchema(
+    "hub_server",
+    [
+      Field("version", .integer), Field("server_version", .integer), Field("person_count", .integer),
+      Field("login_count", .integer), Field("connection_count", .integer), Field("conversation_count", .integer),
+      Field("entry_count", .integer), Field("size_bytes", .integer),
+      Field("oldest_write_seconds", .integer, optional: true), Field("prepared_transaction_count", .integer),
+    ])
+}

@@ -1,0 +1,23 @@
+@testable import DMKit
+
+extension RecordsTests {
+  /// What dm-sync(1) and dm-hub(8) print: full or not.
+  static func hubRecords(isFull: Bool) -> [any Record] {
+    let (last, text) = (isFull ? time : nil, isFull ? "text" : nil)
+    return [
+      HubStatus(
+        state: .live, user: bob, network: .normal, isRunning: true, queuedCount: 1, failedCount: 0,
+        oldestQueuedAt: last, attempts: 0, lastSyncAt: last, nextAttemptAt: last,
+        clockOffset: isFull ? 6_000_000 : 5_000_000, fault: text),
+      OutboxItem(
+        id: 1, act: "say", state: .failed, conversationID: isFull ? id : nil, conversation: text,
+        messageID: isFull ? id : nil, text: text, createdAt: time, attempts: 1, notBefore: last, failure: text),
+      HubInvitation(handle: bob, login: "u_1", token: "dm1:"),
+      HubLogin(
+        handle: "bob", login: text, label: text, invitedUntil: last, joinedAt: last, seenAt: last, isDisabled: false),
+      HubServer(
+        version: 1, persons: 1, logins: 1, connections: 1, conversations: 1, entries: 1, bytes: 1,
+        oldestWriteSeconds: isFull ? 1 : nil, preparedTransactions: 0, serverVersion: 150_000),
+    ]
+  }
+}
