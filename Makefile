@@ -37,9 +37,9 @@ build: setup
 	for p in $(PROGRAMS); do strip -s -o bin/$$p "$$($(RELEASE) --show-bin-path)/$$p" || exit; done
 
 install: build
-	install -d $(DESTDIR)$(PREFIX)/bin $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7)
+	install -d $(DESTDIR)$(PREFIX)/bin $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7 8)
 	install -m 755 $(addprefix bin/,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
-	for s in 1 5 7; do install -m 644 man/*.$$s $(DESTDIR)$(PREFIX)/share/man/man$$s || exit; done
+	for s in 1 5 7 8; do install -m 644 man/*.$$s $(DESTDIR)$(PREFIX)/share/man/man$$s || exit; done
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/bash-completion/completions completions/bash/*
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/zsh/site-functions completions/zsh/*
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d completions/fish/*
@@ -69,9 +69,17 @@ docs: setup
 	swift build --target DMKit
 	sh .ci/docs "$$(swift build --show-bin-path)" .build/docs
 
+# The tests and the demonstration run servers of PostgreSQL of their own. The package would start one, unless its configuration says not to.
+demo test torture: POSTGRES := yes
+CLUSTER := /etc/postgresql-common/createcluster.conf
+
 # Installs missing packages with apt; needs no rights if none is missing.
 setup:
 	@missing="$$(for t in $(TOOLS); do command -v $${t%:*} >/dev/null || echo $${t#*:}; done)"; \
 	test -e /usr/include/sqlite3.h || missing="$$missing libsqlite3-dev"; \
+	test -e /usr/include/postgresql/libpq-fe.h || missing="$$missing libpq-dev"; \
+	test -z "$(POSTGRES)" || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { missing="$$missing postgresql"; \
+	  test -e $(CLUSTER) || { $(SUDO) mkdir -p $(dir $(CLUSTER)) && \
+	    echo 'create_main_cluster = false' | $(SUDO) tee $(CLUSTER) >/dev/null; }; }; \
 	test -z "$$missing" || { $(SUDO) apt-get update -qq && \
 	  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing; }

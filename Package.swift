@@ -1,6 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// Only these use the network, and so libpq, which a start takes four milliseconds to link.
+let hubPrograms = ["dm-hub", "dm-sync"]
 /// Adding a program is adding its name here and a folder of that name under `Sources`.
 let programs = [
   "dm-attach", "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-read", "dm-search", "dm-send",
@@ -21,10 +23,11 @@ let package = Package(
   name: "dm",
   products: [
     .library(name: "DMKit", targets: ["DMKit"])
-  ] + programs.map { .executable(name: $0, targets: [$0]) },
+  ] + (programs + hubPrograms).map { .executable(name: $0, targets: [$0]) },
   targets: [
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CSystem"),
     /// The values that programs and stores speak of. Depends on none of the others.
     .target(name: "DMModel"),
@@ -44,6 +47,10 @@ let package = Package(
     .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore"]),
     /// Options, streams, text and exit statuses: what all programs share.
     .target(name: "DMCLI", dependencies: ["DMKit", "DMSystem", "DMWire", "DMUpkeep"]),
+    /// A hub: the SQL of PostgreSQL, the connection to it, and who may join. The only target that imports CPQ.
+    .target(
+      name: "DMHub", dependencies: ["DMKit", "DMModel", "DMStore", "DMSystem", "DMWire", "CPQ"],
+      resources: [.embedInCode("Schema")]),
     /// What tests of several targets share. `StoreSupport` is for the tests that need a store.
     .testTarget(name: "TestSupport", dependencies: ["DMModel", "DMSystem", "DMWire"]),
     .testTarget(
@@ -56,11 +63,17 @@ let package = Package(
     .testTarget(name: "DMStoreTests", dependencies: ["DMModel", "DMStore", "StoreSupport", "TestSupport"]),
     .testTarget(name: "DMKitTests", dependencies: ["DMKit", "DMUpkeep", "StoreSupport", "TestSupport"]),
     .testTarget(name: "DMUpkeepTests", dependencies: ["DMKit", "DMUpkeep", "StoreSupport", "TestSupport"]),
+    .testTarget(
+      name: "HubTests",
+      dependencies: [
+        "DMHub", "DMKit", "DMModel", "DMStore", "DMSystem", "DMUpkeep", "DMWire", "StoreSupport", "TestSupport",
+      ] + (programs + hubPrograms).map { .byName(name: $0) }),
     .testTarget(name: "DMCLITests", dependencies: ["DMCLI", "DMKit", "DMModel", "TestSupport"]),
     .testTarget(
       name: "ToolTests",
-      dependencies: ["DMKit", "DMCLI", "TestSupport"] + programs.map { .byName(name: $0) }),
+      dependencies: ["DMKit", "DMCLI", "TestSupport"] + (programs + hubPrograms).map { .byName(name: $0) }),
   ] + programs.map { .executableTarget(name: $0, dependencies: ["DMCLI", "DMKit", "DMSystem", "DMUpkeep"]) }
+    + hubPrograms.map { .executableTarget(name: $0, dependencies: ["DMCLI", "DMHub", "DMKit", "DMSystem"]) }
 )
 
 for target in package.targets where target.type != .system {

@@ -84,15 +84,20 @@ package struct Arguments: Sendable {
 
   private mutating func takeAction() throws {
     let names = command.subcommands.map(\.name).joined(separator: ", ")
+    if operands.isEmpty, command.main != nil { return try refuseStrays(nil, []) }
     guard let name = operands.first else { throw usage("a command is missing; give one of \(names)") }
     guard let action = command.subcommands.first(where: { $0.name == name }) else {
       throw usage("unknown action '\(name)'; say one of \(names)")
     }
     operands.removeFirst()
     self.action = action
-    let allowed = (command.options + action.options).map(\.declaration.name) + command.common.map(\.name)
+    try refuseStrays(name, action.options)
+  }
+
+  private func refuseStrays(_ action: String?, _ options: [any Declared]) throws {
+    let allowed = (command.options + options).map(\.declaration.name) + command.common.map(\.name)
     if let stray = given.map(\.name).filter({ !allowed.contains($0) }).min() {
-      throw usage("'--\(stray)' does not go with '\(command.name) \(name)'")
+      throw usage("'--\(stray)' does not go with '\(command.name)\(action.map { " \($0)" } ?? "")'")
     }
   }
 

@@ -28,6 +28,8 @@ package struct Command: Sendable {
   /// Which options do not go together; checked before the program runs.
   package let rules: [Rule]
   package let subcommands: [Subcommand]
+  /// What a program with subcommands does without one; nil if it needs one.
+  let main: (@Sendable (Invocation) throws -> Void)?
   package let examples: [(call: String, meaning: String)]
   /// The names of the records that it reads and writes.
   package let reads: String?
@@ -35,7 +37,8 @@ package struct Command: Sendable {
 
   package init(
     _ name: String, _ summary: String, synopsis: [String], options: [any Declared] = [], rules: [Rule] = [],
-    subcommands: [Subcommand] = [], examples: [(call: String, meaning: String)], reads: String? = nil, writes: [String]
+    subcommands: [Subcommand] = [], main: (@Sendable (Invocation) throws -> Void)? = nil,
+    examples: [(call: String, meaning: String)], reads: String? = nil, writes: [String]
   ) {
     self.name = name
     self.summary = summary
@@ -43,6 +46,7 @@ package struct Command: Sendable {
     self.options = options
     self.rules = rules
     self.subcommands = subcommands
+    self.main = main
     self.examples = examples
     self.reads = reads
     self.writes = writes

@@ -21,6 +21,9 @@ package enum Common {
 /// An option of `dm-send`, declared here because it decides how the words of the command line are read.
 package let lossy = Flag("lossy", "put U+FFFD in the place of bytes that are not UTF-8, and of NUL")
 
+/// An option of the programs that tell the hub something.
+package let wait = Flag("wait", "in a store of a hub: wait until the hub has it, for 30 seconds at most")
+
 /// The time that a write waits for the store.
 ///
 /// - Throws: `usage`.

@@ -22,19 +22,22 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
       switch code {
       case .usage: .usage
       case .malformedLine, .invalidUTF8, .lineTooLong, .unfinishedLine, .missingField, .badField, .badReference,
-        .badHandle, .badTime, .badCursor, .emptyText, .textTooLong, .badAttachment, .outOfOrder:
+        .badHandle, .badTime, .badCursor, .emptyText, .textTooLong, .badAttachment, .outOfOrder, .refusedByHub:
         .badData
       case .unknownConversation, .ambiguousTitle, .unknownMessage, .unknownAttachment, .unknownConsumer, .unknownFile,
-        .noDraft, .noStore:
+        .noDraft, .noStore, .noHub:
         .notFound
       case .unknownUser: .unknownUser
       case .internal: .bug
-      case .handleTaken, .nameTaken, .nonceConflict, .cannotCreate: .cannotCreate
+      case .handleTaken, .nameTaken, .nonceConflict, .cannotCreate, .overQuota: .cannotCreate
       case .inputOutput, .readOnlyStore: .inputOutput
       case .busy: .busy
       case .gap: .gap
-      case .notAllowed: .notAllowed
-      case .storeTooNew, .storeForeign, .storeDamaged, .storeReplaced, .networkFileSystem: .badStore
+      case .notAllowed, .hubRefused: .notAllowed
+      case .hubUnreachable: .hubUnreachable
+      case .storeTooNew, .storeForeign, .storeDamaged, .storeReplaced, .networkFileSystem, .hubMismatch,
+        .hubDamaged:
+        .badStore
       }
   }
 }

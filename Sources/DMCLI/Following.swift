@@ -13,6 +13,7 @@ extension Invocation {
     if !query.follows, query.consumer == nil, try !messenger().hasStore() { return }
     let follower = try Follower(messenger(), query)
     follower.endsWith = Stream.output.rawValue
+    follower.keepCarrier = { [self] in startCarrier() }
     var hasWarned = false
     var limit: Duration?
     while let events = try follower.next(within: limit) {

@@ -8,7 +8,11 @@ package final class Invocation {
   package let output = Output()
   /// Whether some of the lines failed.
   package private(set) var hasFailures = false
-  private var made: Messenger?
+  var made: Messenger?
+  /// Until when the hub is waited for.
+  private(set) lazy var hubDeadline = monotonicMicroseconds() + 30_000_000
+  /// Whether it was said that dm-sync cannot be started.
+  var hasWarnedOfCarrier = false
 
   init(_ command: Command, _ arguments: Arguments) {
     self.command = command

@@ -22,7 +22,7 @@ package struct MessagePage {
     if firstUnread == nil {
       firstUnread = .some(try conversation.flatMap { try messenger.conversation($0).firstUnreadSeq })
     }
-    if message.seq == firstUnread { text += "-- unread --\n" }
+    if let seq = message.seq, seq == firstUnread { text += "-- unread --\n" }
     return try text
       + TextFormat.line(
         message, for: messenger.identity.handle, in: conversation == nil ? name(message.conversationID) : nil,
@@ -45,7 +45,8 @@ package struct MessagePage {
     case .message(let message, _):
       return try text(of: message)
     case .messageUpdated(let message, _):
-      return "-- \(try place(message.conversationID))\(message.number) as it is now --\n" + (try text(of: message))
+      let place = try place(message.conversationID) + TextFormat.number(message)
+      return "-- \(place) as it is now --\n" + (try text(of: message))
     case .messageStatus(let status, _):
       // Only the status of the user's own messages is printed.
       guard status.sender == messenger.identity.handle else { return nil }

@@ -12,7 +12,9 @@ package struct PrintedMessages {
   package init(isToBeRead: Bool) { self.isToBeRead = isToBeRead }
 
   package mutating func add(_ message: borrowing Message) {
-    let (id, seq) = (message.conversationID, message.number)
+    // One's own that waits for the hub is read anyway.
+    guard let seq = message.seq else { return }
+    let id = message.conversationID
     if !message.isMine { lastOfOthers[id] = max(lastOfOthers[id] ?? 0, seq) }
     guard isToBeRead else { return }
     if let last = ranges[id]?.last, last.upperBound + 1 == seq {

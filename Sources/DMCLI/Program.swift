@@ -9,7 +9,9 @@ package protocol Program {
 
 extension Program {
   /// Runs the action of a program that has several.
-  package static func run(_ call: Invocation) throws { try call.arguments.action?.run(call) }
+  package static func run(_ call: Invocation) throws {
+    if let action = call.arguments.action { try action.run(call) } else { try command.main?(call) }
+  }
 
   /// Parses, runs, flushes, and ends with the exit status.
   package static func main() {
@@ -34,6 +36,7 @@ extension Program {
       call = made
       try answer(made)
       try made.output.flush()
+      try made.finishWithHub()
       return made.hasFailures ? .someLinesFailed : .done
     } catch let error as DMError {
       return fail(error, call)
@@ -87,6 +90,7 @@ extension Program {
       printError(command.name, "cannot write to standard output")
       return .inputOutput
     }
+    if call?.made?.queued.isEmpty == false { call?.startCarrier() }
     return ExitStatus(error.code)
   }
 

@@ -63,6 +63,10 @@ extension Remedy {
     case .repairFinding: "dm-doctor repair corrects it"
     case .repairSearchIndex: "dm-doctor repair makes it anew"
     case .acceptLoss: "or go on without them by 'dm-doctor repair'"
+    case .inviteUser: "the administrator of the hub invites users, and 'dm-sync' then knows them"
+    case .joinHub: "'dm-sync join' links a new one with the token of an invitation"
+    case .showHubStatus: "'dm-sync status' says why"
+    case .showPending: "see 'dm-sync pending', then 'dm-sync retry' or 'dm-sync drop'"
     case .removeForeignPart(let statement):
       "save what is there with 'dm-doctor dump', or remove it with sqlite3(1): \(statement)"
 

@@ -28,7 +28,7 @@ extension TextFormat {
   }
 
   /// A size with a unit that fits it.
-  static func size(_ bytes: Int) -> String {
+  package static func size(_ bytes: Int) -> String {
     bytes < 10_240 ? "\(bytes) bytes" : bytes < 10 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
   }
 

@@ -63,10 +63,10 @@ package enum TextFormat {
     _ message: Message, for me: Handle, in place: String? = nil, replyTo reply: Int? = nil
   ) -> String {
     if let announcement = announcement(message) {
-      return "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(message.number) \(announcement)"
+      return "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(number(message)) \(announcement)"
     }
     let head =
-      "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(message.number) \(visible(message.sender.description)): "
+      "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(number(message)) \(visible(message.sender.description)): "
     let said = [message.text.map { visible($0, indent: "       ") }].compactMap { $0 } + message.attachments.map(brief)
     let text = (reply.map { "(to \($0)) " } ?? "") + said.joined(separator: "  ")
     var marks = message.editedAt == nil ? "" : "  (edited)"
@@ -74,8 +74,12 @@ package enum TextFormat {
       marks += "  \(visible(reaction.emoji))\(reaction.users.count > 1 ? String(reaction.users.count) : "")"
     }
     return head + text + marks
-      + (message.sender == me && message.status != .sent ? "  [\(message.status.rawValue)]" : "")
+      + (message.sender == me && message.status != .sent
+        ? "  [\(message.status.rawValue)\(message.failure.map { ": \(visible($0))" } ?? "")]" : "")
   }
+
+  /// The number of a message, or a hyphen for one that waits for the hub.
+  static func number(_ message: Message) -> String { message.seq.map(String.init) ?? "-" }
 
   /// The line of a deleted message or a system message; nil for other messages.
   static func announcement(_ message: Message) -> String? {
@@ -93,7 +97,7 @@ package enum TextFormat {
   }
 
   package static func line(_ deletion: Deletion, in place: String = "") -> String {
-    "-- \(place)\(deletion.seq) deleted\(deletion.forEveryone ? "" : " for you") --"
+    "-- \(place)\(deletion.seq.map(String.init) ?? "-") deleted\(deletion.forEveryone ? "" : " for you") --"
   }
 
   package static func line(_ reaction: Reaction, in place: String = "") -> String {

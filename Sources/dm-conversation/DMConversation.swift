@@ -18,6 +18,7 @@ internal import DMKit
       "pin|unpin|archive|unarchive|unmute|delete CONVERSATION...", "mute CONVERSATION... [--for TIME]",
       "draft CONVERSATION [TEXT]... [--clear]",
     ],
+    options: [wait],
     subcommands: [
       Command.Subcommand(
         "create", operands: "[USER]...", "find or create a direct conversation, or create a group",

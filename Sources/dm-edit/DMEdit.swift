@@ -13,6 +13,7 @@ internal import DMKit
       "react EMOJI MESSAGE... | CONVERSATION RANGE...", "react --remove MESSAGE... | CONVERSATION RANGE...",
       "report [--reason TEXT] MESSAGE... | CONVERSATION RANGE...", "text|delete|react|report <MESSAGE-LINES",
     ],
+    options: [wait],
     subcommands: [
       Command.Subcommand("text", operands: "MESSAGE TEXT...", "change the text of your own message", run: setText),
       Command.Subcommand(

@@ -19,7 +19,8 @@ extension DMSend {
       return results
     } print: { result, line in
       switch result {
-      case .message(let message): try call.print(message, line: line) { answer($0, $0.conversationID.description) }
+      case .message(let message):
+        try call.print(call.settled(message), line: line) { answer($0, $0.conversationID.description) }
       case .acknowledged(let acknowledgement): try call.print(acknowledgement) { "\($0.consumer)  \($0.cursor)" }
       }
     }

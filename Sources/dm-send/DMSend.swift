@@ -46,7 +46,7 @@ internal import DMKit
     let extras = try extras(call.arguments)
     let message = try messenger.sendDraft(
       in: conversation, nonce: extras.nonce, replyTo: extras.replyTo, lifetime: extras.lifetime, once: extras.once)
-    try call.print(message) { answer($0, name) }
+    try call.print(call.settled(message)) { answer($0, name) }
   }
 
   private static func send(
@@ -64,7 +64,9 @@ internal import DMKit
             to: $0, text: content.text, nonce: extras.nonce, replyTo: extras.replyTo, lifetime: extras.lifetime,
             attachments: content.attachments, forwards: content.forwards)
         }, once: extras.once)
-      for (conversation, message) in sent { try call.print(message) { answer($0, conversation.description) } }
+      for (conversation, message) in sent {
+        try call.print(call.settled(message)) { answer($0, conversation.description) }
+      }
     }
   }
 }

@@ -14,7 +14,7 @@ extension DMSend {
     } act: {
       try messenger.send($0, once: extras.once)
     } print: { message, line in
-      try call.print(message, line: line) { answer($0, conversation.description) }
+      try call.print(call.settled(message), line: line) { answer($0, conversation.description) }
     }
   }
 
@@ -27,12 +27,13 @@ extension DMSend {
     } act: {
       try messenger.send($0, once: once)
     } print: { message, line in
-      try call.print(message, line: line) { answer($0, $0.conversationID.description) }
+      try call.print(call.settled(message), line: line) { answer($0, $0.conversationID.description) }
     }
   }
 
   /// A reference to the sent message, ready for --reply-to.
   static func answer(_ message: Message, _ conversation: String) -> String {
-    visible("\(conversation):\(message.number)") + (message.isDuplicate ? " (sent before)" : "")
+    let place = message.seq.map { visible("\(conversation):\($0)") } ?? "\(message.reference) (queued)"
+    return place + (message.isDuplicate ? " (sent before)" : "")
   }
 }

@@ -30,7 +30,7 @@ extension DMSend {
   static let options: [any Declared] =
     [
       to, lines, replyTo, nonce, once, consumer, stopAtFailed, skipFailed, edit, draft, fromDraft, forward, expiresIn,
-      lossy, overflow, attach,
+      lossy, overflow, attach, wait,
     ] + PreparationArguments.options
 
   static let rules: [Rule] = [

@@ -23,6 +23,7 @@ internal import DMKit
       "add HANDLE [--if-absent] [OPTION]...", "list", "show [USER]", "set [OPTION]...", "presence [-f] [USER]...",
       "block USER...", "unblock USER...", "blocked",
     ],
+    options: [wait],
     rules: [
       .excludes(showPresence, [hidePresence]), .excludes(sendReceipts, [hideReceipts]),
       .excludes(follow, [Common.quiet]),

@@ -1,4 +1,5 @@
 # fish completion for dm-conversation; made by 'make generate'
+complete -c dm-conversation -l wait -d 'in a store of a hub: wait until the hub has it, for 30 seconds at most'
 complete -c dm-conversation -l title -x -d 'make it a group of that title'
 complete -c dm-conversation -l if-absent -d 'print the group where there is one of that title, or of exactly these users'
 complete -c dm-conversation -l with-history -d 'let them see what was said before, too'

@@ -1,4 +1,5 @@
 # fish completion for dm-edit; made by 'make generate'
+complete -c dm-edit -l wait -d 'in a store of a hub: wait until the hub has it, for 30 seconds at most'
 complete -c dm-edit -l for-everyone -d 'delete your own messages for all'
 complete -c dm-edit -l remove -d 'take the reaction back'
 complete -c dm-edit -l reason -x -d 'why'

@@ -1,4 +1,5 @@
 # fish completion for dm-user; made by 'make generate'
+complete -c dm-user -l wait -d 'in a store of a hub: wait until the hub has it, for 30 seconds at most'
 complete -c dm-user -l if-absent -d 'print the user who has the handle, and change nothing'
 complete -c dm-user -l display-name -x -d 'the name that people see'
 complete -c dm-user -l bio -x -d 'a few words about the user'

@@ -1,0 +1,72 @@
+internal import DMModel
+internal import DMWire
+
+/// What the administrator gives to a person who joins: where the hub is, and a password for once.
+///
+/// As a text, `dm1:` and a JSON object in base64 of RFC 4648, section 5, without padding.
+package struct Invitation: Equatable, Sendable {
+  package let host: String
+  package let port: String
+  package let database: String
+  package let user: String
+  package let password: String
+  /// The certificate of the authority that has signed the hub's, in PEM; nil for one that systems know.
+  package var authority: String?
+  package var hostAddress: String?
+
+  init(
+    host: String, port: String, database: String, user: String, password: String, authority: String? = nil,
+    hostAddress: String? = nil
+  ) {
+    self.host = host
+    self.port = port
+    self.database = database
+    self.user = user
+    self.password = password
+    self.authority = authority
+    self.hostAddress = hostAddress
+  }
+
+  private static let prefix = "dm1:"
+
+  package var token: String {
+    var json = JSONWriter()
+    json.object { json in
+      json.member("host", host)
+      json.member("port", port)
+      json.member("dbname", database)
+      json.member("user", user)
+      json.member("password", password)
+      json.member("ca", authority)
+      json.member("hostaddr", hostAddress)
+    }
+    let digits = json.bytes.withUnsafeBytes(base64).prefix { $0 != "=" }
+    return Self.prefix + digits.replacing("+", with: "-").replacing("/", with: "_")
+  }
+
+  /// - Throws: `bad_field` for a text that is no invitation.
+  package init(token: String) throws {
+    var digits = token.dropFirst(Self.prefix.count).replacing("-", with: "+").replacing("_", with: "/")
+    digits += String(repeating: "=", count: (4 - digits.count % 4) % 4)
+    guard token.hasPrefix(Self.prefix), let json = bytes(base64: String(digits)),
+      case .success(let object) = Result(catching: { try JSONReader.object(json[...]) }),
+      let host = object.line("host"), let port = object.line("port"), let database = object.line("dbname"),
+      let user = object.line("user"), let password = object.line("password")
+    else {
+      throw DMError(.badField, "the token is not whole; it begins with '\(Self.prefix)' and has no spaces")
+    }
+    var authority: String?
+    if case .string(let text)? = object["ca"] { authority = text }
+    self.init(
+      host: host, port: port, database: database, user: user, password: password, authority: authority,
+      hostAddress: object.line("hostaddr"))
+  }
+}
+
+extension JSONObject {
+  /// A text that fits in a line.
+  fileprivate func line(_ name: String) -> String? {
+    guard case .string(let text)? = self[name], !text.contains(where: \.isNewline) else { return nil }
+    return text
+  }
+}

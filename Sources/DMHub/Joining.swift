@@ -1,0 +1,95 @@
+package import DMKit
+internal import DMModel
+package import DMStore
+internal import DMSystem
+
+/// Links a store to the hub of an invitation.
+///
+/// Each step may be the last one before a crash: what was done is found again, and the rest follows.
+package struct Joining {
+  private let messenger: Messenger
+  private let location: StoreLocation
+
+  /// - Throws: `cannot_create` for a store in which something was said, before the invitation is used up.
+  package init(_ messenger: Messenger) throws {
+    self.messenger = messenger
+    location = messenger.location
+    try messenger.checkMayLink()
+  }
+
+  /// Whether a link was begun and not finished.
+  package var hasBegun: Bool { fileExists(location.joiningHub) }
+
+  /// Joins with an invitation; goes on with the one that was begun for nil.
+  ///
+  /// - Throws: `no_hub` if none was begun, `HubFault`, or an error of the store.
+  package func join(_ invitation: Invitation?) throws {
+    if let invitation, try !isBegun(invitation) { try begin(invitation) }
+    var credentials = try Credentials(file: location.joiningHub)
+    if !accepts(credentials) { try signUp(credentials) }
+    let link = Self.link(with: credentials)
+    let hello = try link.open()
+    try link.joined()
+    try messenger.link(to: hello)
+    link.close()
+    credentials.invitation = nil
+    try credentials.write(to: location.hub)
+    removeFile(location.joiningHub)
+  }
+
+  private func isBegun(_ invitation: Invitation) throws -> Bool {
+    guard hasBegun else { return false }
+    let credentials = try Credentials(file: location.joiningHub)
+    return credentials.user == invitation.user && credentials.host == invitation.host
+  }
+
+  /// Records the password that the login is going to have, before it has it.
+  private func begin(_ invitation: Invitation) throws {
+    try messenger.createStore()
+    removeFile(location.hubAuthority)
+    if let authority = invitation.authority {
+      try replaceFile(location.hubAuthority, with: Array(authority.utf8))
+    }
+    var credentials = Credentials(
+      host: invitation.host, port: invitation.port, database: invitation.database, user: invitation.user,
+      password: Credentials.randomPassword())
+    credentials.hostAddress = invitation.hostAddress
+    credentials.invitation = invitation.password
+    try credentials.write(to: location.joiningHub)
+  }
+
+  /// Whether the hub knows the new password already.
+  private func accepts(_ credentials: Credentials) -> Bool {
+    let attempt = Result { try PQConnection(credentials.settings) }
+    if case .success = attempt { return true }
+    return false
+  }
+
+  /// Replaces the password of the invitation.
+  private func signUp(_ credentials: Credentials) throws {
+    guard let invitation = credentials.invitation else { return }
+    var once = credentials
+    once.password = invitation
+    let connection = try PQConnection(once.settings)
+    // Refused before the password is changed.
+    _ = try Self.link(with: once).open()
+    let verifier = try connection.verifier(of: credentials.password, for: credentials.user)
+    try connection.run([
+      PQConnection.Statement("ALTER ROLE CURRENT_USER PASSWORD \(try connection.literal(verifier))")
+    ])
+  }
+
+  private static func link(with credentials: Credentials) -> PQHubLink {
+    PQHubLink(label: hostName(), bell: nil) { credentials.settings }
+  }
+}
+
+/// Takes this machine off the hub, and forgets its credentials.
+///
+/// - Throws: `HubFault` if the hub cannot be told; the credentials then stay.
+package func sayGoodbye(_ link: PQHubLink, _ location: StoreLocation) throws {
+  _ = try link.open()
+  try link.goodbye()
+  link.close()
+  removeFile(location.hub)
+}

@@ -1,0 +1,217 @@
+internal import CPQ
+internal import DMKit
+internal import DMSystem
+
+/// A connection to PostgreSQL, through libpq (postgresql.org/docs/current/libpq.html).
+///
+/// Its calls wait for the server, but never longer than `patience` without a byte of it.
+final class PQConnection {
+  /// A statement of SQL with its parameters, each in a transaction of its own.
+  struct Statement {
+    let sql: String
+    var values: [String?] = []
+    /// Gets each row of the result.
+    var row: (PQRow) throws -> Void = { _ in }
+
+    init(_ sql: String, _ values: [String?] = [], row: @escaping (PQRow) throws -> Void = { _ in }) {
+      self.sql = sql
+      self.values = values
+      self.row = row
+    }
+  }
+
+  private let connection: OpaquePointer
+
+  /// Microseconds.
+  private static let patience: Int64 = 15_000_000
+
+  /// - Parameters:
+  ///   - settings: the parameters of the connection (postgresql.org/docs/current/libpq-connect.html, section 34.1.2).
+  ///   - expandsName: whether the name of the database may be a connection string.
+  /// - Throws: `HubFault`.
+  init(_ settings: [(name: String, value: String)], expandsName: Bool = false) throws {
+    let names = CStrings(settings.map(\.name))
+    let values = CStrings(settings.map(\.value))
+    guard let connection = PQconnectStartParams(names.pointers, values.pointers, expandsName ? 1 : 0) else {
+      throw HubFault.lost("libpq has no memory")
+    }
+    self.connection = connection
+    // So that the message of a failure has its code.
+    PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
+    PQsetNoticeProcessor(connection, { _, _ in }, nil)
+    try waitForConnection()
+    PQsetnonblocking(connection, 1)
+  }
+
+  deinit { PQfinish(connection) }
+
+  private func waitForConnection() throws {
+    let end = monotonicMicroseconds() + Self.patience
+    var purpose = Awaited.Purpose.writing
+    while true {
+      guard PQstatus(connection) != CONNECTION_BAD else { throw HubFault(connecting: message) }
+      var awaited = [Awaited(PQsocket(connection), for: purpose)]
+      guard waitForAny(of: &awaited, until: end) || monotonicMicroseconds() < end else {
+        throw HubFault.lost("the hub does not answer")
+      }
+      switch PQconnectPoll(connection) {
+      case PGRES_POLLING_OK: return
+      case PGRES_POLLING_READING: purpose = .reading
+      case PGRES_POLLING_WRITING: purpose = .writing
+      default: throw HubFault(connecting: message)
+      }
+    }
+  }
+
+  private var message: String { PQerrorMessage(connection).map { String(cString: $0) } ?? "" }
+
+  /// Readable when the server has sent something.
+  var descriptor: Int32 { PQsocket(connection) }
+
+  var host: String { PQhost(connection).map { String(cString: $0) } ?? "" }
+  var port: String { PQport(connection).map { String(cString: $0) } ?? "" }
+
+  /// Whether the connection is encrypted.
+  var isEncrypted: Bool { PQsslInUse(connection) == 1 }
+
+  // MARK: Statements
+
+  /// Runs statements in one round trip; each is a transaction of its own, and runs also if one before it failed.
+  ///
+  /// - Throws: the fault of the first that failed, when the results of all were read; or an error of `row`, after which
+  ///   the connection is of no use.
+  func run(_ statements: [Statement]) throws {
+    guard PQenterPipelineMode(connection) == 1 else { throw HubFault.lost("the connection is busy") }
+    for statement in statements {
+      let values = CStrings(statement.values)
+      let isSent = PQsendQueryParams(
+        connection, statement.sql, Int32(statement.values.count), nil, values.pointers, nil, nil, 1)
+      guard isSent == 1, PQpipelineSync(connection) == 1 else { throw HubFault.lost(message) }
+    }
+    var first: HubFault?
+    for statement in statements {
+      if let fault = try results(of: statement), first == nil { first = fault }
+    }
+    PQexitPipelineMode(connection)
+    if let first { throw first }
+  }
+
+  /// Runs one statement, and returns what a function makes of its rows.
+  func rows<Value>(_ sql: String, _ values: [String?] = [], _ make: @escaping (PQRow) throws -> Value) throws -> [Value]
+  {
+    var rows: [Value] = []
+    try run([Statement(sql, values) { rows.append(try make($0)) }])
+    return rows
+  }
+
+  /// Runs a script of SQL, of which the results are not read.
+  ///
+  /// - Throws: the fault of the first statement that failed, after which none is run.
+  func execute(_ script: String) throws {
+    guard PQsendQuery(connection, script) == 1 else { throw HubFault.lost(message) }
+    var first: HubFault?
+    while let result = try next() {
+      defer { PQclear(result) }
+      guard first == nil, ![PGRES_COMMAND_OK, PGRES_TUPLES_OK].contains(PQresultStatus(result)) else { continue }
+      // The script is this program's own, so that the message quotes nothing that somebody wrote.
+      let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
+      let text = PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) } ?? ""
+      first = HubFault(state: state, "\(text) (\(state))")
+    }
+    if let first { throw first }
+  }
+
+  /// Reads the results of a statement, up to the end of its transaction.
+  private func results(of statement: Statement) throws -> HubFault? {
+    PQsetSingleRowMode(connection)
+    var fault: HubFault?
+    while true {
+      guard let result = try next() else { continue }
+      defer { PQclear(result) }
+      switch PQresultStatus(result) {
+      case PGRES_SINGLE_TUPLE: try statement.row(PQRow(result: result))
+      case PGRES_TUPLES_OK, PGRES_COMMAND_OK: break
+      case PGRES_PIPELINE_SYNC: return fault
+      default: fault = fault ?? HubFault(result)
+      }
+    }
+  }
+
+  /// The next result; nil at the end of those of a statement.
+  private func next() throws -> OpaquePointer? {
+    while PQisBusy(connection) == 1 {
+      let isFlushed = PQflush(connection) == 0
+      let end = monotonicMicroseconds() + Self.patience
+      var awaited = [
+        Awaited(descriptor, for: .reading), Awaited(isFlushed ? nil : descriptor, for: .writing),
+      ]
+      guard waitForAny(of: &awaited, until: end) || monotonicMicroseconds() < end else {
+        throw HubFault.lost("the hub has not answered for 15 seconds")
+      }
+      guard PQconsumeInput(connection) == 1 else { throw HubFault.lost(message) }
+    }
+    let result = PQgetResult(connection)
+    if result == nil, PQstatus(connection) == CONNECTION_BAD { throw HubFault.lost(message) }
+    return result
+  }
+
+  // MARK: Notifications
+
+  /// The payloads of the notifications that have come (postgresql.org/docs/current/sql-notify.html).
+  ///
+  /// - Throws: `HubFault.lost` if the connection has ended.
+  func notifications() throws -> [String] {
+    guard PQconsumeInput(connection) == 1 else { throw HubFault.lost(message) }
+    var payloads: [String] = []
+    while let notification = PQnotifies(connection) {
+      if let payload = notification.pointee.extra { payloads.append(String(cString: payload)) }
+      PQfreemem(notification)
+    }
+    return payloads
+  }
+
+  // MARK: Passwords
+
+  /// What the server stores of a password: a verifier of SCRAM-SHA-256, from which it cannot be found (RFC 5803).
+  ///
+  /// - Throws: `HubFault`.
+  func verifier(of password: String, for user: String) throws -> String {
+    guard let verifier = PQencryptPasswordConn(connection, password, user, "scram-sha-256") else {
+      throw HubFault.lost(message)
+    }
+    defer { PQfreemem(verifier) }
+    return String(cString: verifier)
+  }
+
+  /// A text as a literal of SQL, for statements that take no parameters.
+  func literal(_ text: String) throws -> String {
+    guard let literal = PQescapeLiteral(connection, text, text.utf8.count) else { throw HubFault.lost(message) }
+    defer { PQfreemem(literal) }
+    return String(cString: literal)
+  }
+}
+
+/// Strings as C has them, with a null pointer at the end; they exist as long as this value.
+private final class CStrings {
+  let pointers: UnsafeMutablePointer<UnsafePointer<CChar>?>
+  private let count: Int
+
+  init(_ strings: [String?]) {
+    count = strings.count
+    pointers = .allocate(capacity: strings.count + 1)
+    for (index, string) in strings.enumerated() { pointers[index] = string.map(Self.copy) }
+    pointers[strings.count] = nil
+  }
+
+  private static func copy(_ string: String) -> UnsafePointer<CChar> {
+    let bytes = string.utf8CString
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+    for (index, byte) in bytes.enumerated() { copy[index] = byte }
+    return UnsafePointer(copy)
+  }
+
+  deinit {
+    for index in 0..<count { pointers[index]?.deallocate() }
+    pointers.deallocate()
+  }
+}

@@ -1,0 +1,197 @@
+package import DMKit
+package import DMModel
+package import DMStore
+internal import DMSystem
+internal import DMWire
+
+/// A link to a hub: PostgreSQL with the functions of the schema `dm1`.
+package final class PQHubLink: HubLink {
+  private let settings: () throws -> [(name: String, value: String)]
+  private let label: String
+  private let bell: Watch?
+  private var connection: PQConnection?
+  /// Seconds from one question to the next, where the hub has too many connections to notify all.
+  private var pollSeconds: Int?
+
+  /// The link of a store: its credentials are read anew for each connection.
+  package convenience init(_ location: StoreLocation) {
+    self.init(label: hostName(), bell: location.bell) { try Credentials(file: location.hub).settings }
+  }
+
+  init(label: String, bell: String?, _ settings: @escaping () throws -> [(name: String, value: String)]) {
+    self.settings = settings
+    self.label = label
+    self.bell = bell.map(Watch.init)
+  }
+
+  private func open(_ connection: PQConnection?) throws -> PQConnection {
+    guard let connection else { throw HubFault.lost("the connection is closed") }
+    return connection
+  }
+
+  package func close() { connection = nil }
+
+  // MARK: Calls
+
+  package func open() throws -> HubHello {
+    close()
+    let connection = try PQConnection(settings())
+    var hello: HubHello?
+    var channel = ""
+    try connection.run([
+      // What a server's configuration may have changed: an answer means that it is durable.
+      PQConnection.Statement(
+        "SELECT set_config('synchronous_commit', 'on', false), set_config('statement_timeout', '30s', false), "
+          + "set_config('idle_in_transaction_session_timeout', '10s', false)"),
+      PQConnection.Statement(
+        "SELECT hub, epoch, started_at, is_standby, person, handle, machine, now, poll_seconds, people_rev, channel "
+          + "FROM dm1.hello(1, $1)", [label]
+      ) { row in
+        hello = HubHello(
+          hub: try row.identifier(0), epoch: try row.identifier(1), startedAt: try row.timestamp(2),
+          isStandby: try row.flag(3), person: try row.integer(4), handle: try row.text(5),
+          machine: try row.identifier(6), now: try row.timestamp(7),
+          pollSeconds: row.optionalInteger(8).map { Int(clamping: $0) }, peopleRev: try row.integer(9))
+        channel = try row.text(10)
+      },
+    ])
+    guard let hello else { throw HubFault.damaged("the hub does not say who this is") }
+    if hello.pollSeconds == nil, !hello.isStandby {
+      // A channel's name is not a parameter; the hub's has letters, digits and an underscore.
+      guard channel.utf8.allSatisfy(isNameByte) else { throw HubFault.damaged("the hub names a channel that is none") }
+      try connection.run([PQConnection.Statement("LISTEN \(channel)")])
+    }
+    pollSeconds = hello.isStandby ? 2 : hello.pollSeconds
+    self.connection = connection
+    return hello
+  }
+
+  package func compare(since horizon: String?) throws -> HubComparison {
+    let connection = try open(connection)
+    var comparison: (horizon: String, peopleRev: Int64)?
+    var conversations: [HubComparison.Conversation] = []
+    try connection.run([
+      PQConnection.Statement(
+        "SELECT h.horizon::text, h.people_rev, c.* FROM dm1.changed($1::xid8) h "
+          + "LEFT JOIN LATERAL unnest(h.conv, h.rev, h.mark, h.sees) c ON true", [horizon]
+      ) { row in
+        comparison = (try row.text(0), try row.integer(1))
+        guard let id = row.optionalIdentifier(2), let sees = row.optionalText(5).flatMap({ Sight($0) }) else { return }
+        conversations.append(
+          HubComparison.Conversation(id: id, rev: try row.integer(3), mark: row.optionalIdentifier(4), sees: sees))
+      }
+    ])
+    guard let comparison else { throw HubFault.damaged("the hub does not say what has moved") }
+    return HubComparison(
+      horizon: comparison.horizon, peopleRev: comparison.peopleRev, conversations: conversations)
+  }
+
+  package func exchange(
+    _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
+  ) throws -> [HubAnswer] {
+    let connection = try open(connection)
+    var answers: [HubAnswer] = []
+    var statements: [PQConnection.Statement] = []
+    if !operations.isEmpty {
+      statements.append(
+        PQConnection.Statement(
+          "SELECT conv, id, rev, duplicate, error, retry_at FROM dm1.push($1::jsonb)", [operations.pushed]
+        ) { answers.append(try HubAnswer($0)) })
+      let moved = Set(operations.compactMap(\.conversation)).sorted()
+      if !moved.isEmpty {
+        statements.append(PQConnection.Statement("SELECT dm1.wake($1::uuid[])", [array(moved.map(\.description))]))
+      }
+    }
+    var entries: [HubEntry] = []
+    // The store takes its lock after the last byte has come, and not while this waits for the network.
+    var batches: [HubBatch] = []
+    func finish() {
+      if !entries.isEmpty { batches.append(.entries(entries)) }
+      entries = []
+    }
+    if !pulling.isEmpty {
+      statements.append(
+        PQConnection.Statement(
+          "SELECT conv, rev, seq, at, actor, machine, kind, id, nonce, mark, expires_at, meta, payload "
+            + "FROM dm1.pull($1::uuid[], $2::bigint[], $3::uuid[], $4::integer)",
+          [
+            array(pulling.map(\.conversation.description)), array(pulling.map { String($0.rev) }),
+            array(pulling.map { $0.mark?.description ?? "NULL" }), String(limit),
+          ]
+        ) { row in
+          guard try row.integer(6) >= 0 else {
+            finish()
+            return batches.append(.fork(try row.identifier(0)))
+          }
+          let entry = try HubEntry(row)
+          if let last = entries.last, last.conversation != entry.conversation { finish() }
+          entries.append(entry)
+        })
+    }
+    let fault = Result { try connection.run(statements) }
+    finish()
+    if case .failure(let error) = fault, !(error is HubFault) { throw error }
+    if pulling.isEmpty || answers.count == operations.count { try batches.forEach(batch) }
+    try fault.get()
+    guard answers.count == operations.count else {
+      throw HubFault.damaged("the hub has not answered to each operation")
+    }
+    return answers
+  }
+
+  package func people(after rev: Int64) throws -> [HubPerson] {
+    try open(connection).rows(
+      "SELECT id, handle, profile, shows_presence, created_at, rev, is_disabled FROM dm1.people($1::bigint, 1000)",
+      [String(rev)]
+    ) { row in
+      HubPerson(
+        id: try row.integer(0), handle: try row.text(1), profile: row.bytes(2), showsPresence: try row.flag(3),
+        createdAt: try row.timestamp(4), rev: try row.integer(5), isDisabled: try row.flag(6))
+    }
+  }
+
+  package func members(of conversation: Identifier) throws -> [HubMember] {
+    try open(connection).rows(
+      "SELECT person, is_owner, since FROM dm1.members($1::uuid)", [conversation.description]
+    ) { HubMember(person: try $0.integer(0), isOwner: try $0.flag(1), since: try $0.integer(2)) }
+  }
+
+  /// Says that the sign-up is over.
+  func joined() throws { try open(connection).run([PQConnection.Statement("SELECT dm1.joined()")]) }
+
+  /// Says that this machine comes no more.
+  package func goodbye() throws { try open(connection).run([PQConnection.Statement("SELECT dm1.goodbye()")]) }
+
+  // MARK: Waiting
+
+  package func wait(for duration: Duration) throws -> HubHint {
+    let connection = try open(connection)
+    var limit = duration.microseconds
+    if let pollSeconds { limit = min(limit, Int64(pollSeconds) * 1_000_000) }
+    var hint = HubHint(conversations: try hinted(connection))
+    if !hint.conversations.isEmpty { return hint }
+    var awaited = [Awaited(connection.descriptor, for: .reading), Awaited(bell?.descriptor, for: .reading)]
+    if waitForAny(of: &awaited, until: monotonicMicroseconds() + limit) {
+      if awaited[1].isReady {
+        bell?.drain()
+        hint.isRung = true
+      }
+      if awaited[0].isReady { hint.conversations = try hinted(connection) }
+    }
+    return hint
+  }
+
+  private func hinted(_ connection: PQConnection) throws -> Set<Identifier> {
+    Set(try connection.notifications().compactMap { $0.hasPrefix("c ") ? Identifier(String($0.dropFirst(2))) : nil })
+  }
+}
+
+private func isNameByte(_ byte: UInt8) -> Bool {
+  switch byte {
+  case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+  default: false
+  }
+}
+
+/// An array of values that need no quotes, as PostgreSQL reads it.
+private func array(_ values: [String]) -> String { "{\(values.joined(separator: ","))}" }

@@ -1,0 +1,41 @@
+set role dm_owner;
+
+-- What became of an operation.
+create type dm.answer as (conv uuid, id uuid, rev bigint, duplicate boolean, error text, retry_at timestamptz);
+
+-- An operation that is being carried out.
+create type dm.request as (
+  actor bigint, machine uuid, conv uuid, nonce uuid, digest uuid, payload bytea, arguments jsonb);
+
+create function dm.refusal(request dm.request, error text) returns dm.answer language sql immutable
+return row((request).conv, null, null, false, error, null)::dm.answer;
+
+create function dm.duplicate(request dm.request) returns dm.answer language sql immutable
+return row((request).conv, null, null, true, null, null)::dm.answer;
+
+create function dm.success(entry dm.entry) returns dm.answer language sql immutable
+return row((entry).conv, (entry).id, (entry).rev, false, null, null)::dm.answer;
+
+-- Adds an entry to a log.
+create function dm.append(
+  request dm.request, p_kind integer, p_meta jsonb default null, p_id uuid default null, p_seq bigint default null,
+  keeps_payload boolean default true, lifetime bigint default null)
+returns dm.entry language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  c dm.conversation;
+  e dm.entry;
+begin
+  update dm.conversation x set rev = x.rev + 1, seq = x.seq + (p_kind < 16)::integer,
+      last_at = greatest(clock_timestamp(), x.last_at + interval '1 microsecond'), touched = pg_current_xact_id()
+    where x.id = request.conv returning * into c;
+  insert into dm.entry (
+      conv, rev, seq, at, actor, machine, kind, id, nonce, request, digest, expires_at, meta, payload)
+    values (
+      c.id, c.rev, case when p_kind < 16 then c.seq else p_seq end, c.last_at, request.actor, request.machine, p_kind,
+      case when p_kind < 16 then coalesce(p_id, gen_random_uuid()) else p_id end, request.nonce, request.digest,
+      sha256(request.payload), c.last_at + lifetime * interval '1 microsecond', p_meta,
+      case when keeps_payload then request.payload end)
+    returning * into e;
+  return e;
+end $$;
+reset role;

@@ -1,0 +1,165 @@
+set role dm_owner;
+
+-- The answer to an operation that the hub has already: its nonce was used.
+create function dm.again(request dm.request, known dm.entry, act text) returns dm.answer
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  is_lax boolean := coalesce((request.arguments->>'lax')::boolean, false) and act = 'say' and known.kind = 0;
+begin
+  if known.conv is distinct from request.conv and act <> 'begin'
+      or known.request <> request.digest and not is_lax then
+    return dm.refusal(request, 'nonce_conflict');
+  end if;
+  -- A former member learns nothing of what came after their time.
+  if not exists (
+      select from dm.member m
+      where m.person = request.actor and m.conv = known.conv and m.sees @> known.rev) then
+    known.id := null;
+    known.rev := null;
+  end if;
+  return row(known.conv, known.id, known.rev, true, null, null)::dm.answer;
+end $$;
+
+-- Carries out one operation.
+create function dm.perform(mine dm.login, operation jsonb) returns dm.answer
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  act text := operation->>'op';
+  request dm.request := row(
+    mine.person, mine.machine, (operation->>'conv')::uuid, (operation->>'nonce')::uuid,
+    encode(substr(sha256(convert_to(
+      (operation - array['nonce', 'lax', 'conv', 'id'])::text, 'UTF8')), 1, 16), 'hex')::uuid,
+    decode(operation->>'payload', 'base64'), operation);
+  known dm.entry;
+  c dm.conversation;
+  m dm.member;
+begin
+  if act is null or request.nonce is null then return dm.refusal(request, 'bad_request'); end if;
+  select * into known from dm.entry e where e.actor = mine.person and e.nonce = request.nonce;
+  if found then return dm.again(request, known, act); end if;
+  if octet_length(request.payload) > (case when act = 'profile' then 65536 else 524288 end) then
+    return dm.refusal(request, 'bad_request');
+  end if;
+  case act
+    when 'profile' then return dm.set_profile(request);
+    when 'begin' then return dm.begin_direct(request);
+    when 'group' then return dm.begin_group(request);
+    else null;
+  end case;
+  -- Nobody waits for the lock of a conversation in which they never were, so they do not learn that it exists.
+  select x.* into c from dm.conversation x
+    where x.id = request.conv and exists (
+      select from dm.member y where y.person = mine.person and y.conv = x.id)
+    for no key update;
+  if not found then return dm.refusal(request, 'unknown_conversation'); end if;
+  select y.* into m from dm.member y where y.person = mine.person and y.conv = c.id;
+  if act = 'read' then return dm.mark_read(request, c, m); end if;
+  if not upper_inf(m.sees) then return dm.refusal(request, 'not_allowed'); end if;
+  case act
+    when 'say' then return dm.say(request, c);
+    when 'edit', 'delete', 'react' then return dm.change_message(request, m, act);
+    when 'delivered' then return dm.mark_delivered(request, c, m);
+    when 'add' then return dm.add_members(request, c);
+    when 'remove' then return dm.remove_members(request, c, m);
+    when 'leave' then return dm.leave(request, c);
+    when 'title', 'avatar', 'expire' then return dm.change_settings(request, c, m, act);
+    else return dm.refusal(request, 'bad_request');
+  end case;
+end $$;
+
+-- Takes bytes from what a person may send in an hour.
+--
+-- Returns when they may send these; null if they may now.
+create function dm.spend(p_person bigint, bytes bigint) returns timestamptz
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  most bigint := (select hourly_bytes from dm.hub);
+  p dm.person;
+  left_over bigint;
+begin
+  select * into p from dm.person x where x.id = p_person for no key update;
+  left_over := greatest(0, p.spent - (extract(epoch from now() - p.spent_at) * most / 3600)::bigint);
+  if left_over + bytes > most then
+    return now() + (left_over + bytes - most) * interval '1 hour' / most;
+  end if;
+  update dm.person x set spent = left_over + bytes, spent_at = now() where x.id = p_person;
+  return null;
+end $$;
+
+-- Carries out operations in their order, in one transaction: an answer each.
+create function dm1.push(operations jsonb)
+returns table (conv uuid, id uuid, rev bigint, duplicate boolean, error text, retry_at timestamptz)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp set lock_timeout = '3s' set plan_cache_mode = auto as $$
+declare
+  mine dm.login := dm.my_login();
+  operation jsonb;
+  answer dm.answer;
+  bytes bigint;
+  later timestamptz;
+begin
+  -- With an older snapshot, a login that was revoked since would still be let in.
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'only in read committed transactions' using errcode = '25000';
+  end if;
+  if current_setting('synchronous_commit') in ('off', 'local') then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+  if jsonb_array_length(operations) > 1000 then
+    raise exception 'more than 1000 operations' using errcode = '54000';
+  end if;
+  select coalesce(sum(octet_length(o::text)), 0) into bytes from jsonb_array_elements(operations) o;
+  later := dm.spend(mine.person, bytes);
+  if later is not null then
+    return query select (o->>'conv')::uuid, null::uuid, null::bigint, false, 'over_quota', later
+      from jsonb_array_elements(operations) o;
+    return;
+  end if;
+  -- In one order for all, so that two pushes never wait for each other.
+  perform 1 from dm.conversation c
+    where c.id in (select (o->>'conv')::uuid from jsonb_array_elements(operations) o)
+      and exists (select from dm.member m where m.person = mine.person and m.conv = c.id)
+    order by c.id for no key update;
+  for operation in select o from jsonb_array_elements(operations) o loop
+    answer := dm.perform(mine, operation);
+    return query select answer.conv, answer.id, answer.rev, answer.duplicate, answer.error, answer.retry_at;
+  end loop;
+exception when unique_violation then
+  -- Another push had the same nonce or the same id at the same time.
+  raise exception 'try again' using errcode = '40001';
+end $$;
+
+-- Tells the other machines of those who see the newest entry of conversations. In a transaction of its own, because a
+-- commit that notifies takes a lock of the whole server.
+create function dm1.wake(conversations uuid[]) returns void language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp as $$
+declare
+  me bigint := (dm.my_login()).person;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'only in read committed transactions' using errcode = '25000';
+  end if;
+  perform pg_notify(l.channel, 'c ' || woken.conv)
+    from (
+      select distinct m.person, m.conv from dm.member x
+      join dm.conversation c on c.id = x.conv
+      join dm.member m on m.conv = x.conv and (upper_inf(m.sees) or upper(m.sees) > c.rev)
+      where x.person = me and x.conv = any (conversations) and upper_inf(x.sees)) woken
+    join dm.login l on l.person = woken.person
+    where l.role <> session_user;
+end $$;
+
+-- Ends the connections of members who hold a transaction with writes open for over ten seconds.
+create function dm1.unstick() returns integer language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp as $$
+begin
+  perform dm.my_login();
+  return dm.unstick();
+end $$;
+
+create function dm1.goodbye() returns void language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+  delete from dm.login where role = session_user;
+end;
+reset role;

@@ -1,0 +1,141 @@
+set role dm_owner;
+
+-- A new epoch, if the data is not where it was: on another server, on another timeline, or in another database.
+create function dm.notice_move() returns dm.hub language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp as $$
+declare
+  hub dm.hub;
+  place text := (select system_identifier from pg_control_system()) || '/'
+    || (select timeline_id from pg_control_checkpoint()) || '/'
+    || (select oid from pg_database where datname = current_database());
+begin
+  select * into hub from dm.hub;
+  if hub.fingerprint is distinct from place and not pg_is_in_recovery() then
+    update dm.hub set fingerprint = place, epoch = gen_random_uuid() where fingerprint is distinct from place;
+    -- Numbers of transactions of another server may be ahead of this one's.
+    update dm.conversation set touched = pg_current_xact_id() where touched > pg_current_xact_id();
+    update dm.member set ended = pg_current_xact_id() where ended > pg_current_xact_id();
+    select * into hub from dm.hub;
+  end if;
+  return hub;
+end $$;
+
+create function dm1.hello(protocol integer, label text default null)
+returns table (
+  hub uuid, epoch uuid, started_at timestamptz, is_standby boolean, person bigint, handle text, machine uuid,
+  channel text, now timestamptz, poll_seconds integer, people_rev bigint, schema integer, features text[])
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  at dm.hub;
+  mine dm.login;
+  polls boolean;
+begin
+  if protocol <> 1 then
+    raise exception 'protocol % is not spoken here', protocol using errcode = 'DM001', detail = '1';
+  end if;
+  select l.* into mine from dm.login l join dm.person p on p.id = l.person
+    where l.role = session_user and p.disabled_at is null;
+  if not found or mine.joined_at is null and mine.invited_until < now() then
+    raise exception 'not a member' using errcode = '42501';
+  end if;
+  at := dm.notice_move();
+  if not pg_is_in_recovery() and (mine.seen_at is null or mine.seen_at < now() - interval '1 hour'
+      or mine.label is distinct from coalesce(left(hello.label, 64), mine.label)) then
+    update dm.login l set label = coalesce(left(hello.label, 64), l.label), seen_at = now() where role = session_user;
+  end if;
+  polls := at.listeners < (select count(*) from pg_stat_get_activity(null) a
+    where a.datid = (select oid from pg_database where datname = current_database()));
+  return query select at.uuid, at.epoch, pg_postmaster_start_time(), pg_is_in_recovery(), p.id, p.handle, mine.machine,
+      mine.channel, clock_timestamp(), case when polls then 2 end, (select r.rev from dm.people r), at.schema,
+      array['words']
+    from dm.person p where p.id = mine.person;
+end $$;
+
+-- The sign-up is over: the login has a password that only its machine knows.
+create function dm1.joined() returns void language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+  update dm.login set joined_at = now() where role = session_user and joined_at is null and invited_until >= now();
+end;
+
+create function dm1.changed(since xid8)
+returns table (horizon xid8, people_rev bigint, conv uuid[], rev bigint[], mark uuid[], sees text[])
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+declare
+  me bigint := (dm.my_login()).person;
+  xmin xid8 := pg_snapshot_xmin(pg_current_snapshot());
+begin
+  -- A horizon that is ahead is that of another server.
+  if since > xmin then since := null; end if;
+  return query
+    select xmin, (select p.rev from dm.people p), array_agg(c.id), array_agg(l.rev),
+      array_agg((select e.mark from dm.entry e where e.conv = c.id and e.rev = l.rev)), array_agg(m.sees::text)
+    from dm.member m
+    cross join lateral (select x.* from dm.conversation x where x.id = m.conv offset 0) c
+    cross join lateral (select coalesce(upper(m.sees) - 1, c.rev) as rev) l
+    where m.person = me and (changed.since is null or coalesce(m.ended, c.touched) >= changed.since);
+end $$;
+
+-- Entries after one that the member has; or kind -1, if there is another in its place. An edit says what its message
+-- says now, and nothing of a message that the member does not see is said.
+create function dm1.pull(convs uuid[], revs bigint[], marks uuid[], most integer)
+returns table (
+  conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid, nonce uuid,
+  mark uuid, digest bytea, expires_at timestamptz, meta jsonb, payload bytea)
+language plpgsql stable security definer rows 500 set search_path = pg_catalog, pg_temp as $$
+declare
+  me bigint := (dm.my_login()).person;
+  mine int8multirange;
+  place record;
+begin
+  for place in select * from unnest(convs, revs, marks) k (conv, since, mark) loop
+    select m.sees into mine from dm.member m where m.person = me and m.conv = place.conv;
+    continue when not found;
+    if place.mark is not null and not pg_is_in_recovery() and place.mark is distinct from (
+        select e.mark from dm.entry e where e.conv = place.conv and e.rev = place.since) then
+      return query select place.conv, place.since, null::bigint, null::timestamptz, null::bigint, null::uuid,
+        -1::smallint, null::uuid, null::uuid, null::uuid, null::bytea, null::timestamptz, null::jsonb, null::bytea;
+      continue;
+    end if;
+    return query
+      select e.conv, e.rev, e.seq, e.at, e.actor, e.machine, e.kind, e.id, e.nonce, e.mark, e.digest, e.expires_at,
+        e.meta,
+        case
+          when e.expires_at <= now() then null
+          when e.kind in (16, 18) then (
+            select case when e.kind = 16 then t.payload else e.payload end from dm.entry t
+            where t.conv = e.conv and t.seq = e.seq and t.kind < 16 and mine @> t.rev
+              and (t.expires_at is null or t.expires_at > now()))
+          else e.payload
+        end
+      from dm.entry e where e.conv = place.conv and e.rev > place.since and mine @> e.rev
+      order by e.rev limit least(most, 5000);
+  end loop;
+end $$;
+
+create function dm1.people(since bigint, most integer)
+returns table (
+  id bigint, handle text, profile bytea, shows_presence boolean, created_at timestamptz, rev bigint,
+  is_disabled boolean)
+language plpgsql stable security definer rows 100 set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+begin
+  perform dm.my_login();
+  return query
+    select p.id, p.handle, p.profile, p.shows_presence, p.created_at, p.rev, p.disabled_at is not null
+    from dm.person p where p.rev > since order by p.rev limit least(most, 5000);
+end $$;
+
+create function dm1.members(conversation uuid) returns table (person bigint, is_owner boolean, since bigint)
+language plpgsql stable security definer rows 20 set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+declare
+  me bigint := (dm.my_login()).person;
+begin
+  return query
+    select m.person, m.is_owner, m.since from dm.member x join dm.member m on m.conv = x.conv
+    where x.person = me and x.conv = conversation and upper_inf(x.sees) and upper_inf(m.sees)
+    order by m.since, m.person;
+end $$;
+reset role;

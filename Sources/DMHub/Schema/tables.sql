@@ -1,0 +1,120 @@
+set role dm_owner;
+alter default privileges for role dm_owner revoke execute on functions from public;
+
+-- A number that tells nothing of how many there are, and is not used again after a restore: at most 2^48.
+create function dm.random_number() returns bigint language sql volatile
+return ('x' || right(gen_random_uuid()::text, 12))::bit(48)::bigint + 1;
+
+create table dm.hub (
+  id integer primary key check (id = 1),
+  uuid uuid not null default gen_random_uuid(),
+  -- Changes when the data may be another than members know: after a restore, a promotion, or in another database.
+  epoch uuid not null default gen_random_uuid(),
+  fingerprint text,
+  schema integer not null default 1,
+  -- How members reach it, for invitations, and the certificate authority of its server; set by the installation.
+  address text,
+  authority text,
+  -- What a person may send in an hour.
+  hourly_bytes bigint not null default 67108864 check (hourly_bytes >= 1048576),
+  -- With more connections than this, members ask every two seconds instead of listening.
+  listeners integer not null default 300 check (listeners >= 0)
+);
+insert into dm.hub (id) values (1);
+
+-- The last rev of a person, in a table of its own: who changes a profile locks this row and nothing else.
+create table dm.people (id integer primary key check (id = 1), rev bigint not null);
+insert into dm.people values (1, 0);
+
+create table dm.person (
+  id bigint primary key default dm.random_number(),
+  handle text collate "C" not null unique
+    check (octet_length(handle) between 1 and 64 and handle !~ '[[:space:][:cntrl:],:/]' and handle !~ '^[@#+-]'),
+  profile bytea check (octet_length(profile) <= 65536),
+  shows_presence boolean not null default true,
+  created_at timestamptz not null default now(),
+  rev bigint not null unique,
+  -- A bucket of bytes that empties in an hour, as it was at that time.
+  spent bigint not null default 0,
+  spent_at timestamptz not null default now(),
+  disabled_at timestamptz
+);
+
+-- A machine of a person, which has a role of its own.
+create table dm.login (
+  role name primary key,
+  person bigint not null references dm.person,
+  machine uuid not null unique default gen_random_uuid(),
+  label text check (octet_length(label) <= 256),
+  channel text not null unique default 'w_' || translate(gen_random_uuid()::text, '-', ''),
+  invited_until timestamptz not null,
+  joined_at timestamptz,
+  seen_at timestamptz
+);
+create index login_person on dm.login (person);
+
+create table dm.conversation (
+  id uuid primary key,
+  is_group boolean not null,
+  rev bigint not null default 0,
+  seq bigint not null default 0,
+  last_at timestamptz not null default 'epoch',
+  -- The transaction that moved it last.
+  touched xid8 not null default pg_current_xact_id(),
+  -- The two of a direct conversation, who may be the same person.
+  lower_person bigint references dm.person,
+  upper_person bigint references dm.person,
+  -- Microseconds.
+  expire_after bigint check (expire_after between 1000000 and 31622400000000),
+  unique (lower_person, upper_person),
+  check (is_group = (lower_person is null) and is_group = (upper_person is null))
+) with (fillfactor = 50);
+
+create table dm.member (
+  person bigint not null references dm.person,
+  conv uuid not null references dm.conversation,
+  -- The revs that they see: they may have left and come back.
+  sees int8multirange not null,
+  since bigint not null default 1,
+  -- The transaction in which they left.
+  ended xid8,
+  is_owner boolean not null default false,
+  -- The numbers that they have read, and the last that was delivered to them.
+  read int8multirange not null default '{}',
+  delivered bigint not null default 0,
+  primary key (person, conv)
+) with (fillfactor = 70);
+create index member_conv on dm.member (conv, person) where upper_inf(sees);
+
+-- The log. Kinds below 16 have numbers: 0 message, 1 created, 2 joined, 3 left, 4 titled; the others do not: 16 edited,
+-- 17 deleted, 18 reaction, 19 read, 20 delivered, 21 settings, 22 begun.
+create table dm.entry (
+  conv uuid not null references dm.conversation,
+  rev bigint not null,
+  -- Its number, or that of the message that it is about.
+  seq bigint,
+  at timestamptz not null,
+  actor bigint not null references dm.person,
+  machine uuid not null,
+  kind smallint not null,
+  -- Its id, or that of the message that it is about.
+  id uuid,
+  nonce uuid,
+  -- Tells it from another entry in its place, after the hub was set back.
+  mark uuid not null default gen_random_uuid(),
+  -- What it was asked to be, by which the same nonce for something else is noticed.
+  request uuid not null,
+  -- The SHA-256 of what its author wrote, which stays when that is erased.
+  digest bytea,
+  expires_at timestamptz,
+  -- What the hub says of it, and what its author wrote, which the hub does not read.
+  meta jsonb,
+  payload bytea check (octet_length(payload) <= 524288),
+  primary key (conv, rev)
+);
+create unique index entry_seq on dm.entry (conv, seq) where kind < 16;
+create unique index entry_id on dm.entry (id) where kind < 16;
+create unique index entry_nonce on dm.entry (actor, nonce) where nonce is not null;
+create index entry_reaction on dm.entry (conv, seq) where kind = 18;
+create index entry_due on dm.entry (expires_at) where expires_at is not null and payload is not null;
+reset role;

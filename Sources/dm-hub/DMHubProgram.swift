@@ -1,0 +1,96 @@
+internal import DMCLI
+internal import DMHub
+internal import DMKit
+
+@main struct DMHubProgram: Program {
+  static let database = Option(
+    "db", value: "DATABASE", "the database: a name, a connection string or a URI [$PGDATABASE]")
+  static let address = Option("public", value: "HOST[:PORT]", "how members reach the hub, for invitations")
+  static let authority = Option("ca", value: "FILE", "the certificate of the authority that signed the hub's")
+  static let days = Option("days", value: "N", "how many days the invitation holds [7]") { text in
+    guard let days = Int(text), 1...366 ~= days else { throw usage("'\(text)' is no number of days from 1 to 366") }
+    return days
+  }
+
+  static let command = Command(
+    "dm-hub", "set up a hub, and say who may join",
+    synopsis: [
+      "install [--public HOST[:PORT]] [--ca FILE]", "invite HANDLE [--days N]", "people", "revoke HANDLE|LOGIN",
+      "status", "unstick",
+    ],
+    options: [database],
+    subcommands: [
+      Command.Subcommand(
+        "install", "make the tables and functions, or bring them up to date", options: [address, authority],
+        run: install),
+      Command.Subcommand(
+        "invite", operands: "HANDLE", "print a token with which somebody joins, or joins with another machine",
+        options: [days], run: invite),
+      Command.Subcommand("people", "print who is on the hub, with their machines", run: printPeople),
+      Command.Subcommand(
+        "revoke", operands: "HANDLE|LOGIN", "let somebody in no more, or one machine", run: revoke),
+      Command.Subcommand("status", "print how large the hub is, and what holds it up", run: printStatus),
+      Command.Subcommand("unstick", "end the connections of members that hold up all others", run: unstick),
+    ],
+    examples: [
+      ("dm-hub --db messages install --public hub.example.org --ca ca.crt", "in an empty database"),
+      ("dm-hub --db messages invite zoe >invitation", "a token for one machine of Zoe's"),
+      ("dm-hub --db messages people", "who is here, and when were they seen?"),
+    ], writes: ["invitation", "login", "hub_server"])
+
+  private static func administrator(_ call: Invocation) throws -> Administrator {
+    do {
+      return try Administrator(call.arguments[database] ?? "")
+    } catch let fault as HubFault {
+      throw fault.error
+    }
+  }
+
+  /// Does something with the hub, whose faults are errors for the administrator.
+  private static func asking<Value>(_ call: Invocation, _ body: (Administrator) throws -> Value) throws -> Value {
+    let administrator = try administrator(call)
+    do { return try body(administrator) } catch let fault as HubFault { throw fault.error }
+  }
+
+  static func install(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    let certificate = try call.arguments[authority].map(readText)
+    let versions = try asking(call) { try $0.install(address: call.arguments[address], authority: certificate) }
+    if call.isQuiet || call.isJSON { return }
+    try call.output.write(
+      versions.before == versions.now
+        ? "the hub is of version \(versions.now)\n"
+        : "the hub is of version \(versions.now) now; it was of \(versions.before)\n")
+  }
+
+  static func invite(_ call: Invocation) throws {
+    let handle = try Handle(call.arguments.operand(0, "HANDLE").without("@"))
+    try call.arguments.atMost(1)
+    let days = try call.arguments[days] ?? 7
+    let invitation = try asking(call) { try $0.invite(handle, days: days) }
+    let record = HubInvitation(handle: handle, login: invitation.user, token: invitation.token)
+    try call.print(record, text: \.token)
+  }
+
+  static func printPeople(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    for login in try asking(call, { try $0.people() }) { try call.print(login, text: \.line) }
+  }
+
+  static func revoke(_ call: Invocation) throws {
+    let name = try call.arguments.operand(0, "HANDLE|LOGIN").without("@")
+    try call.arguments.atMost(1)
+    _ = try asking(call) { try $0.revoke(name) }
+  }
+
+  static func printStatus(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    try call.print(asking(call) { try $0.status() }, text: \.line)
+  }
+
+  static func unstick(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    let count = try asking(call) { try $0.unstick() }
+    if !call.isQuiet, !call.isJSON { try call.output.write("ended \(count) connections\n") }
+  }
+}
