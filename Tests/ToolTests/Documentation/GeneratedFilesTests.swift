@@ -12,7 +12,7 @@ import Testing
 
   static let completions = [("bash", "bash/NAME"), ("zsh", "zsh/_NAME"), ("fish", "fish/NAME.fish")]
 
-  @Test(arguments: ToolFixture.programs, completions)
+  @Test(arguments: ToolFixture.programs + ToolFixture.hubPrograms, completions)
   func `completions are as the program generates them`(program: String, shell: (name: String, path: String)) throws {
     let path = "completions/" + shell.path.replacingOccurrences(of: "NAME", with: program)
     let f = try ToolFixture()
@@ -78,17 +78,17 @@ import Testing
     return found
   }
 
-  @Test(arguments: ToolFixture.programs)
+  @Test(arguments: ToolFixture.programs + ToolFixture.hubPrograms)
   func `the manual page of a program lists exactly its options`(program: String) throws {
     let help = try options(ofHelp: ToolFixture().done(program, ["--help"]).stdout)
-    #expect(options(ofPage: try text("man/\(program).1")).subtracting(help.common) == help.own)
+    #expect(options(ofPage: try text(ToolFixture.page(of: program))).subtracting(help.common) == help.own)
     #expect(options(ofPage: try text("man/dm.7")).isSuperset(of: help.common))
     #expect(!help.common.isEmpty)
   }
 
-  @Test(arguments: ToolFixture.programs)
+  @Test(arguments: ToolFixture.programs + ToolFixture.hubPrograms)
   func `the manual page of a program has its sections in order`(program: String) throws {
-    let page = try text("man/\(program).1")
+    let page = try text(ToolFixture.page(of: program))
     let sections = page.split(separator: "\n").filter { $0.hasPrefix(".Sh ") }.map { String($0.dropFirst(4)) }
     let required = ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
     #expect(sections.filter(required.contains) == required)
@@ -97,7 +97,8 @@ import Testing
     #expect(page.contains(".Nm \(program)\n"))
   }
 
-  static let pages = ToolFixture.programs.map { "man/\($0).1" } + ["man/dm.7", "man/dm-protocol.5"]
+  static let pages =
+    (ToolFixture.programs + ToolFixture.hubPrograms).map(ToolFixture.page) + ["man/dm.7", "man/dm-protocol.5"]
 
   @Test(.enabled(if: ToolFixture.has("groff"), "needs groff"), arguments: pages)
   func `groff has nothing to say about a manual page`(page: String) throws {

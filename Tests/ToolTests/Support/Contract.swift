@@ -17,7 +17,8 @@ enum Contract {
     var others = ["--help", "-h", "--version", "--schema", "--count", "--generate-completion"]
     // There it is what is said with a file.
     if program != "dm-attach" { others.append("--text") }
-    return ToolFixture.programs.contains(program) && !arguments.contains { others.contains($0) }
+    let programs = ToolFixture.programs + ToolFixture.hubPrograms
+    return programs.contains(program) && !arguments.contains { others.contains($0) }
   }
 
   static func schema(of program: String) throws -> SchemaValidator {

@@ -38,6 +38,11 @@ final class ToolFixture: Sendable {
     "dm-attach", "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-read", "dm-search", "dm-send",
     "dm-tail", "dm-typing", "dm-user",
   ]
+  /// Those that use the network.
+  static let hubPrograms = ["dm-hub", "dm-sync"]
+
+  /// The manual page of a program.
+  static func page(of program: String) -> String { "man/\(program).\(program == "dm-hub" ? 8 : 1)" }
 
   /// Where the programs were built: beside the bundle of the tests.
   static let binaries: String = {

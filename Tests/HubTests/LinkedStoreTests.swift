@@ -1,0 +1,110 @@
+import Testing
+
+@testable import DMKit
+@testable import DMStore
+@testable import DMUpkeep
+@testable import StoreSupport
+@testable import TestSupport
+
+/// Stores that are linked to a hub, and what of an act of one the others see.
+struct LinkedStoreTests {
+  let hub = SharedHub()
+
+  @Test func `a message waits without a number, gets one, and reaches the other machine`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    let sent = try alice.say("hello", to: "bob")
+    #expect(sent.seq == nil && sent.status == .sending)
+    #expect(try alice.texts("bob") == ["- alice: hello"])
+    try alice.sync()
+    #expect(try alice.texts("bob") == ["1 alice: hello"])
+    try bob.sync()
+    #expect(try bob.texts("alice") == ["1 alice: hello"])
+    #expect(try bob.messenger.conversation(ConversationReference("alice")).unreadCount == 1)
+    try bob.say("hi", to: "alice")
+    try bob.sync()
+    try alice.sync()
+    #expect(try alice.texts("bob") == ["1 alice: hello", "2 bob: hi"])
+    try alice.check()
+    try bob.check()
+  }
+
+  @Test func `edits, reactions and deletions are shown at once, and reach the other machine`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    for text in ["one", "two", "three"] { try alice.say(text, to: "bob") }
+    try alice.sync()
+    try bob.sync()
+    _ = try alice.messenger.edit([
+      Edit(MessageReference("bob:1"), .text("first")), Edit(MessageReference("bob:2"), .delete(forEveryone: true)),
+    ]).map { try $0.get() }
+    _ = try bob.messenger.edit([Edit(MessageReference("alice:3"), .react("👍"))]).map { try $0.get() }
+    #expect(try alice.texts("bob") == ["1 alice: first", "3 alice: three"])
+    for machine in [alice, bob, alice] { try machine.sync() }
+    #expect(try alice.texts("bob") == ["1 alice: first", "3 alice: three"])
+    #expect(try bob.texts("alice") == ["1 alice: first", "3 alice: three"])
+    #expect(try alice.messages("bob").last?.reactions.map(\.emoji) == ["👍"])
+    try alice.check()
+    try bob.check()
+  }
+
+  @Test func `a group has its announcements when the hub has ordered them`() throws {
+    let machines = try ["alice", "bob", "carol"].map(hub.joined)
+    let (alice, bob, carol) = (machines[0], machines[1], machines[2])
+    for machine in machines { try machine.sync() }
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    try alice.say("welcome", to: "+ops")
+    #expect(try alice.texts("+ops") == ["- alice: welcome"])
+    for machine in machines { try machine.sync() }
+    #expect(try bob.texts("+ops") == ["1 alice: conversation_created", "2 alice: welcome"])
+    _ = try alice.messenger.add([Handle("carol")], to: ConversationReference("+ops"))
+    for machine in machines { try machine.sync() }
+    #expect(try carol.texts("+ops") == ["3 alice: user_joined"])
+    try carol.say("hi all", to: "+ops")
+    _ = try alice.messenger.leave(ConversationReference("+ops"))
+    for _ in 1...2 { for machine in machines { try machine.sync() } }
+    #expect(
+      try bob.texts("+ops").suffix(2) == ["4 alice: user_left", "5 carol: hi all"]
+        || bob.texts("+ops").suffix(2) == ["4 carol: hi all", "5 alice: user_left"])
+    #expect(try bob.messenger.conversation(ConversationReference("+ops")).owners == [Handle("bob")])
+    for machine in machines { try machine.check() }
+  }
+
+  @Test func `what was said while a machine was away is news, what was said before it joined is history`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    try alice.say("hello", to: "bob")
+    try alice.sync()
+    // Bob's machine hears of the conversation after both.
+    try bob.sync()
+    #expect(try bob.messenger.told([.message]) == ["1 alice: hello"])
+    let second = try hub.joined("bob")
+    #expect(try second.texts("alice") == ["1 alice: hello"])
+    #expect(try second.messenger.told([.message]) == [])
+    try alice.say("again", to: "bob")
+    for machine in [alice, bob, second] { try machine.sync() }
+    #expect(try second.messenger.told([.message]) == ["2 alice: again"])
+  }
+
+  @Test func `who has read what is told`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    for text in ["one", "two"] { try alice.say(text, to: "bob") }
+    try alice.sync()
+    try bob.sync()
+    try bob.messenger.read(1...2, of: "alice")
+    try bob.sync()
+    try alice.sync()
+    #expect(try alice.messages("bob").map(\.status) == [.read, .read])
+    try alice.check()
+    try bob.check()
+  }
+}
+
+extension Machine {
+  /// Checks the whole store.
+  func check() throws {
+    let findings = try store.upkeep.check(deep: true).findings
+    #expect(findings.isEmpty, "\(findings)")
+  }
+}

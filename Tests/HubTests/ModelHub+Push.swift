@@ -1,0 +1,275 @@
+@testable import DMKit
+@testable import DMStore
+@testable import TestSupport
+
+extension ModelHub {
+  /// A refusal of one operation.
+  struct Refusal: Error {
+    let code: String
+    init(_ code: String) { self.code = code }
+  }
+
+  mutating func push(_ machine: Identifier, _ operations: [HubOperation]) throws -> [HubAnswer] {
+    let me = try hello(machine).person
+    if isStandby { throw HubFault.readOnly("a standby") }
+    return operations.map { operation in
+      do {
+        return try push(operation, me, machine)
+      } catch let refusal as Refusal {
+        return HubAnswer(conversation: operation.conversation, fault: refusal.code)
+      } catch {
+        return HubAnswer(conversation: operation.conversation, fault: "bad_request")
+      }
+    }
+  }
+
+  private mutating func push(_ operation: HubOperation, _ me: Int64, _ machine: Identifier) throws -> HubAnswer {
+    let key = DoneKey(person: me, nonce: operation.nonce)
+    if let done = done[key] {
+      guard done.act == operation.act, done.conversation == operation.conversation || operation.act == .begin,
+        operation.arguments.isLax || done.digest == operation.digest
+      else { throw Refusal("nonce_conflict") }
+      // A former member learns nothing of what came after their time.
+      guard conversations[done.conversation]?.members[me]?.sees.contains(done.rev) == true else {
+        return HubAnswer(conversation: done.conversation, isDuplicate: true)
+      }
+      let entry = conversations[done.conversation]?.entry(done.rev)
+      return HubAnswer(conversation: done.conversation, id: entry?.id, rev: done.rev, isDuplicate: true)
+    }
+    switch operation.act {
+    case .profile: return profile(operation, me)
+    case .begin: return try begin(operation, me, machine)
+    case .group: return try group(operation, me, machine)
+    default: return try act(operation, me, machine)
+    }
+  }
+
+  private mutating func profile(_ operation: HubOperation, _ me: Int64) -> HubAnswer {
+    peopleRev += 1
+    persons[me]?.profile = operation.payload
+    if let shows = operation.arguments.showsPresence { persons[me]?.showsPresence = shows }
+    persons[me]?.rev = peopleRev
+    return HubAnswer()
+  }
+
+  // MARK: New conversations
+
+  private mutating func begin(_ operation: HubOperation, _ me: Int64, _ machine: Identifier) throws -> HubAnswer {
+    guard let id = operation.conversation, let handle = operation.arguments.handles.first else {
+      throw Refusal("bad_request")
+    }
+    guard let other = person(named: handle) else { throw Refusal("unknown_user") }
+    let pair = Set([me, other.id])
+    if let known = conversations.values.first(where: { !$0.isGroup && Set($0.members.keys) == pair }) {
+      return HubAnswer(conversation: known.id, isDuplicate: true)
+    }
+    return try start(operation, id, isGroup: false, pair, me, machine)
+  }
+
+  private mutating func group(_ operation: HubOperation, _ me: Int64, _ machine: Identifier) throws -> HubAnswer {
+    guard let id = operation.conversation else { throw Refusal("bad_request") }
+    let others = operation.arguments.handles.map { person(named: $0)?.id }
+    guard !others.contains(nil) else { throw Refusal("unknown_user") }
+    return try start(operation, id, isGroup: true, Set(others.compactMap(\.self) + [me]), me, machine)
+  }
+
+  private mutating func start(
+    _ operation: HubOperation, _ id: Identifier, isGroup: Bool, _ members: Set<Int64>, _ me: Int64,
+    _ machine: Identifier
+  ) throws -> HubAnswer {
+    guard conversations[id] == nil else { throw Refusal("id_taken") }
+    var conversation = Conversation(id: id, isGroup: isGroup, touched: moves)
+    for person in members {
+      conversation.members[person] = Member(sees: Sight(from: 1), since: 1, isOwner: isGroup && person == me)
+    }
+    var meta = HubEntry.Meta()
+    meta.members = members.sorted { handle($0) < handle($1) }
+    append(operation, isGroup ? .created : .begun, me, machine, to: &conversation, meta: meta)
+    return answer(operation, me, in: conversation)
+  }
+
+  private func handle(_ person: Int64) -> String { persons[person]?.handle ?? "" }
+
+  // MARK: Acts in a conversation
+
+  private mutating func act(_ operation: HubOperation, _ me: Int64, _ machine: Identifier) throws -> HubAnswer {
+    guard let id = operation.conversation, var conversation = conversations[id], var member = conversation.members[me]
+    else { throw Refusal("unknown_conversation") }
+    let isFormer = !member.sees.isOpen
+    if isFormer, operation.act != .read { throw Refusal("not_allowed") }
+    switch operation.act {
+    case .say: try say(operation, me, machine, in: &conversation)
+    case .edit, .delete, .react: try change(operation, me, machine, member, in: &conversation)
+    case .read:
+      let new = try unread(operation.arguments.ranges, member, in: conversation)
+      if new.isEmpty { return HubAnswer(conversation: id, isDuplicate: true) }
+      member.read = coalesced((member.read + new).sorted { $0.lowerBound < $1.lowerBound })
+      conversation.members[me] = member
+      var meta = HubEntry.Meta()
+      meta.ranges = new
+      append(operation, .read, me, machine, to: &conversation, meta: meta)
+      if isFormer { return HubAnswer(conversation: id) }
+    case .delivered:
+      guard let wanted = operation.arguments.seq, wanted >= 1 else { throw Refusal("bad_request") }
+      let seq = min(wanted, conversation.seq)
+      if seq <= member.deliveredSeq { return HubAnswer(conversation: id, isDuplicate: true) }
+      conversation.members[me]?.deliveredSeq = seq
+      append(operation, .delivered, me, machine, to: &conversation, seq: seq)
+    case .add:
+      guard try add(operation, me, machine, to: &conversation) else {
+        return HubAnswer(conversation: id, isDuplicate: true)
+      }
+    case .remove:
+      guard conversation.isGroup, member.isOwner else { throw Refusal("not_allowed") }
+      let leaving = try persons(operation).filter { conversation.members[$0]?.sees.isOpen == true }
+      if leaving.isEmpty { return HubAnswer(conversation: id, isDuplicate: true) }
+      for person in leaving { end(person, operation, me, machine, in: &conversation) }
+    case .leave:
+      guard conversation.isGroup else { throw Refusal("not_allowed") }
+      end(me, operation, me, machine, in: &conversation)
+    case .title:
+      guard conversation.isGroup else { throw Refusal("not_allowed") }
+      guard operation.payload != nil else { throw Refusal("bad_request") }
+      append(operation, .titled, me, machine, to: &conversation)
+    case .avatar:
+      guard conversation.isGroup else { throw Refusal("not_allowed") }
+      append(operation, .settings, me, machine, to: &conversation)
+    case .expire: try expire(operation, me, machine, member, in: &conversation)
+    case .begin, .group, .profile: throw Refusal("bad_request")
+    }
+    return answer(operation, me, in: conversation)
+  }
+
+  private mutating func say(
+    _ operation: HubOperation, _ me: Int64, _ machine: Identifier, in conversation: inout Conversation
+  ) throws {
+    guard let id = operation.id, operation.payload != nil,
+      operation.arguments.lifetime.map({ 1_000_000...366 * 86_400_000_000 ~= $0 }) ?? true
+    else { throw Refusal("bad_request") }
+    guard messageIDs.insert(id).inserted else { throw Refusal("id_taken") }
+    append(operation, .message, me, machine, to: &conversation, id: id)
+    guard let lifetime = operation.arguments.lifetime ?? conversation.expireAfter else { return }
+    let last = conversation.entries.count - 1
+    let end = conversation.entries[last].at.microseconds + lifetime
+    conversation.entries[last].expiresAt = Timestamp(microseconds: end)
+  }
+
+  private mutating func change(
+    _ operation: HubOperation, _ me: Int64, _ machine: Identifier, _ member: Member,
+    in conversation: inout Conversation
+  ) throws {
+    guard
+      let index = conversation.entries.firstIndex(where: {
+        $0.id == operation.id && $0.seq == operation.seq && $0.kind.map { $0.rawValue < 16 } == true
+      }), case let target = conversation.entries[index], member.sees.contains(target.rev),
+      target.kind != .message || target.payload != nil && !target.hasExpired(Timestamp(microseconds: clock))
+    else { throw Refusal("unknown_message") }
+    guard target.kind == .message, operation.act == .react || target.actor == me else { throw Refusal("not_allowed") }
+    switch operation.act {
+    case .edit:
+      guard operation.payload != nil else { throw Refusal("bad_request") }
+      conversation.entries[index].payload = operation.payload
+      append(operation, .edited, me, machine, to: &conversation, seq: target.seq, id: target.id, keepsPayload: false)
+    case .delete:
+      for other in conversation.entries.indices
+      where other == index
+        || conversation.entries[other].kind == .reaction && conversation.entries[other].seq == target.seq
+      {
+        conversation.entries[other].payload = nil
+      }
+      append(operation, .deleted, me, machine, to: &conversation, seq: target.seq, id: target.id, keepsPayload: false)
+    default: append(operation, .reaction, me, machine, to: &conversation, seq: target.seq, id: target.id)
+    }
+  }
+
+  /// The numbers of ranges that a member sees and has not marked.
+  private func unread(_ ranges: [SeqRange], _ member: Member, in conversation: Conversation) throws -> [SeqRange] {
+    guard !ranges.isEmpty else { throw Refusal("bad_request") }
+    let seen = conversation.entries.filter { $0.kind.map { $0.rawValue < 16 } == true && member.sees.contains($0.rev) }
+      .compactMap(\.seq).map { $0...$0 }
+    let asked = coalesced(ranges.sorted { $0.lowerBound < $1.lowerBound })
+    let visible = asked.flatMap { range in
+      coalesced(seen).filter(range.overlaps).map { $0.clamped(to: range) }
+    }
+    return visible.flatMap { difference(of: $0, minus: member.read) }
+  }
+
+  // MARK: Members
+
+  private func persons(_ operation: HubOperation) throws -> [Int64] {
+    let found = operation.arguments.handles.map { person(named: $0)?.id }
+    guard !found.isEmpty, !found.contains(nil) else { throw Refusal("unknown_user") }
+    var unique: [Int64] = []
+    for person in found.compactMap(\.self) where !unique.contains(person) { unique.append(person) }
+    return unique
+  }
+
+  private mutating func add(
+    _ operation: HubOperation, _ me: Int64, _ machine: Identifier, to conversation: inout Conversation
+  ) throws -> Bool {
+    guard conversation.isGroup else { throw Refusal("not_allowed") }
+    let joining = try persons(operation).filter { conversation.members[$0]?.sees.isOpen != true }
+    let hasHistory = operation.arguments.hasHistory
+    if !hasHistory, joining.contains(where: { (conversation.members[$0]?.sees.stretches.count ?? 0) >= 64 }) {
+      throw Refusal("not_allowed")
+    }
+    for person in joining {
+      let rev = conversation.rev + 1
+      var member = conversation.members[person] ?? Member(sees: Sight(), since: rev)
+      if hasHistory { member.sees = Sight(from: 1) } else { member.sees.open(from: rev) }
+      (member.since, member.isOwner) = (rev, false)
+      conversation.members[person] = member
+      conversation.ended[person] = nil
+      var meta = HubEntry.Meta()
+      (meta.person, meta.hasHistory) = (person, hasHistory)
+      append(operation, .joined, me, machine, to: &conversation, meta: meta)
+    }
+    return !joining.isEmpty
+  }
+
+  private mutating func end(
+    _ person: Int64, _ operation: HubOperation, _ me: Int64, _ machine: Identifier, in conversation: inout Conversation
+  ) {
+    let rev = conversation.rev + 1
+    conversation.members[person]?.sees.close(after: rev)
+    conversation.members[person]?.isOwner = false
+    var meta = HubEntry.Meta()
+    meta.person = person
+    if !conversation.members.values.contains(where: \.isOwner) {
+      let heir = conversation.members.filter { $0.value.sees.isOpen }
+        .min { ($0.value.since, handle($0.key)) < ($1.value.since, handle($1.key)) }?.key
+      if let heir { conversation.members[heir]?.isOwner = true }
+      meta.owner = heir
+    }
+    append(operation, .left, me, machine, to: &conversation, meta: meta)
+    conversation.ended[person] = moves
+  }
+
+  private mutating func expire(
+    _ operation: HubOperation, _ me: Int64, _ machine: Identifier, _ member: Member,
+    in conversation: inout Conversation
+  ) throws {
+    if conversation.isGroup, !member.isOwner { throw Refusal("not_allowed") }
+    guard let after = operation.arguments.expireAfter,
+      after.map({ 1_000_000...366 * 86_400_000_000 ~= $0 }) ?? true
+    else { throw Refusal("bad_request") }
+    conversation.expireAfter = after
+    var meta = HubEntry.Meta()
+    (meta.changesExpiry, meta.expireAfter) = (true, after)
+    append(operation, .settings, me, machine, to: &conversation, meta: meta)
+  }
+}
+
+extension HubOperation {
+  /// Of what it does, but not of where: as the hub compares what is told twice.
+  var digest: Int {
+    var arguments = arguments
+    arguments.isLax = false
+    var hasher = Hasher()
+    hasher.combine(act)
+    hasher.combine(seq)
+    hasher.combine(payload)
+    hasher.combine(arguments.json)
+    return hasher.finalize()
+  }
+}

@@ -1,0 +1,181 @@
+@testable import DMKit
+@testable import DMStore
+@testable import TestSupport
+
+/// The hub as its protocol describes it, in memory: what PostgreSQL is compared with, and what simulations run on.
+///
+/// A value: a copy is a backup.
+struct ModelHub {
+  struct Person {
+    let id: Int64
+    let handle: String
+    var profile: [UInt8]?
+    var showsPresence = true
+    let createdAt: Timestamp
+    var rev: Int64
+    var isDisabled = false
+  }
+
+  struct Member {
+    var sees: Sight
+    var since: Int64
+    var isOwner = false
+    var read: [SeqRange] = []
+    var deliveredSeq = 0
+
+    /// The last rev that they see.
+    func last(of rev: Int64) -> Int64 { sees.isOpen ? rev : (sees.stretches.last?.upperBound ?? 1) - 1 }
+  }
+
+  struct Conversation {
+    let id: Identifier
+    let isGroup: Bool
+    var entries: [HubEntry] = []
+    var seq = 0
+    var members: [Int64: Member] = [:]
+    var expireAfter: Int64?
+    /// When it moved last, and when each former member's last entry came.
+    var touched: Int64
+    var ended: [Int64: Int64] = [:]
+
+    var rev: Int64 { Int64(entries.count) }
+    func entry(_ rev: Int64) -> HubEntry? { 1...self.rev ~= rev && !entries.isEmpty ? entries[Int(rev - 1)] : nil }
+  }
+
+  /// What an operation was the first time.
+  struct Done {
+    let act: Outbox.Act
+    let conversation: Identifier
+    let rev: Int64
+    let digest: Int
+  }
+
+  struct DoneKey: Hashable {
+    let person: Int64
+    let nonce: Identifier
+  }
+
+  let id = Identifier(high: 1, low: 1)
+  var epoch = Identifier(high: 2, low: 1)
+  var startedAt = Timestamp(microseconds: 1)
+  var isStandby = false
+  var persons: [Int64: Person] = [:]
+  var machines: [Identifier: Int64] = [:]
+  var peopleRev: Int64 = 0
+  var conversations: [Identifier: Conversation] = [:]
+  var done: [DoneKey: Done] = [:]
+  var messageIDs: Set<Identifier> = []
+  /// Counts what changes; the horizon of a comparison.
+  var moves: Int64 = 1
+  /// The clock, in microseconds, which each entry moves on.
+  var clock: Int64 = 1_700_000_000_000_000
+  var random: SplitMix64
+
+  init(seed: UInt64 = 1) { random = SplitMix64(seed: seed) }
+
+  mutating func randomID() -> Identifier { Identifier(high: random.next(), low: random.next()) }
+
+  /// Adds a machine of a person, who is new if nobody has the handle.
+  mutating func invite(_ handle: String) -> Identifier {
+    let machine = randomID()
+    if let person = persons.values.first(where: { $0.handle == handle }) {
+      machines[machine] = person.id
+      return machine
+    }
+    let id = Int64(random.next() >> 11) + 1
+    peopleRev += 1
+    persons[id] = Person(
+      id: id, handle: handle, createdAt: Timestamp(microseconds: clock), rev: peopleRev)
+    machines[machine] = id
+    return machine
+  }
+
+  func person(named handle: Handle) -> Person? {
+    persons.values.first { $0.handle == handle.description && !$0.isDisabled }
+  }
+
+  // MARK: Reading
+
+  func hello(_ machine: Identifier) throws -> HubHello {
+    guard let id = machines[machine], let person = persons[id], !person.isDisabled else {
+      throw HubFault.refused("not a member")
+    }
+    return HubHello(
+      hub: self.id, epoch: epoch, startedAt: startedAt, isStandby: isStandby, person: id, handle: person.handle,
+      machine: machine, now: Timestamp(microseconds: clock), peopleRev: peopleRev)
+  }
+
+  func changed(_ machine: Identifier, since horizon: String?) throws -> HubComparison {
+    let me = try hello(machine).person
+    let since = horizon.flatMap { Int64($0) }.flatMap { $0 > moves ? nil : $0 }
+    let moved = conversations.values.filter { conversation in
+      guard conversation.members[me] != nil else { return false }
+      return since.map { (conversation.ended[me] ?? conversation.touched) >= $0 } ?? true
+    }
+    return HubComparison(
+      horizon: String(moves), peopleRev: peopleRev,
+      conversations: moved.sorted { $0.id < $1.id }.compactMap { conversation in
+        conversation.members[me].map { member in
+          let last = member.last(of: conversation.rev)
+          return HubComparison.Conversation(
+            id: conversation.id, rev: last, mark: conversation.entry(last)?.mark, sees: member.sees)
+        }
+      })
+  }
+
+  func pull(_ machine: Identifier, _ pull: HubPull, limit: Int) throws -> HubBatch? {
+    let me = try hello(machine).person
+    guard let conversation = conversations[pull.conversation], let member = conversation.members[me] else { return nil }
+    if let mark = pull.mark, conversation.entry(pull.rev)?.mark != mark {
+      return isStandby ? nil : .fork(conversation.id)
+    }
+    let entries = conversation.entries.filter { $0.rev > pull.rev && member.sees.contains($0.rev) }.prefix(limit)
+    return entries.isEmpty ? nil : .entries(entries.map { seen($0, of: conversation, by: member) })
+  }
+
+  /// An entry as a member gets it.
+  private func seen(_ entry: HubEntry, of conversation: Conversation, by member: Member) -> HubEntry {
+    var entry = entry
+    let now = Timestamp(microseconds: clock)
+    if entry.kind == .edited || entry.kind == .reaction {
+      let target = conversation.entries.first { $0.seq == entry.seq && $0.kind.map { $0.rawValue < 16 } == true }
+      let isSeen = target.map { member.sees.contains($0.rev) && !$0.hasExpired(now) } ?? false
+      if entry.kind == .edited { entry.payload = isSeen ? target?.payload : nil }
+      if !isSeen { entry.payload = nil }
+    } else if entry.hasExpired(now) {
+      entry.payload = nil
+    }
+    return entry
+  }
+
+  func people(_ machine: Identifier, after rev: Int64) throws -> [HubPerson] {
+    _ = try hello(machine)
+    return persons.values.filter { $0.rev > rev }.sorted { $0.rev < $1.rev }.map {
+      HubPerson(
+        id: $0.id, handle: $0.handle, profile: $0.profile, showsPresence: $0.showsPresence, createdAt: $0.createdAt,
+        rev: $0.rev, isDisabled: $0.isDisabled)
+    }
+  }
+
+  func members(_ machine: Identifier, of id: Identifier) throws -> [HubMember] {
+    let me = try hello(machine).person
+    guard let conversation = conversations[id], conversation.members[me]?.sees.isOpen == true else { return [] }
+    return conversation.members.filter { $0.value.sees.isOpen }.map { person, member in
+      HubMember(person: person, isOwner: member.isOwner, since: member.since)
+    }.sorted { ($0.since, $0.person) < ($1.since, $1.person) }
+  }
+
+  // MARK: Being set back
+
+  /// Becomes a copy of an earlier state, as after a restore: people keep what they have pulled.
+  mutating func restore(_ backup: ModelHub) {
+    let (random, clock, moves) = (random, clock, moves)
+    self = backup
+    (self.random, self.clock, self.moves) = (random, clock, moves + 1)
+    epoch = randomID()
+  }
+}
+
+extension HubEntry {
+  func hasExpired(_ now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
+}

@@ -1,0 +1,89 @@
+@testable import DMKit
+@testable import DMStore
+@testable import StoreSupport
+
+/// A hub that several machines of a test share.
+final class SharedHub {
+  var model = ModelHub()
+  /// Requests that machines have given up and the hub carries out later, with their times.
+  var ghosts: [(at: Int64, run: (inout ModelHub) throws -> Void)] = []
+
+  func runGhosts(at time: Int64) {
+    let due = ghosts.filter { $0.at <= time }
+    ghosts.removeAll { $0.at <= time }
+    // What becomes of it nobody learns.
+    for ghost in due { _ = Result { try ghost.run(&model) } }
+  }
+
+  /// A store that joined as a new machine of a person.
+  func joined(_ handle: String) throws -> Machine { try Machine(self, handle) }
+}
+
+/// A link of one machine to a model hub.
+final class ModelLink: HubLink {
+  let hub: SharedHub
+  let machine: Identifier
+
+  init(_ hub: SharedHub, _ machine: Identifier) {
+    self.hub = hub
+    self.machine = machine
+  }
+
+  func open() throws -> HubHello { try hub.model.hello(machine) }
+  func compare(since horizon: String?) throws -> HubComparison { try hub.model.changed(machine, since: horizon) }
+
+  func exchange(
+    _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
+  ) throws -> [HubAnswer] {
+    let answers = try hub.model.push(machine, operations)
+    for pull in pulling {
+      if let pulled = try hub.model.pull(machine, pull, limit: limit) { try batch(pulled) }
+    }
+    return answers
+  }
+
+  func people(after rev: Int64) throws -> [HubPerson] { try hub.model.people(machine, after: rev) }
+  func members(of conversation: Identifier) throws -> [HubMember] { try hub.model.members(machine, of: conversation) }
+  func wait(for duration: Duration) throws -> HubHint { HubHint() }
+  func close() {}
+}
+
+/// A machine of a person: a linked store and its engine.
+final class Machine {
+  let store: TemporaryStore
+  let messenger: Messenger
+  let engine: SyncEngine
+  let link: ModelLink
+
+  init(_ hub: SharedHub, _ handle: String) throws {
+    store = try TemporaryStore(users: [])
+    messenger = try store.messenger(handle)
+    link = ModelLink(hub, hub.model.invite(handle))
+    try messenger.link(to: link.open())
+    engine = try SyncEngine(messenger, link)
+    try engine.connect()
+    try engine.drain()
+  }
+
+  /// Everything that waits goes, and everything that is new comes.
+  func sync() throws {
+    if engine.hello == nil { try engine.connect() } else { try engine.compare() }
+    try engine.drain()
+  }
+
+  func messages(_ conversation: String) throws -> [Message] {
+    try messenger.history(HistoryQuery(ConversationReference(conversation))).rest()
+  }
+
+  /// The texts of a conversation with their numbers, as the person sees them.
+  func texts(_ conversation: String) throws -> [String] {
+    try messages(conversation).map { message in
+      "\(message.seq.map(String.init) ?? "-") \(message.sender): \(message.text ?? message.systemKind?.rawValue ?? "")"
+    }
+  }
+
+  @discardableResult
+  func say(_ text: String, to conversation: String) throws -> Message {
+    try messenger.send(Outgoing(to: ConversationReference(conversation), text: text))
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A server of PostgreSQL for the tests of this process, which ends with it.
+///
+/// It runs as an ordinary user, in a folder of its own, in memory where that is possible, and does not sync: a server
+/// that is killed loses nothing all the same.
+final class PostgresServer: Sendable {
+  /// The server that all tests share, each with a database of its own.
+  static let shared = Result { try PostgresServer() }
+
+  let folder: String
+  let port: UInt16
+  private let number = Atomic<Int>(0)
+  /// The server ends when this is closed.
+  private let leash: Int32
+
+  struct Failed: Error, CustomStringConvertible { let description: String }
+
+  /// - Parameter settings: lines of its configuration.
+  init(_ settings: [String] = []) throws {
+    let isRoot = geteuid() == 0
+    let parent = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+    folder = "\(parent)/dm-pg-\(UInt32.random(in: 0 ... .max))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    if isRoot, let user = getpwnam("postgres") { chown(folder, user.pointee.pw_uid, user.pointee.pw_gid) }
+    port = try Self.freePort()
+    let script = """
+      set -e
+      cd "$1"
+      PATH=$2:$PATH
+      initdb -D data -U postgres -A trust --no-sync -E UTF8 --locale=C >initdb.log 2>&1
+      printf '%s\\n' 'local all postgres trust' 'local all all scram-sha-256' 'host all all 127.0.0.1/32 scram-sha-256' \
+        >data/pg_hba.conf
+      cat >>data/postgresql.conf
+      pg_ctl -D data -w -t 60 -l log start >/dev/null
+      echo ready
+      # This process holds the other end as long as the tests run.
+      cat <&3 >/dev/null || :
+      pg_ctl -D data -m immediate stop >/dev/null 2>&1 || :
+      rm -rf "$1"/* "$1"/.s.*; rmdir "$1" 2>/dev/null || :
+      """
+    let configuration =
+      [
+        "listen_addresses='127.0.0.1'", "port=\(port)", "unix_socket_directories='\(folder)'", "fsync=off",
+        "max_connections=200", "password_encryption=scram-sha-256",
+      ] + settings
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0, fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0, fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0 else {
+      throw Failed(description: "no pipe")
+    }
+    leash = ends[1]
+    let process = Process()
+    let words = ["sh", "-c", script, "sh", folder, try Self.binaries()]
+    let whole = isRoot ? ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"] + words : words
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["sh", "-c", "exec 3<&0; exec \"$@\" <\"$0\"", "\(folder)/conf"] + whole
+    try configuration.joined(separator: "\n").write(toFile: "\(folder)/conf", atomically: false, encoding: .utf8)
+    process.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    guard let line = try output.fileHandleForReading.read(upToCount: 6), line == Data("ready\n".utf8) else {
+      throw Failed(description: "PostgreSQL does not start; \(folder) has its logs")
+    }
+  }
+
+  deinit { close(leash) }
+
+  /// The folder of the server's programs.
+  private static func binaries() throws -> String {
+    let root = "/usr/lib/postgresql"
+    let versions = try FileManager.default.contentsOfDirectory(atPath: root).compactMap(Int.init).filter {
+      FileManager.default.isExecutableFile(atPath: "\(root)/\($0)/bin/initdb")
+    }
+    guard let newest = versions.max() else {
+      throw Failed(description: "there is no server of PostgreSQL; install the package 'postgresql'")
+    }
+    return "\(root)/\(newest)/bin"
+  }
+
+  static func freePort() throws -> UInt16 {
+    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(socket) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
+      }
+    }
+    guard isBound else { throw Failed(description: "no free port") }
+    return UInt16(bigEndian: address.sin_port)
+  }
+
+  /// Makes a database, and returns what its administrator connects to.
+  func database() throws -> String {
+    let name = "hub\(number.add(1, ordering: .relaxed).newValue)"
+    try psql("postgres", "CREATE DATABASE \(name)")
+    return administrator(of: name)
+  }
+
+  func administrator(of database: String) -> String {
+    "host=\(folder) port=\(port) user=postgres dbname=\(database)"
+  }
+
+  /// Runs SQL as the administrator, and returns the rows as lines.
+  @discardableResult
+  func psql(_ database: String, _ sql: String) throws -> String {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    let connection = database.contains("=") ? database : administrator(of: database)
+    process.arguments = ["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", connection, "-c", sql]
+    let (output, errors) = (Pipe(), Pipe())
+    (process.standardOutput, process.standardError) = (output, errors)
+    try process.run()
+    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    let message = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw Failed(description: "psql: \(message)") }
+    return text
+  }
+}

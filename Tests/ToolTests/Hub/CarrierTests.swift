@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+@testable import TestSupport
+
+/// The dm-sync that other programs start.
+struct CarrierTests {
+  /// A machine on which dm-sync starts by itself; it ends with the test.
+  private func machine(_ hub: HubFixture, _ handle: String) throws -> (machine: ToolFixture, end: Carriers) {
+    let machine = try hub.machine(handle)
+    machine.set("DM_SYNC", nil)
+    return (machine, Carriers(machine))
+  }
+
+  /// Ends the carriers of a store.
+  private final class Carriers {
+    let f: ToolFixture
+    init(_ f: ToolFixture) { self.f = f }
+
+    var processes: [Int32] {
+      let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+      return all.compactMap { Int32($0) }.filter { process in
+        let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+        let text = String(decoding: words, as: UTF8.self)
+        return text.contains("dm-sync") && text.contains("--linger") && text.contains(f.store)
+      }
+    }
+
+    deinit { for process in processes { kill(process, SIGKILL) } }
+  }
+
+  @Test func `a sender and a follower start it, and a message arrives while it is watched`() throws {
+    let hub = try HubFixture()
+    let (bob, bobs) = try machine(hub, "bob")
+    let (alice, alices) = try machine(hub, "alice")
+    let tail = try LiveProcess(bob, "dm-tail", ["-f", "-n", "0"])
+    defer { tail.process.send(SIGKILL) }
+    #expect(try tail.record()["type"]?.string == "caught_up")
+    try alice.done("dm-send", ["bob", "hello"])
+    let record = try tail.record()
+    #expect(record["text"]?.string == "hello" && record["seq"]?.int == 1)
+    let waited = try alice.done("dm-send", ["--wait", "bob", "waited"]).record
+    #expect(waited["seq"]?.int == 2 && waited["status"]?.string != "sending")
+    #expect(bobs.processes.count == 1 && alices.processes.count == 1)
+  }
+
+  @Test func `ten senders at once start one, which keeps nothing of theirs open`() throws {
+    let hub = try HubFixture()
+    _ = try hub.machine("bob")
+    let (alice, carriers) = try machine(hub, "alice")
+    let lock = alice.directory + "/other.lock"
+    let runs = try (0..<10).map { try alice.start("flock", [lock, "dm-send", "--wait", "bob", "text \($0)"]) }
+    for run in runs { #expect(try run.finish().status == .exit(0)) }
+    let process = try #require(carriers.processes.first)
+    #expect(carriers.processes.count == 1)
+    // The lock of the script is free, and the folder can be unmounted.
+    #expect(try alice.run("flock", ["-n", lock, "true"]).status == .exit(0))
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd") == "/")
+    #expect(try alice.texts("bob").count == 10)
+  }
+
+  @Test func `it starts nothing where that is switched off, and nothing that the owner of the store did not`() throws {
+    let hub = try HubFixture()
+    _ = try hub.machine("bob")
+    let (alice, carriers) = try machine(hub, "alice")
+    alice.set("DM_SYNC", "off")
+    try alice.done("dm-send", ["bob", "hello"])
+    #expect(carriers.processes.isEmpty)
+    #expect(try alice.texts("bob") == ["- hello"])
+  }
+
+  @Test func `waiting for a hub that cannot be reached ends, and what was said stays queued`() throws {
+    let hub = try HubFixture()
+    _ = try hub.machine("bob")
+    let (alice, carriers) = try machine(hub, "alice")
+    try alice.done("dm-sync", ["network", "offline"])
+    let sent = try alice.run("dm-send", ["--wait", "bob", "hello"])
+    #expect(sent.status == .exit(69), "\(sent.stderr)")
+    #expect(try sent.record["status"]?.string == "sending")
+    let status = try alice.done("dm-sync", ["status"]).record
+    #expect(status["color"]?.string == "red" && status["queued_count"]?.int == 2)
+    try alice.done("dm-sync", ["network", "normal"])
+    #expect(carriers.processes.count == 1)
+    let deadline = Date(timeIntervalSinceNow: 60)
+    while try alice.texts("bob") != ["1 hello"], Date() < deadline { try alice.done("dm-sync") }
+    #expect(try alice.texts("bob") == ["1 hello"])
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+@testable import TestSupport
+
+/// What of a hub nobody else may get: its password, and, where none is asked for, its network.
+struct HubSecrecyTests {
+  private func password(_ machine: ToolFixture) throws -> String {
+    let file = try String(contentsOfFile: machine.store + "/hub", encoding: .utf8)
+    return try #require(file.split(separator: "\n").first { $0.hasPrefix("password=") }.map { String($0.dropFirst(9)) })
+  }
+
+  @Test func `the password is in a file of the owner alone, and in no backup, dump, list or record`() throws {
+    let hub = try HubFixture()
+    let machine = try hub.machine("alice")
+    let password = try password(machine)
+    #expect(password.utf8.count == 64)
+    let status = try FileManager.default.attributesOfItem(atPath: machine.store + "/hub")
+    #expect(status[.posixPermissions] as? Int == 0o600)
+    try machine.done("dm-doctor", ["backup", machine.directory + "/backup"])
+    let backup = try #require(FileManager.default.contents(atPath: machine.directory + "/backup"))
+    let texts =
+      try [
+        machine.done("dm-doctor", ["dump"]), machine.done("dm-doctor", ["stats"]), machine.done("dm-sync", ["status"]),
+        hub.hub(["people"]),
+      ].map(\.output) + [Array(backup)]
+    for text in texts { #expect(!String(decoding: text, as: UTF8.self).contains(password)) }
+    let stored = try String(decoding: Data(contentsOf: URL(filePath: machine.store + "/dm.sqlite")), as: UTF8.self)
+    #expect(!stored.contains(password))
+    // The server has a verifier, from which no password is found.
+    #expect(try hub.sql("SELECT rolpassword FROM pg_authid WHERE rolname LIKE 'u\\_%'").contains("SCRAM-SHA-256$"))
+    #expect(try !hub.sql("SELECT rolpassword FROM pg_authid").contains(password))
+  }
+
+  @Test func `a file of credentials that others may read is refused`() throws {
+    let machine = try HubFixture().machine("alice")
+    try machine.done("chmod", ["644", machine.store + "/hub"])
+    let refused = try machine.run("dm-sync")
+    #expect(refused.status == .exit(77) && refused.stderr.contains("chmod 600"), "\(refused.stderr)")
+    try machine.done("chmod", ["600", machine.store + "/hub"])
+    try machine.done("dm-sync")
+  }
+
+  @Test func `variables of the environment do not say who a machine is`() throws {
+    let machine = try HubFixture().machine("alice")
+    for (name, value) in [("PGUSER", "postgres"), ("PGHOST", "192.0.2.1"), ("PGPASSWORD", "x"), ("PGDATABASE", "x")] {
+      machine.set(name, value)
+    }
+    #expect(try machine.sync().record["user"]?.string == "alice")
+  }
+
+  @Test func `a copy of a store without its credentials joins again, as the same person of the same hub only`() throws {
+    let hub = try HubFixture()
+    let alice = try hub.machine("alice")
+    try alice.done("dm-doctor", ["backup", alice.directory + "/backup"])
+    let copy = try ToolFixture()
+    copy.set("DM_SYNC", "off")
+    try copy.done("dm-doctor", ["restore", alice.directory + "/backup"])
+    let lost = try copy.run("dm-sync")
+    #expect(lost.status == .exit(66) && lost.stderr.contains("dm-sync join"), "\(lost.stderr)")
+    #expect(try copy.run("dm-sync", ["join", hub.invite("bob")]).status == .exit(78))
+    #expect(try copy.run("dm-sync", ["join", HubFixture().invite("alice")]).status == .exit(78))
+    #expect(try copy.done("dm-sync", ["join", hub.invite("alice")]).record["user"]?.string == "alice")
+    try copy.sync()
+  }
+
+  @Test(arguments: [
+    ("dm-send", ["bob", "hello"]), ("dm-list", []), ("dm-tail", ["bob"]), ("dm-edit", ["react", "👍", "bob:1"]),
+    ("dm-conversation", ["create", "bob"]), ("dm-search", ["hello"]),
+  ])
+  func `a program that carries nothing opens no socket`(program: String, words: [String]) throws {
+    let hub = try HubFixture()
+    let bob = try hub.machine("bob")
+    let machine = try hub.machine("alice")
+    try machine.done("dm-send", ["bob", "hello"])
+    try machine.sync()
+    try bob.sync()
+    let trace = machine.directory + "/trace"
+    try machine.done("strace", ["-f", "-o", trace, "-e", "trace=socket,connect", program] + words)
+    let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+    // getpwuid(3) looks for a cache of names, by a socket of this machine.
+    #expect(calls.filter { $0.contains("AF_INET") || $0.contains("connect(") && !$0.contains("/nscd/") } == [])
+  }
+
+  @Test(arguments: ToolFixture.programs) func `a program that does not use the network links none of its libraries`(
+    program: String
+  ) throws {
+    let libraries = try ToolFixture().done("ldd", [ToolFixture.executable(program)]).stdout
+    #expect(!libraries.contains("libpq") && !libraries.contains("libssl"), "\(libraries)")
+  }
+
+  @Test func `who is revoked is let in no more, their connections end, and they are told so`() throws {
+    let hub = try HubFixture()
+    let bob = try hub.machine("bob")
+    let follower = try LiveProcess(bob, "dm-sync", ["-f"], stdin: .null)
+    defer { follower.process.send(SIGKILL) }
+    while try follower.record()["state"]?.string != "live" {}
+    try hub.hub(["revoke", "bob"])
+    while try follower.record()["state"]?.string != "refused" {}
+    follower.process.send(SIGKILL)
+    _ = follower.process.wait(seconds: 10)
+    #expect(try bob.run("dm-sync").status == .exit(77))
+    let sent = try bob.run("dm-send", ["bob", "to myself"])
+    #expect(sent.status == .exit(77) && sent.stderr.contains("dm-sync status"), "\(sent.stderr)")
+    #expect(try hub.hub(["people"]).record["is_disabled"]?.bool == true)
+    // Invited again, they are the same person.
+    #expect(try bob.done("dm-sync", ["join", hub.invite("bob")]).record["state"]?.string != "refused")
+    try bob.done("dm-send", ["bob", "to myself"])
+    try bob.sync()
+  }
+
+  @Test func `a store that has left its hub is read, and no more written`() throws {
+    let hub = try HubFixture()
+    let alice = try hub.machine("alice")
+    try alice.done("dm-send", ["alice", "a note"])
+    try alice.sync()
+    try alice.done("dm-sync", ["leave"])
+    #expect(!FileManager.default.fileExists(atPath: alice.store + "/hub"))
+    #expect(try alice.texts("alice") == ["1 a note"])
+    #expect(try alice.run("dm-send", ["alice", "more"]).status == .exit(77))
+    #expect(try alice.done("dm-sync", ["status"]).record["state"]?.string == "left")
+    #expect(try hub.hub(["people"]).record["login"] == nil)
+  }
+}
