@@ -18,6 +18,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
   /// The last writable time, which stands for no end.
   public static let forever = writable.upperBound
 
+  /// The nearest writable time.
+  package var clamped: Timestamp { min(max(self, Self.writable.lowerBound), Self.writable.upperBound) }
+
   package static func at(_ year: Int, _ month: Int, _ day: Int) -> Timestamp {
     Timestamp(microseconds: Int64(daysFromCivil(year, month, day)) * 86_400_000_000)
   }
@@ -26,7 +29,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 extension Timestamp {
   /// Writes `2026-11-21T14:30:00.123456Z` to 27 bytes.
   package func write(to text: UnsafeMutableBufferPointer<UInt8>) {
-    let clamped = min(max(self, Self.writable.lowerBound), Self.writable.upperBound).microseconds
+    let clamped = clamped.microseconds
     let (days, inDay) = clamped.flooredDivision(by: 86_400_000_000)
     let (year, month, day) = civilFromDays(Int(days))
     let seconds = Int(inDay / 1_000_000)

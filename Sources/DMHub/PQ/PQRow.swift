@@ -54,8 +54,7 @@ struct PQRow {
   func optionalTimestamp(_ column: Int32) -> Timestamp? {
     optionalInteger(column).map { microseconds in
       let (sum, overflows) = microseconds.addingReportingOverflow(Self.epoch)
-      let range = Timestamp.writable
-      return min(max(Timestamp(microseconds: overflows ? .max : sum), range.lowerBound), range.upperBound)
+      return Timestamp(microseconds: overflows ? .max : sum).clamped
     }
   }
   func timestamp(_ column: Int32) throws -> Timestamp { try required(optionalTimestamp(column), column) }

@@ -1,10 +1,18 @@
 -- The roles of a hub, which all hubs of one server share, and the schemas: dm is nobody's but its own, dm1 is what
 -- members call. A member's login may do nothing but call the functions of dm1.
 do $$
+declare
+  role name;
 begin
-  if not exists (select from pg_roles where rolname = 'dm_owner') then create role dm_owner nologin; end if;
-  if not exists (select from pg_roles where rolname = 'dm_read') then create role dm_read nologin; end if;
-  if not exists (select from pg_roles where rolname = 'dm_member') then create role dm_member nologin; end if;
+  foreach role in array array['dm_owner', 'dm_read', 'dm_member'] loop
+    begin
+      if not exists (select from pg_roles r where r.rolname = role) then
+        execute format('create role %I nologin', role);
+      end if;
+    exception when unique_violation or duplicate_object then
+      -- Another hub of the server was installed at the same time.
+    end;
+  end loop;
   execute format('revoke all on database %I from public', current_database());
   execute format('grant connect on database %I to dm_member', current_database());
 end $$;

@@ -4,8 +4,8 @@ extension Replica {
   /// Applies one entry.
   func apply(_ entry: HubEntry, to log: inout Log) throws {
     let operation = try ownOperation(entry)
-    // An actor that the hub has not explained: nothing can be said in their name.
-    guard let actor = try user(entry.actor) else { return }
+    // Nothing can be said in the name of somebody whom the hub does not explain.
+    guard let actor = try user(entry.actor) else { throw LogFault(conversation: entry.conversation) }
     switch entry.kind {
     case .message: try say(entry, as: actor, operation, in: &log)
     case .created, .joined, .left, .titled: try announce(entry, as: actor, in: &log)
@@ -24,17 +24,23 @@ extension Replica {
     return try store.outbox.row(nonce: nonce)
   }
 
-  /// Whether an entry has the next number of its conversation, after those of messages that the person never sees.
-  private func takeNumber(_ entry: HubEntry, in log: inout Log) -> Bool {
-    guard let seq = entry.seq, seq > log.row.lastSeq, seq <= HubEntry.seqLimit else { return false }
+  /// Takes the number of an entry: the next one, or the first after what the person does not see.
+  ///
+  /// - Throws: `LogFault` for another number.
+  private func takeNumber(_ entry: HubEntry, in log: inout Log) throws {
+    let next = log.row.lastSeq + 1
+    let isAfterUnseen = !log.state.sees.contains(entry.rev - 1)
+    guard let seq = entry.seq, seq == next || isAfterUnseen && next < seq && seq <= entry.rev else {
+      throw LogFault(conversation: entry.conversation)
+    }
     log.row.lastSeq = seq - 1
-    return true
   }
 
   // MARK: Messages
 
   private func say(_ entry: HubEntry, as actor: UserKey, _ operation: Outbox.Row?, in log: inout Log) throws {
-    guard takeNumber(entry, in: &log), let id = entry.id else { return }
+    guard let id = entry.id else { throw LogFault(conversation: entry.conversation) }
+    try takeNumber(entry, in: &log)
     let waiting = try operation.flatMap { try store.waiting.row(at: $0.place) }
     let isNews = store.logsChanges
     // A follower has had the message when it began to wait.
@@ -53,7 +59,7 @@ extension Replica {
     // What was deleted or has expired before it came is a tombstone at once; what cannot be read says so.
     let text = payload?.text ?? (entry.payload == nil ? nil : "")
     var message = Messages.NewMessage(
-      id: try freeID(id), sender: actor, text: text, origin: .hub(at: entry.at, expiresAt: entry.expiresAt))
+      id: try freeID(id), sender: actor, text: text, origin: .hub(at: entry.at.clamped, expiresAt: entry.expiresAt?.clamped))
     message.replyTo = payload?.replyTo
     message.forwardedFrom = try payload?.forwardedFrom.flatMap(store.users.key)
     if let nonce = payload?.nonce, try store.messages.address(of: nonce, from: actor, in: log.row.key) == nil {
@@ -65,14 +71,9 @@ extension Replica {
     try session(entry, as: actor).endSending([(log.row, seqs)])
     let address = Messages.Address(conversation: log.row.key, seq: log.row.lastSeq)
     if entry.payload == nil, let stored = try store.messages.row(at: address) {
-      try store.messages.makeTombstone(of: stored, at: entry.expiresAt ?? entry.at)
+      try store.messages.makeTombstone(of: stored, at: (entry.expiresAt ?? entry.at).clamped)
     }
     return address
-  }
-
-  /// The id, unless another message has it: that of a message in another conversation must not stop this one.
-  private func freeID(_ id: Identifier) throws -> Identifier? {
-    try store.messages.address(of: id) == nil ? id : nil
   }
 
   /// Makes a message that waited the one that the hub has ordered.
@@ -91,8 +92,8 @@ extension Replica {
   // MARK: Announcements
 
   private func announce(_ entry: HubEntry, as actor: UserKey, in log: inout Log) throws {
-    guard takeNumber(entry, in: &log) else { return }
-    let session = session(entry, as: actor, heir: try user(entry.meta.owner))
+    try takeNumber(entry, in: &log)
+    let session = try session(entry, as: actor, heir: try user(entry.meta.owner))
     switch entry.kind {
     case .created: try session.announce(.conversationCreated, [HubPayload.group(entry.payload).title], in: &log.row)
     case .joined: try join(entry, session, in: &log)
@@ -136,8 +137,9 @@ extension Replica {
 
   private func set(_ entry: HubEntry, as actor: UserKey, in log: inout Log) throws {
     if entry.meta.changesExpiry {
-      try store.conversations.set(.expireAfter(entry.meta.expireAfter), of: log.row.key)
-      log.row.expireAfter = entry.meta.expireAfter
+      let lifetime = entry.meta.expireAfter.map(HubLimits.lifetime)
+      try store.conversations.set(.expireAfter(lifetime), of: log.row.key)
+      log.row.expireAfter = lifetime
     } else {
       try store.conversations.set(.avatarURL(HubPayload.group(entry.payload).avatarURL), of: log.row.key)
     }
@@ -155,7 +157,7 @@ extension Replica {
     guard let message = try store.messages.row(at: address), let id = try store.messages.identifier(of: address) else {
       return
     }
-    let session = session(entry, as: actor)
+    let session = try session(entry, as: actor)
     switch entry.kind {
     case .edited where message.text != nil:
       guard let text = HubPayload.text(entry.payload)?.text else { break }
@@ -190,7 +192,7 @@ extension Replica {
   private func mark(_ entry: HubEntry, as actor: UserKey, in log: Log) throws {
     guard log.row.lastSeq > 0, try store.members.participates(actor, in: log.row.key) else { return }
     let all = 1...log.row.lastSeq
-    let session = session(entry, as: actor)
+    let session = try session(entry, as: actor)
     if entry.kind == .delivered {
       guard let seq = entry.seq, seq >= 1 else { return }
       _ = try store.readState.markDelivered(min(seq, log.row.lastSeq), to: actor, in: log.row.key, at: entry.at)

@@ -86,9 +86,14 @@ final class Replica {
   func user(_ person: Int64?) throws -> UserKey? { try person.flatMap(store.hub.user(ofPerson:)) }
 
   /// A session that does an entry again, as its actor and at its time.
-  func session(_ entry: HubEntry, as actor: UserKey, heir: UserKey? = nil) -> Session {
-    Session(messenger, store, actor, order: Session.Order(id: entry.id, at: entry.at, heir: heir))
+  func session(_ entry: HubEntry, as actor: UserKey, heir: UserKey? = nil) throws -> Session {
+    let isAnnouncement = [.created, .joined, .left, .titled].contains(entry.kind)
+    let id = try isAnnouncement ? entry.id.flatMap(freeID) : nil
+    return Session(messenger, store, actor, order: Session.Order(id: id, at: entry.at.clamped, heir: heir))
   }
+
+  /// The id, unless another message has it: that of a message in another conversation must not stop this one.
+  func freeID(_ id: Identifier) throws -> Identifier? { try store.messages.address(of: id) == nil ? id : nil }
 
   /// Stops pulling a conversation that the hub has otherwise than this store: the hub was set back.
   func fork(_ id: Identifier) throws {
@@ -109,7 +114,7 @@ final class Replica {
     var users = try first.meta.members.compactMap(user)
     if users.isEmpty { users = try members.compactMap { try user($0.person) } }
     if !users.contains(me) { users.append(me) }
-    let session = session(first, as: actor)
+    let session = try session(first, as: actor)
     if first.kind == .begun, users.count <= 2 {
       let other = users.first { $0 != me } ?? me
       if let own = try store.conversations.direct(me, other) { return try adopt(own, as: id) }

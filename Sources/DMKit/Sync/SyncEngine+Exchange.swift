@@ -108,6 +108,7 @@ extension SyncEngine {
     switch batch {
     case .entries(let entries):
       guard let id = entries.first?.conversation else { return }
+      try explain(entries)
       pulled[id, default: 0] += entries.count
       do {
         try write { replica in
@@ -118,6 +119,13 @@ extension SyncEngine {
       }
     case .fork(let id): try write { try $0.fork(id) }
     }
+  }
+
+  /// Reads who the persons of entries are, if some came after the last comparison.
+  private func explain(_ entries: [HubEntry]) throws {
+    let persons = Set(entries.flatMap { [$0.actor, $0.meta.person, $0.meta.owner].compactMap(\.self) + $0.meta.members })
+    let areKnown = try store.read { try persons.allSatisfy { try store.hub.user(ofPerson: $0) != nil } }
+    if !areKnown { try readPeople(upTo: .max) }
   }
 
   private func write(_ body: (Replica) throws -> Void) throws {

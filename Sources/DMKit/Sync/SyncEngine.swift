@@ -118,7 +118,7 @@ package final class SyncEngine {
   func enqueue(_ conversation: Identifier) { if !toPull.contains(conversation) { toPull.append(conversation) } }
 
   /// Reads who the persons are before entries name them.
-  private func readPeople(upTo rev: Int64) throws {
+  func readPeople(upTo rev: Int64) throws {
     while true {
       let before = try hub().peopleRev
       guard rev > before else { return }

@@ -1,0 +1,249 @@
+import Testing
+
+@testable import DMHub
+@testable import DMKit
+@testable import DMModel
+@testable import DMStore
+@testable import StoreSupport
+@testable import TestSupport
+
+/// What members, former members and strangers try with SQL of their own, on a real server.
+///
+/// Alice and Bob have a conversation with a secret; Mallory is a member of the hub, and of a group that she was removed
+/// from.
+struct AttackTests {
+  let hub: PostgresHub
+  let alice: Attacker
+  let bob: Attacker
+  let mallory: Attacker
+  let direct = Identifier.random
+  let group = Identifier.random
+  let secret = Identifier.random
+
+  init() throws {
+    hub = try PostgresHub()
+    alice = try Attacker(hub, "alice")
+    bob = try Attacker(hub, "bob")
+    mallory = try Attacker(hub, "mallory")
+    let begin = HubOperation(.begin, conversation: direct, handles: ["bob"])
+    let make = HubOperation(.group, conversation: group, handles: ["bob", "mallory"], payload: "{}")
+    let words = [begin, make, .say("the secret", in: direct, id: secret), .say("seen", in: group)]
+    #expect(try alice.push(words).map(\.fault) == [nil, nil, nil, nil])
+    let remove = HubOperation(.remove, conversation: group, handles: ["mallory"])
+    #expect(try alice.push([remove, .say("unseen", in: group)]).map(\.fault) == [nil, nil])
+  }
+
+  /// Statements that a login may not run: SQLSTATE 42501.
+  static let denied: [String] = [
+    // The tables.
+    "SELECT * FROM dm.entry", "SELECT * FROM dm.login", "SELECT * FROM dm.member", "SELECT handle FROM dm.person",
+    "SELECT * FROM dm.hub", "SELECT * FROM dm.conversation", "INSERT INTO dm.entry DEFAULT VALUES",
+    "UPDATE dm.person SET handle = 'x'", "DELETE FROM dm.entry", "TRUNCATE dm.entry CASCADE",
+    "UPDATE dm.hub SET hourly_bytes = 1048576", "COPY dm.entry TO STDOUT", "COPY dm.entry FROM STDIN",
+    "SELECT id FROM dm.conversation FOR UPDATE", "DO $$ BEGIN LOCK TABLE dm.entry IN ACCESS SHARE MODE; END $$",
+    // What is made in the database.
+    "CREATE VIEW public.v AS SELECT 1", "CREATE TEMP TABLE t (i integer)", "CREATE SCHEMA mallory",
+    "CREATE FUNCTION pg_temp.f() RETURNS integer LANGUAGE sql RETURN 1", "CREATE EXTENSION pgcrypto SCHEMA dm1",
+    "CREATE OR REPLACE FUNCTION dm.me() RETURNS bigint LANGUAGE sql AS 'SELECT 1'",
+    "CREATE FUNCTION dm1.f() RETURNS integer LANGUAGE sql RETURN 1", "CREATE PUBLICATION p FOR ALL TABLES",
+    // The functions that are not members'.
+    "SELECT dm.me()", "SELECT dm.my_login()", "SELECT dm.spend(1, -1)", "SELECT dm.unstick()",
+    "SELECT * FROM dm.logins()", "SELECT * FROM dm.counts()", "SELECT dm.invite('x', 'y', 1)",
+    "SELECT dm.revoke('bob')",
+    "SELECT dm.enter('x', 'y', 1)", "SELECT dm.expel('bob')", "SELECT dm.random_number()", "SELECT dm.notice_move()",
+    "SELECT dm.perform(NULL, '{}')", "SELECT dm.append(NULL, 0)", "SELECT dm.open_log(NULL, '{}', 1)",
+    // Other roles.
+    "SET ROLE dm_owner", "SET ROLE dm_read", "SET SESSION AUTHORIZATION postgres", "GRANT dm_owner TO CURRENT_USER",
+    "ALTER ROLE postgres PASSWORD 'x'", "ALTER ROLE CURRENT_USER SUPERUSER", "ALTER ROLE CURRENT_USER CREATEROLE",
+    "ALTER ROLE CURRENT_USER CONNECTION LIMIT -1", "CREATE ROLE x", "SELECT * FROM pg_authid",
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'postgres' AND datname IS NOT NULL",
+    "SELECT rolpassword FROM pg_authid",
+    // The server and its files.
+    "SELECT pg_read_file('/etc/passwd')", "COPY (SELECT 1) TO PROGRAM 'id'", "COPY (SELECT 1) TO '/tmp/x'",
+    "SELECT lo_import('/etc/passwd')", "SELECT lo_create(0)", "SELECT lo_from_bytea(0, 'x')",
+    "ALTER SYSTEM SET fsync = off",
+    "SELECT pg_reload_conf()", "SELECT pg_switch_wal()", "SELECT * FROM pg_statistic",
+    "SET session_preload_libraries = 'x'", "SET log_statement = 'none'",
+  ]
+
+  @Test func `a login may do nothing but call the functions of members`() throws {
+    for statement in Self.denied {
+      let state = try mallory.state(of: statement)
+      #expect(state == "42501", "\(statement)")
+    }
+    // Somebody who was invited and has not signed up may say who they are, and no more.
+    let stranger = try Attacker(hub, "stranger", joins: false)
+    for call in [
+      "SELECT * FROM dm1.changed(NULL)", "SELECT * FROM dm1.people(0, 10)", "SELECT dm1.push('[]')",
+      "SELECT * FROM dm1.pull('{}', '{}', '{}', 1)", "SELECT dm1.wake('{}')", "SELECT dm1.unstick()",
+    ] {
+      #expect(try stranger.state(of: call) == "42501", "\(call)")
+    }
+  }
+
+  @Test func `what is hidden answers as what does not exist`() throws {
+    for id in [direct, group] {
+      let isFormer = id == group
+      for act in Outbox.Act.allCases where ![.begin, .group, .profile].contains(act) {
+        var operation = HubOperation(act, conversation: id, handles: ["mallory"], payload: "{}")
+        (operation.id, operation.seq) = (secret, 1)
+        operation.arguments.ranges = [1...5]
+        if act == .delivered { operation.arguments.seq = 1 }
+        let hidden = try mallory.push([operation])[0]
+        if isFormer {
+          #expect(hidden.fault == (act == .read ? nil : "not_allowed"), "\(act)")
+          #expect(hidden.rev == nil, "\(act)")
+          continue
+        }
+        operation.conversation = .random
+        let missing = try mallory.push([operation])[0]
+        #expect(hidden.fault == missing.fault && hidden.rev == missing.rev && hidden.id == missing.id, "\(act)")
+        #expect(hidden.fault == "unknown_conversation", "\(act)")
+      }
+    }
+    #expect(try mallory.pull(direct) == [] && mallory.link.members(of: direct) == [])
+    #expect(try mallory.link.compare(since: nil).conversations.map(\.id) == [group])
+    // The same nonce, and the id of another's message.
+    let nonce = try #require(alice.pull(direct).last?.nonce)
+    let own = Identifier.random
+    let words = [HubOperation(.group, conversation: own), .say("x", in: own), .say("x", in: own, id: secret)]
+    var again = words[1]
+    again = HubOperation(.say, nonce: nonce, conversation: own, id: .random, payload: again.payload)
+    #expect(try mallory.push(words + [again]).map(\.fault) == [nil, nil, "id_taken", nil])
+  }
+
+  @Test func `a former member sees nothing that came later, and makes nobody listen`() throws {
+    let before = try mallory.pull(group)
+    #expect(before.compactMap(\.payload).contains { String(decoding: $0, as: UTF8.self).contains("seen") })
+    #expect(!before.compactMap(\.payload).contains { String(decoding: $0, as: UTF8.self).contains("unseen") })
+    let compared = try #require(mallory.link.compare(since: nil).conversations.first)
+    #expect(compared.rev == before.last?.rev && !compared.sees.isOpen)
+    // Marking what they never saw marks nothing; what they saw is marked once.
+    func read(_ ranges: [SeqRange]) throws -> HubAnswer {
+      var operation = HubOperation(.read, conversation: group)
+      operation.arguments.ranges = ranges
+      return try mallory.push([operation])[0]
+    }
+    #expect(try read([4...40]).isDuplicate)
+    #expect(try !read([1...40]).isDuplicate && read([1...40]).isDuplicate)
+    let ranges = try #require(alice.pull(group).last?.meta.ranges)
+    #expect(ranges == [1...3])
+    let listener = try PQConnection(bob.settings)
+    let channel = try hub.server.psql(
+      hub.database, "SELECT channel FROM dm.login l JOIN dm.person p ON p.id = l.person WHERE handle = 'bob'")
+    try listener.run([PQConnection.Statement("LISTEN \(channel.split(separator: "\n")[0])")])
+    try mallory.connection.run([PQConnection.Statement("SELECT dm1.wake(ARRAY['\(group)', '\(direct)']::uuid[])")])
+    try listener.run([PQConnection.Statement("SELECT 1")])
+    #expect(try listener.notifications() == [])
+    try alice.connection.run([PQConnection.Statement("SELECT dm1.wake(ARRAY['\(group)']::uuid[])")])
+    try listener.run([PQConnection.Statement("SELECT 1")])
+    #expect(try listener.notifications() == ["c \(group)"])
+  }
+
+  @Test func `a newcomer gets nothing of what was said before, however it changes`() throws {
+    try alice.push([HubOperation(.add, conversation: group, handles: ["mallory"])])
+    let message = try #require(alice.pull(group).first { $0.kind == .message })
+    var edit = HubOperation(.edit, conversation: group, payload: "{\"v\":1,\"text\":\"edited secret\"}")
+    (edit.id, edit.seq) = (message.id, message.seq)
+    var react = HubOperation(.react, conversation: group, payload: "{\"v\":1,\"emoji\":\"secret\"}")
+    (react.id, react.seq) = (message.id, message.seq)
+    let last = try #require(alice.pull(group).last?.seq)
+    let unseen = try #require(alice.pull(group).first { $0.seq == last - 1 })
+    (edit.id, edit.seq) = (unseen.id, unseen.seq)
+    (react.id, react.seq) = (unseen.id, unseen.seq)
+    #expect(try alice.push([edit, react]).map(\.fault) == [nil, nil])
+    let got = try mallory.pull(group)
+    #expect(!got.compactMap(\.payload).contains { String(decoding: $0, as: UTF8.self).contains("secret") })
+    #expect(got.filter { $0.kind == .edited || $0.kind == .reaction }.map(\.payload) == [nil, nil])
+  }
+
+  @Test func `numbers, texts and shapes that nobody sends are refused, and change nothing`() throws {
+    let own = Identifier.random
+    #expect(try mallory.push([HubOperation(.group, conversation: own)])[0].fault == nil)
+    let start = "{\"nonce\":\"\(Identifier.random)\",\"conv\":\"\(own)\","
+    func push(_ members: String) throws -> String {
+      let answer = try mallory.answers(to: "[\(start)\(members)}]")
+      return answer.first?.fault ?? "done"
+    }
+    let id = "\"id\":\"\(Identifier.random)\",\"payload\":\"e30=\""
+    for members in [
+      #""op":"say",\#(id),"ttl":-1"#, #""op":"say",\#(id),"ttl":9223372036854775807"#, #""op":"say","payload":"e30=""#,
+      #""op":"say","id":"\#(Identifier.random)""#, #""op":"expire","after":9223372036854775807"#, #""op":"expire""#,
+      #""op":"read","ranges":[[0,5]]"#, #""op":"read","ranges":[[5,1]]"#, #""op":"read","ranges":[]"#,
+      #""op":"read","ranges":{}"#, #""op":"read","ranges":[[1,9223372036854775807]]"#, #""op":"delivered","seq":0"#,
+      #""op":"delivered""#, #""op":"nonsense""#, #""op":"title""#, #""x":1"#,
+    ] {
+      #expect(try push(members) == "bad_request", "\(members)")
+    }
+    // What cannot be parsed ends the push; the client then tells each operation alone.
+    for (state, members) in [
+      ("22", #""op":"say","id":"no uuid","payload":"e30=""#), ("22", #""op":"say",\#(id),"ttl":"x""#),
+      ("22", #""op":"say","id":"\#(Identifier.random)","payload":"***""#),
+      ("22", #""op":"delivered","seq":99999999999999999999"#),
+    ] {
+      let end = try mallory.state(of: "SELECT * FROM dm1.push($1::jsonb)", "[\(start)\(members)}]")
+      #expect(end.hasPrefix(state), "\(members): \(end)")
+    }
+    let nested = String(repeating: "[", count: 20_000) + String(repeating: "]", count: 20_000)
+    #expect(try mallory.state(of: "SELECT * FROM dm1.push($1::jsonb)", nested) == "54001")
+    let many = "[" + (0...1000).map { _ in "{}" }.joined(separator: ",") + "]"
+    #expect(try mallory.state(of: "SELECT * FROM dm1.push($1::jsonb)", many) == "54000")
+    let large = HubOperation(
+      .say, nonce: .random, conversation: own, id: .random, payload: [UInt8](repeating: 0x20, count: 524_289))
+    #expect(try mallory.push([large])[0].fault == "bad_request")
+    #expect(try mallory.pull(own).count == 1)
+    // A label of any length is cut.
+    let label = String(repeating: "x", count: 1_000_000)
+    #expect(try mallory.state(of: "SELECT * FROM dm1.hello(1, $1)", label) == "ok")
+    #expect(try hub.server.psql(hub.database, "SELECT max(octet_length(label)) FROM dm.login") == "64\n")
+  }
+
+  @Test func `who sends too much has to wait, and is told until when`() throws {
+    try hub.server.psql(hub.database, "UPDATE dm.hub SET hourly_bytes = 1048576")
+    let own = Identifier.random
+    #expect(try mallory.push([HubOperation(.group, conversation: own)])[0].fault == nil)
+    func say() throws -> HubAnswer {
+      let payload = [UInt8](repeating: 0x20, count: 400_000)
+      return try mallory.push([
+        HubOperation(.say, nonce: .random, conversation: own, id: .random, payload: payload)
+      ])[0]
+    }
+    #expect(try say().fault == nil)
+    let answers = try (0..<2).map { _ in try say() }
+    let refused = try #require(answers.first { $0.fault != nil })
+    #expect(refused.fault == "over_quota")
+    let wait = try #require(refused.retryAt).microseconds - Timestamp.now.microseconds
+    #expect(wait > 0 && wait < 3600 * 1_000_000)
+    // It holds for the person, not for others.
+    #expect(try alice.push([.say("x", in: direct)])[0].fault == nil)
+  }
+
+  @Test func `a person comes back without the history at most 64 times`() throws {
+    let add = { HubOperation(.add, conversation: self.group, handles: ["mallory"]) }
+    let remove = { HubOperation(.remove, conversation: self.group, handles: ["mallory"]) }
+    // Stays that touch are one.
+    for _ in 0..<63 {
+      let acts = [.say("away", in: group), add(), remove()]
+      #expect(try alice.push(acts).map(\.fault) == [nil, nil, nil])
+    }
+    try alice.push([.say("away", in: group)])
+    #expect(try alice.push([add()])[0].fault == "not_allowed")
+    var whole = add()
+    whole.arguments.hasHistory = true
+    #expect(try alice.push([whole])[0].fault == nil)
+    #expect(try mallory.link.compare(since: nil).conversations.first?.sees == Sight(from: 1))
+  }
+
+  @Test func `a transaction from before a revocation writes nothing after it`() throws {
+    let connection = try PQConnection(mallory.settings)
+    try connection.run([PQConnection.Statement("SELECT 1")])
+    let push = "SELECT * FROM dm1.push('[]')"
+    for level in ["REPEATABLE READ", "SERIALIZABLE"] {
+      #expect(throws: HubFault.self) { try connection.execute("BEGIN ISOLATION LEVEL \(level); \(push); COMMIT") }
+      try connection.execute("ROLLBACK")
+    }
+    #expect(try hub.administrator.revoke("mallory").count == 1)
+    #expect(throws: HubFault.self) { try connection.run([PQConnection.Statement("SELECT 1")]) }
+    #expect(throws: HubFault.self) { try PQConnection(mallory.settings) }
+  }
+}
