@@ -15,7 +15,8 @@ demo: build
 test torture: TOOLS += sqlite3 strace groff faketime time ffmpeg vips:libvips-tools heif-enc:libheif-examples \
   exiftool:libimage-exiftool-perl
 # The suites that measure time: nothing else may run at the same time.
-CLOCK := BotTortureTests BusyTests ClockTortureTests EndTortureTests FuzzTortureTests KillTortureTests LifetimeTests \
+CLOCK := BotTortureTests BusyTests ClockTortureTests EndTortureTests FuzzTortureTests HubKillTortureTests \
+  KillTortureTests LifetimeTests \
   MediaFuzzTortureTests PauseTortureTests PowerLossTortureTests PurgeRaceTortureTests StoreFlipTortureTests \
   StoreTortureTests SystemCallTortureTests WakingTortureTests
 ONE_OF := $(shell echo $(CLOCK) | tr ' ' '|')

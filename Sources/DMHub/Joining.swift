@@ -22,9 +22,12 @@ package struct Joining {
 
   /// Joins with an invitation; goes on with the one that was begun for nil.
   ///
+  /// Does nothing with an invitation by which this store has joined already.
+  ///
   /// - Throws: `no_hub` if none was begun, `HubFault`, or an error of the store.
   package func join(_ invitation: Invitation?) throws {
-    if let invitation, try !isBegun(invitation) { try begin(invitation) }
+    if let invitation, !hasBegun, try isOf(invitation, location.hub) { return }
+    if let invitation, try !isOf(invitation, location.joiningHub) { try begin(invitation) }
     var credentials = try Credentials(file: location.joiningHub)
     if !accepts(credentials) { try signUp(credentials) }
     let link = Self.link(with: credentials)
@@ -37,9 +40,10 @@ package struct Joining {
     removeFile(location.joiningHub)
   }
 
-  private func isBegun(_ invitation: Invitation) throws -> Bool {
-    guard hasBegun else { return false }
-    let credentials = try Credentials(file: location.joiningHub)
+  /// Whether there are credentials that were made of an invitation.
+  private func isOf(_ invitation: Invitation, _ path: String) throws -> Bool {
+    guard fileExists(path) else { return false }
+    let credentials = try Credentials(file: path)
     return credentials.user == invitation.user && credentials.host == invitation.host
   }
 
@@ -84,12 +88,17 @@ package struct Joining {
   }
 }
 
-/// Takes this machine off the hub, and forgets its credentials.
+/// Takes this machine off the hub, and forgets its credentials; does nothing if that was done already.
 ///
 /// - Throws: `HubFault` if the hub cannot be told; the credentials then stay.
 package func sayGoodbye(_ link: PQHubLink, _ location: StoreLocation) throws {
-  _ = try link.open()
-  try link.goodbye()
+  guard fileExists(location.hub) else { return }
+  do {
+    _ = try link.open()
+    try link.goodbye()
+  } catch HubFault.refused {
+    // The hub does not know this machine any more.
+  }
   link.close()
   removeFile(location.hub)
 }

@@ -40,7 +40,9 @@ extension DMSync {
       try sayGoodbye(link(call), messenger.location)
     } catch let fault as HubFault where !call.arguments[force] {
       throw fault.error
-    } catch is HubFault {}
+    } catch is HubFault {
+      removeFile(messenger.location.hub)
+    }
     try messenger.leaveHub()
   }
 }

@@ -5,7 +5,8 @@ extension Messenger {
   ///
   /// - Throws: `cannot_create` for a store in which something was said.
   package func checkMayLink() throws {
-    guard try location.state() == .present, let store = try existingStore() else { return }
+    // A program that created the store may have been killed before its first write.
+    guard try location.state() == .present, let store = try Store.open(location) else { return }
     try store.read {
       if try !store.isLinked && store.conversations.hasAny() { throw alreadyUsed }
     }

@@ -4,7 +4,7 @@ extension Replica {
   /// Applies one entry.
   func apply(_ entry: HubEntry, to log: inout Log) throws {
     let operation = try ownOperation(entry)
-    // Nothing can be said in the name of somebody whom the hub does not explain.
+    // Nothing can be said in the name of a person that the hub does not explain.
     guard let actor = try user(entry.actor) else { throw LogFault(conversation: entry.conversation) }
     switch entry.kind {
     case .message: try say(entry, as: actor, operation, in: &log)
@@ -59,7 +59,8 @@ extension Replica {
     // What was deleted or has expired before it came is a tombstone at once; what cannot be read says so.
     let text = payload?.text ?? (entry.payload == nil ? nil : "")
     var message = Messages.NewMessage(
-      id: try freeID(id), sender: actor, text: text, origin: .hub(at: entry.at.clamped, expiresAt: entry.expiresAt?.clamped))
+      id: try freeID(id), sender: actor, text: text,
+      origin: .hub(at: entry.at.clamped, expiresAt: entry.expiresAt?.clamped))
     message.replyTo = payload?.replyTo
     message.forwardedFrom = try payload?.forwardedFrom.flatMap(store.users.key)
     if let nonce = payload?.nonce, try store.messages.address(of: nonce, from: actor, in: log.row.key) == nil {

@@ -123,7 +123,8 @@ extension SyncEngine {
 
   /// Reads who the persons of entries are, if some came after the last comparison.
   private func explain(_ entries: [HubEntry]) throws {
-    let persons = Set(entries.flatMap { [$0.actor, $0.meta.person, $0.meta.owner].compactMap(\.self) + $0.meta.members })
+    let persons = Set(
+      entries.flatMap { [$0.actor, $0.meta.person, $0.meta.owner].compactMap(\.self) + $0.meta.members })
     let areKnown = try store.read { try persons.allSatisfy { try store.hub.user(ofPerson: $0) != nil } }
     if !areKnown { try readPeople(upTo: .max) }
   }
