@@ -47,6 +47,11 @@ package struct Sight: Equatable, Sendable, CustomStringConvertible {
 
   package func contains(_ rev: Int64) -> Bool { stretches.contains { $0.contains(rev) } }
 
+  /// How many revs they see up to one, included.
+  package func count(upTo rev: Int64) -> Int64 {
+    stretches.reduce(0) { $0 + max(0, min($1.upperBound, rev + 1) - $1.lowerBound) }
+  }
+
   /// The next rev after one that they see; nil if there is none.
   package func next(after rev: Int64) -> Int64? {
     stretches.lazy.compactMap { $0.contains(rev + 1) ? rev + 1 : $0.lowerBound > rev ? $0.lowerBound : nil }.first

@@ -86,7 +86,9 @@ struct DifferentialRun {
     // Told again, as it was or otherwise.
     if Int.random(in: 0..<12, using: &random) == 0, var again = told.randomElement(using: &random)?.operation {
       if Bool.random(using: &random) { again.payload = again.payload.map { _ in payload() } }
-      if again.act == .say { again.arguments.isLax = Bool.random(using: &random) }
+      if [.say, .group, .edit, .delete, .react, .begin].contains(again.act) {
+        again.arguments.isLax = Bool.random(using: &random)
+      }
       return again
     }
     let acts: [Outbox.Act] =

@@ -15,11 +15,17 @@ final class Simulation {
   let seed: UInt64
   private(set) var machines: [SimulatedMachine] = []
   private let handles = ["alice", "bob", "carol"]
-  /// What every message said when it was sent, by its text, which is unique.
   private var said = 0
+  /// The ids of the messages that each machine has sent.
+  private(set) var sent: [(machine: Int, id: Identifier)] = []
+  /// Whether the hub is set back now and then, and the state to which.
+  private let isSetBack: Bool
+  private var backup: ModelHub?
+  private(set) var restores = 0
 
-  init(seed: UInt64, faults: Faults) throws {
+  init(seed: UInt64, faults: Faults, isSetBack: Bool) throws {
     self.seed = seed
+    self.isSetBack = isSetBack
     dice = SplitMix64(seed: seed)
     hub.model = ModelHub(seed: seed)
     for handle in handles { machines.append(try SimulatedMachine(hub, handle, faults, seed: dice.next())) }
@@ -32,9 +38,18 @@ final class Simulation {
       let machine = machines[dice.below(machines.count)]
       if dice.chance(40) { try machine.sync() } else { try act(machine) }
       if dice.chance(3) { try machine.restart() }
+      if isSetBack { setBack() }
       hub.model.clock += Int64(dice.below(2_000_000))
       hub.runGhosts(at: hub.model.clock)
     }
+  }
+
+  /// Backs the hub up, or restores it.
+  private func setBack() {
+    if dice.chance(6) { backup = hub.model }
+    guard dice.chance(2), let backup else { return }
+    hub.model.restore(backup)
+    restores += 1
   }
 
   /// Ends all faults, and lets everything come to rest.
@@ -63,7 +78,9 @@ final class Simulation {
     said += 1
     let nonce = dice.chance(30) ? "n\(dice.below(40))" : nil
     do {
-      _ = try machine.messenger.send(Outgoing(to: conversation, text: "\(machine.handle) \(said)", nonce: nonce))
+      let text = "\(machine.handle) \(said)"
+      let message = try machine.messenger.send(Outgoing(to: conversation, text: text, nonce: nonce))
+      sent.append((machines.firstIndex { $0 === machine } ?? 0, message.id))
     } catch let error as DMError where error.code == .nonceConflict {}
   }
 
@@ -86,7 +103,7 @@ final class Simulation {
       let emoji: String? = ["👍", "👀", nil][dice.below(3)]
       _ = try messenger.edit([Edit(.id(message.id), .react(emoji))])[0].get()
     case 14, 15: _ = try messenger.markRead(.all, in: conversation)
-    case 16: _ = try messenger.add([other], to: conversation)
+    case 16: _ = try messenger.add([other], to: conversation, withHistory: dice.chance(50))
     case 17: _ = try messenger.remove([other], from: conversation)
     case 18: _ = try dice.chance(30) ? messenger.leave(conversation) : messenger.setTitle("ops", of: conversation)
     default: _ = try messenger.setTitle("title \(said)", of: conversation)

@@ -4,7 +4,9 @@ set role dm_owner;
 create function dm.again(request dm.request, known dm.entry, act text) returns dm.answer
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
-  is_lax boolean := coalesce((request.arguments->>'lax')::boolean, false) and act = 'say' and known.kind = 0;
+  is_lax boolean := coalesce((request.arguments->>'lax')::boolean, false) and known.kind = case act
+    when 'say' then 0 when 'group' then 1 when 'edit' then 16 when 'delete' then 17 when 'react' then 18
+    when 'begin' then 22 end;
 begin
   if known.conv is distinct from request.conv and act <> 'begin'
       or known.request <> request.digest and not is_lax then

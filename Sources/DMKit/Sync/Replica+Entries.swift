@@ -48,6 +48,7 @@ extension Replica {
     let message = try insert(entry, id, as: actor, in: &log)
     store.logsChanges = isNews
     if let operation { try store.outbox.finish(operation.place, rev: entry.rev) }
+    try restoreOwnState(id, at: message, in: &log)
     guard let waiting else { return }
     try order(waiting, as: id, at: message, hasPayload: entry.payload != nil)
   }
@@ -112,12 +113,17 @@ extension Replica {
     if try !session.add([user], to: &log.row, withHistory: entry.meta.hasHistory) {
       // They are a member already: this store has read the members of a later time.
       try session.announce(.userJoined, [store.users.handle(user).description], in: &log.row)
-      if user == me, log.row.lastSeq > 1 {
+      if user == me, log.row.lastSeq > 1, !entry.meta.hasHistory {
         try store.readState.hide(1...(log.row.lastSeq - 1), from: me, in: log.row.key, isDeleted: false)
       }
     }
-    guard user == me else { return }
-    if entry.meta.hasHistory { log.state.sees = Sight(from: 1) } else { log.state.sees.open(from: entry.rev) }
+    guard user == me, entry.rev > log.named else { return }
+    if entry.meta.hasHistory {
+      log.seesMore = log.state.sees.count(upTo: entry.rev - 1) < entry.rev - 1
+      log.state.sees = Sight(from: 1)
+    } else {
+      log.state.sees.open(from: entry.rev)
+    }
   }
 
   private func leave(_ entry: HubEntry, _ session: Session, in log: inout Log) throws {
@@ -127,7 +133,7 @@ extension Replica {
     }
     try session.end(user, in: &log.row)
     if let heir = try self.user(entry.meta.owner) { try store.members.setOwner(heir, of: log.row.key) }
-    if user == me { log.state.sees.close(after: entry.rev) }
+    if user == me, entry.rev > log.named { log.state.sees.close(after: entry.rev) }
   }
 
   private func retitle(_ entry: HubEntry, _ session: Session, in log: inout Log) throws {

@@ -12,6 +12,9 @@ final class Replica {
   /// Until when what was said is history; nil unless the store is being filled for the first time.
   private let historyEnd: Timestamp?
 
+  /// The conversations that were emptied, to be pulled again.
+  var begunAnew: [Identifier] = []
+
   /// A log that does not continue where this store is.
   struct LogFault: Error, Equatable {
     let conversation: Identifier
@@ -49,6 +52,11 @@ final class Replica {
     }
     store.logsChanges = true
     try store.hubConversations.write(log.state)
+    if !log.readBefore.isEmpty {
+      let session = Session(messenger, store, me)
+      _ = try session.change(coalesced(log.readBefore), Messenger.MarkOptions(), in: log.row.key, at: .now)
+    }
+    if log.seesMore { return try beginAnew(id, .seesMore, nil) }
     if hasHistory { try store.changes.append(.conversation, conversation: log.row.key, at: .now) }
   }
 
@@ -56,15 +64,22 @@ final class Replica {
   struct Log {
     var row: Conversations.Row
     var state: HubConversations.Row
+    /// The rev up to which `state.sees` knows who came and went.
+    var named: Int64
+    /// The messages that the person had read before they came again.
+    var readBefore: [SeqRange] = []
+    /// Whether the person sees earlier entries from now on, so that the log must be pulled again.
+    var seesMore = false
   }
 
   private func log(
     of id: Identifier, _ first: HubEntry, _ comparison: HubComparison.Conversation?, _ members: [HubMember]
   ) throws -> Log {
     let row = try row(of: id, first, members)
+    try repopulate(row, first, members)
     if var state = try store.hubConversations.row(row.key) {
       if let comparison { (state.sees, state.known) = (comparison.sees, max(state.known, comparison.rev)) }
-      return Log(row: row, state: state)
+      return Log(row: row, state: state, named: state.known)
     }
     let sees = comparison?.sees ?? Sight(from: first.rev)
     // What was said before the person came is history, also if they see it.
@@ -73,12 +88,13 @@ final class Replica {
       row: row,
       state: HubConversations.Row(
         conversation: row.key, rev: (sees.first ?? 1) - 1, sees: sees, newsAfter: since - 1,
-        known: comparison?.rev ?? first.rev))
+        known: comparison?.rev ?? first.rev),
+      named: comparison?.rev ?? first.rev)
   }
 
   /// Whether an entry was here before the hub was set back.
   private func isKnown(_ entry: HubEntry) throws -> Bool {
-    guard entry.kind == .message, let id = entry.id else { return false }
+    guard let kind = entry.kind, kind.rawValue < 16, let id = entry.id else { return false }
     return try store.hubKnown.contains(id)
   }
 
@@ -94,13 +110,6 @@ final class Replica {
 
   /// The id, unless another message has it: that of a message in another conversation must not stop this one.
   func freeID(_ id: Identifier) throws -> Identifier? { try store.messages.address(of: id) == nil ? id : nil }
-
-  /// Stops pulling a conversation that the hub has otherwise than this store: the hub was set back.
-  func fork(_ id: Identifier) throws {
-    guard let row = try store.conversations.row(id), var state = try store.hubConversations.row(row.key) else { return }
-    state.fault = "hub_set_back"
-    try store.hubConversations.write(state)
-  }
 
   // MARK: Conversations
 

@@ -21,6 +21,7 @@ extension SyncEngine {
       try recover(from: fault, operations)
       pulls.map(\.conversation).forEach(enqueue)
     }
+    if mustCompare { try compare() }
     // A page that was full is followed by another.
     for (id, count) in pulled where count >= pageSize { enqueue(id) }
     try keepHorizon()
@@ -75,6 +76,8 @@ extension SyncEngine {
   private func operation(_ row: Outbox.Row) throws -> HubOperation? {
     var operation = HubOperation(
       row.act, nonce: row.nonce, id: row.target, arguments: try HubArguments(json: row.arguments), payload: row.payload)
+    // The hub may have it as it was then.
+    if row.isRepeated { operation.arguments.isLax = true }
     if let conversation = row.conversation {
       guard try [.begin, .group].contains(row.act) || store.hubConversations.row(conversation) != nil else {
         return nil
@@ -115,9 +118,9 @@ extension SyncEngine {
           try replica.apply(entries, to: id, self.named[id], members: self.members[id] ?? [])
         }
       } catch let fault as Replica.LogFault {
-        try quarantine(fault.conversation)
+        try doubt(fault.conversation)
       }
-    case .fork(let id): try write { try $0.fork(id) }
+    case .fork(let id): try beginAnew(id, .setBack)
     }
   }
 
@@ -130,8 +133,22 @@ extension SyncEngine {
   }
 
   private func write(_ body: (Replica) throws -> Void) throws {
-    let hub = try hub()
-    try store.write(isBulk: true) { try body(Replica(messenger, store, hub)) }
+    let replica = Replica(messenger, store, try hub())
+    try store.write(isBulk: true) { try body(replica) }
+    replica.begunAnew.forEach(enqueue)
+  }
+
+  /// Empties a conversation, whose log is pulled again.
+  func beginAnew(_ id: Identifier, _ reason: Replica.Reason) throws {
+    let comparison = named[id]
+    try write { try $0.beginAnew(id, reason, comparison) }
+  }
+
+  /// Asks once what the hub says of a conversation whose log does not continue: what is known of it may be old.
+  private func doubt(_ id: Identifier) throws {
+    guard doubted.insert(id).inserted else { return try quarantine(id) }
+    mustCompare = true
+    enqueue(id)
   }
 
   /// Pulls a conversation no more whose log cannot be understood; the others go on.

@@ -14,6 +14,9 @@ package final class SyncEngine {
   private var compared: (HubHello, horizon: String)?
   /// The conversations to be pulled, in this order.
   var toPull: [Identifier] = []
+  /// The conversations whose logs did not continue, once, since this machine has connected.
+  var doubted: Set<Identifier> = []
+  var mustCompare = false
   /// The members of conversations of which the beginning is not seen.
   var members: [Identifier: [HubMember]] = [:]
   /// The most operations in a push; fewer after a push that the hub could not carry out.
@@ -59,7 +62,17 @@ package final class SyncEngine {
       if !isSame { try store.hub.set(peopleRev: 0) }
     }
     self.hello = hello
+    doubted = []
     try compare(since: isSame ? hub.horizon : nil)
+    if !isSame, !hello.isStandby { try beginAnewWhatIsGone() }
+  }
+
+  /// Begins conversations anew that the hub does not have any more, because it was set back.
+  private func beginAnewWhatIsGone() throws {
+    let gone = try store.read {
+      try store.hubConversations.all().compactMap { try store.conversations.row(key: $0.conversation)?.id }
+    }.filter { named[$0] == nil }
+    for id in gone { try beginAnew(id, .gone) }
   }
 
   package func close() {
@@ -84,14 +97,17 @@ package final class SyncEngine {
 
   private func compare(since horizon: String?) throws {
     guard let hello else { throw HubFault.lost("the link is closed") }
+    mustCompare = false
     let comparison = try link.compare(since: horizon)
     try readPeople(upTo: comparison.peopleRev)
-    try store.read {
-      for conversation in comparison.conversations {
+    let anew = try store.read {
+      try comparison.conversations.compactMap { conversation -> (Identifier, Replica.Reason)? in
         named[conversation.id] = conversation
         if try mustPull(conversation) { enqueue(conversation.id) }
+        return try reason(conversation).map { (conversation.id, $0) }
       }
     }
+    for (id, reason) in anew { try beginAnew(id, reason) }
     compared = (hello, comparison.horizon)
     try store.write {
       for conversation in comparison.conversations {
@@ -113,6 +129,15 @@ package final class SyncEngine {
     guard let row = try store.conversations.row(conversation.id), let state = try store.hubConversations.row(row.key)
     else { return true }
     return state.fault == nil && (state.rev != conversation.rev || state.mark != conversation.mark)
+  }
+
+  /// Why a conversation is pulled again from its beginning; nil if it is not.
+  private func reason(_ conversation: HubComparison.Conversation) throws -> Replica.Reason? {
+    guard hello?.isStandby == false, let row = try store.conversations.row(conversation.id),
+      let state = try store.hubConversations.row(row.key), state.fault == nil
+    else { return nil }
+    if conversation.rev < state.known { return .setBack }
+    return conversation.sees.count(upTo: state.rev) > state.sees.count(upTo: state.rev) ? .seesMore : nil
   }
 
   func enqueue(_ conversation: Identifier) { if !toPull.contains(conversation) { toPull.append(conversation) } }
@@ -151,7 +176,8 @@ package final class SyncEngine {
     let isFilling = try hub().horizon == nil
     for id in toPull where members[id] == nil {
       guard let sees = named[id]?.sees, sees.isOpen, !isFilling || sees.first != 1 else { continue }
-      if try store.read({ try store.conversations.row(id) }) == nil { members[id] = try link.members(of: id) }
+      let isNew = try store.read { try store.conversations.row(id).map { $0.lastSeq == 0 } ?? true }
+      if isNew { members[id] = try link.members(of: id) }
     }
   }
 

@@ -63,6 +63,12 @@ package struct HubConversations {
   }
 
   /// Writes a row, a new one or instead of the one that is there.
+  package func delete(_ conversation: ConversationKey) throws {
+    var delete = try store.connection.prepare("DELETE FROM hub_conversation WHERE conversation = ?")
+    delete.bind(conversation)
+    try delete.run()
+  }
+
   package func write(_ row: Row) throws {
     var insert = try store.connection.prepare(
       """

@@ -80,7 +80,14 @@ package struct Outbox {
     """
 
   /// Adds an operation at the end.
+  ///
+  /// A nonce that is in the journal is taken from there: its message went with what the hub has lost.
   package func append(_ operation: NewOperation, at time: Timestamp) throws -> OutboxKey {
+    if operation.act == .say {
+      var free = try store.connection.prepare("UPDATE outbox SET nonce = randomblob(16) WHERE nonce = ? AND state = 4")
+      free.bind(operation.nonce)
+      try free.run()
+    }
     var insert = try store.connection.prepare(
       """
       INSERT INTO outbox (act, conversation, target, nonce, arguments, payload, created_at, not_before)
@@ -201,6 +208,27 @@ package struct Outbox {
     update.bind(place)
     update.bind(rev)
     try update.run()
+  }
+
+  /// Lets what is open in a conversation wait for it, if it is refused, because the hub was set back.
+  package func repeatOpen(in conversation: ConversationKey) throws {
+    var update = try store.connection.prepare(
+      "UPDATE outbox SET is_repeated = 1 WHERE conversation = ? AND state < 3")
+    update.bind(conversation)
+    try update.run()
+  }
+
+  /// Queues an operation again that was done, because the hub was set back.
+  package func tellAgain(_ place: OutboxKey, _ payload: [UInt8]?) throws {
+    var update = try store.connection.prepare(
+      """
+      UPDATE outbox SET state = 0, payload = ?2, is_repeated = 1, rev = NULL, not_before = NULL, fault = NULL
+      WHERE id = ?1 AND state = 4
+      """)
+    update.bind(place)
+    update.bind(payload)
+    try update.run()
+    store.rings = true
   }
 
   /// Ends an operation that the hub never had, so that its nonce can be used again.

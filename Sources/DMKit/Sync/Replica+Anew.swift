@@ -1,0 +1,142 @@
+internal import DMStore
+internal import DMSystem
+internal import DMWire
+
+// A conversation whose log is pulled again from its beginning.
+
+extension Replica {
+  /// Why a log is pulled again.
+  enum Reason {
+    /// The hub was set back: what it has lost is told again.
+    case setBack
+    /// The hub was set back to a time before the conversation.
+    case gone
+    /// The person sees earlier entries now.
+    case seesMore
+  }
+
+  /// Empties a conversation, so that its log is pulled again.
+  ///
+  /// What the person has read or deleted for themselves is remembered.
+  func beginAnew(_ id: Identifier, _ reason: Reason, _ comparison: HubComparison.Conversation?) throws {
+    guard let row = try store.conversations.row(id), var state = try store.hubConversations.row(row.key) else { return }
+    store.logsChanges = false
+    defer { store.logsChanges = true }
+    try store.hubKnown.remember(row.key, of: me)
+    if reason != .seesMore {
+      try keepCopy(of: row)
+      try tellAgain(row)
+    }
+    try store.conversations.empty(row.key, keeping: me)
+    if reason == .gone {
+      try store.hubConversations.delete(row.key)
+      return
+    }
+    if let comparison { state.sees = comparison.sees }
+    state.newsAfter = reason == .seesMore ? state.rev : 0
+    state.rev = (state.sees.first ?? 1) - 1
+    state.mark = nil
+    state.known = comparison?.rev ?? 0
+    state.fault = nil
+    try store.hubConversations.write(state)
+    begunAnew.append(id)
+  }
+
+  /// Writes what the person sees into a file: what other people never tell the hub again is not lost.
+  private func keepCopy(of row: Conversations.Row) throws {
+    let folder = "\(store.location.directory)/forks"
+    if case .failed(let reason) = createFolder(folder) { throw storeError("create", folder, reason) }
+    let viewer = Session(messenger, store, me).freshViewer()
+    var json = JSONWriter()
+    for seq in stride(from: 1, through: row.lastSeq, by: 1) {
+      let address = Messages.Address(conversation: row.key, seq: seq)
+      if let message = try store.messages.seen(at: address, as: viewer) { json.line(message) }
+    }
+    if !json.bytes.isEmpty {
+      try replaceFile("\(folder)/\(row.id)-\(Timestamp.now.microseconds).jsonl", with: json.bytes)
+    }
+  }
+
+  /// Queues again what this store had told the hub: a hub that still has it recognizes it by its nonce.
+  ///
+  /// Nothing about members: who was added and removed since is not undone.
+  private func tellAgain(_ row: Conversations.Row) throws {
+    try store.outbox.repeatOpen(in: row.key)
+    for operation in try store.outbox.done(in: row.key, after: 0) {
+      switch operation.act {
+      case .begin, .group:
+        let group = HubPayload.Group(title: try store.conversations.title(of: row.key, as: me))
+        try store.outbox.tellAgain(operation.place, row.isGroup ? HubPayload.group(group).bytes : nil)
+      case .say: try sayAgain(operation, in: row)
+      case .edit, .react, .delete: try changeAgain(operation)
+      default: break
+      }
+    }
+  }
+
+  private func sayAgain(_ operation: Outbox.Row, in row: Conversations.Row) throws {
+    guard let id = operation.target, let address = try store.messages.address(of: store.waiting.alias(id) ?? id),
+      let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything)),
+      let text = message.text
+    else { return }
+    let now = Timestamp.now
+    // What is left of its time.
+    let lifetime = message.expiresAt.map { $0.microseconds - now.microseconds }
+    if let lifetime, lifetime < 1_000_000 { return }
+    var payload = HubPayload.Text(text: text, replyTo: message.replyTo?.id, nonce: message.nonce)
+    payload.forwardedFrom = message.forwardedFrom
+    var new = Messages.NewMessage(
+      sender: me, text: text, nonce: message.nonce, replyTo: message.replyTo?.id,
+      forwardedFrom: try message.forwardedFrom.flatMap(store.users.key), lifetime: lifetime,
+      mentions: try message.mentions.compactMap(store.users.key))
+    new.id = id
+    try store.waiting.insert(new, id: id, in: row.key, at: operation.place, message.createdAt)
+    try store.outbox.tellAgain(operation.place, HubPayload.text(payload).bytes)
+  }
+
+  private func changeAgain(_ operation: Outbox.Row) throws {
+    guard let id = operation.target, let address = try store.messages.address(of: store.waiting.alias(id) ?? id),
+      let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything))
+    else { return }
+    switch operation.act {
+    case .edit:
+      guard let text = message.text else { return }
+      var payload = HubPayload.Text(text: text, replyTo: message.replyTo?.id, nonce: message.nonce)
+      payload.forwardedFrom = message.forwardedFrom
+      try store.outbox.tellAgain(operation.place, HubPayload.text(payload).bytes)
+    case .react:
+      let handle = try store.users.handle(me)
+      let emoji = message.reactions.first { $0.users.contains(handle) }?.emoji
+      try store.outbox.tellAgain(operation.place, HubPayload.reaction(emoji: emoji).bytes)
+    default:
+      if message.deletedAt != nil { try store.outbox.tellAgain(operation.place, nil) }
+    }
+  }
+
+  /// Makes the members of an emptied group those of its first entry.
+  func repopulate(_ row: Conversations.Row, _ first: HubEntry, _ members: [HubMember]) throws {
+    guard row.isGroup, row.lastSeq == 0 else { return }
+    var users = try first.meta.members.compactMap(user)
+    if users.isEmpty { users = try members.compactMap { try user($0.person) }.filter { $0 != me } }
+    for user in users where try !store.members.isParticipant(user, of: row.key) {
+      try store.members.join(row.key, user)
+    }
+    guard try !store.members.hasOwner(row.key) else { return }
+    let owner =
+      try first.kind == .created ? user(first.actor) : members.first(where: \.isOwner).flatMap { try user($0.person) }
+    if let owner { try store.members.setOwner(owner, of: row.key) }
+  }
+
+  /// Does to a message that came again what the person had done to it before.
+  ///
+  /// - Returns: whether they had read it, and other people's messages are to be marked as read on the hub.
+  func restoreOwnState(_ id: Identifier, at address: Messages.Address, in log: inout Log) throws {
+    guard let known = try store.hubKnown.row(id) else { return }
+    if known.isDeleted {
+      try store.readState.hide(address.seq...address.seq, from: me, in: address.conversation, isDeleted: true)
+    } else if known.isRead, try store.messages.row(at: address)?.sender != me {
+      log.readBefore.append(address.seq...address.seq)
+    }
+    try store.hubKnown.delete(id)
+  }
+}
