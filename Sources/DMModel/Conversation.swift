@@ -31,7 +31,7 @@ public struct Conversation: Equatable, Sendable {
   /// In the order in which they became users of the store.
   public let participants: [Handle]
   /// The newest message that the user sees; a text of more than 200 code points is cut, and `isTruncated` is set.
-  public let lastMessage: Message?
+  public package(set) var lastMessage: Message?
   /// The time of the last message of a user who is not blocked, or of the creation.
   public let lastActivityAt: Timestamp
   /// The number of unread messages.

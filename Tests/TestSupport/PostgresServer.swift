@@ -18,13 +18,18 @@ final class PostgresServer: Sendable {
 
   struct Failed: Error, CustomStringConvertible { let description: String }
 
-  /// - Parameter settings: lines of its configuration.
-  init(_ settings: [String] = []) throws {
+  /// - Parameter prepare: what is done in its folder before it starts; returns lines of its configuration.
+  init(_ prepare: (_ folder: String) throws -> [String] = { _ in [] }) throws {
     let isRoot = geteuid() == 0
     let parent = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
-    folder = "\(parent)/dm-pg-\(UInt32.random(in: 0 ... .max))"
+    let folder = "\(parent)/dm-pg-\(UInt32.random(in: 0 ... .max))"
+    self.folder = folder
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    if isRoot, let user = getpwnam("postgres") { chown(folder, user.pointee.pw_uid, user.pointee.pw_gid) }
+    let settings = try prepare(folder)
+    if isRoot, let user = getpwnam("postgres") {
+      let files = try FileManager.default.contentsOfDirectory(atPath: folder).map { "\(folder)/\($0)" }
+      for path in [folder] + files { chown(path, user.pointee.pw_uid, user.pointee.pw_gid) }
+    }
     port = try Self.freePort()
     let script = """
       set -e

@@ -6,9 +6,10 @@ extension Messenger {
   /// - Throws: `bad_cursor`; for conversations that the query names, `unknown_user`, `unknown_conversation`,
   ///   `ambiguous_title`, `not_allowed`.
   public func conversations(_ query: ListQuery = ListQuery()) throws -> [Conversation] {
-    try list(query, []) { query, viewer in
-      try query.after?.check(in: viewer.store.uuid())
-      return try viewer.store.conversations.list(query, as: viewer)
+    try list(query, []) { query, session in
+      try query.after?.check(in: session.store.uuid())
+      let listed = try session.store.conversations.list(query, as: session.viewer)
+      return try session.store.isLinked ? listed.map(session.withWaiting) : listed
     }
   }
 
@@ -16,15 +17,17 @@ extension Messenger {
   ///
   /// - Throws: like `conversations(_:)`.
   public func unreadCount(_ query: ListQuery = ListQuery()) throws -> Int {
-    try list(query, 0) { query, viewer in try viewer.store.conversations.unreadCount(query, as: viewer) }
+    try list(query, 0) { query, session in
+      try session.store.conversations.unreadCount(query, as: session.viewer)
+    }
   }
 
   /// Finds the conversations that a query names, and runs `body` with their keys in the query.
-  private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Viewer) throws -> T) throws -> T {
+  private func list<T>(_ query: ListQuery, _ empty: T, _ body: (ListQuery, Session) throws -> T) throws -> T {
     let found = try reading(nil as T?) { session in
       var query = query
       if !query.conversations.isEmpty { query.keys = try query.conversations.map { try session.find($0).key } }
-      return try body(query, session.viewer)
+      return try body(query, session)
     }
     if found == nil, let first = query.conversations.first { throw nothingYet(first) }
     return found ?? empty
@@ -35,7 +38,7 @@ extension Messenger {
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   public func conversation(_ reference: ConversationReference) throws -> Conversation {
     let found = try reading(nil as Conversation?) { session in
-      try session.store.conversations.seen(session.find(reference).key, as: session.viewer)
+      try session.store.conversations.seen(session.find(reference).key, as: session.viewer).map(session.withWaiting)
     }
     guard let found else { throw nothingYet(reference) }
     return found

@@ -48,6 +48,16 @@ extension Session {
     }
   }
 
+  /// A conversation whose newest message is one that waits, if there is any.
+  func withWaiting(_ conversation: Conversation) throws -> Conversation {
+    guard store.isLinked, let row = try store.conversations.row(conversation.id),
+      let waiting = try store.waiting.shown(in: row.key).last
+    else { return conversation }
+    var conversation = conversation
+    conversation.lastMessage = try message(waiting, in: row).preview
+    return conversation
+  }
+
   /// A message that waits, or that the hub refused, as its sender sees it.
   func message(_ waiting: Waiting.Row, in row: Conversations.Row) throws -> Message {
     let surroundings = viewer.surroundings

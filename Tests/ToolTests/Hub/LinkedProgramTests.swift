@@ -13,6 +13,7 @@ struct LinkedProgramTests {
     #expect(sent["ref"]?.string == "dm:\(sent["id"]?.string ?? "")")
     #expect(try alice.done("dm-send", ["--text", "bob", "again"]).stdout.hasSuffix(" (queued)\n"))
     #expect(try alice.texts("bob") == ["- hello", "- again"])
+    #expect(try alice.done("dm-list").record["last_message"]?["text"]?.string == "again")
     let pending = try alice.done("dm-sync", ["pending"]).records
     #expect(pending.compactMap { $0["act"]?.string } == ["begin", "say", "say"])
     #expect(pending.compactMap { $0["text"]?.string } == ["hello", "again"])
