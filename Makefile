@@ -55,6 +55,7 @@ bench: build
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/live
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/search
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/attach
+	PATH="$(CURDIR)/bin:$$PATH" sh bench/hub
 
 # Updates the generated files that are committed: the completions, and the public API of the library.
 generate: setup
@@ -71,7 +72,7 @@ docs: setup
 	sh .ci/docs "$$(swift build --show-bin-path)" .build/docs
 
 # The tests and the demonstration run servers of PostgreSQL of their own. The package would start one, unless its configuration says not to.
-demo test torture: POSTGRES := yes
+demo test torture bench: POSTGRES := yes
 CLUSTER := /etc/postgresql-common/createcluster.conf
 
 # Installs missing packages with apt; needs no rights if none is missing.

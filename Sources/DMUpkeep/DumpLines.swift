@@ -59,7 +59,7 @@ extension Store {
     }
     let schema = try checkedSchema(header, lines)
     try connection.execute("PRAGMA defer_foreign_keys = ON")
-    let tables = Dictionary(uniqueKeysWithValues: try dumpedTables().map { ($0.name, $0) })
+    var tables = Dictionary(uniqueKeysWithValues: try dumpedTables().map { ($0.name, $0) })
     var assembly: ContentAssembly?
     var (count, contents) = (0, 0)
     while let line = try lines.next() {
@@ -83,6 +83,10 @@ extension Store {
         try refuseStrays()
         try writeDigests(since: schema)
         return try searchIndex.rebuild()
+      }
+      if case .string(let name)? = line["table"], !isLinked, Migration.linkedTables.contains(name) {
+        try hub.makeTables()
+        tables = Dictionary(uniqueKeysWithValues: try dumpedTables().map { ($0.name, $0) })
       }
       try insert(line, tables, lines)
       count += 1

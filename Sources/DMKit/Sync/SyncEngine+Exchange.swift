@@ -3,7 +3,7 @@ internal import DMStore
 extension SyncEngine {
   /// Pushes a batch of operations, and pulls what has moved.
   func exchange() throws {
-    let operations = try store.read(pushable)
+    let operations = try store.read { try pushable(.max) }
     let pulls = try store.read { try pulling(operations) }
     if !operations.isEmpty {
       // Before the push: from then on the hub may have them.
@@ -12,10 +12,11 @@ extension SyncEngine {
     toPull.removeAll { id in pulls.contains { $0.conversation == id } }
     var pulled: [Identifier: Int] = [:]
     do {
-      let answers = try link.exchange(operations.map(\.operation), pulling: pulls, limit: pageSize) { batch in
-        try apply(batch, &pulled)
+      var batches: [HubBatch] = []
+      let answers = try link.exchange(operations.map(\.operation), pulling: pulls, limit: pageSize) {
+        batches.append($0)
       }
-      try store.write { try settle(operations, answers) }
+      try record(batches, operations, answers, &pulled)
       batchSize = min(2 * batchSize, Self.maximumBatch)
     } catch let fault as HubFault {
       try recover(from: fault, operations)
@@ -50,26 +51,41 @@ extension SyncEngine {
   }
 
   /// The operations that can be pushed now, in the order in which they were queued.
-  func pushable() throws -> [Pushed] {
+  ///
+  /// - Parameter limit: the most operations.
+  func pushable(_ limit: Int) throws -> [Pushed] {
     var pushable: [Pushed] = []
     var bytes = 0
     var held: Set<ConversationKey> = []
-    for row in try store.outbox.open() where row.state == .queued {
-      if pushable.count >= batchSize || bytes > Self.batchBytes { break }
-      if let conversation = row.conversation, held.contains(conversation) { continue }
-      guard row.notBefore.map({ $0 <= .now }) ?? true, let operation = try operation(row) else {
-        // Acts on messages wait for these alone; what else cannot go holds back what comes after it.
-        if ![.edit, .delete, .react].contains(row.act), let conversation = row.conversation {
-          held.insert(conversation)
-        }
-        continue
+    var page = try store.outbox.open(limit: Self.outboxPage)
+    // Much goes in large pushes, unless the hub could not carry one out lately.
+    let isMuch = page.count == Self.outboxPage && batchSize == Self.maximumBatch
+    let (most, mostBytes) = (min(limit, isMuch ? 10 * batchSize : batchSize), Self.batchBytes * (isMuch ? 4 : 1))
+    while let last = page.last {
+      for row in page where row.state == .queued {
+        if pushable.count >= most || bytes > mostBytes { return pushable }
+        guard let pushed = try pushed(row, &held) else { continue }
+        pushable.append(pushed)
+        bytes += row.payload?.count ?? 0
       }
-      pushable.append(Pushed(row: row, operation: operation))
-      bytes += row.payload?.count ?? 0
-      // The hub may know a new conversation by another id.
-      if [.begin, .group].contains(row.act), let conversation = row.conversation { held.insert(conversation) }
+      page = try store.outbox.open(from: OutboxKey(number: last.place.number + 1), limit: Self.outboxPage)
     }
     return pushable
+  }
+
+  private static let outboxPage = 500
+
+  /// An operation, if it can be pushed now, and no other that it depends on is held back.
+  private func pushed(_ row: Outbox.Row, _ held: inout Set<ConversationKey>) throws -> Pushed? {
+    if let conversation = row.conversation, held.contains(conversation) { return nil }
+    guard row.notBefore.map({ $0 <= .now }) ?? true, let operation = try operation(row) else {
+      // Acts on messages wait for these alone; what else cannot go holds back what comes after it.
+      if ![.edit, .delete, .react].contains(row.act), let conversation = row.conversation { held.insert(conversation) }
+      return nil
+    }
+    // The hub may know a new conversation by another id.
+    if [.begin, .group].contains(row.act), let conversation = row.conversation { held.insert(conversation) }
+    return Pushed(row: row, operation: operation)
   }
 
   /// An operation as the hub is told it; nil if it cannot be told yet.
@@ -106,6 +122,29 @@ extension SyncEngine {
   }
 
   // MARK: What comes
+
+  /// Records what has come, and what became of what was pushed: the usual answer to a push in one transaction, because
+  /// other programs wait while this one writes.
+  private func record(
+    _ batches: [HubBatch], _ operations: [Pushed], _ answers: [HubAnswer], _ pulled: inout [Identifier: Int]
+  ) throws {
+    if !operations.isEmpty, batches.count == 1, case .entries(let entries) = batches[0], entries.count <= 1000,
+      let id = entries.first?.conversation
+    {
+      try explain(entries)
+      do {
+        try write { replica in
+          try replica.apply(entries, to: id, self.named[id], members: self.members[id] ?? [])
+          try self.settle(operations, answers)
+        }
+        return pulled[id, default: 0] += entries.count
+      } catch is Replica.LogFault {
+        // Nothing of it was recorded; what follows doubts the log.
+      }
+    }
+    for batch in batches { try apply(batch, &pulled) }
+    if !operations.isEmpty { try store.write { try settle(operations, answers) } }
+  }
 
   private func apply(_ batch: HubBatch, _ pulled: inout [Identifier: Int]) throws {
     switch batch {

@@ -184,7 +184,7 @@ package final class SyncEngine {
   // MARK: The loop
 
   /// Whether there is something to push or to pull now.
-  package func hasWork() throws -> Bool { try !toPull.isEmpty || !store.read { try pushable().isEmpty } }
+  package func hasWork() throws -> Bool { try !toPull.isEmpty || !store.read { try pushable(1).isEmpty } }
 
   /// Pushes and pulls until nothing is left that can be done now.
   package func drain() throws { while try hasWork() { try exchange() } }

@@ -11,11 +11,15 @@ package final class SyncLoop {
   private let location: StoreLocation
   private var running = RunningState()
   private var lock: FileLock?
+  /// What others were shown last, and when.
+  private var shown: (state: RunningState, at: Int64)?
   /// Called when `Messenger.hubStatus` has changed.
   private let report: () throws -> Void
 
   /// Microseconds.
   private static let comparePause: Int64 = 30_000_000
+  private static let pushPause: Int64 = 15_000
+  private static let refreshPause: Int64 = 1_000_000
   private static let longestPause: Int64 = 60_000_000
   private static let refusedPause: Int64 = 15 * 60_000_000
   private static let followerPause: Int64 = 45_000_000
@@ -138,20 +142,28 @@ package final class SyncLoop {
     var compared = Timestamp.now
     while true {
       try engine.wait(for: .microseconds(Self.comparePause))
-      if let asked = FileStatus(location.liveAsked)?.modified, asked > compared {
+      let isAsked = FileStatus(location.liveAsked).map { $0.modified > compared } ?? false
+      if isAsked {
         compared = .now
         try engine.compare()
       }
       if try engine.hasWork() {
+        // What is queued at short intervals goes together: each push writes, while other programs wait.
+        rest(until: lastWork + Self.pushPause)
         lastWork = monotonicMicroseconds()
         try engine.drain()
       }
       running.lastSyncAt = .now
-      try show(running.state)
+      try refresh(isAsked: isAsked)
       if lingers, isGone { return }
       guard lingers, monotonicMicroseconds() - lastWork > Self.lingering, !isFollowed else { continue }
       return
     }
+  }
+
+  private func rest(until moment: Int64) {
+    var none: [Awaited] = []
+    if monotonicMicroseconds() < moment { _ = waitForAny(of: &none, until: moment) }
   }
 
   /// Whether the store was removed.
@@ -194,6 +206,15 @@ package final class SyncLoop {
   private func show(_ state: HubStatus.State) throws {
     running.state = state
     try running.write(to: location.liveHub)
+    shown = (running, monotonicMicroseconds())
     try report()
+  }
+
+  /// The same if others would see something new; that all is well is said again only now and then.
+  private func refresh(isAsked: Bool) throws {
+    var before = shown?.state
+    before?.lastSyncAt = running.lastSyncAt
+    let isOld = shown.map { monotonicMicroseconds() - $0.at > Self.refreshPause } ?? true
+    if isAsked || isOld || before != running { try show(running.state) }
   }
 }

@@ -56,9 +56,15 @@ package struct Hub {
       network: Network(rawValue: statement.int64(Column.network)) ?? .normal)
   }
 
+  /// Makes the tables of a linked store.
+  package func makeTables() throws {
+    try store.connection.execute(String(decoding: Migration.linked, as: UTF8.self))
+    store.isLinked = true
+  }
+
   /// Links a store in which nothing was said.
   package func link(to hub: Identifier, as user: UserKey, machine: Identifier, at time: Timestamp) throws {
-    try store.connection.execute(String(decoding: Migration.linked, as: UTF8.self))
+    try makeTables()
     var insert = try store.connection.prepare(
       "INSERT INTO hub (id, uuid, user, machine, joined_at) VALUES (1, ?, ?, ?, ?)")
     insert.bind(hub)
@@ -66,7 +72,6 @@ package struct Hub {
     insert.bind(machine)
     insert.bind(time)
     try insert.run()
-    store.isLinked = true
   }
 
   /// Records the state of the hub that the store was compared with.

@@ -49,19 +49,27 @@ struct HubSecrecyTests {
     #expect(try machine.sync().record["user"]?.string == "alice")
   }
 
-  @Test func `a copy of a store without its credentials joins again, as the same person of the same hub only`() throws {
+  @Test(arguments: [["backup", "copied"], ["dump"]])
+  func `a copy of a store without its credentials joins again, as the same person of the same hub only`(
+    words: [String]
+  ) throws {
     let hub = try HubFixture()
     let alice = try hub.machine("alice")
-    try alice.done("dm-doctor", ["backup", alice.directory + "/backup"])
+    try alice.done("dm-send", ["alice", "a note"])
+    let dumped = try alice.shell("cd '\(alice.directory)'; exec dm-doctor \(words.joined(separator: " "))").output
+    let path = alice.directory + "/copied"
+    if words == ["dump"] { try Data(dumped).write(to: URL(filePath: path)) }
     let copy = try ToolFixture()
     copy.set("DM_SYNC", "off")
-    try copy.done("dm-doctor", ["restore", alice.directory + "/backup"])
+    try copy.done("dm-doctor", ["restore", path])
+    try copy.done("dm-doctor", ["check", "--deep"])
     let lost = try copy.run("dm-sync")
     #expect(lost.status == .exit(66) && lost.stderr.contains("dm-sync join"), "\(lost.stderr)")
     #expect(try copy.run("dm-sync", ["join", hub.invite("bob")]).status == .exit(78))
     #expect(try copy.run("dm-sync", ["join", HubFixture().invite("alice")]).status == .exit(78))
     #expect(try copy.done("dm-sync", ["join", hub.invite("alice")]).record["user"]?.string == "alice")
     try copy.sync()
+    #expect(try copy.texts("alice") == ["1 a note"])
   }
 
   @Test(arguments: [
