@@ -21,7 +21,7 @@ final class PostgresServer: Sendable {
   /// - Parameter prepare: what is done in its folder before it starts; returns lines of its configuration.
   init(_ prepare: (_ folder: String) throws -> [String] = { _ in [] }) throws {
     let isRoot = geteuid() == 0
-    let parent = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+    let parent = Self.hasRoom("/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
     let folder = "\(parent)/dm-pg-\(UInt32.random(in: 0 ... .max))"
     self.folder = folder
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -49,7 +49,7 @@ final class PostgresServer: Sendable {
     let configuration =
       [
         "listen_addresses='127.0.0.1'", "port=\(port)", "unix_socket_directories='\(folder)'", "fsync=off",
-        "max_connections=200", "password_encryption=scram-sha-256",
+        "max_connections=200", "password_encryption=scram-sha-256", "max_wal_size=64MB",
       ] + settings
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0, fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0, fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0 else {
@@ -72,6 +72,14 @@ final class PostgresServer: Sendable {
   }
 
   deinit { close(leash) }
+
+  /// Whether a folder can be written to, and has a gigabyte left.
+  private static func hasRoom(_ folder: String) -> Bool {
+    guard FileManager.default.isWritableFile(atPath: folder),
+      case .success(let space) = Result(catching: { try FileManager.default.attributesOfFileSystem(forPath: folder) })
+    else { return false }
+    return (space[.systemFreeSize] as? NSNumber)?.int64Value ?? 0 > 1 << 30
+  }
 
   /// The folder of the server's programs.
   private static func binaries() throws -> String {
