@@ -12,11 +12,13 @@ extension SyncEngine {
     toPull.removeAll { id in pulls.contains { $0.conversation == id } }
     var pulled: [Identifier: Int] = [:]
     do {
-      var batches: [HubBatch] = []
-      let answers = try link.exchange(operations.map(\.operation), pulling: pulls, limit: pageSize) {
-        batches.append($0)
+      // The last batch is recorded together with the answers.
+      var last: HubBatch?
+      let answers = try link.exchange(operations.map(\.operation), pulling: pulls, limit: pageSize) { batch in
+        if let last { try apply(last, &pulled) }
+        last = batch
       }
-      try record(batches, operations, answers, &pulled)
+      try record(last, operations, answers, &pulled)
       batchSize = min(2 * batchSize, Self.maximumBatch)
     } catch let fault as HubFault {
       try recover(from: fault, operations)
@@ -123,43 +125,44 @@ extension SyncEngine {
 
   // MARK: What comes
 
-  /// Records what has come, and what became of what was pushed: the usual answer to a push in one transaction, because
-  /// other programs wait while this one writes.
+  /// Records a batch, and what became of what was pushed; in one transaction if it can be short, because other programs
+  /// wait while this one writes.
   private func record(
-    _ batches: [HubBatch], _ operations: [Pushed], _ answers: [HubAnswer], _ pulled: inout [Identifier: Int]
+    _ batch: HubBatch?, _ operations: [Pushed], _ answers: [HubAnswer], _ pulled: inout [Identifier: Int]
   ) throws {
-    if !operations.isEmpty, batches.count == 1, case .entries(let entries) = batches[0], entries.count <= 1000,
-      let id = entries.first?.conversation
-    {
-      try explain(entries)
-      do {
-        try write { replica in
-          try replica.apply(entries, to: id, self.named[id], members: self.members[id] ?? [])
-          try self.settle(operations, answers)
-        }
-        return pulled[id, default: 0] += entries.count
-      } catch is Replica.LogFault {
-        // Nothing of it was recorded; what follows doubts the log.
-      }
+    func settle() throws { if !operations.isEmpty { try self.settle(operations, answers) } }
+    guard case .entries(let entries)? = batch, entries.count <= 1000 else {
+      if let batch { try apply(batch, &pulled) }
+      return operations.isEmpty ? () : try store.write(settle)
     }
-    for batch in batches { try apply(batch, &pulled) }
-    if !operations.isEmpty { try store.write { try settle(operations, answers) } }
+    if try !apply(entries, &pulled, and: settle), !operations.isEmpty { try store.write(settle) }
   }
 
   private func apply(_ batch: HubBatch, _ pulled: inout [Identifier: Int]) throws {
     switch batch {
-    case .entries(let entries):
-      guard let id = entries.first?.conversation else { return }
-      try explain(entries)
-      pulled[id, default: 0] += entries.count
-      do {
-        try write { replica in
-          try replica.apply(entries, to: id, self.named[id], members: self.members[id] ?? [])
-        }
-      } catch let fault as Replica.LogFault {
-        try doubt(fault.conversation)
-      }
+    case .entries(let entries): _ = try apply(entries, &pulled)
     case .fork(let id): try beginAnew(id, .setBack)
+    }
+  }
+
+  /// Applies entries of one conversation, and something else in the same transaction.
+  ///
+  /// - Returns: false if neither was done, because the log does not continue.
+  private func apply(
+    _ entries: [HubEntry], _ pulled: inout [Identifier: Int], and body: () throws -> Void = {}
+  ) throws -> Bool {
+    guard let id = entries.first?.conversation else { return false }
+    try explain(entries)
+    pulled[id, default: 0] += entries.count
+    do {
+      try write { replica in
+        try replica.apply(entries, to: id, self.named[id], members: self.members[id] ?? [])
+        try body()
+      }
+      return true
+    } catch let fault as Replica.LogFault {
+      try doubt(fault.conversation)
+      return false
     }
   }
 
