@@ -12,7 +12,7 @@ package struct PrintedMessages {
   package init(isToBeRead: Bool) { self.isToBeRead = isToBeRead }
 
   package mutating func add(_ message: borrowing Message) {
-    // One's own that waits for the hub is read anyway.
+    // A message that waits for the hub is the user's own, and so read anyway.
     guard let seq = message.seq else { return }
     let id = message.conversationID
     if !message.isMine { lastOfOthers[id] = max(lastOfOthers[id] ?? 0, seq) }

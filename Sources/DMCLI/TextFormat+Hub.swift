@@ -4,12 +4,9 @@ internal import DMModel
 // What dm-sync prints for people.
 
 extension TextFormat {
-  /// `2026-11-23 14:30`.
-  package static func moment(_ time: Timestamp) -> String { "\(day(time)) \(clock(time))" }
-
   package static func line(_ status: HubStatus) -> String {
     var parts = ["\(status.state.rawValue) (\(status.color.rawValue))"]
-    if ![.normal, .offline].contains(status.network) { parts.append("network played: \(status.network.rawValue)") }
+    if ![.normal, .offline].contains(status.network) { parts.append("network played: \(status.network.word)") }
     if status.queuedCount > 0 {
       parts.append("\(status.queuedCount) queued\(status.oldestQueuedAt.map { " since \(moment($0))" } ?? "")")
     }

@@ -20,6 +20,9 @@ package enum TextFormat {
     return "\(local.year)-\(padded(local.month))-\(padded(local.day))"
   }
 
+  /// `2026-11-23 14:30`.
+  package static func moment(_ time: Timestamp) -> String { "\(day(time)) \(clock(time))" }
+
   static func padded(_ number: some BinaryInteger) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   /// A reference to a conversation: the user's own name for it or its title after `+`, a handle, or a UUID.

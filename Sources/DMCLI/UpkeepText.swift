@@ -39,7 +39,7 @@ package enum UpkeepText {
     let reason = report.reason.map { " (\(visible($0, indent: "  ")))" } ?? ""
     let text = visible(report.text ?? "", indent: "  ")
     return """
-      \(moment(report.reportedAt))  \(visible(report.user.description)) reported \(report.conversationID):\(report.seq)\(reason)
+      \(TextFormat.moment(report.reportedAt))  \(visible(report.user.description)) reported \(report.conversationID):\(report.seq)\(reason)
         \(visible(report.sender.description)): \(text)
       """
   }
@@ -54,14 +54,15 @@ package enum UpkeepText {
       "log       \(TextFormat.size(statistics.logBytes))",
       "contents  \(statistics.contentsCount), \(TextFormat.size(statistics.contentsBytes))",
     ]
-    if let oldest = statistics.oldestChangeAt { lines.append("changes   since \(moment(oldest))") }
+    if let oldest = statistics.oldestChangeAt { lines.append("changes   since \(TextFormat.moment(oldest))") }
     for (table, count) in statistics.rows where count > 0 { lines.append("rows      \(visible(table)) \(count)") }
     for consumer in statistics.consumers {
       let name = "\(visible(consumer.user.description))/\(visible(consumer.name))"
       let warning = consumer.warning.map { ", \($0.rawValue)" } ?? ""
-      lines.append("consumer  \(name) \(consumer.behindCount) behind, used \(moment(consumer.usedAt))\(warning)")
+      let used = TextFormat.moment(consumer.usedAt)
+      lines.append("consumer  \(name) \(consumer.behindCount) behind, used \(used)\(warning)")
     }
-    for use in statistics.upkeep { lines.append("used      \(visible(use.tool)) \(moment(use.usedAt))") }
+    for use in statistics.upkeep { lines.append("used      \(visible(use.tool)) \(TextFormat.moment(use.usedAt))") }
     return lines.joined(separator: "\n")
   }
 
@@ -79,7 +80,6 @@ package enum UpkeepText {
   }
 
   /// The time when a tool was last used, to append to its result.
-  package static func before(_ time: Timestamp?) -> String { time.map { "; used last \(moment($0))" } ?? "" }
+  package static func before(_ time: Timestamp?) -> String { time.map { "; used last \(TextFormat.moment($0))" } ?? "" }
 
-  private static func moment(_ time: Timestamp) -> String { "\(TextFormat.day(time)) \(TextFormat.clock(time))" }
 }

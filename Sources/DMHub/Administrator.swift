@@ -47,6 +47,13 @@ package final class Administrator {
     return try connection.rows("SELECT schema FROM dm.hub") { Int(try $0.integer(0)) }.first ?? 0
   }
 
+  /// - Throws: `no_hub` for a database without a hub.
+  private func installedVersion() throws -> Int {
+    let version = try version()
+    guard version > 0 else { throw DMError(.noHub, "the database holds no hub; install one first") }
+    return version
+  }
+
   // MARK: People
 
   /// Invites somebody, or another machine of somebody who is there.
@@ -55,7 +62,7 @@ package final class Administrator {
   /// - Throws: `HubFault`, `no_hub` for a database without a hub.
   package func invite(_ handle: Handle, days: Int) throws -> Invitation {
     try handle.checkNew()
-    guard try version() > 0 else { throw DMError(.noHub, "the database holds no hub; install one first") }
+    _ = try installedVersion()
     let password = Credentials.randomPassword()
     // The name of the role is not part of a verifier of SCRAM.
     let verifier = try connection.verifier(of: password, for: "")
@@ -125,8 +132,7 @@ package final class Administrator {
 
   /// - Throws: `HubFault`, `no_hub`.
   package func status() throws -> HubServer {
-    let version = try version()
-    guard version > 0 else { throw DMError(.noHub, "the database holds no hub; install one first") }
+    let version = try installedVersion()
     let rows = try connection.rows(
       """
       SELECT c.persons, c.logins, c.conversations, c.entries, c.bytes,

@@ -28,6 +28,14 @@ struct Credentials: Equatable {
     self.password = password
   }
 
+  /// The credentials of somebody who has not signed up yet: the password is that of the invitation.
+  init(_ invitation: Invitation) {
+    self.init(
+      host: invitation.host, port: invitation.port, database: invitation.database, user: invitation.user,
+      password: invitation.password)
+    hostAddress = invitation.hostAddress
+  }
+
   /// Whether the hub is on this machine, so that nobody else can read the connection.
   var isLocal: Bool {
     hostAddress == nil && (host.hasPrefix("/") || ["127.0.0.1", "::1", "localhost"].contains(host))

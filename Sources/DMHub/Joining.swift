@@ -54,10 +54,8 @@ package struct Joining {
     if let authority = invitation.authority {
       try replaceFile(location.hubAuthority, with: Array(authority.utf8))
     }
-    var credentials = Credentials(
-      host: invitation.host, port: invitation.port, database: invitation.database, user: invitation.user,
-      password: Credentials.randomPassword())
-    credentials.hostAddress = invitation.hostAddress
+    var credentials = Credentials(invitation)
+    credentials.password = Credentials.randomPassword()
     credentials.invitation = invitation.password
     try credentials.write(to: location.joiningHub)
   }

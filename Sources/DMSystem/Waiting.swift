@@ -8,6 +8,9 @@ package func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool
   return poll(&request, 1, milliseconds) != 0
 }
 
+/// Waits until a time of `monotonicMicroseconds`, or until a signal comes.
+package func rest(until moment: Int64) { poll(nil, 0, milliseconds(until: moment)) }
+
 /// A descriptor to wait for, and what the wait found.
 package struct Awaited {
   package enum Purpose {

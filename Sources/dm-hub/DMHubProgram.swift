@@ -38,18 +38,13 @@ internal import DMKit
       ("dm-hub --db messages people", "who is here, and when were they seen?"),
     ], writes: ["invitation", "login", "hub_server"])
 
-  private static func administrator(_ call: Invocation) throws -> Administrator {
+  /// Does something with the hub, whose faults are errors for the administrator.
+  private static func asking<Value>(_ call: Invocation, _ body: (Administrator) throws -> Value) throws -> Value {
     do {
-      return try Administrator(call.arguments[database] ?? "")
+      return try body(Administrator(call.arguments[database] ?? ""))
     } catch let fault as HubFault {
       throw fault.error
     }
-  }
-
-  /// Does something with the hub, whose faults are errors for the administrator.
-  private static func asking<Value>(_ call: Invocation, _ body: (Administrator) throws -> Value) throws -> Value {
-    let administrator = try administrator(call)
-    do { return try body(administrator) } catch let fault as HubFault { throw fault.error }
   }
 
   static func install(_ call: Invocation) throws {

@@ -12,10 +12,7 @@ final class Attacker {
 
   init(_ hub: PostgresHub, _ handle: String, joins: Bool = true) throws {
     let invitation = try hub.administrator.invite(Handle(handle), days: 1)
-    let settings = Credentials(
-      host: invitation.host, port: invitation.port, database: invitation.database, user: invitation.user,
-      password: invitation.password
-    ).settings
+    let settings = Credentials(invitation).settings
     self.settings = settings
     connection = try PQConnection(settings)
     link = PQHubLink(label: "attacker", bell: nil) { settings }

@@ -23,10 +23,7 @@ final class PostgresHub {
   /// A link of a new machine of a person, who has signed up.
   func link(_ handle: String) throws -> PQHubLink {
     let invitation = try administrator.invite(Handle(handle), days: 1)
-    let credentials = Credentials(
-      host: invitation.host, port: invitation.port, database: invitation.database, user: invitation.user,
-      password: invitation.password)
-    let link = PQHubLink(label: "test", bell: nil) { credentials.settings }
+    let link = PQHubLink(label: "test", bell: nil) { Credentials(invitation).settings }
     _ = try link.open()
     try link.joined()
     return link

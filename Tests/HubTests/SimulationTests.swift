@@ -90,7 +90,7 @@ extension Simulation {
       print(
         entry.rev, entry.seq ?? 0, entry.kind.map { "\($0)" } ?? "-", persons(entry.actor),
         entry.nonce.map(\.description) ?? "", String(decoding: entry.payload ?? [], as: UTF8.self),
-        String(decoding: entry.meta.json, as: UTF8.self))
+        entry.meta)
     }
   }
 

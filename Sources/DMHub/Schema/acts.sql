@@ -1,6 +1,6 @@
 set role dm_owner;
 
--- The persons whom an operation names, each once and in its order; null if one is unknown.
+-- The persons that an operation names, each once and in its order; null if one is unknown.
 create function dm.named(request dm.request) returns bigint[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare

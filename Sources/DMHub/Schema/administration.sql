@@ -45,15 +45,15 @@ end $$;
 -- Takes logins from a person, or one login by its role.
 --
 -- Returns the roles, whose connections are to be ended when this is committed.
-create function dm.expel(whom text) returns setof name language plpgsql volatile security definer
+create function dm.expel(p_name text) returns setof name language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
   next bigint;
 begin
   update dm.people set rev = rev + 1 returning rev into next;
-  update dm.person set disabled_at = now(), rev = next where handle = whom and disabled_at is null;
+  update dm.person set disabled_at = now(), rev = next where handle = p_name and disabled_at is null;
   return query
-    delete from dm.login l where l.role = whom::name or l.person = (select p.id from dm.person p where p.handle = whom)
+    delete from dm.login l where l.role = p_name::name or l.person = (select p.id from dm.person p where p.handle = p_name)
     returning l.role;
 end $$;
 reset role;
@@ -73,12 +73,12 @@ begin
   return login;
 end $$;
 
-create function dm.revoke(whom text) returns setof name language plpgsql volatile
+create function dm.revoke(p_name text) returns setof name language plpgsql volatile
 security invoker set search_path = pg_catalog, pg_temp as $$
 declare
   login name;
 begin
-  for login in select dm.expel(whom) loop
+  for login in select dm.expel(p_name) loop
     execute format('alter role %I nologin', login);
     return next login;
   end loop;

@@ -101,9 +101,7 @@ final class EditBatch: Batch {
     try session.checkOwn(target.message, target.reference)
     if target.message.hasText(text) { return target.message }
     if store.isLinked {
-      let payload = HubPayload.Text(
-        text: text, replyTo: target.message.replyTo?.id, nonce: target.message.nonce,
-        forwardedFrom: target.message.forwardedFrom)
+      let payload = HubPayload.Text(target.message, text: text)
       try session.queue(.edit, on: target.stored, target.message.id, payload: .text(payload))
       return try store.messages.seen(at: target.address, as: session.freshViewer()) ?? target.message
     }

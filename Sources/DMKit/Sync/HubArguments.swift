@@ -27,21 +27,12 @@ package struct HubArguments: Equatable, Sendable {
   }
 
   /// Writes the members, without braces.
-  package func write(to json: inout JSONWriter, handlesAs name: StaticString = "handles") {
+  package func write(to json: inout JSONWriter) {
     if let lifetime { json.member("ttl", Int(lifetime)) }
-    if !ranges.isEmpty {
-      json.key("ranges")
-      json.array { json in
-        for range in ranges {
-          json.array {
-            $0.value(range.lowerBound); $0.value(range.upperBound)
-          }
-        }
-      }
-    }
+    if !ranges.isEmpty { json.member("ranges", ranges: ranges) }
     json.member("seq", seq)
     if !handles.isEmpty {
-      json.key(name)
+      json.key("handles")
       json.array { json in for handle in handles { json.value(handle.description) } }
     }
     if hasHistory { json.member("history", true) }

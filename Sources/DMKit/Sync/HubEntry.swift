@@ -56,35 +56,6 @@ package struct HubEntry: Equatable, Sendable {
       if case .integer(let lifetime)? = object["after"] { expireAfter = HubLimits.lifetime(Int64(lifetime)) }
       hasHistory = object["history"] == .bool(true)
     }
-
-    /// The object, as a hub writes it.
-    package var json: [UInt8] {
-      var json = JSONWriter()
-      json.object { json in
-        if !members.isEmpty {
-          json.key("members")
-          json.array { json in for person in members { json.value(Int(person)) } }
-        }
-        if let person { json.member("person", Int(person)) }
-        if let owner { json.member("owner", Int(owner)) }
-        if !ranges.isEmpty {
-          json.key("ranges")
-          json.array { json in
-            for range in ranges {
-              json.array {
-                $0.value(range.lowerBound); $0.value(range.upperBound)
-              }
-            }
-          }
-        }
-        if changesExpiry {
-          json.member("what", "expire")
-          json.member("after", expireAfter.map(Int.init))
-        }
-        if hasHistory { json.member("history", true) }
-      }
-      return json.bytes
-    }
   }
 
   package init(

@@ -18,6 +18,12 @@ package enum HubPayload: Equatable, Sendable {
       self.nonce = nonce
       self.forwardedFrom = forwardedFrom
     }
+
+    /// What a message says, with this text instead of its own.
+    package init(_ message: Message, text: String) {
+      self.init(
+        text: text, replyTo: message.replyTo?.id, nonce: message.nonce, forwardedFrom: message.forwardedFrom)
+    }
   }
 
   /// What somebody who is added to a group must know of it.

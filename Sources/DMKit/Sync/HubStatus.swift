@@ -1,5 +1,5 @@
 package import DMModel
-internal import DMStore
+package import DMStore
 internal import DMSystem
 package import DMWire
 
@@ -59,12 +59,7 @@ package struct HubStatus: Equatable, Sendable {
     }
   }
 
-  /// The network that is played between a store and its hub, so that programs can be tried on a bad one.
-  package enum Network: String, CaseIterable, Sendable {
-    case normal, poor
-    case veryPoor = "very-poor"
-    case offline
-  }
+  package typealias Network = Hub.Network
 }
 
 /// What the process that carries has said of itself last: a line in a file, because it changes often.
@@ -108,27 +103,6 @@ extension JSONObject {
   }
 }
 
-extension HubStatus.Network {
-  init(_ network: Hub.Network) {
-    self =
-      switch network {
-      case .normal: .normal
-      case .poor: .poor
-      case .veryPoor: .veryPoor
-      case .offline: .offline
-      }
-  }
-
-  var stored: Hub.Network {
-    switch self {
-    case .normal: .normal
-    case .poor: .poor
-    case .veryPoor: .veryPoor
-    case .offline: .offline
-    }
-  }
-}
-
 extension Messenger {
   /// The hub of the store.
   ///
@@ -158,7 +132,7 @@ extension Messenger {
         : hub.network == .offline
           ? .offline : isRunning ? running.state : hub.horizon == nil ? .never : .waiting
     return HubStatus(
-      state: state, user: identity.handle, network: HubStatus.Network(hub.network), isRunning: isRunning,
+      state: state, user: identity.handle, network: hub.network, isRunning: isRunning,
       queuedCount: counts.queued, failedCount: counts.refused, oldestQueuedAt: oldest?.createdAt,
       attempts: running.attempts, lastSyncAt: running.lastSyncAt,
       nextAttemptAt: isRunning ? running.nextAttemptAt : nil, clockOffset: hub.clockOffset,
@@ -170,7 +144,7 @@ extension Messenger {
   /// - Throws: `no_hub` for a store that is not linked.
   package func play(_ network: HubStatus.Network) throws {
     let (store, _) = try linkedStore()
-    try store.write { try store.hub.set(network: network.stored) }
+    try store.write { try store.hub.set(network: network) }
     SignalFile.touch(location.liveAsked)
     SignalFile.touch(location.bell)
   }
@@ -183,7 +157,7 @@ extension HubStatus: Record {
       json.member("state", state.rawValue)
       json.member("color", color.rawValue)
       json.member("user", user.description)
-      json.member("network", network.rawValue)
+      json.member("network", network.word)
       json.member("is_running", isRunning)
       json.member("queued_count", queuedCount)
       json.member("failed_count", failedCount)

@@ -25,17 +25,12 @@ final class PlayedLink: HubLink {
     case .veryPoor: (delay, lost) = (1_500_000...3_000_000, 0.25)
     case .offline: throw HubFault.lost("the played network is offline")
     }
-    rest(Int64.random(in: delay))
+    rest(until: monotonicMicroseconds() + Int64.random(in: delay))
     let isLost = Double.random(in: 0..<1) < lost
     if isLost, Bool.random() { throw HubFault.lost("the played network has lost a request") }
     let value = try call()
     if isLost { throw HubFault.lost("the played network has lost an answer") }
     return value
-  }
-
-  private func rest(_ microseconds: Int64) {
-    var none: [Awaited] = []
-    _ = waitForAny(of: &none, until: monotonicMicroseconds() + microseconds)
   }
 
   func open() throws -> HubHello { try play(link.open) }

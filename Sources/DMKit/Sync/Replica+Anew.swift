@@ -83,15 +83,13 @@ extension Replica {
     // What is left of its time.
     let lifetime = message.expiresAt.map { $0.microseconds - now.microseconds }
     if let lifetime, lifetime < 1_000_000 { return }
-    var payload = HubPayload.Text(text: text, replyTo: message.replyTo?.id, nonce: message.nonce)
-    payload.forwardedFrom = message.forwardedFrom
     var new = Messages.NewMessage(
       sender: me, text: text, nonce: message.nonce, replyTo: message.replyTo?.id,
       forwardedFrom: try message.forwardedFrom.flatMap(store.users.key), lifetime: lifetime,
       mentions: try message.mentions.compactMap(store.users.key))
     new.id = id
     try store.waiting.insert(new, id: id, in: row.key, at: operation.place, message.createdAt)
-    try store.outbox.tellAgain(operation.place, HubPayload.text(payload).bytes)
+    try store.outbox.tellAgain(operation.place, HubPayload.text(HubPayload.Text(message, text: text)).bytes)
   }
 
   private func changeAgain(_ operation: Outbox.Row) throws {
@@ -101,9 +99,7 @@ extension Replica {
     switch operation.act {
     case .edit:
       guard let text = message.text else { return }
-      var payload = HubPayload.Text(text: text, replyTo: message.replyTo?.id, nonce: message.nonce)
-      payload.forwardedFrom = message.forwardedFrom
-      try store.outbox.tellAgain(operation.place, HubPayload.text(payload).bytes)
+      try store.outbox.tellAgain(operation.place, HubPayload.text(HubPayload.Text(message, text: text)).bytes)
     case .react:
       let handle = try store.users.handle(me)
       let emoji = message.reactions.first { $0.users.contains(handle) }?.emoji

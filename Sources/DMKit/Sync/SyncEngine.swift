@@ -33,11 +33,8 @@ package final class SyncEngine {
 
   /// - Throws: `no_hub` for a store that is not linked.
   package init(_ messenger: Messenger, _ link: any HubLink) throws {
-    guard let store = try messenger.existingStore(), store.isLinked else {
-      throw DMError(.noHub, "the store '\(messenger.location.directory)' is not linked to a hub", remedy: .joinHub)
-    }
     self.messenger = messenger
-    self.store = store
+    store = try messenger.linkedStore().0
     self.link = link
   }
 
@@ -83,12 +80,7 @@ package final class SyncEngine {
     compared = nil
   }
 
-  func hub() throws -> Hub.Row {
-    guard let hub = try store.hub.row() else {
-      throw DMError(.noHub, "the store '\(messenger.location.directory)' is not linked to a hub", remedy: .joinHub)
-    }
-    return hub
-  }
+  func hub() throws -> Hub.Row { try messenger.linkedStore().1 }
 
   // MARK: Comparing
 
@@ -103,15 +95,23 @@ package final class SyncEngine {
     let anew = try store.read {
       try comparison.conversations.compactMap { conversation -> (Identifier, Replica.Reason)? in
         named[conversation.id] = conversation
-        if try mustPull(conversation) { enqueue(conversation.id) }
-        return try reason(conversation).map { (conversation.id, $0) }
+        let row = try store.conversations.row(conversation.id)
+        guard let row, let state = try store.hubConversations.row(row.key) else {
+          enqueue(conversation.id)
+          return nil
+        }
+        guard state.fault == nil else { return nil }
+        if state.rev != conversation.rev || state.mark != conversation.mark { enqueue(conversation.id) }
+        return reason(conversation, state).map { (conversation.id, $0) }
       }
     }
     for (id, reason) in anew { try beginAnew(id, reason) }
     compared = (hello, comparison.horizon)
-    try store.write {
-      for conversation in comparison.conversations {
-        if let row = try store.conversations.row(conversation.id) { try store.outbox.wake(in: row.key) }
+    if !comparison.conversations.isEmpty {
+      try store.write {
+        for conversation in comparison.conversations {
+          if let row = try store.conversations.row(conversation.id) { try store.outbox.wake(in: row.key) }
+        }
       }
     }
     try readMembers()
@@ -122,20 +122,16 @@ package final class SyncEngine {
   func keepHorizon() throws {
     guard toPull.isEmpty, let (hello, horizon) = compared else { return }
     compared = nil
+    let hub = try hub()
+    if (hub.epoch, hub.startedAt, hub.horizon) == (hello.epoch, hello.startedAt, horizon) { return }
     try store.write { try store.hub.setState(epoch: hello.epoch, startedAt: hello.startedAt, horizon: horizon) }
   }
 
-  private func mustPull(_ conversation: HubComparison.Conversation) throws -> Bool {
-    guard let row = try store.conversations.row(conversation.id), let state = try store.hubConversations.row(row.key)
-    else { return true }
-    return state.fault == nil && (state.rev != conversation.rev || state.mark != conversation.mark)
-  }
-
   /// Why a conversation is pulled again from its beginning; nil if it is not.
-  private func reason(_ conversation: HubComparison.Conversation) throws -> Replica.Reason? {
-    guard hello?.isStandby == false, let row = try store.conversations.row(conversation.id),
-      let state = try store.hubConversations.row(row.key), state.fault == nil
-    else { return nil }
+  private func reason(
+    _ conversation: HubComparison.Conversation, _ state: HubConversations.Row
+  ) -> Replica.Reason? {
+    guard hello?.isStandby == false else { return nil }
     if conversation.rev < state.known { return .setBack }
     return conversation.sees.count(upTo: state.rev) > state.sees.count(upTo: state.rev) ? .seesMore : nil
   }

@@ -122,12 +122,10 @@ package final class SyncLoop {
         return
       } catch let fault as HubFault {
         engine.close()
+        try note(fault)
         switch fault {
-        case .mismatch, .damaged:
-          try note(fault)
-          throw fault.error
-        case .refused: try note(fault)
-        default: try note(fault)
+        case .mismatch, .damaged: throw fault.error
+        default: break
         }
       }
       if lingers, monotonicMicroseconds() - lastSuccess > Self.patience { return }
@@ -159,11 +157,6 @@ package final class SyncLoop {
       guard lingers, monotonicMicroseconds() - lastWork > Self.lingering, !isFollowed else { continue }
       return
     }
-  }
-
-  private func rest(until moment: Int64) {
-    var none: [Awaited] = []
-    if monotonicMicroseconds() < moment { _ = waitForAny(of: &none, until: moment) }
   }
 
   /// Whether the store was removed.

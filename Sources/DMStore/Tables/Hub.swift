@@ -30,6 +30,21 @@ package struct Hub {
   package enum Network: Int64, CaseIterable, Sendable {
     case normal = 0
     case poor, veryPoor, offline
+
+    /// As people write it.
+    package var word: String {
+      switch self {
+      case .normal: "normal"
+      case .poor: "poor"
+      case .veryPoor: "very-poor"
+      case .offline: "offline"
+      }
+    }
+
+    package init?(word: String) {
+      guard let network = Self.allCases.first(where: { $0.word == word }) else { return nil }
+      self = network
+    }
   }
 
   private enum Column: Int32, QueryColumn {
