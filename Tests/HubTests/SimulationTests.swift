@@ -23,7 +23,7 @@ struct SimulationTests {
         try simulation.settle()
         try simulation.check()
       } catch {
-        print("\(error), seed \(seed), \(simulation.restores) restores")
+        Issue.record("\(error), seed \(seed), \(simulation.restores) restores")
         return
       }
     }
