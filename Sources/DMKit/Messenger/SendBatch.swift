@@ -146,7 +146,7 @@ final class SendBatch: Batch {
   func finish() throws {
     try session.endSending(
       targets.sorted { $0.key < $1.key }.compactMap { _, target in
-        target.firstAdded.map { (target.row, $0...target.row.lastSeq) }
+        target.firstAdded.map { (target.row, [$0...target.row.lastSeq]) }
       })
   }
 

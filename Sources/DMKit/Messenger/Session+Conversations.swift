@@ -37,10 +37,10 @@ extension Session {
   /// who deleted it. Users who block the sender see no change.
   ///
   /// - Parameter ends: the rows of the conversations, each with the numbers of its new messages.
-  func endSending(_ ends: [(row: Conversations.Row, new: SeqRange)]) throws {
+  func endSending(_ ends: [(row: Conversations.Row, new: [SeqRange])]) throws {
     for (row, new) in ends {
-      try store.conversations.update(row, added: new.count, readBy: me, sender: me)
-      try store.readState.extendReadRanges(by: new, of: me, in: row.key)
+      try store.conversations.update(row, added: new.reduce(0) { $0 + $1.count }, readBy: me, sender: me)
+      for seqs in new { try store.readState.extendReadRanges(by: seqs, of: me, in: row.key) }
     }
     if ends.isEmpty { return }
     try store.members.bringBack(ends.map(\.row.key), mutedAt: now, except: store.blocks.blockers(of: me))

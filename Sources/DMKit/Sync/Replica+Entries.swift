@@ -6,6 +6,7 @@ extension Replica {
     let operation = try ownOperation(entry)
     // Nothing can be said in the name of a person that the hub does not explain.
     guard let actor = try user(entry.actor) else { throw LogFault(conversation: entry.conversation) }
+    if entry.kind != .message { try endSending(in: &log) }
     switch entry.kind {
     case .message: try say(entry, as: actor, operation, in: &log)
     case .created, .joined, .left, .titled: try announce(entry, as: actor, in: &log)
@@ -50,7 +51,20 @@ extension Replica {
     if let operation { try store.outbox.finish(operation.place, rev: entry.rev) }
     try restoreOwnState(id, at: message, in: &log)
     guard let waiting else { return }
-    try order(waiting, as: id, at: message, hasPayload: entry.payload != nil)
+    try order(waiting, as: id, at: message)
+    guard entry.payload != nil, try hasActs(waiting, id) else { return }
+    try endSending(in: &log)
+    try showActs(on: message, id)
+  }
+
+  /// Records what the messages that were inserted mean for the conversation and its members.
+  ///
+  /// For many at once: each write to another table makes SQLite write out what waits for the full-text index.
+  func endSending(in log: inout Log) throws {
+    for said in log.said.values.sorted(by: { $0.row.lastSeq < $1.row.lastSeq }) {
+      try said.session.endSending([(said.row, coalesced(said.seqs))])
+    }
+    log.said = [:]
   }
 
   private func insert(
@@ -69,24 +83,34 @@ extension Replica {
     }
     if let text { message.mentions = try MentionFinders(store).users(in: text, of: log.row.key) }
     _ = try store.messages.insert(message, into: &log.row)
-    let seqs = log.row.lastSeq...log.row.lastSeq
-    try session(entry, as: actor).endSending([(log.row, seqs)])
-    let address = Messages.Address(conversation: log.row.key, seq: log.row.lastSeq)
+    let seq = log.row.lastSeq
+    let seqs = log.said.removeValue(forKey: actor)?.seqs ?? []
+    log.said[actor] = (try session(entry, as: actor), log.row, seqs + [seq...seq])
+    let address = Messages.Address(conversation: log.row.key, seq: seq)
     if entry.payload == nil, let stored = try store.messages.row(at: address) {
+      try endSending(in: &log)
       try store.messages.makeTombstone(of: stored, at: (entry.expiresAt ?? entry.at).clamped)
     }
     return address
   }
 
   /// Makes a message that waited the one that the hub has ordered.
-  func order(_ waiting: Waiting.Row, as id: Identifier, at address: Messages.Address, hasPayload: Bool) throws {
+  func order(_ waiting: Waiting.Row, as id: Identifier, at address: Messages.Address) throws {
     try store.waiting.delete(waiting.place)
     if waiting.id != id { try store.waiting.insertAlias(waiting.id, of: id) }
     try store.changes.append(
       .ordered, conversation: address.conversation, user: me, seqs: address.seq...address.seq, at: .now)
-    guard hasPayload, let stored = try store.messages.row(at: address) else { return }
-    let acts = try store.outbox.pending(about: id) + (waiting.id == id ? [] : store.outbox.pending(about: waiting.id))
-    if acts.isEmpty { return }
+  }
+
+  /// Whether acts wait upon a message that waited.
+  func hasActs(_ waiting: Waiting.Row, _ id: Identifier) throws -> Bool {
+    try !store.outbox.pending(about: id).isEmpty
+      || waiting.id != id && !store.outbox.pending(about: waiting.id).isEmpty
+  }
+
+  /// Shows the acts that wait upon a message that the hub has ordered.
+  func showActs(on address: Messages.Address, _ id: Identifier) throws {
+    guard let stored = try store.messages.row(at: address) else { return }
     try store.hubBases.keep(stored.key, for: me)
     try Session(messenger, store, me).showWaitingActs(on: stored, id)
   }

@@ -50,6 +50,7 @@ final class Replica {
       log.state.mark = entry.mark
       log.state.known = max(log.state.known, entry.rev)
     }
+    try endSending(in: &log)
     store.logsChanges = true
     try store.hubConversations.write(log.state)
     if !log.readBefore.isEmpty {
@@ -68,6 +69,8 @@ final class Replica {
     var named: Int64
     /// The messages that the person had read before they came again.
     var readBefore: [SeqRange] = []
+    /// The messages that were inserted, by sender, until `endSending`.
+    var said: [UserKey: (session: Session, row: Conversations.Row, seqs: [SeqRange])] = [:]
     /// Whether the person sees earlier entries from now on, so that the log must be pulled again.
     var seesMore = false
   }

@@ -237,7 +237,9 @@ extension SyncEngine {
     guard let waiting = try store.waiting.row(at: row.place), let address = try store.messages.address(of: id) else {
       return
     }
-    try Replica(messenger, store, hub()).order(waiting, as: id, at: address, hasPayload: true)
+    let replica = try Replica(messenger, store, hub())
+    try replica.order(waiting, as: id, at: address)
+    if try replica.hasActs(waiting, id) { try replica.showActs(on: address, id) }
   }
 
   private func settle(_ row: Outbox.Row, refusedFor fault: String, _ answer: HubAnswer) throws {
