@@ -2,7 +2,9 @@ internal import DMStore
 
 extension SyncEngine {
   /// Pushes a batch of operations, and pulls what has moved.
-  func exchange() throws {
+  ///
+  /// - Returns: the number of operations.
+  @discardableResult func exchange() throws -> Int {
     let operations = try store.read { try pushable(.max) }
     let pulls = try store.read { try pulling(operations) }
     if !operations.isEmpty {
@@ -28,6 +30,7 @@ extension SyncEngine {
     // A page that was full is followed by another.
     for (id, count) in pulled where count >= pageSize { enqueue(id) }
     try keepHorizon()
+    return operations.count
   }
 
   /// After a push that the hub could not carry out: fewer at once, until the one that it cannot is alone.

@@ -183,7 +183,13 @@ package final class SyncEngine {
   package func hasWork() throws -> Bool { try !toPull.isEmpty || !store.read { try pushable(1).isEmpty } }
 
   /// Pushes and pulls until nothing is left that can be done now.
-  package func drain() throws { while try hasWork() { try exchange() } }
+  ///
+  /// - Returns: the number of operations that were pushed.
+  @discardableResult package func drain() throws -> Int {
+    var pushed = 0
+    while try hasWork() { pushed += try exchange() }
+    return pushed
+  }
 
   /// Waits until something comes, or for a time, and learns what has moved.
   package func wait(for duration: Duration) throws {

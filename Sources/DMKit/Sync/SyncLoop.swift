@@ -19,6 +19,7 @@ package final class SyncLoop {
   /// Microseconds.
   private static let comparePause: Int64 = 30_000_000
   private static let pushPause: Int64 = 15_000
+  private static let longestPushPause: Int64 = 120_000
   private static let refreshPause: Int64 = 1_000_000
   private static let longestPause: Int64 = 60_000_000
   private static let refusedPause: Int64 = 15 * 60_000_000
@@ -136,7 +137,7 @@ package final class SyncLoop {
 
   /// Carries whatever comes, as long as the connection lasts; returns when there is nothing to linger for.
   private func stay(_ lingers: Bool) throws {
-    var lastWork = monotonicMicroseconds()
+    var (lastWork, pushPause) = (monotonicMicroseconds(), Self.pushPause)
     var compared = Timestamp.now
     while true {
       try engine.wait(for: .microseconds(Self.comparePause))
@@ -146,10 +147,12 @@ package final class SyncLoop {
         try engine.compare()
       }
       if try engine.hasWork() {
-        // What is queued at short intervals goes together: each push writes, while other programs wait.
-        rest(until: lastWork + Self.pushPause)
+        // What is queued at short intervals goes together, and more of it while it goes on: each push writes, while
+        // other programs wait.
+        rest(until: lastWork + pushPause)
         lastWork = monotonicMicroseconds()
-        try engine.drain()
+        let pushed = try engine.drain()
+        pushPause = pushed > 1 ? min(2 * pushPause, Self.longestPushPause) : Self.pushPause
       }
       running.lastSyncAt = .now
       try refresh(isAsked: isAsked)
