@@ -3,6 +3,8 @@
 //
 //   hub writer CONNINFO CONVERSATION     pushes each line of standard input as a message, and prints it when it is durable
 //   hub poller CONNINFO CONVERSATION     prints the texts of new messages
+//   hub reader CONNINFO HORIZON          pulls the last entry of each conversation that has moved since, and prints their
+//                                        number and the next horizon
 #include <err.h>
 #include <libpq-fe.h>
 #include <poll.h>
@@ -115,11 +117,28 @@ static void run_poller(const char *conversation, const char *channel) {
   }
 }
 
+static void run_reader(const char *horizon) {
+  const char *since[] = {horizon};
+  PGresult *moved = run(
+      "SELECT h.horizon::text, c.conv, c.rev - 1 FROM dm1.changed($1::xid8) h CROSS JOIN LATERAL unnest(h.conv, h.rev) c (conv, rev)",
+      1, since);
+  int count = PQntuples(moved);
+  for (int i = 0; i < count; i++) {
+    char conversation[64], after[64];
+    snprintf(conversation, sizeof conversation, "{%s}", PQgetvalue(moved, i, 1));
+    snprintf(after, sizeof after, "{%s}", PQgetvalue(moved, i, 2));
+    const char *values[] = {conversation, after, "{NULL}"};
+    PQclear(run("SELECT * FROM dm1.pull($1::uuid[], $2::bigint[], $3::uuid[], 1000)", 3, values));
+  }
+  printf("%d %s\n", count, count ? PQgetvalue(moved, 0, 0) : horizon);
+}
+
 int main(int argc, char **argv) {
-  if (argc != 4) errx(64, "hub writer|poller CONNINFO CONVERSATION");
+  if (argc != 4) errx(64, "hub writer|poller|reader CONNINFO CONVERSATION|HORIZON");
   connection = PQconnectdb(argv[2]);
   if (PQstatus(connection) != CONNECTION_OK || !PQenterPipelineMode(connection)) errx(1, "%s", PQerrorMessage(connection));
   PGresult *hello = run("SELECT channel FROM dm1.hello(1, 'bench')", 0, NULL);
   if (strcmp(argv[1], "writer") == 0) run_writer(argv[3]);
+  else if (strcmp(argv[1], "reader") == 0) run_reader(argv[3]);
   else run_poller(argv[3], PQgetvalue(hello, 0, 0));
 }
