@@ -96,7 +96,7 @@ extension ModelHub {
     guard let id = operation.conversation, var conversation = conversations[id], var member = conversation.members[me]
     else { throw Refusal("unknown_conversation") }
     let isFormer = !member.sees.isOpen
-    if isFormer, operation.act != .read { throw Refusal("not_allowed") }
+    if isFormer, ![.read, .delivered].contains(operation.act) { throw Refusal("not_allowed") }
     switch operation.act {
     case .say: try say(operation, me, machine, in: &conversation)
     case .edit, .delete, .react: try change(operation, me, machine, member, in: &conversation)
@@ -111,10 +111,11 @@ extension ModelHub {
       if isFormer { return HubAnswer(conversation: id) }
     case .delivered:
       guard let wanted = operation.arguments.seq, wanted >= 1 else { throw Refusal("bad_request") }
-      let seq = min(wanted, conversation.seq)
+      let seq = min(wanted, seen(by: member, in: conversation).max() ?? 0)
       if seq <= member.deliveredSeq { return HubAnswer(conversation: id, isDuplicate: true) }
       conversation.members[me]?.deliveredSeq = seq
       append(operation, .delivered, me, machine, to: &conversation, seq: seq)
+      if isFormer { return HubAnswer(conversation: id) }
     case .add:
       guard try add(operation, me, machine, to: &conversation) else {
         return HubAnswer(conversation: id, isDuplicate: true)
@@ -182,14 +183,19 @@ extension ModelHub {
     }
   }
 
+  /// The numbers of the messages that a member sees.
+  private func seen(by member: Member, in conversation: Conversation) -> [Int] {
+    conversation.entries.filter { $0.kind.map { $0.rawValue < 16 } == true && member.sees.contains($0.rev) }
+      .compactMap(\.seq)
+  }
+
   /// The numbers of ranges that a member sees and has not marked.
   private func unread(_ ranges: [SeqRange], _ member: Member, in conversation: Conversation) throws -> [SeqRange] {
     guard !ranges.isEmpty else { throw Refusal("bad_request") }
-    let seen = conversation.entries.filter { $0.kind.map { $0.rawValue < 16 } == true && member.sees.contains($0.rev) }
-      .compactMap(\.seq).map { $0...$0 }
     let asked = coalesced(ranges.sorted { $0.lowerBound < $1.lowerBound })
+    let seen = coalesced(seen(by: member, in: conversation).map { $0...$0 })
     let visible = asked.flatMap { range in
-      coalesced(seen).filter(range.overlaps).map { $0.clamped(to: range) }
+      seen.filter(range.overlaps).map { $0.clamped(to: range) }
     }
     return visible.flatMap { difference(of: $0, minus: member.read) }
   }

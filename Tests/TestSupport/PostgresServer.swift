@@ -110,10 +110,24 @@ final class PostgresServer: Sendable {
   }
 
   /// Makes a database, and returns what its administrator connects to.
-  func database() throws -> String {
+  ///
+  /// - Parameter original: what the administrator of another connects to, for a copy of it.
+  func database(copyOf original: String? = nil) throws -> String {
     let name = "hub\(number.add(1, ordering: .relaxed).newValue)"
-    try psql("postgres", "CREATE DATABASE \(name)")
+    let template = original.map { " TEMPLATE \(Self.name(of: $0))" } ?? ""
+    try psql("postgres", "CREATE DATABASE \(name)\(template)")
+    if original != nil { try psql("postgres", "GRANT CONNECT ON DATABASE \(name) TO dm_member") }
     return administrator(of: name)
+  }
+
+  /// Removes a database, to which nobody may be connected.
+  func drop(_ administrator: String) throws {
+    try psql("postgres", "DROP DATABASE \(Self.name(of: administrator))")
+  }
+
+  /// The name of the database to which an administrator connects.
+  static func name(of administrator: String) -> Substring {
+    administrator.firstRange(of: "dbname=").map { administrator[$0.upperBound...] } ?? ""
   }
 
   func administrator(of database: String) -> String {

@@ -124,24 +124,6 @@ end $$;
 
 -- Receipts
 
--- The numbers of the messages that a member sees.
-create function dm.seen_numbers(c dm.conversation, sees int8multirange) returns int8multirange
-language plpgsql stable set search_path = pg_catalog, pg_temp as $$
-begin
-  if c.seq = 0 then return '{}'; end if;
-  if sees @> '{[1,)}'::int8multirange then return int8multirange(int8range(1, c.seq, '[]')); end if;
-  return coalesce((
-    select range_agg(int8range(low.seq, high.seq, '[]')) from unnest(sees) s
-    cross join lateral (
-      select e.seq from dm.entry e
-      where e.conv = c.id and e.kind < 16 and e.rev >= lower(s) and (upper_inf(s) or e.rev < upper(s))
-      order by e.rev limit 1) low
-    cross join lateral (
-      select e.seq from dm.entry e
-      where e.conv = c.id and e.kind < 16 and e.rev >= lower(s) and (upper_inf(s) or e.rev < upper(s))
-      order by e.rev desc limit 1) high), '{}');
-end $$;
-
 -- The ranges that an operation names; null if they are none.
 create function dm.ranges(request dm.request) returns int8multirange
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
@@ -182,12 +164,16 @@ create function dm.mark_delivered(request dm.request, c dm.conversation, m dm.me
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   last bigint := (request.arguments->>'seq')::bigint;
+  e dm.entry;
 begin
   if last is null or last < 1 then return dm.refusal(request, 'bad_request'); end if;
-  last := least(last, c.seq);
+  last := least(last, coalesce(upper(dm.seen_numbers(c, m.sees)) - 1, 0));
   if last <= m.delivered then return dm.duplicate(request); end if;
   update dm.member x set delivered = last where x.person = m.person and x.conv = m.conv;
-  return dm.success(dm.append(request, 20, p_seq => last));
+  e := dm.append(request, 20, p_seq => last);
+  -- As of what they have read.
+  if not upper_inf(m.sees) then e.rev := null; end if;
+  return dm.success(e);
 end $$;
 
 -- Members

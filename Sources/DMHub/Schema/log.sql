@@ -38,4 +38,22 @@ begin
     returning * into e;
   return e;
 end $$;
+
+-- The numbers of the messages that a member sees.
+create function dm.seen_numbers(c dm.conversation, sees int8multirange) returns int8multirange
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  if c.seq = 0 then return '{}'; end if;
+  if sees @> '{[1,)}'::int8multirange then return int8multirange(int8range(1, c.seq, '[]')); end if;
+  return coalesce((
+    select range_agg(int8range(low.seq, high.seq, '[]')) from unnest(sees) s
+    cross join lateral (
+      select e.seq from dm.entry e
+      where e.conv = c.id and e.kind < 16 and e.rev >= lower(s) and (upper_inf(s) or e.rev < upper(s))
+      order by e.rev limit 1) low
+    cross join lateral (
+      select e.seq from dm.entry e
+      where e.conv = c.id and e.kind < 16 and e.rev >= lower(s) and (upper_inf(s) or e.rev < upper(s))
+      order by e.rev desc limit 1) high), '{}');
+end $$;
 reset role;

@@ -56,11 +56,11 @@ begin
   if not found then return dm.refusal(request, 'unknown_conversation'); end if;
   select y.* into m from dm.member y where y.person = mine.person and y.conv = c.id;
   if act = 'read' then return dm.mark_read(request, c, m); end if;
+  if act = 'delivered' then return dm.mark_delivered(request, c, m); end if;
   if not upper_inf(m.sees) then return dm.refusal(request, 'not_allowed'); end if;
   case act
     when 'say' then return dm.say(request, c);
     when 'edit', 'delete', 'react' then return dm.change_message(request, m, act);
-    when 'delivered' then return dm.mark_delivered(request, c, m);
     when 'add' then return dm.add_members(request, c);
     when 'remove' then return dm.remove_members(request, c, m);
     when 'leave' then return dm.leave(request, c);

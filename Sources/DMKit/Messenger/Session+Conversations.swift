@@ -9,11 +9,11 @@ extension Session {
   /// The creator owns a group; if they are not in it, the first participant does, so that every group has an owner.
   func start(
     _ kind: Conversations.NewConversation, id: Identifier? = nil, isImported: Bool = false, creator: UserKey?,
-    participants: [UserKey], at time: Timestamp
+    participants: [UserKey], isOwned: Bool = true, at time: Timestamp
   ) throws -> Conversations.Row {
     let row = try store.conversations.insert(kind, id: id, isImported: isImported, creator: creator, at: time)
     for user in participants { try store.members.join(row.key, user) }
-    if row.isGroup, let owner = participants.first(where: { $0 == creator }) ?? participants.first {
+    if row.isGroup, isOwned, let owner = participants.first(where: { $0 == creator }) ?? participants.first {
       try store.members.setOwner(owner, of: row.key)
     }
     try store.blocks.apply(toThoseWhoJoined: participants, row.key)

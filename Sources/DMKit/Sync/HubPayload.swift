@@ -32,11 +32,15 @@ package enum HubPayload: Equatable, Sendable {
     package var avatarURL: String?
     /// Microseconds.
     package var expireAfter: Int64?
+    package var creator: Handle?
 
-    package init(title: String? = nil, avatarURL: String? = nil, expireAfter: Int64? = nil) {
+    package init(
+      title: String? = nil, avatarURL: String? = nil, expireAfter: Int64? = nil, creator: Handle? = nil
+    ) {
       self.title = title
       self.avatarURL = avatarURL
       self.expireAfter = expireAfter
+      self.creator = creator
     }
   }
 
@@ -76,6 +80,7 @@ package enum HubPayload: Equatable, Sendable {
         json.member("title", group.title)
         json.member("avatar_url", group.avatarURL)
         json.member("expire_after", group.expireAfter.map(Int.init))
+        json.member("creator", group.creator?.description)
       case .profile(let profile):
         json.member("display_name", profile.displayName)
         json.member("bio", profile.bio)
@@ -103,11 +108,13 @@ package enum HubPayload: Equatable, Sendable {
     var text = Text(text: object.text("text").map(cut))
     text.replyTo = object.text("reply_to").flatMap { Identifier($0) }
     text.nonce = object.text("nonce").flatMap { nonce in isFit { try Outgoing.check(nonce: nonce) } ? nonce : nil }
-    text.forwardedFrom = object.text("forwarded_from").flatMap { handle in
-      guard case .success(let handle) = Result(catching: { try Handle(handle) }) else { return nil }
-      return handle
-    }
+    text.forwardedFrom = handle(object.text("forwarded_from"))
     return text.text?.isEmpty != false ? nil : text
+  }
+
+  private static func handle(_ text: String?) -> Handle? {
+    guard let text, case .success(let handle) = Result(catching: { try Handle(text) }) else { return nil }
+    return handle
   }
 
   /// A reaction, nil for none or for one that cannot be read.
@@ -125,6 +132,7 @@ package enum HubPayload: Equatable, Sendable {
       isFit { try ProfileChange(avatarURL: url).check() } ? url : nil
     }
     if case .integer(let lifetime)? = object["expire_after"] { group.expireAfter = HubLimits.lifetime(Int64(lifetime)) }
+    group.creator = handle(object.text("creator"))
     return group
   }
 

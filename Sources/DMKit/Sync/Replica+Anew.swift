@@ -128,6 +128,7 @@ extension Replica {
   /// - Returns: whether they had read it, and other people's messages are to be marked as read on the hub.
   func restoreOwnState(_ id: Identifier, at address: Messages.Address, in log: inout Log) throws {
     guard let known = try store.hubKnown.row(id) else { return }
+    log.seenBefore.append(address.seq...address.seq)
     try endSending(in: &log)
     if known.isDeleted {
       try store.readState.hide(address.seq...address.seq, from: me, in: address.conversation, isDeleted: true)

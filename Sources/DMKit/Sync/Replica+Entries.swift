@@ -137,9 +137,7 @@ extension Replica {
     if try !session.add([user], to: &log.row, withHistory: entry.meta.hasHistory) {
       // They are a member already: this store has read the members of a later time.
       try session.announce(.userJoined, [store.users.handle(user).description], in: &log.row)
-      if user == me, log.row.lastSeq > 1, !entry.meta.hasHistory {
-        try store.readState.hide(1...(log.row.lastSeq - 1), from: me, in: log.row.key, isDeleted: false)
-      }
+      if user == me { try comeToHistory(entry, session, log) }
     }
     guard user == me, entry.rev > log.named else { return }
     if entry.meta.hasHistory {
@@ -148,6 +146,19 @@ extension Replica {
     } else {
       log.state.sees.open(from: entry.rev)
     }
+  }
+
+  /// Does for the person what joining does for those who are no members yet.
+  private func comeToHistory(_ entry: HubEntry, _ session: Session, _ log: Log) throws {
+    if log.row.lastSeq > 1 {
+      for seqs in difference(of: 1...(log.row.lastSeq - 1), minus: log.seenBefore) {
+        try store.mentions.remove(me, in: log.row.key, seqs)
+        try store.readState.hide(seqs, from: me, in: log.row.key, isDeleted: false)
+      }
+    }
+    if entry.meta.hasHistory { try store.readState.showHistory(to: me, in: log.row.key) }
+    guard try !isKnown(entry), let actor = try user(entry.actor) else { return }
+    if try store.blocks.hasBlocked(actor, by: me) { try session.putAside(log.row.key, of: me) }
   }
 
   private func leave(_ entry: HubEntry, _ session: Session, in log: inout Log) throws {

@@ -69,6 +69,8 @@ final class Replica {
     var named: Int64
     /// The messages that the person had read before they came again.
     var readBefore: [SeqRange] = []
+    /// The messages that the person had seen before they came again.
+    var seenBefore: [SeqRange] = []
     /// The messages that were inserted, by sender, until `endSending`.
     var said: [UserKey: (session: Session, row: Conversations.Row, seqs: [SeqRange])] = [:]
     /// Whether the person sees earlier entries from now on, so that the log must be pulled again.
@@ -96,7 +98,7 @@ final class Replica {
   }
 
   /// Whether an entry was here before the hub was set back.
-  private func isKnown(_ entry: HubEntry) throws -> Bool {
+  func isKnown(_ entry: HubEntry) throws -> Bool {
     guard let kind = entry.kind, kind.rawValue < 16, let id = entry.id else { return false }
     return try store.hubKnown.contains(id)
   }
@@ -125,6 +127,7 @@ final class Replica {
     let actor = try user(first.actor) ?? me
     var users = try first.meta.members.compactMap(user)
     if users.isEmpty { users = try members.compactMap { try user($0.person) } }
+    let isFounder = users.contains(me)
     if !users.contains(me) { users.append(me) }
     let session = try session(first, as: actor)
     if first.kind == .begun, users.count <= 2 {
@@ -133,10 +136,13 @@ final class Replica {
       return try session.start(.direct(me, other), id: id, creator: actor, participants: users, at: first.at)
     }
     let group = HubPayload.group(first.payload)
+    let isBeginning = first.kind == .created
     var row = try session.start(
-      .group(title: group.title), id: id, creator: first.kind == .created ? actor : nil,
-      participants: first.kind == .created ? users : users.filter { $0 != me }, at: first.at)
-    if first.kind != .created { try furnish(&row, group, members) }
+      .group(title: group.title), id: id, creator: isBeginning ? actor : group.creator.flatMap(store.users.key),
+      participants: isBeginning ? users : users.filter { $0 != me }, isOwned: isBeginning, at: first.at)
+    if !isBeginning { try furnish(&row, group, members) }
+    // A group that a blocked user begins does not show.
+    if isBeginning, isFounder, try store.blocks.hasBlocked(actor, by: me) { try session.putAside(row.key, of: me) }
     return row
   }
 

@@ -79,7 +79,9 @@ extension Session {
       let seen = try asSeen(row)
       try queue(
         .add, in: row.key, arguments,
-        payload: .group(HubPayload.Group(title: seen.title, avatarURL: seen.avatarURL, expireAfter: row.expireAfter)))
+        payload: .group(
+          HubPayload.Group(
+            title: seen.title, avatarURL: seen.avatarURL, expireAfter: row.expireAfter, creator: seen.creator)))
     case .remove(let handles):
       arguments.handles = handles
       try queue(.remove, in: row.key, arguments)

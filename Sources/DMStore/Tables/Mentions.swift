@@ -45,6 +45,25 @@ package struct Mentions {
     return try statement.step() ? statement.int(0) : 0
   }
 
+  /// Makes messages of a range mention a user no more.
+  package func remove(_ user: UserKey, in conversation: ConversationKey, _ range: SeqRange) throws {
+    var statement = try store.connection.prepare(
+      "SELECT seq FROM mention WHERE conversation = ? AND user = ? AND seq BETWEEN ? AND ?")
+    statement.bind(conversation)
+    statement.bind(user)
+    statement.bind(range.lowerBound)
+    statement.bind(range.upperBound)
+    var seqs: [Int] = []
+    while try statement.step() { seqs.append(statement.int(0)) }
+    for seq in seqs {
+      guard let message = try store.messages.row(at: Messages.Address(conversation: conversation, seq: seq)) else {
+        continue
+      }
+      try set(try message.mentions.compactMap(store.users.key).filter { $0 != user }, of: message)
+      try store.writeDigest(of: message.key, in: .message)
+    }
+  }
+
   /// Replaces the users that a message mentions, and updates the counts of those who have not read it.
   func set(_ users: [UserKey], of message: Messages.Row) throws {
     let seqs = message.address.seq...message.address.seq

@@ -8,12 +8,40 @@ final class HubFixture: Sendable {
   let server: PostgresServer
   let database: String
   private let tools: ToolFixture
+  private let isCopy: Bool
 
   init(_ server: PostgresServer? = nil, _ options: [String] = []) throws {
     self.server = try server ?? PostgresServer.shared.get()
     database = try self.server.database()
     tools = try ToolFixture()
+    isCopy = false
     try hub(["install"] + options)
+  }
+
+  /// A hub that begins as another is now, to which nobody may be connected.
+  init(copyOf other: HubFixture) throws {
+    (server, tools) = (other.server, other.tools)
+    database = try server.database(copyOf: other.database)
+    isCopy = true
+  }
+
+  deinit {
+    guard isCopy else { return }
+    do { try server.drop(database) } catch { print("left behind: \(error)") }
+  }
+
+  /// Links a copied store, whose machine is known here, to this hub.
+  func takeOver(_ machine: ToolFixture) throws {
+    machine.set("DM_SYNC", "off")
+    let file = "\(machine.store)/hub"
+    let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map { line in
+      line.hasPrefix("dbname=") ? "dbname=\(PostgresServer.name(of: database))" : String(line)
+    }
+    // The file stays the same one, and so does who may read it.
+    let handle = try #require(FileHandle(forWritingAtPath: file))
+    try handle.truncate(atOffset: 0)
+    try handle.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
+    try handle.close()
   }
 
   /// Calls dm-hub, which has to succeed.

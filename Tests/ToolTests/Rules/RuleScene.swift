@@ -1,35 +1,40 @@
 import Foundation
 import Testing
 
-/// A store in which everybody stands to everybody as the columns of docs/rules.md say.
+/// A store, or a hub with a store for each user, in which everybody stands to everybody as the columns of docs/rules.md
+/// say.
 ///
 /// Users are called like the columns. `extra` is a member, too; `guest` has a direct conversation with each of them,
 /// and `newcomer` with nobody.
 struct RuleScene: Sendable {
-  let store: ToolFixture
+  let stores: RuleStores
   /// The ids of messages and conversations by what they are called here.
   private let ids: [String: String]
   private let numbers: [String: Int]
-  /// Everything that there is, as `RuleVisit.state` says it.
-  let state: String
+  /// Everything that there is for a user, as `RuleVisit.state` says it.
+  let states: [String: String]
 
-  static let shared = Result { try RuleScene() }
+  static let onOneStore = Result { try RuleScene(onHub: false) }
+  static let onHub = Result { try RuleScene(onHub: true) }
 
-  private init() throws {
-    let f = try ToolFixture()
+  private init(onHub: Bool) throws {
+    let insiders = ["sender", "member", "former", "blocked", "blocker", "extra"]
+    let users = insiders + ["owner", "stranger", "guest", "late", "newcomer"]
+    let f = try RuleStores(onHub: onHub, users: users)
     var ids: [String: String] = [:]
     var numbers: [String: Int] = [:]
     func say(_ name: String, _ arguments: [String], as user: String) throws {
-      let file = "\(f.directory)/carried"
+      let file = try "\(f.store(of: user).directory)/carried"
       try "carried by \(name)".write(toFile: file, atomically: true, encoding: .utf8)
-      let record = try f.done("dm-send", arguments + ["--as-file", "--attach", file], as: user).record
+      let attachment = onHub ? [] : ["--as-file", "--attach", file]
+      let record = try f.done("dm-send", arguments + attachment, as: user).record
       ids[name] = record["id"]?.string
       ids["attachment of \(name)"] = record["attachments"]?.array.first?["id"]?.string
-      numbers[name] = record["seq"]?.int
+      let id = record["id"]?.string
+      let shown = try f.done("dm-tail", ["-n", "all", "--peek", record["conversation_id"]?.string ?? ""], as: user)
+      numbers[name] = try record["seq"]?.int ?? shown.records.first { $0["id"]?.string == id }?["seq"]?.int
     }
-    let insiders = ["sender", "member", "former", "blocked", "blocker", "extra"]
-    try f.addUsers("owner", "stranger", "guest", "late", "newcomer")
-    for user in insiders { try f.addUsers(user) }
+    if !onHub { for user in users { try f.store(of: user).addUsers(user) } }
 
     let group = try f.done("dm-conversation", ["create", "--title", "club"] + insiders, as: "owner").record
     ids["group"] = group["id"]?.string
@@ -62,8 +67,10 @@ struct RuleScene: Sendable {
     try Torture.wait(until: "a message has expired") {
       try !f.done("dm-tail", ["+club", "-n", "all", "--peek"], as: "owner").stdout.contains("brief")
     }
-    (store, self.ids, self.numbers) = (f, ids, numbers)
-    state = try f.sql(".dump")
+    // What one reads, the next sends as delivered.
+    for user in users + users { try f.carry(user) }
+    (stores, self.ids, self.numbers) = (f, ids, numbers)
+    states = try Dictionary(uniqueKeysWithValues: users.map { ($0, try f.state(of: $0)) })
   }
 
   func id(_ name: String) -> String? { ids[name] }
@@ -75,7 +82,7 @@ struct RuleScene: Sendable {
 struct RuleVisit {
   let cell: RuleCell
   let scene: RuleScene
-  let f: ToolFixture
+  let stores: RuleStores
   /// Who acts.
   let actor: String
   /// Whether messages are named by their numbers.
@@ -83,7 +90,7 @@ struct RuleVisit {
 
   init(_ cell: RuleCell, _ scene: RuleScene) throws {
     (self.cell, self.scene) = (cell, scene)
-    f = try ToolFixture(copyOf: scene.store)
+    stores = try RuleStores(copyOf: scene.stores, copiesHub: cell.isAllowed)
     actor = Self.unseen[cell.column]?.actor ?? cell.column
   }
 
@@ -138,21 +145,36 @@ struct RuleVisit {
 
   /// What a call prints, or a statement of SQL.
   func look(_ call: String, as user: String) throws -> String {
-    call.hasPrefix("SELECT") ? try f.sql(call) : try run(call, as: user).stdout
+    call.hasPrefix("SELECT") ? try stores.store(of: user).sql(call) : try run(call, as: user).stdout
   }
 
   func run(_ call: String, as user: String, line: String? = nil) throws -> Outcome {
     let words = call.split(separator: " ").map(String.init)
-    return try f.run(
+    return try stores.store(of: user).run(
       words[0], Array(words.dropFirst()), as: user, stdin: line.map { Input(lines: [$0]) } ?? .none)
   }
 
-  /// Everything that there is.
-  func state() throws -> String {
-    let live = f.store + "/live"
+  /// Whether something is no longer as it was for the actor.
+  func isChanged() throws -> Bool { try stores.state(of: actor) != scene.states[actor] }
+}
+
+extension RuleStores {
+  /// Has a user do something, and the hub know of it.
+  @discardableResult
+  fileprivate func done(_ program: String, _ arguments: [String], as user: String) throws -> Outcome {
+    try carry(user)
+    let outcome = try store(of: user).done(program, arguments, as: user)
+    try carry(user)
+    return outcome
+  }
+
+  /// Everything that there is in the store of a user.
+  func state(of user: String) throws -> String {
+    let store = try store(of: user)
+    let live = store.store + "/live"
     let signals =
       FileManager.default.fileExists(atPath: live) ? try FileManager.default.contentsOfDirectory(atPath: live) : []
-    return try f.sql(".dump") + signals.sorted().joined(separator: "\n")
+    return try store.sql(".dump") + signals.sorted().joined(separator: "\n")
   }
 }
 
@@ -166,6 +188,7 @@ extension RuleVisit {
   ///
   /// At last a user that all see types elsewhere, so that nothing has to be waited for that may never come.
   func typing(seenBy user: String) throws -> Set<String> {
+    let f = try stores.store(of: user)
     let watcher = try LiveProcess(f, "dm-typing", ["--watch"], as: user, stdin: .null)
     let place = fill("PLACE")
     var seen: Set<String> = []

@@ -38,6 +38,24 @@ struct RuleCell: Sendable, CustomTestStringConvertible {
   let text: String
 
   var outcome: RuleOutcome? { RuleOutcome(text) }
+  var isAllowed: Bool { if case .allowed = outcome { true } else { false } }
+
+  /// The same on a hub; nil for what hubs do not carry.
+  var onHub: RuleCell? {
+    let isCarried = ![
+      "fetch what it carries", "fetch its attachment by id", "list what it carries", "show typing", "watch typing",
+      "see presence", "import into it",
+    ].contains(act)
+    guard isCarried else { return nil }
+    guard ["stranger", "said where the user never was"].contains(column), case .refused(77, _) = outcome else {
+      return self
+    }
+    // Their store does not have it, and the hub does not tell.
+    let isOfPlace = RuleWalk.walk(self)?.call.contains("PLACE") == true
+    let code = isOfPlace ? "unknown_conversation" : "unknown_message"
+    return RuleCell(section: section, act: act, column: column, text: "66 `\(code)`")
+  }
+
   var testDescription: String { "\(section): \(act), \(column): \(text)" }
 }
 

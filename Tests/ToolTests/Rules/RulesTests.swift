@@ -22,9 +22,19 @@ import Testing
 
   @Test(arguments: RuleTable.cells)
   func `does what the table says`(cell: RuleCell) throws {
+    try visit(cell, RuleScene.onOneStore.get())
+  }
+
+  /// But for what hubs do not carry.
+  @Test(arguments: RuleTable.cells.compactMap(\.onHub))
+  func `does what the table says on a hub`(cell: RuleCell) throws {
+    try visit(cell, RuleScene.onHub.get())
+  }
+
+  private func visit(_ cell: RuleCell, _ scene: RuleScene) throws {
     let outcome = try #require(cell.outcome, "no outcome: '\(cell.text)'")
     let walk = try #require(RuleWalk.walk(cell), "no walk")
-    let visit = try RuleVisit(cell, RuleScene.shared.get())
+    let visit = try RuleVisit(cell, scene)
     guard let call = visit.fill(walk.call) else {
       #expect(outcome == .impossible)
       return
@@ -52,7 +62,7 @@ import Testing
       #expect(try outcome.record["type"]?.string == "error", "\(line)")
       #expect(try outcome.record["code"]?.string == code, "\(line)")
     }
-    #expect(try visit.state() == visit.scene.state, "something changed")
+    #expect(try !visit.isChanged(), "something changed")
   }
 
   private func expectNothing(_ visit: RuleVisit, _ walk: RuleWalk, _ call: String) throws {
@@ -64,7 +74,7 @@ import Testing
     } else {
       #expect(outcome.output.isEmpty, "\(outcome.stdout)")
     }
-    #expect(try visit.state() == visit.scene.state, "something changed")
+    #expect(try !visit.isChanged(), "something changed")
   }
 
   private func allow(_ visit: RuleVisit, _ walk: RuleWalk, _ call: String, hiddenFrom blind: [String]) throws {
@@ -91,9 +101,14 @@ import Testing
     #expect(outcome.status == .exit(0), "\(outcome.stderr)")
     if case .prints(let text) = walk.proof {
       #expect(outcome.stdout.contains(visit.fill(text) ?? text), "\(outcome.stdout)")
-      #expect(try visit.state() == visit.scene.state, "it is only looked at")
+      #expect(try !visit.isChanged(), "it is only looked at")
     } else {
-      #expect(try visit.state() != visit.scene.state, "nothing changed")
+      #expect(try visit.isChanged(), "nothing changed")
+      for user in [visit.actor, visit.witness] + blind { try visit.stores.carry(user) }
+      if visit.stores.isOnHub {
+        let pending = try visit.run("dm-sync pending", as: visit.actor)
+        #expect(pending.output.isEmpty, "the hub refuses it: \(pending.stdout)")
+      }
       // Nobody sees their own typing.
       if visit.witness != visit.actor || walk.proof.isSeenByActor { #expect(try holds(), "\(call)") }
     }
