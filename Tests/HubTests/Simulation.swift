@@ -38,6 +38,7 @@ final class Simulation {
       let machine = machines[dice.below(machines.count)]
       if dice.chance(40) { try machine.sync() } else { try act(machine) }
       if dice.chance(3) { try machine.restart() }
+      if dice.chance(3) { try machine.messenger.play(Hub.Network.allCases[dice.below(4)]) }
       if isSetBack { setBack() }
       hub.model.clock += Int64(dice.below(2_000_000))
       hub.runGhosts(at: hub.model.clock)
@@ -54,7 +55,10 @@ final class Simulation {
 
   /// Ends all faults, and lets everything come to rest.
   func settle() throws {
-    for machine in machines { machine.link.faults = Faults() }
+    for machine in machines {
+      machine.link.faults = Faults()
+      try machine.messenger.play(.normal)
+    }
     hub.runGhosts(at: .max)
     for _ in 0..<4 { for machine in machines { try machine.settle() } }
   }
@@ -126,18 +130,23 @@ struct Faults {
 /// The end of a program, at any moment.
 struct Kill: Error {}
 
-/// A link to the model that loses and delays.
+/// A link to the model, through the network that its machine plays, that loses, delays and ends the program.
 final class FaultyLink: HubLink {
   let hub: SharedHub
   let machine: Identifier
   var faults: Faults
   private var dice: SplitMix64
+  private let played: PlayedLink
 
-  init(_ hub: SharedHub, _ machine: Identifier, _ faults: Faults, seed: UInt64) {
+  init(_ hub: SharedHub, _ machine: Identifier, _ messenger: Messenger, _ faults: Faults, seed: UInt64) {
     self.hub = hub
     self.machine = machine
     self.faults = faults
     dice = SplitMix64(seed: seed)
+    // Time is that of the hub.
+    played = PlayedLink(ModelLink(hub, machine), messenger, dice: SplitMix64(seed: dice.next())) { microseconds in
+      hub.model.clock += microseconds
+    }
   }
 
   /// Pages of all sizes, so that a pull ends anywhere.
@@ -150,10 +159,8 @@ final class FaultyLink: HubLink {
     return result
   }
 
-  func open() throws -> HubHello { try call { try hub.model.hello(machine) } }
-  func compare(since horizon: String?) throws -> HubComparison {
-    try call { try hub.model.changed(machine, since: horizon) }
-  }
+  func open() throws -> HubHello { try call(played.open) }
+  func compare(since horizon: String?) throws -> HubComparison { try call { try played.compare(since: horizon) } }
 
   func exchange(
     _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
@@ -163,9 +170,11 @@ final class FaultyLink: HubLink {
       hub.ghosts.append((hub.model.clock + 20_000_000, { _ = try $0.push(machine, operations) }))
       throw HubFault.lost("given up")
     }
-    let answers = try call { try hub.model.push(machine, operations) }
-    for pull in pulling {
-      guard let pulled = try hub.model.pull(machine, pull, limit: limit) else { continue }
+    var batches: [HubBatch] = []
+    let answers = try call {
+      try played.exchange(operations, pulling: pulling, limit: limit) { batches.append($0) }
+    }
+    for pulled in batches {
       if dice.chance(faults.kill) { throw Kill() }
       try batch(pulled)
     }
@@ -173,9 +182,9 @@ final class FaultyLink: HubLink {
     return answers
   }
 
-  func people(after rev: Int64) throws -> [HubPerson] { try call { try hub.model.people(machine, after: rev) } }
+  func people(after rev: Int64) throws -> [HubPerson] { try call { try played.people(after: rev) } }
   func members(of conversation: Identifier) throws -> [HubMember] {
-    try call { try hub.model.members(machine, of: conversation) }
+    try call { try played.members(of: conversation) }
   }
   func wait(for duration: Duration) throws -> HubHint { HubHint() }
   func close() {}
@@ -193,8 +202,9 @@ final class SimulatedMachine {
     self.handle = handle
     store = try TemporaryStore(users: [])
     messenger = try store.messenger(handle)
-    link = FaultyLink(hub, hub.model.invite(handle), Faults(), seed: seed)
-    try messenger.link(to: link.open())
+    let machine = hub.model.invite(handle)
+    try messenger.link(to: ModelLink(hub, machine).open())
+    link = FaultyLink(hub, machine, messenger, Faults(), seed: seed)
     engine = try SyncEngine(messenger, link)
     link.faults = faults
   }

@@ -107,7 +107,7 @@ extension Messenger {
     let rows = refused.filter { $0.place.number.description == name || $0.target != nil && $0.target == id }
     guard !rows.isEmpty else {
       throw DMError(
-        .unknownMessage, "nothing that the hub has refused is '\(name)'", subject: name, remedy: .showHubStatus)
+        .unknownMessage, "nothing that the hub has refused is '\(name)'", subject: name, remedy: .showPending)
     }
     return rows
   }

@@ -8,10 +8,18 @@ internal import DMSystem
 final class PlayedLink: HubLink {
   private let link: any HubLink
   private let messenger: Messenger
+  private var dice: any RandomNumberGenerator
+  /// Lets microseconds pass.
+  private let pass: (Int64) -> Void
 
-  init(_ link: any HubLink, _ messenger: Messenger) {
+  init(
+    _ link: any HubLink, _ messenger: Messenger, dice: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+    pass: @escaping (Int64) -> Void = { rest(until: monotonicMicroseconds() + $0) }
+  ) {
     self.link = link
     self.messenger = messenger
+    self.dice = dice
+    self.pass = pass
   }
 
   private func network() throws -> Hub.Network { try messenger.linkedStore().1.network }
@@ -25,9 +33,9 @@ final class PlayedLink: HubLink {
     case .veryPoor: (delay, lost) = (1_500_000...3_000_000, 0.25)
     case .offline: throw HubFault.lost("the played network is offline")
     }
-    rest(until: monotonicMicroseconds() + Int64.random(in: delay))
-    let isLost = Double.random(in: 0..<1) < lost
-    if isLost, Bool.random() { throw HubFault.lost("the played network has lost a request") }
+    pass(Int64.random(in: delay, using: &dice))
+    let isLost = Double.random(in: 0..<1, using: &dice) < lost
+    if isLost, Bool.random(using: &dice) { throw HubFault.lost("the played network has lost a request") }
     let value = try call()
     if isLost { throw HubFault.lost("the played network has lost an answer") }
     return value

@@ -17,7 +17,7 @@ package final class SyncEngine {
   /// The conversations whose logs did not continue, once, since this machine has connected.
   var doubted: Set<Identifier> = []
   var mustCompare = false
-  /// The members of conversations of which the beginning is not seen.
+  /// The members of conversations of which the beginning is not seen, until they are pulled.
   var members: [Identifier: [HubMember]] = [:]
   /// The most operations in a push; fewer after a push that the hub could not carry out.
   var batchSize = SyncEngine.maximumBatch
@@ -76,6 +76,7 @@ package final class SyncEngine {
     link.close()
     hello = nil
     named = [:]
+    members = [:]
     toPull = []
     compared = nil
   }
