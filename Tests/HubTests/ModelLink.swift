@@ -35,7 +35,7 @@ final class ModelLink: HubLink {
   func exchange(
     _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
   ) throws -> [HubAnswer] {
-    let answers = try hub.model.push(machine, operations)
+    let answers = operations.isEmpty ? [] : try hub.model.push(machine, operations)
     for pull in pulling {
       if let pulled = try hub.model.pull(machine, pull, limit: limit) { try batch(pulled) }
     }

@@ -58,7 +58,8 @@ extension Simulation {
         try check(machine, conversation)
       }
       try checkSent(machine, store)
-      let findings = try machine.store.upkeep.check(deep: false).findings
+      let findings = try machine.store.upkeep.check(deep: true).findings
+      if Self.isTraced, !findings.isEmpty { hub.model.conversations.values.forEach(trace) }
       if !findings.isEmpty { throw Violation(description: "\(machine.handle): \(findings)") }
     }
   }
@@ -85,10 +86,10 @@ extension Simulation {
   }
 
   private func trace(_ conversation: ModelHub.Conversation) {
-    print(conversation.id)
+    print(conversation.id, conversation.members.map { (persons($0.key), $0.value.sees, $0.value.isOwner) })
     for entry in conversation.entries {
       print(
-        entry.rev, entry.seq ?? 0, entry.kind.map { "\($0)" } ?? "-", persons(entry.actor),
+        entry.rev, entry.seq ?? 0, entry.meta.person.map(persons) ?? "", entry.meta.owner.map(persons) ?? "", entry.kind.map { "\($0)" } ?? "-", persons(entry.actor),
         entry.nonce.map(\.description) ?? "", String(decoding: entry.payload ?? [], as: UTF8.self),
         entry.meta)
     }

@@ -117,10 +117,10 @@ extension Replica {
     for user in users where try !store.members.isParticipant(user, of: row.key) {
       try store.members.join(row.key, user)
     }
-    guard try !store.members.hasOwner(row.key) else { return }
-    let owner =
-      try first.kind == .created ? user(first.actor) : members.first(where: \.isOwner).flatMap { try user($0.person) }
-    if let owner { try store.members.setOwner(owner, of: row.key) }
+    let owner = members.first(where: \.isOwner)?.person
+    if let user = try user(first.kind == .created ? first.actor : owner ?? first.actor) {
+      try supplyOwner(user, of: row)
+    }
   }
 
   /// Does to a message that came again what the person had done to it before.

@@ -7,6 +7,7 @@ extension Replica {
     // Nothing can be said in the name of a person that the hub does not explain.
     guard let actor = try user(entry.actor) else { throw LogFault(conversation: entry.conversation) }
     if entry.kind != .message { try endSending(in: &log) }
+    if log.said[actor] == nil, let kind = entry.kind, kind.rawValue < 16 { try admit(actor, to: log.row) }
     switch entry.kind {
     case .message: try say(entry, as: actor, operation, in: &log)
     case .created, .joined, .left, .titled: try announce(entry, as: actor, in: &log)
@@ -17,6 +18,14 @@ extension Replica {
     case nil: break
     }
     if let operation, operation.act != .say { try store.outbox.finish(operation.place, rev: entry.rev) }
+  }
+
+  /// Makes a user a member who acts as one: they have left by now, and the members of now were all that was known.
+  func admit(_ user: UserKey, to row: Conversations.Row) throws {
+    guard try !store.members.participates(user, in: row.key) else { return }
+    guard row.isGroup else { throw LogFault(conversation: row.id) }
+    try store.members.join(row.key, user)
+    if row.lastSeq > 0 { try store.readState.hide(1...row.lastSeq, from: user, in: row.key, isDeleted: false) }
   }
 
   /// The operation of this store that an entry is, if it is one.
@@ -162,12 +171,14 @@ extension Replica {
   }
 
   private func leave(_ entry: HubEntry, _ session: Session, in log: inout Log) throws {
-    guard let user = try user(entry.meta.person), try store.members.isParticipant(user, of: log.row.key) else {
-      let handle = try user(entry.meta.person).map(store.users.handle)?.description
-      return try session.announce(.userLeft, [handle], in: &log.row)
+    let (user, heir) = (try user(entry.meta.person), try user(entry.meta.owner))
+    if let heir { try admit(heir, to: log.row) }
+    if let user, try store.members.isParticipant(user, of: log.row.key) {
+      try session.end(user, in: &log.row)
+    } else {
+      try session.announce(.userLeft, [user.map(store.users.handle)?.description], in: &log.row)
     }
-    try session.end(user, in: &log.row)
-    if let heir = try self.user(entry.meta.owner) { try store.members.setOwner(heir, of: log.row.key) }
+    if let heir { try store.members.setOwner(heir, of: log.row.key) }
     if user == me, entry.rev > log.named { log.state.sees.close(after: entry.rev) }
   }
 

@@ -140,20 +140,30 @@ final class Replica {
     var row = try session.start(
       .group(title: group.title), id: id, creator: isBeginning ? actor : group.creator.flatMap(store.users.key),
       participants: isBeginning ? users : users.filter { $0 != me }, isOwned: isBeginning, at: first.at)
-    if !isBeginning { try furnish(&row, group, members) }
+    if !isBeginning { try furnish(&row, group, members, addedBy: actor) }
     // A group that a blocked user begins does not show.
     if isBeginning, isFounder, try store.blocks.hasBlocked(actor, by: me) { try session.putAside(row.key, of: me) }
     return row
   }
 
   /// Gives a group of which the beginning is not seen what somebody who is added must know.
-  private func furnish(_ row: inout Conversations.Row, _ group: HubPayload.Group, _ members: [HubMember]) throws {
+  private func furnish(
+    _ row: inout Conversations.Row, _ group: HubPayload.Group, _ members: [HubMember], addedBy actor: UserKey
+  ) throws {
     if let url = group.avatarURL { try store.conversations.set(.avatarURL(url), of: row.key) }
     if let lifetime = group.expireAfter { try store.conversations.set(.expireAfter(lifetime), of: row.key) }
     row.expireAfter = group.expireAfter
     for member in members where member.isOwner {
       if let owner = try user(member.person) { try store.members.setOwner(owner, of: row.key) }
     }
+    try supplyOwner(actor, of: row)
+  }
+
+  /// Makes a user the owner of a group without one: who has left by now is not told who owns it.
+  func supplyOwner(_ user: UserKey, of row: Conversations.Row) throws {
+    if try store.members.hasOwner(row.key) { return }
+    try admit(user, to: row)
+    try store.members.setOwner(user, of: row.key)
   }
 
   /// Gives a conversation that was begun here the id that it has on the hub.

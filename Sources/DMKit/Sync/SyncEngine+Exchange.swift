@@ -7,6 +7,7 @@ extension SyncEngine {
   @discardableResult func exchange() throws -> Int {
     let operations = try store.read { try pushable(.max) }
     let pulls = try store.read { try pulling(operations) }
+    try readMembers(of: pulls.map(\.conversation))
     if !operations.isEmpty {
       // Before the push: from then on the hub may have them.
       try store.write { try store.outbox.begin(operations.map(\.row.place), at: .now) }
@@ -59,6 +60,8 @@ extension SyncEngine {
   ///
   /// - Parameter limit: the most operations.
   func pushable(_ limit: Int) throws -> [Pushed] {
+    // A standby takes nothing.
+    guard hello?.isStandby != true else { return [] }
     var pushable: [Pushed] = []
     var bytes = 0
     var held: Set<ConversationKey> = []

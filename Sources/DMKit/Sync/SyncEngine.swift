@@ -115,7 +115,6 @@ package final class SyncEngine {
         }
       }
     }
-    try readMembers()
     try keepHorizon()
   }
 
@@ -166,15 +165,18 @@ package final class SyncEngine {
         showsPresence: person.showsPresence), at: .now)
   }
 
-  /// Reads the members of conversations that are new here, before they are pulled.
+  /// Reads the members of conversations of which nothing is here, before they are pulled.
   ///
   /// While the store is filled for the first time, only of those of which the beginning is not seen.
-  private func readMembers() throws {
+  func readMembers(of conversations: [Identifier]) throws {
     let isFilling = try hub().horizon == nil
-    for id in toPull where members[id] == nil {
-      guard let sees = named[id]?.sees, sees.isOpen, !isFilling || sees.first != 1 else { continue }
-      let isNew = try store.read { try store.conversations.row(id).map { $0.lastSeq == 0 } ?? true }
-      if isNew { members[id] = try link.members(of: id) }
+    for id in conversations where members[id] == nil {
+      let sees = try store.read { () -> Sight? in
+        guard let row = try store.conversations.row(id) else { return named[id]?.sees }
+        return row.lastSeq == 0 ? try named[id]?.sees ?? store.hubConversations.row(row.key)?.sees : nil
+      }
+      guard let sees, sees.isOpen, !isFilling || sees.first != 1 else { continue }
+      members[id] = try link.members(of: id)
     }
   }
 

@@ -80,7 +80,7 @@ package final class SyncLoop {
     if try engine.hasWork() { try show(.filling) }
     try engine.drain()
     running.attempts = 0
-    running.fault = nil
+    running.fault = engine.hello?.isStandby == true ? "the hub is a standby, which takes nothing" : nil
     running.nextAttemptAt = nil
     running.lastSyncAt = .now
     try show(engine.hello?.pollSeconds == nil ? .live : .polling)

@@ -22,13 +22,14 @@ extension Conversations {
       "DELETE FROM mention WHERE conversation = ?1", "DELETE FROM receipt WHERE conversation = ?1",
       "DELETE FROM read_range WHERE conversation = ?1", "DELETE FROM read_mark WHERE conversation = ?1",
       "DELETE FROM hidden_range WHERE conversation = ?1", "DELETE FROM former WHERE conversation = ?1",
-      "DELETE FROM change WHERE conversation = ?1", "DELETE FROM message WHERE conversation = ?1",
+      "DELETE FROM message WHERE conversation = ?1",
       "UPDATE conversation SET last_seq = 0, last_message = NULL WHERE id = ?1",
     ] {
       var change = try store.connection.prepare(text: statement)
       change.bind(conversation)
       try change.run()
     }
+    try store.changes.forget(conversation)
     do {
       var others = try store.connection.prepare(
         """
@@ -46,6 +47,27 @@ extension Conversations {
       """)
     update.bind(conversation)
     try update.run()
+  }
+}
+
+extension Changes {
+  /// Makes changes of a conversation say no more than that it has changed.
+  ///
+  /// They stay: a number that is missing would pass for damage.
+  fileprivate func forget(_ conversation: ConversationKey) throws {
+    var found = try store.connection.prepare("SELECT rev FROM change WHERE conversation = ? AND kind <> ?")
+    found.bind(conversation)
+    found.bind(Kind.conversation.rawValue)
+    var revs: [Rev] = []
+    while try found.step() { revs.append(found.rev(0)) }
+    for rev in revs {
+      var update = try store.connection.prepare(
+        "UPDATE change SET kind = ?, from_seq = NULL, to_seq = NULL WHERE rev = ?")
+      update.bind(Kind.conversation.rawValue)
+      update.bind(rev)
+      try update.run()
+      try store.writeDigest(of: rev, in: .change)
+    }
   }
 }
 

@@ -1,0 +1,122 @@
+import Testing
+
+@testable import DMKit
+@testable import DMStore
+@testable import DMSystem
+@testable import StoreSupport
+@testable import TestSupport
+
+/// Hubs that were restored from a backup, or that lag, and what linked stores make of it.
+struct SetBackTests {
+  let hub = SharedHub()
+
+  /// Alice and Bob, who are in the group `ops`, with what was said there.
+  private func members(_ texts: [String] = ["one", "two"]) throws -> (alice: Machine, bob: Machine) {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    for text in texts { try alice.say(text, to: "+ops") }
+    try settle([alice, bob])
+    return (alice, bob)
+  }
+
+  /// Has all connect again and carry until nothing moves.
+  private func settle(_ machines: [Machine]) throws {
+    for machine in machines { machine.engine.close() }
+    for _ in 1...3 { for machine in machines { try machine.sync() } }
+  }
+
+  @Test func `a number that another person has got after a restore names that person`() throws {
+    let (alice, bob) = try members()
+    let backup = hub.model
+    let zoe = try hub.joined("zoe")
+    try settle([alice, bob, zoe])
+    try zoe.say("from zoe", to: "alice")
+    try settle([zoe, alice])
+    let number = try #require(hub.model.persons.values.first { $0.handle == "zoe" }?.id)
+    hub.model.restore(backup)
+    let machine = hub.model.invite("mallory")
+    let mallory = try #require(hub.model.persons.values.first { $0.handle == "mallory" })
+    hub.model.persons[mallory.id] = nil
+    hub.model.persons[number] = ModelHub.Person(
+      id: number, handle: "mallory", createdAt: mallory.createdAt, rev: mallory.rev)
+    hub.model.machines[machine] = number
+    try settle([alice, bob])
+    let conversation = hub.model.randomID()
+    let operations = [
+      HubOperation(.begin, conversation: conversation, handles: ["alice"]), .say("words", in: conversation),
+    ]
+    #expect(try hub.model.push(machine, operations).map(\.fault) == [nil, nil])
+    try settle([alice])
+    #expect(try alice.texts("mallory") == ["1 mallory: words"])
+    try alice.check()
+  }
+
+  @Test func `a standby that lags does not pass for a hub that was set back`() throws {
+    let (alice, bob) = try members()
+    var standby = hub.model
+    try alice.say("three", to: "+ops")
+    try settle([alice, bob])
+    let before = try bob.texts("+ops")
+    let primary = hub.model
+    (standby.isStandby, standby.startedAt) = (true, Timestamp(microseconds: 2))
+    hub.model = standby
+    bob.engine.close()
+    try bob.sync()
+    #expect(try bob.texts("+ops") == before)
+    #expect(!fileExists("\(bob.store.location.directory)/forks"))
+    hub.model = primary
+    try alice.say("four", to: "+ops")
+    try settle([alice, bob])
+    #expect(try bob.texts("+ops") == before + ["5 alice: four"])
+    try bob.check()
+  }
+
+  @Test func `what was said in a conversation that the hub has lost waits until its beginner is back`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try settle([alice, bob])
+    let backup = hub.model
+    try alice.say("hello", to: "bob")
+    try settle([alice, bob])
+    try bob.say("hi", to: "alice")
+    try settle([bob, alice])
+    hub.model.restore(backup)
+    try settle([bob])
+    #expect(try bob.messenger.hubStatus().failedCount == 0)
+    try settle([alice, bob, alice])
+    #expect(Set(try alice.texts("bob").map { $0.dropFirst(2) }) == ["alice: hello", "bob: hi"])
+    #expect(try alice.texts("bob") == bob.texts("alice"))
+    for machine in [alice, bob] { try machine.check() }
+  }
+
+  @Test func `what a bot has not had yet is news when it comes again, and what it has had is not`() throws {
+    let (alice, bob) = try members(["old"])
+    let backup = hub.model
+    let start = try bob.messenger.here()
+    try alice.say("heard", to: "+ops")
+    try settle([alice, bob])
+    var query = EventQuery(from: .now)
+    (query.consumer, query.follows, query.signalsPresence) = ("bot", false, false)
+    let bot = try #require(Follower(bob.messenger, query).rest().last?.cursor)
+    try alice.say("not heard", to: "+ops")
+    try settle([alice, bob])
+    #expect(try bob.messenger.told([.message], from: start) == ["3 alice: heard", "4 alice: not heard"])
+    hub.model.restore(backup)
+    try settle([alice, bob, alice, bob])
+    #expect(try bob.texts("+ops").suffix(2) == ["3 alice: heard", "4 alice: not heard"])
+    #expect(try bob.messenger.told([.message], from: .cursor(bot)) == ["4 alice: not heard"])
+  }
+
+  @Test func `what a person has deleted for themselves stays so when they are added again with the history`() throws {
+    let (alice, bob) = try members()
+    _ = try bob.messenger.edit([Edit(MessageReference("+ops:2"), .delete(forEveryone: false))])[0].get()
+    _ = try alice.messenger.remove([Handle("bob")], from: ConversationReference("+ops"))
+    try settle([alice, bob])
+    try alice.say("without bob", to: "+ops")
+    _ = try alice.messenger.add([Handle("bob")], to: ConversationReference("+ops"), withHistory: true)
+    try settle([alice, bob])
+    #expect(try bob.texts("+ops").contains("5 alice: without bob"))
+    #expect(try !bob.texts("+ops").contains("2 alice: one"))
+    try bob.check()
+  }
+}
