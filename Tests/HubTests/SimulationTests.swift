@@ -89,7 +89,8 @@ extension Simulation {
     print(conversation.id, conversation.members.map { (persons($0.key), $0.value.sees, $0.value.isOwner) })
     for entry in conversation.entries {
       print(
-        entry.rev, entry.seq ?? 0, entry.meta.person.map(persons) ?? "", entry.meta.owner.map(persons) ?? "", entry.kind.map { "\($0)" } ?? "-", persons(entry.actor),
+        entry.rev, entry.seq ?? 0, entry.meta.person.map(persons) ?? "", entry.meta.owner.map(persons) ?? "",
+        entry.kind.map { "\($0)" } ?? "-", persons(entry.actor),
         entry.nonce.map(\.description) ?? "", String(decoding: entry.payload ?? [], as: UTF8.self),
         entry.meta)
     }
