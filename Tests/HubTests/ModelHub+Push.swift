@@ -12,6 +12,9 @@ extension ModelHub {
   mutating func push(_ machine: Identifier, _ operations: [HubOperation]) throws -> [HubAnswer] {
     let me = try hello(machine).person
     if isStandby { throw HubFault.readOnly("a standby") }
+    if let retryAt {
+      return operations.map { HubAnswer(conversation: $0.conversation, fault: "over_quota", retryAt: retryAt) }
+    }
     return operations.map { operation in
       do {
         return try push(operation, me, machine)

@@ -59,6 +59,8 @@ struct ModelHub {
   var epoch = Identifier(high: 2, low: 1)
   var startedAt = Timestamp(microseconds: 1)
   var isStandby = false
+  /// Until when everybody has sent too much.
+  var retryAt: Timestamp?
   var persons: [Int64: Person] = [:]
   var machines: [Identifier: Int64] = [:]
   var peopleRev: Int64 = 0

@@ -23,6 +23,9 @@ final class SharedHub {
 final class ModelLink: HubLink {
   let hub: SharedHub
   let machine: Identifier
+  /// Whether requests are lost.
+  var isDeaf = false
+  private(set) var comparisons = 0
 
   init(_ hub: SharedHub, _ machine: Identifier) {
     self.hub = hub
@@ -30,11 +33,15 @@ final class ModelLink: HubLink {
   }
 
   func open() throws -> HubHello { try hub.model.hello(machine) }
-  func compare(since horizon: String?) throws -> HubComparison { try hub.model.changed(machine, since: horizon) }
+  func compare(since horizon: String?) throws -> HubComparison {
+    comparisons += 1
+    return try hub.model.changed(machine, since: horizon)
+  }
 
   func exchange(
     _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
   ) throws -> [HubAnswer] {
+    if isDeaf { throw HubFault.lost("request") }
     let answers = operations.isEmpty ? [] : try hub.model.push(machine, operations)
     for pull in pulling {
       if let pulled = try hub.model.pull(machine, pull, limit: limit) { try batch(pulled) }
@@ -55,14 +62,14 @@ final class Machine {
   let engine: SyncEngine
   let link: ModelLink
 
-  init(_ hub: SharedHub, _ handle: String) throws {
+  /// - Parameter fills: whether everything comes at once.
+  init(_ hub: SharedHub, _ handle: String, fills: Bool = true) throws {
     store = try TemporaryStore(users: [])
     messenger = try store.messenger(handle)
     link = ModelLink(hub, hub.model.invite(handle))
     try messenger.link(to: link.open())
     engine = try SyncEngine(messenger, link)
-    try engine.connect()
-    try engine.drain()
+    if fills { try sync() }
   }
 
   /// Everything that waits goes, and everything that is new comes.

@@ -85,7 +85,9 @@ extension SyncEngine {
 
   /// An operation, if it can be pushed now, and no other that it depends on is held back.
   private func pushed(_ row: Outbox.Row, _ held: inout Set<ConversationKey>) throws -> Pushed? {
-    if let conversation = row.conversation, held.contains(conversation) { return nil }
+    // What was read and received has numbers already, and can go while a message waits to be let in.
+    let isMark = [.read, .delivered].contains(row.act)
+    if !isMark, let conversation = row.conversation, held.contains(conversation) { return nil }
     guard row.notBefore.map({ $0 <= .now }) ?? true, let operation = try operation(row) else {
       // Acts on messages wait for these alone; what else cannot go holds back what comes after it.
       if ![.edit, .delete, .react].contains(row.act), let conversation = row.conversation { held.insert(conversation) }

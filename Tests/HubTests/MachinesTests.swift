@@ -1,0 +1,150 @@
+import Testing
+
+@testable import DMKit
+@testable import DMStore
+@testable import StoreSupport
+@testable import TestSupport
+
+/// What waits on a machine, and several machines of one person.
+struct MachinesTests {
+  let hub = SharedHub()
+
+  private func settle(_ machines: [Machine]) throws {
+    for _ in 1...3 { for machine in machines { try machine.sync() } }
+  }
+
+  @Test func `a bot on two machines says a message once, and neither keeps it waiting`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    let second = try hub.joined("bob")
+    try settle([alice, bob, second])
+    try alice.say("question", to: "bob")
+    try settle([alice, bob, second])
+    for machine in [bob, second] {
+      _ = try machine.messenger.send(Outgoing(to: ConversationReference("alice"), text: "answer", nonce: "r1"))
+    }
+    // The second hears of the answer before it has told its own.
+    try bob.sync()
+    try second.engine.compare()
+    second.link.isDeaf = true
+    #expect(throws: HubFault.self) { try second.engine.drain() }
+    second.link.isDeaf = false
+    second.engine.close()
+    try settle([second, bob, alice])
+    for machine in [bob, second] {
+      #expect(try machine.texts("alice") == ["1 alice: question", "2 bob: answer"])
+      #expect(try machine.messenger.hubStatus().queuedCount == 0)
+      try machine.check()
+    }
+    #expect(try alice.texts("bob") == ["1 alice: question", "2 bob: answer"])
+  }
+
+  @Test func `what was done to a message that is refused is refused with it`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try settle([alice, bob])
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    try settle([alice, bob])
+    _ = try alice.messenger.remove([Handle("bob")], from: ConversationReference("+ops"))
+    try alice.sync()
+    // Bob does not know yet.
+    let sent = try bob.say("too late", to: "+ops")
+    bob.link.isDeaf = true
+    #expect(throws: HubFault.self) { try bob.engine.drain() }
+    bob.link.isDeaf = false
+    bob.engine.close()
+    _ = try bob.messenger.edit([Edit(.id(sent.id), .text("much too late"))])[0].get()
+    try settle([bob])
+    let store = try #require(try bob.messenger.existingStore())
+    let faults = try store.outbox.pending().map(\.fault)
+    #expect(faults == ["not_allowed", "unknown_message"])
+    try bob.check()
+  }
+
+  @Test func `who has sent too much waits, and nothing is refused`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try settle([alice, bob])
+    try alice.say("hello", to: "bob")
+    hub.model.retryAt = Timestamp(microseconds: Timestamp.now.microseconds + 3_600_000_000)
+    try alice.sync()
+    let status = try alice.messenger.hubStatus()
+    #expect(status.queuedCount > 0 && status.failedCount == 0)
+    hub.model.retryAt = nil
+    // As if the hour had passed.
+    let store = try #require(try alice.messenger.existingStore())
+    try store.write {
+      for operation in try store.outbox.pending() { try store.outbox.postpone(operation.place, until: nil) }
+    }
+    try settle([alice, bob])
+    #expect(try bob.texts("alice") == ["1 alice: hello"])
+  }
+
+  @Test func `a message that waits is at the end of a history, and nowhere else`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try settle([alice, bob])
+    try bob.say("one", to: "alice")
+    try settle([bob, alice])
+    let waiting = try alice.say("two", to: "bob")
+    #expect(try alice.texts("bob") == ["1 bob: one", "- alice: two"])
+    var query = try HistoryQuery(ConversationReference("bob"))
+    query.unreadOnly = true
+    #expect(try alice.messenger.history(query).rest().map(\.text) == ["one"])
+    query.unreadOnly = false
+    query.ranges = [RangeReference(from: 1, to: nil)]
+    #expect(try alice.messenger.history(query).rest().map(\.text) == ["one"])
+    (query.ranges, query.before) = (nil, .time(.forever))
+    #expect(try alice.messenger.history(query).rest().map(\.text) == ["one"])
+    _ = try alice.messenger.markRead(.all, in: ConversationReference("bob"))
+    for act: Edit.Act in [.react("👍"), .report(reason: nil)] {
+      let answer = try alice.messenger.edit([Edit(.id(waiting.id), act)])[0]
+      #expect(throws: DMError.self) { _ = try answer.get() }
+    }
+    #expect(try alice.messenger.conversation(ConversationReference("bob")).unreadCount == 0)
+    try alice.check()
+    try settle([alice, bob])
+    #expect(try bob.messages("alice").map(\.status) == [.read, .sent])
+    try bob.check()
+  }
+
+  @Test func `who is removed and added again between two hints goes on`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try settle([alice, bob])
+    let ops = try ConversationReference("+ops")
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    try settle([alice, bob])
+    _ = try alice.messenger.remove([Handle("bob")], from: ops)
+    try alice.sync()
+    try alice.say("without bob", to: "+ops")
+    try alice.sync()
+    _ = try alice.messenger.add([Handle("bob")], to: ops)
+    try alice.sync()
+    // A hint names the conversation, and does not say what Bob sees of it.
+    let id = try bob.messenger.conversation(ops).id
+    let comparisons = bob.link.comparisons
+    bob.engine.enqueue(id)
+    try bob.engine.drain()
+    try alice.say("hello again", to: "+ops")
+    try alice.sync()
+    bob.engine.enqueue(id)
+    try bob.engine.drain()
+    #expect(
+      try bob.texts("+ops") == [
+        "1 alice: conversation_created", "2 alice: user_left", "4 alice: user_joined", "5 alice: hello again",
+      ])
+    #expect(bob.link.comparisons <= comparisons + 1)
+    try bob.check()
+  }
+
+  @Test func `what is said while a machine is filled for the first time is news, what was said before is not`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try settle([alice, bob])
+    try alice.say("before", to: "bob")
+    try settle([alice, bob])
+    hub.model.clock = Timestamp.now.microseconds
+    let second = try Machine(hub, "bob", fills: false)
+    hub.model.clock += 60_000_000
+    try alice.say("meanwhile", to: "bob")
+    try alice.sync()
+    try second.sync()
+    #expect(try second.texts("alice") == ["1 alice: before", "2 alice: meanwhile"])
+    #expect(try second.messenger.told([.message]) == ["2 alice: meanwhile"])
+  }
+}
