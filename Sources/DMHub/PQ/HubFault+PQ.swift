@@ -8,6 +8,7 @@ extension HubFault {
     case "57014": self = .timedOut(message)
     case "40001", "40P01", "55P03": self = .again(message)
     case "25006": self = .readOnly(message)
+    case "53100": self = .lost("the disk of the hub is full")
     case "42501", "3D000": self = .refused(message)
     case "DM001", "3F000", "42883": self = .mismatch(message)
     default:

@@ -41,7 +41,9 @@ final class Replica {
     defer { store.logsChanges = true }
     var hasHistory = false
     for entry in entries where entry.rev > log.state.rev {
-      guard entry.rev == log.state.sees.next(after: log.state.rev) else { throw LogFault(conversation: id) }
+      guard try entry.rev == log.state.sees.next(after: log.state.rev) || isReturn(entry, in: log) else {
+        throw LogFault(conversation: id)
+      }
       if let historyEnd, entry.at <= historyEnd { log.state.newsAfter = max(log.state.newsAfter, entry.rev) }
       store.logsChanges = try entry.rev > log.state.newsAfter && !isKnown(entry)
       hasHistory = hasHistory || !store.logsChanges
@@ -95,6 +97,11 @@ final class Replica {
         conversation: row.key, rev: (sees.first ?? 1) - 1, sees: sees, newsAfter: since - 1,
         known: comparison?.rev ?? first.rev),
       named: comparison?.rev ?? first.rev)
+  }
+
+  /// Whether an entry is the person's coming back, of which no comparison has told yet.
+  private func isReturn(_ entry: HubEntry, in log: Log) throws -> Bool {
+    try !log.state.sees.isOpen && entry.kind == .joined && user(entry.meta.person) == me
   }
 
   /// Whether an entry was here before the hub was set back.

@@ -1,0 +1,240 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import TestSupport
+
+/// What a store does while its hub is in trouble: work without the network goes on, and nothing is lost or comes twice.
+struct HubTroubleTests {
+  /// What goes wrong on a hub, and what is seen of it.
+  struct Trouble: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// Statements of the administrator; `DATABASE` is the name of the database.
+    let sql: String
+    let repair: String
+    let status: Int32
+    let state: String
+    let fault: String
+  }
+
+  static let troubles = [
+    Trouble(
+      testDescription: "is full", sql: failing("53100"), repair: "DROP TRIGGER trouble ON dm.entry", status: 69,
+      state: "waiting", fault: "full"),
+    Trouble(
+      testDescription: "is read-only", sql: "ALTER DATABASE DATABASE SET default_transaction_read_only = on",
+      repair: "ALTER DATABASE DATABASE RESET default_transaction_read_only", status: 69, state: "waiting",
+      fault: "25006"),
+    Trouble(
+      testDescription: "takes no connections, as while it is restored",
+      sql: "ALTER DATABASE DATABASE ALLOW_CONNECTIONS false", repair: "ALTER DATABASE DATABASE ALLOW_CONNECTIONS true",
+      status: 69, state: "waiting", fault: "not currently accepting connections"),
+    Trouble(
+      testDescription: "has too many connections", sql: "ALTER DATABASE DATABASE CONNECTION LIMIT 0",
+      repair: "ALTER DATABASE DATABASE CONNECTION LIMIT -1", status: 69, state: "waiting", fault: "too many connections"
+    ),
+    Trouble(
+      testDescription: "is busy with a lock", sql: failing("55P03"), repair: "DROP TRIGGER trouble ON dm.entry",
+      status: 69, state: "waiting", fault: "55P03"),
+    Trouble(
+      testDescription: "is older than the protocol", sql: "ALTER SCHEMA dm1 RENAME TO dm0",
+      repair: "ALTER SCHEMA dm0 RENAME TO dm1", status: 78, state: "waiting", fault: "3F000"),
+    Trouble(
+      testDescription: "is newer than the protocol",
+      sql: """
+        ALTER FUNCTION dm1.hello RENAME TO hello_before;
+        CREATE FUNCTION dm1.hello(protocol integer, label text, OUT hub uuid, OUT epoch uuid, OUT started_at timestamptz,
+          OUT is_standby boolean, OUT person bigint, OUT handle text, OUT machine uuid, OUT now timestamptz,
+          OUT poll_seconds integer, OUT people_rev bigint, OUT channel text) LANGUAGE plpgsql AS
+          $$ BEGIN RAISE EXCEPTION 'protocol 1 is not spoken here' USING ERRCODE = 'DM001'; END $$;
+        GRANT EXECUTE ON FUNCTION dm1.hello TO dm_member
+        """,
+      repair: "DROP FUNCTION dm1.hello; ALTER FUNCTION dm1.hello_before RENAME TO hello", status: 78, state: "waiting",
+      fault: "DM001"),
+    Trouble(
+      testDescription: "is another one",
+      sql: "CREATE TABLE trouble AS SELECT uuid FROM dm.hub; UPDATE dm.hub SET uuid = gen_random_uuid()",
+      repair: "UPDATE dm.hub SET uuid = (SELECT uuid FROM trouble)", status: 78, state: "waiting", fault: "another one"),
+    Trouble(
+      testDescription: "knows the person by another name",
+      sql: "UPDATE dm.person SET handle = 'eve' WHERE handle = 'alice'",
+      repair: "UPDATE dm.person SET handle = 'alice' WHERE handle = 'eve'", status: 78, state: "waiting",
+      fault: "another name"),
+  ]
+
+  /// Has the hub fail with a code when it would write.
+  private static func failing(_ code: String) -> String {
+    """
+    CREATE FUNCTION dm.trouble() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'trouble' USING ERRCODE = '\(code)'; END $$;
+    CREATE TRIGGER trouble BEFORE INSERT ON dm.entry FOR EACH ROW EXECUTE FUNCTION dm.trouble()
+    """
+  }
+
+  @Test(arguments: troubles) func `a hub that fails is shown, and nothing is lost`(trouble: Trouble) throws {
+    let hub = try HubFixture()
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    try alice.done("dm-send", ["bob", "one"])
+    try alice.sync()
+    func administer(_ sql: String) throws {
+      let text = sql.replacing("DATABASE DATABASE", with: "DATABASE \(PostgresServer.name(of: hub.database))")
+      // From another database: this one may take no connections.
+      _ = try text == sql ? hub.sql(sql) : hub.server.psql("postgres", text)
+    }
+    try administer(trouble.sql)
+    try alice.done("dm-send", ["bob", "two"])
+    for _ in 1...2 {
+      let synced = try alice.run("dm-sync")
+      #expect(synced.status == .exit(trouble.status), "\(synced.stderr)")
+      #expect(synced.output.isEmpty)
+      let status = try alice.done("dm-sync", ["status"]).record
+      #expect(status["state"]?.string == trouble.state)
+      #expect(status["fault"]?.string?.contains(trouble.fault) == true, "\(status)")
+      #expect(status["queued_count"]?.int == 1)
+    }
+    // Work goes on.
+    try alice.done("dm-send", ["bob", "three"])
+    #expect(try alice.texts("bob") == ["1 one", "- two", "- three"])
+    try administer(trouble.repair)
+    for machine in [alice, bob] { try machine.sync() }
+    #expect(try alice.texts("bob") == ["1 one", "2 two", "3 three"])
+    #expect(try bob.texts("alice") == ["1 one", "2 two", "3 three"])
+    #expect(try alice.done("dm-sync", ["status"]).record["fault"] == nil)
+    for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
+  }
+
+  @Test func `who is revoked can read, and cannot queue for ever`() throws {
+    let hub = try HubFixture()
+    let alice = try hub.machine("alice")
+    _ = try hub.machine("bob")
+    try alice.sync()
+    try alice.done("dm-send", ["bob", "one"])
+    try alice.sync()
+    try alice.done("dm-send", ["bob", "two"])
+    try hub.hub(["revoke", "alice"])
+    #expect(try alice.run("dm-sync").status == .exit(77))
+    let follower = try LiveProcess(alice, "dm-sync", ["-f"], stdin: .null)
+    defer { follower.process.send(SIGKILL) }
+    while try follower.record()["state"]?.string != "refused" {}
+    let refused = try alice.run("dm-send", ["bob", "three"])
+    #expect(refused.status == .exit(77) && refused.stderr.contains("dm-sync status"), "\(refused.stderr)")
+    #expect(try alice.texts("bob") == ["1 one", "- two"])
+    #expect(try alice.done("dm-sync", ["status"]).record["color"]?.string == "red")
+  }
+
+  @Test func `an invitation that has expired is refused`() throws {
+    let hub = try HubFixture()
+    let token = try hub.invite("alice")
+    try hub.sql("UPDATE dm.login SET invited_until = now() - interval '1 second'")
+    let machine = try ToolFixture()
+    let joined = try machine.run("dm-sync", ["join", token])
+    #expect(joined.status == .exit(77), "\(joined.stderr)")
+    #expect(!FileManager.default.fileExists(atPath: machine.store + "/hub"))
+  }
+
+  @Test func `a clock that is years off neither orders nor dates what is said`() throws {
+    let hub = try HubFixture()
+    let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
+    for machine in [alice, bob] { try machine.sync() }
+    try alice.done("faketime", ["2037-01-01 10:00:00", "dm-send", "bob", "from the future"])
+    try alice.done("faketime", ["2037-01-01 10:00:01", "dm-sync", "-q"])
+    #expect(try alice.done("dm-sync", ["status"]).record["clock_offset"] != nil)
+    try bob.done("faketime", ["1999-01-01 10:00:00", "dm-sync", "-q"])
+    try bob.done("faketime", ["1999-01-01 10:00:01", "dm-send", "alice", "from the past"])
+    for machine in [bob, alice] { try machine.sync() }
+    #expect(try alice.texts("bob") == ["1 from the future", "2 from the past"])
+    for machine in [alice, bob] {
+      let other = machine === alice ? "bob" : "alice"
+      let times = try machine.done("dm-tail", ["--peek", "-n", "all", other]).records.compactMap {
+        $0["created_at"]?.string
+      }
+      #expect(times.count == 2 && times.allSatisfy { $0 > "2020" && $0 < "2036" }, "\(times)")
+      try machine.done("dm-doctor", ["check", "--deep"])
+    }
+  }
+
+  @Test func `a port that speaks something else is a hub that cannot be reached`() throws {
+    let hub = try HubFixture()
+    let alice = try hub.machine("alice")
+    let noise = try Noise()
+    let file = "\(alice.store)/hub"
+    let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map { line in
+      if line.hasPrefix("host=") { return "host=localhost" }
+      if line.hasPrefix("hostaddr=") { return "hostaddr=127.0.0.1" }
+      return line.hasPrefix("port=") ? "port=\(noise.port)" : String(line)
+    }
+    try lines.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
+    try alice.done("dm-send", ["alice", "note"])
+    for _ in 1...noise.samples.count {
+      let synced = try alice.run("dm-sync")
+      #expect(synced.status == .exit(69) || synced.status == .exit(78), "\(synced.stderr)")
+    }
+    #expect(try alice.done("dm-sync", ["status"]).record["queued_count"]?.int ?? 0 > 0)
+  }
+
+  @Test func `connections that end at any moment lose and double nothing`() throws {
+    let hub = try HubFixture()
+    let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
+    for machine in [alice, bob] { try machine.sync() }
+    let carriers = try [alice, bob].map { try LiveProcess($0, "dm-sync", ["-f"], stdin: .null) }
+    defer { for carrier in carriers { carrier.process.send(SIGKILL) } }
+    for carrier in carriers { while try carrier.record()["state"]?.string != "live" {} }
+    var expected: [String] = []
+    for round in 1...12 {
+      let lines = (1...10).map { "\(round) \($0)" }
+      try alice.done("dm-send", ["--lines", "bob"], stdin: Input(lines: lines))
+      expected += lines
+      try hub.sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename LIKE 'u\\_%' AND datname = current_database()"
+      )
+    }
+    try Torture.wait(until: "all have come") {
+      for machine in [alice, bob] { _ = try machine.run("dm-sync") }
+      return try bob.texts("alice").count >= expected.count
+    }
+    #expect(try bob.texts("alice") == expected.enumerated().map { "\($0 + 1) \($1)" })
+  }
+}
+
+/// A port that answers everything with bytes that mean nothing.
+private final class Noise: Sendable {
+  let port: UInt16
+  let samples: [[UInt8]] = [
+    [], [UInt8](repeating: 0, count: 64), Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), [UInt8(ascii: "S")],
+    [UInt8(ascii: "N")], Array("E\0\0\0\u{7f}garbage".utf8), [UInt8(ascii: "R"), 0, 0, 0, 8, 0, 0, 0, 0],
+  ]
+  private let listener: Int32
+
+  init() throws {
+    port = try PostgresServer.freePort()
+    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    listener = socket
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 && listen(socket, 16) == 0
+      }
+    }
+    guard isListening else { throw SpawnError(description: "no free port") }
+    let samples = samples
+    Thread.detachNewThread {
+      var number = 0
+      while case let connection = accept(socket, nil, nil), connection >= 0 {
+        let sample = samples[number % samples.count]
+        number += 1
+        var request = [UInt8](repeating: 0, count: 256)
+        _ = read(connection, &request, request.count)
+        _ = sample.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
+        close(connection)
+      }
+    }
+  }
+
+  deinit {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+  }
+}
