@@ -7,7 +7,7 @@ SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq
 
-.PHONY: demo test torture build install lint bench generate docs setup
+.PHONY: demo test torture mutations build install lint bench generate docs setup
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
@@ -29,7 +29,11 @@ test: setup
 torture: TOOLS += mkfs.ext4:e2fsprogs losetup:mount
 torture: setup
 	swift build --build-tests
-	DM_TORTURE=1 Tests/run --no-parallel --filter 'Torture|RandomActsTests'
+	DM_TORTURE=1 Tests/run --no-parallel --filter 'Torture|RandomActsTests|SimulationTests|EverydayTests'
+
+# Breaks the code, and sees the tests fail; half an hour.
+mutations: setup
+	Tests/mutations/run
 
 # The programs, stripped, in bin/.
 build: setup
@@ -72,7 +76,7 @@ docs: setup
 	sh .ci/docs "$$(swift build --show-bin-path)" .build/docs
 
 # The tests and the demonstration run servers of PostgreSQL of their own. The package would start one, unless its configuration says not to.
-demo test torture bench: POSTGRES := yes
+demo test torture mutations bench: POSTGRES := yes
 CLUSTER := /etc/postgresql-common/createcluster.conf
 
 # Installs missing packages with apt; needs no rights if none is missing.

@@ -38,6 +38,26 @@ struct MachinesTests {
     #expect(try alice.texts("bob") == ["1 alice: question", "2 bob: answer"])
   }
 
+  @Test func `an answer that was deleted before the other machine gave it stays deleted`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    let second = try hub.joined("bob")
+    try settle([alice, bob])
+    try alice.say("question", to: "bob")
+    try settle([alice, bob])
+    let answer = Outgoing(to: try ConversationReference("alice"), text: "answer", nonce: "r1")
+    let sent = try bob.messenger.send(answer)
+    try settle([bob])
+    _ = try bob.messenger.edit([Edit(.id(sent.id), .delete(forEveryone: true))])[0].get()
+    try settle([bob])
+    // What comes to the second is a message without words, and so without the bot's nonce.
+    try second.sync()
+    _ = try second.messenger.send(answer)
+    try settle([second])
+    #expect(try second.texts("alice") == ["1 alice: question"])
+    #expect(try second.messenger.hubStatus().queuedCount == 0)
+    try second.check()
+  }
+
   @Test func `what was done to a message that is refused is refused with it`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
@@ -57,6 +77,26 @@ struct MachinesTests {
     let faults = try store.outbox.pending().map(\.fault)
     #expect(faults == ["not_allowed", "unknown_message"])
     try bob.check()
+  }
+
+  @Test func `an edit of a message that the hub may have is shown until the hub has it, too`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try settle([alice, bob])
+    try alice.say("hello", to: "bob")
+    try settle([alice, bob])
+    let sent = try alice.say("one", to: "bob")
+    alice.link.isDeaf = true
+    #expect(throws: HubFault.self) { try alice.engine.drain() }
+    alice.link.isDeaf = false
+    _ = try alice.messenger.edit([Edit(.id(sent.id), .text("two"))])[0].get()
+    alice.engine.close()
+    try alice.engine.connect()
+    // The message goes first, because the edit names its number.
+    try alice.engine.exchange()
+    #expect(try alice.texts("bob") == ["1 alice: hello", "2 alice: two"])
+    try settle([alice, bob])
+    #expect(try bob.texts("alice") == ["1 alice: hello", "2 alice: two"])
+    try alice.check()
   }
 
   @Test func `who has sent too much waits, and nothing is refused`() throws {

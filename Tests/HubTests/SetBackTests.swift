@@ -107,16 +107,49 @@ struct SetBackTests {
     #expect(try bob.messenger.told([.message], from: .cursor(bot)) == ["4 alice: not heard"])
   }
 
-  @Test func `what a person has deleted for themselves stays so when they are added again with the history`() throws {
+  @Test func `who was added again after the backup waits until they are, and then says what they had said`() throws {
     let (alice, bob) = try members()
-    _ = try bob.messenger.edit([Edit(MessageReference("+ops:2"), .delete(forEveryone: false))])[0].get()
-    _ = try alice.messenger.remove([Handle("bob")], from: ConversationReference("+ops"))
+    let ops = try ConversationReference("+ops")
+    _ = try alice.messenger.remove([Handle("bob")], from: ops)
     try settle([alice, bob])
-    try alice.say("without bob", to: "+ops")
-    _ = try alice.messenger.add([Handle("bob")], to: ConversationReference("+ops"), withHistory: true)
+    let backup = hub.model
+    _ = try alice.messenger.add([Handle("bob")], to: ops)
     try settle([alice, bob])
-    #expect(try bob.texts("+ops").contains("5 alice: without bob"))
-    #expect(try !bob.texts("+ops").contains("2 alice: one"))
+    try bob.say("here again", to: "+ops")
+    try settle([bob, alice])
+    hub.model.restore(backup)
+    try settle([bob, alice])
+    #expect(try bob.messenger.hubStatus().failedCount == 0)
+    _ = try alice.messenger.add([Handle("bob")], to: ops)
+    try settle([alice, bob, alice])
+    #expect(try alice.texts("+ops").last?.hasSuffix(" bob: here again") == true)
+    #expect(try bob.texts("+ops").last?.hasSuffix(" bob: here again") == true)
+    for machine in [alice, bob] { try machine.check() }
+  }
+
+  @Test func `what a person has deleted for themselves stays so when they are added again with the history`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    _ = try hub.joined("carol")
+    try alice.sync()
+    let ops = try ConversationReference("+ops")
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("carol")])
+    try alice.say("early", to: "+ops")
+    try alice.sync()
+    _ = try alice.messenger.add([Handle("bob")], to: ops)
+    try alice.sync()
+    for text in ["one", "two"] { try alice.say(text, to: "+ops") }
+    try settle([alice, bob])
+    _ = try bob.messenger.edit([Edit(MessageReference("+ops:4"), .delete(forEveryone: false))])[0].get()
+    #expect(try bob.texts("+ops") == ["3 alice: user_joined", "5 alice: two"])
+    _ = try alice.messenger.remove([Handle("bob")], from: ops)
+    try settle([alice, bob])
+    _ = try alice.messenger.add([Handle("bob")], to: ops, withHistory: true)
+    try settle([alice, bob])
+    #expect(
+      try bob.texts("+ops") == [
+        "1 alice: conversation_created", "2 alice: early", "3 alice: user_joined", "5 alice: two",
+        "6 alice: user_left", "7 alice: user_joined",
+      ])
     try bob.check()
   }
 }

@@ -85,7 +85,10 @@ final class Replica {
     let row = try row(of: id, first, members)
     try repopulate(row, first, members)
     if var state = try store.hubConversations.row(row.key) {
-      if let comparison { (state.sees, state.known) = (comparison.sees, max(state.known, comparison.rev)) }
+      // What is here already may be newer.
+      if let comparison, comparison.rev >= state.rev {
+        (state.sees, state.known) = (comparison.sees, max(state.known, comparison.rev))
+      }
       return Log(row: row, state: state, named: state.known)
     }
     let sees = comparison?.sees ?? Sight(from: first.rev)
@@ -174,7 +177,7 @@ final class Replica {
   }
 
   /// Gives a conversation that was begun here the id that it has on the hub.
-  func adopt(_ row: Conversations.Row, as id: Identifier) throws -> Conversations.Row {
+  private func adopt(_ row: Conversations.Row, as id: Identifier) throws -> Conversations.Row {
     if row.id == id { return row }
     try store.conversations.set(id, of: row.key)
     try store.conversations.insertAlias(row.id, of: row.key)

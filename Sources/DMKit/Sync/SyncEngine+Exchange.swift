@@ -226,12 +226,6 @@ extension SyncEngine {
   }
 
   private func settle(_ row: Outbox.Row, _ answer: HubAnswer) throws {
-    if let conversation = row.conversation, let id = answer.conversation,
-      let known = try store.conversations.row(key: conversation), known.id != id
-    {
-      _ = try Replica(messenger, store, hub()).adopt(known, as: id)
-      enqueue(id)
-    }
     guard let rev = answer.rev else { return try store.outbox.finish(row.place, rev: nil) }
     try store.outbox.acknowledge(row.place, rev: rev)
     let isPulled = try row.conversation.flatMap(store.hubConversations.row).map { $0.rev >= rev } ?? false
