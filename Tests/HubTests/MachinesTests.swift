@@ -44,7 +44,7 @@ struct MachinesTests {
     try settle([alice, bob])
     try alice.say("question", to: "bob")
     try settle([alice, bob])
-    let answer = Outgoing(to: try ConversationReference("alice"), text: "answer", nonce: "r1")
+    let answer = try Outgoing(to: ConversationReference("alice"), text: "answer", nonce: "r1")
     let sent = try bob.messenger.send(answer)
     try settle([bob])
     _ = try bob.messenger.edit([Edit(.id(sent.id), .delete(forEveryone: true))])[0].get()
