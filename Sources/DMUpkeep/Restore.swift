@@ -80,7 +80,11 @@ extension Upkeep {
       try ValueAudit.run(store, findings)
       // Programs fail on such values.
       try refuse(findings, but: [])
-      try store.write(isBulk: true) { _ = try correctCounts(in: store) }
+      try store.write(isBulk: true) {
+        _ = try correctCounts(in: store)
+        // What was queued then may have been sent or given up since.
+        if store.isLinked { try store.outbox.refuseQueued("restored") }
+      }
       try compute(store, findings)
       // The contents were compared with their hashes when they were written.
       try AttachmentAudit.check(

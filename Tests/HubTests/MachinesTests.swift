@@ -117,7 +117,7 @@ struct MachinesTests {
     #expect(try bob.texts("alice") == ["1 alice: hello"])
   }
 
-  @Test func `a message that waits is at the end of a history, and nowhere else`() throws {
+  @Test func `a message that waits is at the end of a history and found by its words, and nowhere else`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     try bob.say("one", to: "alice")
@@ -130,6 +130,12 @@ struct MachinesTests {
     query.unreadOnly = false
     query.ranges = [RangeReference(from: 1, to: nil)]
     #expect(try alice.messenger.history(query).rest().map(\.text) == ["one"])
+    var words = SearchRequest()
+    for (text, expected) in [("two", ["two"]), ("one", ["one"]), ("three", [])] {
+      words.words = text
+      #expect(try alice.messenger.search(words).next().map(\.message.text) == expected)
+    }
+    #expect(try bob.messenger.search(words).next().isEmpty)
     (query.ranges, query.before) = (nil, .time(.forever))
     #expect(try alice.messenger.history(query).rest().map(\.text) == ["one"])
     _ = try alice.messenger.markRead(.all, in: ConversationReference("bob"))

@@ -26,6 +26,8 @@ final class ModelLink: HubLink {
   /// Whether requests are lost.
   var isDeaf = false
   private(set) var comparisons = 0
+  /// The kind of entries that the next pull leaves out.
+  var missing: HubEntry.Kind?
 
   init(_ hub: SharedHub, _ machine: Identifier) {
     self.hub = hub
@@ -44,7 +46,13 @@ final class ModelLink: HubLink {
     if isDeaf { throw HubFault.lost("request") }
     let answers = operations.isEmpty ? [] : try hub.model.push(machine, operations)
     for pull in pulling {
-      if let pulled = try hub.model.pull(machine, pull, limit: limit) { try batch(pulled) }
+      guard let pulled = try hub.model.pull(machine, pull, limit: limit) else { continue }
+      if case .entries(let entries) = pulled, let missing {
+        self.missing = nil
+        try batch(.entries(entries.filter { $0.kind != missing }))
+      } else {
+        try batch(pulled)
+      }
     }
     return answers
   }

@@ -89,6 +89,18 @@ struct SetBackTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
+  @Test func `an entry that is missing in a log is asked for again`() throws {
+    let (alice, bob) = try members()
+    _ = try alice.messenger.edit([Edit(MessageReference("+ops:2"), .text("uno"))])[0].get()
+    try alice.say("three", to: "+ops")
+    try settle([alice])
+    bob.link.missing = .edited
+    try settle([bob])
+    #expect(bob.link.missing == nil)
+    #expect(try bob.texts("+ops").suffix(3) == ["2 alice: uno", "3 alice: two", "4 alice: three"])
+    try bob.check()
+  }
+
   @Test func `what a bot has not had yet is news when it comes again, and what it has had is not`() throws {
     let (alice, bob) = try members(["old"])
     let backup = hub.model

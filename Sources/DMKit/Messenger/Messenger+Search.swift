@@ -17,15 +17,20 @@ public final class SearchResults {
   private let query: SearchQuery?
   private var keys: ArraySlice<MessageKey> = []
   private var viewer: Viewer?
+  /// What waits for the hub comes first.
+  private var waiting: [Found] = []
 
   private static let batch = 100
 
   init(_ messenger: Messenger, _ request: SearchRequest) throws {
     self.messenger = messenger
     query = request.words.map(SearchQuery.init)
+    try messenger.existingStore()?.searchIndex.prepareSnippets()
     try messenger.reading(()) { session in
       viewer = session.viewer
-      keys = try session.keys(query, session.filter(request), request)[...]
+      let filter = try session.filter(request)
+      waiting = try session.foundWaiting(query, filter, request)
+      keys = try session.keys(query, filter, request, besides: waiting.count)[...]
     }
   }
 
@@ -33,6 +38,10 @@ public final class SearchResults {
   ///
   /// - Throws: an error of the store.
   public func next() throws -> [Found] {
+    if !waiting.isEmpty {
+      defer { waiting = [] }
+      return waiting
+    }
     while let viewer, !keys.isEmpty {
       let batch = keys.prefix(Self.batch)
       keys = keys.dropFirst(Self.batch)
@@ -51,19 +60,43 @@ public final class SearchResults {
     }
     return []
   }
-
 }
 
 extension Session {
-  /// The keys of the messages that match, in the order of the results.
-  fileprivate func keys(
+  /// The messages that wait and that match, the newest first; linear in the messages that wait.
+  fileprivate func foundWaiting(
     _ query: SearchQuery?, _ filter: Messages.SearchFilter, _ request: SearchRequest
+  ) throws -> [SearchResults.Found] {
+    // They have no numbers and carry nothing.
+    guard filter.sender ?? me == me, filter.contents.isEmpty, filter.seqs.upperBound == .max else { return [] }
+    let messages = try waitingMessages(HistoryQuery(), filter.conversations).filter { message in
+      message.createdAt >= filter.since && message.createdAt < filter.before
+    }
+    guard !messages.isEmpty else { return [] }
+    let texts = messages.enumerated().map { (key: MessageKey(number: Int64($0)), text: $1.text ?? "") }
+    let snippets = try query.map { try store.searchIndex.snippets(of: texts, for: $0) }
+    let found = texts.indices.reversed().compactMap { index -> SearchResults.Found? in
+      let snippet = snippets?[Int64(index)]
+      guard snippets == nil || snippet != nil else { return nil }
+      var message = messages[index]
+      message.snippet = snippet?.marked
+      return SearchResults.Found(message: message, snippet: snippet)
+    }
+    return Array(found.prefix(request.limit ?? .max))
+  }
+
+  /// The keys of the messages that match, in the order of the results.
+  ///
+  /// - Parameter count: the number of results that come before them.
+  fileprivate func keys(
+    _ query: SearchQuery?, _ filter: Messages.SearchFilter, _ request: SearchRequest, besides count: Int
   ) throws -> [MessageKey] {
-    if request.limit == 0 { return [] }
+    let limit = request.limit.map { $0 - count } ?? .max
+    if limit <= 0 { return [] }
     var found: [MessageKey] = []
     func take(_ key: MessageKey) -> Bool {
       found.append(key)
-      return found.count < request.limit ?? .max
+      return found.count < limit
     }
     if let query {
       let among = try filter.conversations.map(store.messages.messageKeys)

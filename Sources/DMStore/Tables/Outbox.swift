@@ -246,6 +246,13 @@ package struct Outbox {
     try update.run()
   }
 
+  /// Refuses all that the hub has not acknowledged.
+  package func refuseQueued(_ fault: String) throws {
+    var update = try store.connection.prepare("UPDATE outbox SET state = 3, fault = ? WHERE state < 2")
+    update.bind(fault)
+    try update.run()
+  }
+
   /// Queues an operation again, not to be tried earlier than a time.
   package func postpone(_ place: OutboxKey, until time: Timestamp?) throws {
     var update = try store.connection.prepare(

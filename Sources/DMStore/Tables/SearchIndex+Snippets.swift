@@ -1,6 +1,9 @@
 package import DMModel
 
 extension SearchIndex {
+  /// Keeps temporary tables in memory from now on; only outside a transaction (sqlite.org/pragma.html#pragma_temp_store).
+  package func prepareSnippets() throws { try store.connection.execute("PRAGMA temp_store = MEMORY") }
+
   /// The text around the words that a query found, for each of a few texts, by their keys.
   ///
   /// The index has words and no texts, so the texts are put into a small index in memory with the same tokenizer, in
@@ -11,7 +14,6 @@ extension SearchIndex {
     guard let expression = query.expression, !texts.isEmpty else { return snippets }
     try store.connection.execute(
       """
-      PRAGMA temp_store = MEMORY;
       CREATE TABLE IF NOT EXISTS temp.snippet_text (id INTEGER PRIMARY KEY, text TEXT);
       CREATE VIRTUAL TABLE IF NOT EXISTS temp.snippet USING fts5(
         text, content = snippet_text, content_rowid = id, columnsize = 0, tokenize = "unicode61 remove_diacritics 2");

@@ -98,7 +98,9 @@ import Testing
   }
 
   static let pages =
-    (ToolFixture.programs + ToolFixture.hubPrograms).map(ToolFixture.page) + ["man/dm.7", "man/dm-protocol.5"]
+    (ToolFixture.programs + ToolFixture.hubPrograms).map(ToolFixture.page) + [
+      "man/dm.7", "man/dm-protocol.5", "man/dm-store.5",
+    ]
 
   @Test(.enabled(if: ToolFixture.has("groff"), "needs groff"), arguments: pages)
   func `groff has nothing to say about a manual page`(page: String) throws {
