@@ -99,22 +99,27 @@ struct MachinesTests {
     try alice.check()
   }
 
-  @Test func `who has sent too much waits, and nothing is refused`() throws {
+  @Test func `who has sent too much waits, nothing is refused, and what comes later does not go before`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     try alice.say("hello", to: "bob")
+    try settle([alice, bob])
+    try alice.say("one", to: "bob")
     hub.model.retryAt = Timestamp(microseconds: Timestamp.now.microseconds + 3_600_000_000)
     try alice.sync()
     let status = try alice.messenger.hubStatus()
     #expect(status.queuedCount > 0 && status.failedCount == 0)
     hub.model.retryAt = nil
+    try alice.say("two", to: "bob")
+    try settle([alice, bob])
+    #expect(try bob.texts("alice") == ["1 alice: hello"])
     // As if the hour had passed.
     let store = try #require(try alice.messenger.existingStore())
     try store.write {
       for operation in try store.outbox.pending() { try store.outbox.postpone(operation.place, until: nil) }
     }
     try settle([alice, bob])
-    #expect(try bob.texts("alice") == ["1 alice: hello"])
+    #expect(try bob.texts("alice") == ["1 alice: hello", "2 alice: one", "3 alice: two"])
   }
 
   @Test func `a message that waits is at the end of a history and found by its words, and nowhere else`() throws {
