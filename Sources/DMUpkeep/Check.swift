@@ -150,7 +150,7 @@ extension Upkeep {
       """
       SELECT uuid, iif(direct_low IS NULL, 'nobody owns the group', 'its participants are not the two that it is of')
       FROM conversation c WHERE iif(direct_low IS NULL,
-        EXISTS (SELECT 1 FROM participant p WHERE p.conversation = c.id AND left_seq IS NULL)
+        last_seq > 0 AND EXISTS (SELECT 1 FROM participant p WHERE p.conversation = c.id AND left_seq IS NULL)
           AND NOT EXISTS (SELECT 1 FROM participant p WHERE p.conversation = c.id AND left_seq IS NULL AND is_owner),
         (SELECT count(*) <> 1 + (direct_low <> direct_high) OR sum(user NOT IN (direct_low, direct_high)) > 0
           FROM participant p WHERE p.conversation = c.id))

@@ -42,16 +42,19 @@ extension Simulation {
   func check() throws {
     for machine in machines {
       let store = try #require(try machine.messenger.existingStore())
-      // What was told again waits until its conversation is there again, or the person is.
+      // What was told again waits until its conversation is there again, or the person is, and what comes after it, too.
       let all = try store.outbox.pending().filter { $0.state != .refused }
       let excused = try restores == 0 ? [] : all.filter { try $0.isRepeated || isGone($0, store) }
-      let targets = Set(excused.compactMap(\.target))
       let pending = all.filter { operation in
-        !excused.contains { $0.place == operation.place } && operation.target.map(targets.contains) != true
+        !excused.contains {
+          $0.place == operation.place || $0.target != nil && $0.target == operation.target
+            || $0.place < operation.place && $0.conversation == operation.conversation
+              && ![.read, .delivered].contains(operation.act)
+        }
       }
       if Self.isTraced, !pending.isEmpty {
         for conversation in hub.model.conversations.values { trace(conversation) }
-        print(try store.hubConversations.all(), try store.hub.row() as Any)
+        try traceStore(machine)
       }
       if !pending.isEmpty { throw Violation(description: "\(machine.handle): \(pending) wait for ever") }
       for conversation in hub.model.conversations.values {
@@ -85,6 +88,18 @@ extension Simulation {
     }
   }
 
+  private func traceStore(_ machine: SimulatedMachine) throws {
+    let operations = """
+      SELECT id || ' act ' || act || ' state ' || state || ' in ' || coalesce(conversation, '-') || ' about '
+        || coalesce(hex(target), '-') || ' ' || coalesce(fault, '-') || ' rev ' || coalesce(rev, '-') || ' ' || arguments
+      FROM outbox
+      """
+    for line in try machine.store.texts(operations) { print(line) }
+    print(try machine.store.integers("SELECT conversation, user, from_seq, to_seq, is_deleted FROM hidden_range"))
+    print(
+      try machine.store.texts("SELECT conversation || ' ' || rev || ' ' || known || ' ' || sees FROM hub_conversation"))
+  }
+
   private func trace(_ conversation: ModelHub.Conversation) {
     print(conversation.id, conversation.members.map { (persons($0.key), $0.value.sees, $0.value.isOwner) })
     for entry in conversation.entries {
@@ -106,7 +121,7 @@ extension Simulation {
     guard member.sees.isOpen, member.sees.stretches.count == 1 else { return }
     let expected = hub.model.shown(conversation, to: member)
     var query = HistoryQuery(.id(conversation.id))
-    query.includesDeleted = true
+    (query.includesDeleted, query.limit) = (true, nil)
     let shown = try machine.messenger.history(query).rest().filter { $0.seq != nil }.map { message in
       let reactions = message.reactions.flatMap { reaction in reaction.users.map { "\($0)\(reaction.emoji)" } }.sorted()
       let text = message.systemKind?.rawValue ?? (message.deletedAt == nil ? message.text ?? "" : "gone")
@@ -115,6 +130,7 @@ extension Simulation {
     if shown != expected {
       if Simulation.isTraced {
         trace(conversation)
+        try traceStore(machine)
         print(shown.joined(separator: "\n"), "---", expected.joined(separator: "\n"), separator: "\n")
       }
       let first = zip(shown, expected).first { $0 != $1 }
