@@ -1,7 +1,7 @@
 package import DMModel
 package import DMSystem
 
-// Reads: store.
+// Reads: hub, store.
 
 /// One open store: its connection, its transactions, and the steps that every write takes.
 ///
@@ -40,6 +40,10 @@ package final class Store {
   ///
   /// As of the opening of the store, and of the last write.
   package internal(set) var isLinked = false
+  /// Microseconds by which the clock of the hub is ahead of that of this machine.
+  private var clockOffset: Int64 = 0
+  /// The time by which messages expire: that of the hub, because a wrong clock here would end them for good.
+  package var clock: Timestamp { Timestamp(microseconds: Timestamp.now.microseconds + clockOffset) }
   /// The version of the schema when it was looked at (sqlite.org/pragma.html#pragma_schema_version).
   private var seenSchema: Int64?
 
@@ -76,6 +80,7 @@ package final class Store {
     if refusesForeignParts { try store.refuseForeignParts() } else { try store.lookForHub() }
     // The first process that opens an older store migrates it, whether it reads or writes.
     if version < Migration.steps.count { try store.migrate() }
+    if store.isLinked { try store.readClock() }
     return store
   }
 
@@ -125,7 +130,8 @@ package final class Store {
     logged = nil
     rings = false
     rowChanges?.reset()
-    try messages.deleteExpired()
+    if isLinked { try readClock() }
+    try messages.deleteExpired(now: clock)
     let result = try body()
     if let logged { try changes.prune(after: logged) }
     try rowChanges?.write(to: connection)
@@ -181,6 +187,8 @@ package final class Store {
     seenSchema = schema
     isLinked = try pragma("SELECT count(*) FROM sqlite_schema WHERE name = 'hub'") > 0
   }
+
+  private func readClock() throws { clockOffset = try pragma("SELECT coalesce(max(clock_offset), 0) FROM hub") }
 
   /// The store's id, to which cursors are bound.
   ///

@@ -49,13 +49,13 @@ package final class Viewer {
   private var pending: [ConversationKey: Pending]?
 
   package init(
-    _ store: Store, _ user: UserKey, extras: Extras = .nothing, includesReaders: Bool = false, now: Timestamp = .now
+    _ store: Store, _ user: UserKey, extras: Extras = .nothing, includesReaders: Bool = false, now: Timestamp? = nil
   ) {
     self.extras = extras
     self.includesReaders = includesReaders
     self.store = store
     self.user = user
-    self.now = now
+    self.now = now ?? store.clock
     statuses = StatusReader(store, viewer: user)
     surroundings = Surroundings(store, user)
   }

@@ -143,7 +143,7 @@ extension Store {
   /// The number of messages that have expired and still have their text.
   fileprivate func dueMessages() throws -> Int64 {
     var due = try connection.prepare("SELECT count(*) FROM message WHERE expires_at <= ? AND deleted_at IS NULL")
-    due.bind(Timestamp.now)
+    due.bind(clock)
     return try due.step() ? due.int64(0) : 0
   }
 

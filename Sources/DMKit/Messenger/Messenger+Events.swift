@@ -5,7 +5,7 @@ extension Messenger {
   /// Microseconds until the next message of any user expires; nil if none does.
   func untilNextExpiry() throws -> Int64? {
     try reading(nil) { session in
-      try session.store.messages.nextExpiry().map { max(0, $0.microseconds - Timestamp.now.microseconds) }
+      try session.store.messages.nextExpiry().map { max(0, $0.microseconds - session.store.clock.microseconds) }
     }
   }
 
@@ -16,7 +16,7 @@ extension Messenger {
   /// - Returns: whether it was done.
   func deleteExpired() throws -> Bool {
     try attempt {
-      let isDue = try reading(false) { try !$0.store.messages.expiredMessages(now: .now).isEmpty }
+      let isDue = try reading(false) { try !$0.store.messages.expiredMessages(now: $0.store.clock).isEmpty }
       // Each write begins by making these tombstones.
       if isDue { try writing(timeout: .milliseconds(100)) { _ in } }
     }

@@ -96,7 +96,7 @@ extension Messages {
   ///
   /// - Returns: the number of messages.
   @discardableResult
-  package func deleteExpired(now: Timestamp = .now) throws -> Int {
+  package func deleteExpired(now: Timestamp) throws -> Int {
     let end = monotonicMicroseconds() + Self.expiryBatch.time
     var count = 0
     for message in try expiredMessages(now: now, limit: Self.expiryBatch.count)

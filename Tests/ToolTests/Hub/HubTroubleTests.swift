@@ -143,6 +143,15 @@ struct HubTroubleTests {
     try bob.done("faketime", ["1999-01-01 10:00:01", "dm-send", "alice", "from the past"])
     for machine in [bob, alice] { try machine.sync() }
     #expect(try alice.texts("bob") == ["1 from the future", "2 from the past"])
+    // What the hub lets live, a clock that is ahead does not end.
+    try alice.done("dm-send", ["bob", "--expires-in", "1h", "brief"])
+    try alice.sync()
+    try bob.done("faketime", ["2037-01-01 10:00:00", "dm-sync", "-q"])
+    try bob.done("faketime", ["2037-01-01 10:00:01", "dm-read", "alice", "--all"])
+    let brief = try bob.done("faketime", ["2037-01-01 10:00:02", "dm-tail", "--peek", "alice", "3"]).stdout
+    #expect(brief.contains("brief"))
+    try alice.done("dm-edit", ["delete", "--for-everyone", "bob:3"])
+    for machine in [alice, bob] { try machine.sync() }
     for machine in [alice, bob] {
       let other = machine === alice ? "bob" : "alice"
       let times = try machine.done("dm-tail", ["--peek", "-n", "all", other]).records.compactMap {
