@@ -10,7 +10,7 @@ extension TextFormat {
   package static func line(_ sent: SentAttachment, in place: String) -> String {
     let message = sent.message
     return
-      "\(left(sent.attachment.kind.rawValue, 5))  \(day(message.createdAt)) \(clock(message.createdAt))  \(visible(place)):\(message.number) \(visible(message.sender.description))  \(details(sent.attachment))  \(sent.attachment.id)"
+      "\(left(sent.attachment.kind.rawValue, 5))  \(moment(message.createdAt))  \(visible(place)):\(message.number) \(visible(message.sender.description))  \(details(sent.attachment))  \(sent.attachment.id)"
   }
 
   package static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }

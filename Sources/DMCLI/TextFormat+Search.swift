@@ -17,7 +17,7 @@ extension TextFormat {
   /// A message that was found: time, conversation, number, sender, and the text around the hits.
   package static func line(_ message: Message, _ snippet: Snippet?, in place: String, _ marks: HitMarks) -> String {
     let head =
-      "\(day(message.createdAt)) \(clock(message.createdAt))  \(place):\(number(message)) \(visible(message.sender.description)): "
+      "\(moment(message.createdAt))  \(place):\(number(message)) \(visible(message.sender.description)): "
     guard let snippet else {
       return head + words(of: message)
     }

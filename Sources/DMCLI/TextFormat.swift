@@ -112,11 +112,11 @@ package enum TextFormat {
   package static func line(_ report: Report) -> String {
     let reason = report.reason.map { ": \(visible($0, indent: " "))" } ?? ""
     return
-      "\(day(report.reportedAt)) \(clock(report.reportedAt))  \(visible(report.user.description)) reported \(report.seq) of \(visible(report.sender.description))\(reason)"
+      "\(moment(report.reportedAt))  \(visible(report.user.description)) reported \(report.seq) of \(visible(report.sender.description))\(reason)"
   }
 
   package static func line(_ receipt: Receipt, in place: String? = nil) -> String {
-    let time = receipt.at.map { "\(day($0)) \(clock($0))" } ?? "some time ago"
+    let time = receipt.at.map(moment) ?? "some time ago"
     return
       "\(visible(receipt.user.description))  \(place.map { "\($0):" } ?? "")\(ranges(receipt.ranges))  \(time)"
       + (receipt.kind == .delivery ? "  delivered" : "  read")
@@ -153,14 +153,14 @@ package enum TextFormat {
   package static func line(_ presence: Presence, displayName: String? = nil) -> String {
     let handle = visible(presence.user.description)
     let name = person(displayName.map(visible) ?? handle, handle, width: 24)
-    let seen = presence.lastSeenAt.map { "last seen \(day($0)) \(clock($0))" } ?? "never seen"
+    let seen = presence.lastSeenAt.map { "last seen \(moment($0))" } ?? "never seen"
     return "\(left(name, 24))  \(presence.isOnline ? "online" : seen)"
   }
 
   package static func line(_ consumer: Consumer) -> String {
     let skipped = consumer.skippedCount > 0 ? ", \(consumer.skippedCount) skipped" : ""
     return
-      "\(left(visible(consumer.name), 24))  \(consumer.behindCount) behind\(skipped), used \(day(consumer.usedAt)) \(clock(consumer.usedAt))  \(consumer.cursor)"
+      "\(left(visible(consumer.name), 24))  \(consumer.behindCount) behind\(skipped), used \(moment(consumer.usedAt))  \(consumer.cursor)"
   }
 
   package static func line(_ user: User) -> String {
@@ -188,7 +188,7 @@ package enum TextFormat {
       "  id            \(conversation.id)",
       "  participants  \(participants)",
       "  messages      \(conversation.lastMessage?.seq ?? 0), \(conversation.unreadCount) unread",
-      "  last activity \(day(conversation.lastActivityAt)) \(clock(conversation.lastActivityAt))",
+      "  last activity \(moment(conversation.lastActivityAt))",
     ]
     if !conversation.owners.isEmpty {
       let owners = conversation.owners.map { visible($0.description) }.joined(separator: ", ")
@@ -200,7 +200,7 @@ package enum TextFormat {
     if let url = conversation.avatarURL { lines.append("  avatar        \(visible(url))") }
     if let lifetime = conversation.expireAfter { lines.append("  expire after  \(lifetime.components.seconds) s") }
     if let end = conversation.mutedUntil {
-      lines.append("  muted         \(end == .forever ? "for ever" : "until \(day(end)) \(clock(end))")")
+      lines.append("  muted         \(end == .forever ? "for ever" : "until \(moment(end))")")
     }
     if conversation.isPinned { lines.append("  pinned") }
     if conversation.isArchived { lines.append("  archived") }

@@ -81,5 +81,4 @@ package enum UpkeepText {
 
   /// The time when a tool was last used, to append to its result.
   package static func before(_ time: Timestamp?) -> String { time.map { "; used last \(TextFormat.moment($0))" } ?? "" }
-
 }

@@ -94,8 +94,14 @@ final class PostgresServer: Sendable {
   }
 
   static func freePort() throws -> UInt16 {
+    let (socket, port) = try boundSocket()
+    close(socket)
+    return port
+  }
+
+  /// A socket at a free port of this machine.
+  static func boundSocket() throws -> (socket: Int32, port: UInt16) {
     let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(socket) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -105,8 +111,11 @@ final class PostgresServer: Sendable {
         bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
       }
     }
-    guard isBound else { throw Failed(description: "no free port") }
-    return UInt16(bigEndian: address.sin_port)
+    guard isBound else {
+      close(socket)
+      throw Failed(description: "no free port")
+    }
+    return (socket, UInt16(bigEndian: address.sin_port))
   }
 
   /// Makes a database, and returns what its administrator connects to.

@@ -171,7 +171,7 @@ begin
   if last <= m.delivered then return dm.duplicate(request); end if;
   update dm.member x set delivered = last where x.person = m.person and x.conv = m.conv;
   e := dm.append(request, 20, p_seq => last);
-  -- As of what they have read.
+  -- As in dm.mark_read.
   if not upper_inf(m.sees) then e.rev := null; end if;
   return dm.success(e);
 end $$;

@@ -25,7 +25,7 @@ public final class SearchResults {
   init(_ messenger: Messenger, _ request: SearchRequest) throws {
     self.messenger = messenger
     query = request.words.map(SearchQuery.init)
-    try messenger.existingStore()?.searchIndex.prepareSnippets()
+    if query != nil { try messenger.existingStore()?.searchIndex.prepareSnippets() }
     try messenger.reading(()) { session in
       viewer = session.viewer
       let filter = try session.filter(request)

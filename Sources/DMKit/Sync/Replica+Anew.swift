@@ -79,9 +79,8 @@ extension Replica {
       let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything)),
       let text = message.text
     else { return }
-    let now = Timestamp.now
     // What is left of its time.
-    let lifetime = message.expiresAt.map { $0.microseconds - now.microseconds }
+    let lifetime = message.expiresAt.map { $0.microseconds - store.clock.microseconds }
     if let lifetime, lifetime < 1_000_000 { return }
     var new = Messages.NewMessage(
       sender: me, text: text, nonce: message.nonce, replyTo: message.replyTo?.id,
@@ -123,14 +122,12 @@ extension Replica {
     }
   }
 
-  /// Does to a message that came again what the person had done to it before.
-  ///
-  /// - Returns: whether they had read it, and other people's messages are to be marked as read on the hub.
+  /// Does to a message that came again what the person had done to it before, and notes what is to be marked as read.
   func restoreOwnState(_ id: Identifier, at address: Messages.Address, in log: inout Log) throws {
     guard let known = try store.hubKnown.row(id) else { return }
     log.seenBefore.append(address.seq...address.seq)
-    try endSending(in: &log)
     if known.isDeleted {
+      try endSending(in: &log)
       try store.readState.hide(address.seq...address.seq, from: me, in: address.conversation, isDeleted: true)
     } else if known.isRead, try store.messages.row(at: address)?.sender != me {
       log.readBefore.append(address.seq...address.seq)

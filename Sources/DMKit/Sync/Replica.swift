@@ -85,10 +85,7 @@ final class Replica {
     let row = try row(of: id, first, members)
     try repopulate(row, first, members)
     if var state = try store.hubConversations.row(row.key) {
-      // What is here already may be newer.
-      if let comparison, comparison.rev >= state.rev {
-        (state.sees, state.known) = (comparison.sees, max(state.known, comparison.rev))
-      }
+      if let comparison { (state.sees, state.known) = (comparison.sees, max(state.known, comparison.rev)) }
       return Log(row: row, state: state, named: state.known)
     }
     let sees = comparison?.sees ?? Sight(from: first.rev)

@@ -167,7 +167,7 @@ extension SyncEngine {
         try replica.apply(entries, to: id, self.named[id], members: self.members[id] ?? [])
         try body()
       }
-      members[id] = nil
+      (named[id], members[id]) = (nil, nil)
       return true
     } catch let fault as Replica.LogFault {
       try doubt(fault.conversation)

@@ -62,13 +62,14 @@ package struct HubConversations {
     return rows
   }
 
-  /// Writes a row, a new one or instead of the one that is there.
+  /// Removes the row of a conversation that the hub does not have any more.
   package func delete(_ conversation: ConversationKey) throws {
     var delete = try store.connection.prepare("DELETE FROM hub_conversation WHERE conversation = ?")
     delete.bind(conversation)
     try delete.run()
   }
 
+  /// Writes a row, a new one or instead of the one that is there.
   package func write(_ row: Row) throws {
     var insert = try store.connection.prepare(
       """

@@ -215,19 +215,9 @@ private final class Noise: Sendable {
   private let listener: Int32
 
   init() throws {
-    port = try PostgresServer.freePort()
-    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    listener = socket
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 && listen(socket, 16) == 0
-      }
-    }
-    guard isListening else { throw SpawnError(description: "no free port") }
+    let (socket, port) = try PostgresServer.boundSocket()
+    (listener, self.port) = (socket, port)
+    guard listen(socket, 16) == 0 else { throw SpawnError(description: "nobody can listen at port \(port)") }
     let samples = samples
     Thread.detachNewThread {
       var number = 0
