@@ -94,6 +94,7 @@ package enum TextFormat {
     case .conversationCreated: "-- \(sender) created the group \(subject.isEmpty ? "" : "\(subject) ")--"
     case .titleChanged: "-- \(sender) changed the title to \(subject) --"
     case .historyImported: "-- \(sender) imported history --"
+    case .unreadable: "\(sender): -- cannot be read by this version of dm; update it --"
     case .userJoined: "-- \(sender) added \(subject) --"
     case .userLeft: sender == subject ? "-- \(sender) left --" : "-- \(sender) removed \(subject) --"
     }

@@ -21,7 +21,7 @@ package enum UpkeepText {
   package static func line(_ purged: Purged) -> String {
     """
     removed \(purged.expiredCount) expired messages, \(purged.changesCount) old changes, \(purged.attachmentsCount) \
-    attachments that were not sent and \(purged.contentsCount) contents, freed \
+    attachments that were not sent, \(purged.contentsCount) contents and \(purged.copiesCount) old copies, freed \
     \(TextFormat.size(purged.freedBytes))\(before(purged.lastUsedAt))
     """
   }
@@ -55,6 +55,13 @@ package enum UpkeepText {
       "contents  \(statistics.contentsCount), \(TextFormat.size(statistics.contentsBytes))",
     ]
     if let oldest = statistics.oldestChangeAt { lines.append("changes   since \(TextFormat.moment(oldest))") }
+    for copy in statistics.copies {
+      let senders = copy.senders.map { visible($0) }.joined(separator: ", ")
+      let missing = copy.missingCount > 0 ? "; \(copy.missingCount) messages are missing here, of \(senders)" : ""
+      lines.append(
+        "copy      \(visible(copy.path)), \(TextFormat.moment(copy.createdAt)), \(TextFormat.size(copy.sizeBytes))\(missing)"
+      )
+    }
     for (table, count) in statistics.rows where count > 0 { lines.append("rows      \(visible(table)) \(count)") }
     for consumer in statistics.consumers {
       let name = "\(visible(consumer.user.description))/\(visible(consumer.name))"

@@ -66,6 +66,7 @@ package final class Administrator {
     let password = Credentials.randomPassword()
     // The name of the role is not part of a verifier of SCRAM.
     let verifier = try connection.verifier(of: password, for: "")
+    try dropLogins()
     let login = try connection.rows(
       "SELECT dm.invite($1, $2, $3::integer)", [handle.description, verifier, String(days)]
     ) { try $0.text(0) }
@@ -125,8 +126,12 @@ package final class Administrator {
         }
       }
     }
+    try dropLogins()
     return logins
   }
+
+  /// Drops the roles of machines that were revoked or have left.
+  private func dropLogins() throws { _ = try connection.rows("SELECT dm.drop_logins()") { _ in } }
 
   // MARK: Looking after it
 

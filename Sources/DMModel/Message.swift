@@ -30,14 +30,18 @@ public struct Message: Equatable, Sendable {
     case titleChanged = "title_changed"
     /// Messages were imported after this one.
     case historyImported = "history_imported"
+    /// No announcement: a message that a later version of dm has written, and this one cannot read.
+    case unreadable
 
-    package var number: Int64 {
+    /// The number in stores; nil for what is not stored, because it is seen from the rest.
+    package var number: Int64? {
       switch self {
       case .conversationCreated: 1
       case .userJoined: 2
       case .userLeft: 3
       case .titleChanged: 4
       case .historyImported: 5
+      case .unreadable: nil
       }
     }
 
@@ -145,6 +149,8 @@ public struct Message: Equatable, Sendable {
   package var update = Update.edited
   /// The kind of an announcement, which is a message without a text.
   public var systemKind: SystemKind?
+  /// Whether nobody said it.
+  package var isAnnouncement: Bool { systemKind != nil && systemKind != .unreadable }
   /// The subject of the announcement: a handle, or a title.
   public var subject: String?
   /// Set on the result of a send if a message with the nonce existed before.

@@ -19,7 +19,8 @@ package enum Migration {
   /// What a store that is linked to a hub has in addition.
   package static let linked = PackageResources.linked_sql
   package static let linkedTables: Set = [
-    "hub", "hub_person", "hub_conversation", "outbox", "waiting", "message_alias", "hub_base", "hub_known",
+    "hub", "hub_person", "hub_conversation", "outbox", "waiting", "message_alias", "hub_base", "hub_unreadable",
+    "hub_known",
   ]
 }
 

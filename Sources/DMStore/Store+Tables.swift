@@ -10,6 +10,7 @@ extension Store {
   package var hubBases: HubBases { HubBases(store: self) }
   package var hubConversations: HubConversations { HubConversations(store: self) }
   package var hubKnown: HubKnown { HubKnown(store: self) }
+  package var hubUnreadable: HubUnreadable { HubUnreadable(store: self) }
   package var members: Members { Members(store: self) }
   package var mentions: Mentions { Mentions(store: self) }
   package var messages: Messages { Messages(store: self) }

@@ -41,6 +41,8 @@ public struct StoreLocation: Hashable, Sendable {
   package var liveAsked: String { live + "/hub.asked" }
   /// Touched by the programs that follow the store, so that the hub is asked for what is new.
   package var liveFollowed: String { live + "/hub.followed" }
+  /// Copies of conversations from before the hub was set back.
+  package var forks: String { directory + "/forks" }
   package var contents: ContentFolder { ContentFolder(directory + "/attachments") }
 
   package enum State { case absent, present }

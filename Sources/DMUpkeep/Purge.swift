@@ -13,6 +13,8 @@ package struct Purged: Equatable, Sendable {
   package let attachmentsCount: Int
   /// The number of content files removed because no row refers to them.
   package let contentsCount: Int
+  /// The number of copies removed that were made more than 30 days ago, when the hub was set back.
+  package let copiesCount: Int
   /// By how many bytes the store became smaller.
   package let freedBytes: Int
   /// Why something was left, and what to do; nil if nothing was left.
@@ -51,13 +53,15 @@ extension Upkeep {
     }
     try removeAbandoned()
     let contents = try removeContents(of: store, before: limit)
+    let copies = try removeOldCopies()
     let expired = try due - store.dueMessages()
     let forgotten = try changes - store.pragma("SELECT count(*) FROM change")
     let isCleared = try clear(store, timeout)
     let after = location.databaseBytes + location.logBytes
     return Purged(
       expiredCount: max(0, Int(expired)), changesCount: max(0, Int(forgotten)), attachmentsCount: unsent,
-      contentsCount: contents.count, freedBytes: max(0, before - after) + contents.bytes,
+      contentsCount: contents.count, copiesCount: copies.count,
+      freedBytes: max(0, before - after) + contents.bytes + copies.bytes,
       obstacle: isCleared
         ? contents.isComplete ? nil : "contents of attachments are being read, and some are left; try again"
         : "somebody reads from the log, which still has old pages; try again",

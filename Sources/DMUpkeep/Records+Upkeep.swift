@@ -121,6 +121,7 @@ extension Purged: Record {
       json.member("changes_count", changesCount)
       json.member("attachments_count", attachmentsCount)
       json.member("contents_count", contentsCount)
+      json.member("copies_count", copiesCount)
       json.member("freed_bytes", freedBytes)
       json.member("is_complete", isComplete)
       json.member("last_used_at", lastUsedAt)
@@ -155,6 +156,8 @@ extension Statistics: Record {
       json.member("free_bytes", freeBytes)
       json.member("contents_count", contentsCount)
       json.member("contents_bytes", contentsBytes)
+      json.key("copies")
+      json.array { json in for copy in copies { copy.write(to: &json) } }
       json.key("rows")
       json.object { json in
         for (table, count) in rows {
@@ -174,6 +177,19 @@ extension Statistics: Record {
           }
         }
       }
+    }
+  }
+}
+
+extension Copy {
+  fileprivate func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("path", path)
+      json.member("created_at", createdAt)
+      json.member("size_bytes", sizeBytes)
+      json.member("missing_count", missingCount)
+      json.key("senders")
+      json.array { json in for sender in senders { json.value(sender) } }
     }
   }
 }

@@ -27,6 +27,8 @@ package struct Statistics: Sendable {
   /// Files of attachments, sent or not.
   package let contentsCount: Int
   package let contentsBytes: Int
+  /// Conversations as they were before the hub was set back.
+  package let copies: [Copy]
   /// Rows by table.
   package let rows: [(table: String, count: Int)]
   package let oldestChangeAt: Timestamp?
@@ -44,7 +46,7 @@ extension Upkeep {
         hasLogResetFault: Connection.hasLogResetFault(), databaseBytes: location.databaseBytes,
         logBytes: location.logBytes,
         freeBytes: Int(try store.pragma("PRAGMA freelist_count") * store.pragma("PRAGMA page_size")),
-        contentsCount: contents.count, contentsBytes: contents.reduce(0, +),
+        contentsCount: contents.count, contentsBytes: contents.reduce(0, +), copies: try copies(store),
         rows: try store.dumpedTables().map { ($0.name, try store.rowCount(of: $0.name)) },
         oldestChangeAt: try store.oldestChange(), consumers: try store.consumerStatistics(), upkeep: try uses())
     }

@@ -73,7 +73,7 @@ internal import DMKit
           "no message '\(operands.joined(separator: " "))' that you can see; dm-tail prints what you can see",
           subject: operands.joined(separator: " "))
       }
-      return messages.filter { !wordsOnly || $0.systemKind == nil }.map { .id($0.id) }
+      return messages.filter { !wordsOnly || !$0.isAnnouncement }.map { .id($0.id) }
     }
     return try operands.map(MessageReference.init)
   }

@@ -20,6 +20,11 @@ final class PostgresHub {
     _ = try administrator.install(address: nil, authority: nil)
   }
 
+  /// The first column of what a query finds, as the administrator sees it.
+  func query(_ sql: String) throws -> [String] {
+    try server.psql(database, sql).split(separator: "\n").map(String.init)
+  }
+
   /// A link of a new machine of a person, who has signed up.
   func link(_ handle: String) throws -> PQHubLink {
     let invitation = try administrator.invite(Handle(handle), days: 1)
@@ -51,6 +56,47 @@ struct PostgresTests {
     #expect(entries.map(\.kind) == [.begun, .message])
     #expect(entries.last?.payload == say.payload && entries.last?.id == say.id)
     #expect(try bob.people(after: 0).map(\.handle) == ["alice", "bob"])
+  }
+
+  @Test func `what has expired is erased by a later push of anybody`() throws {
+    let hub = try PostgresHub()
+    let (alice, bob) = (try hub.link("alice"), try hub.link("bob"))
+    let conversation = Identifier.random
+    var begin = HubOperation(.begin, nonce: .random, conversation: conversation)
+    begin.arguments.handles = [Handle(typed: "bob")]
+    var fleeting = HubOperation.say("fleeting", in: conversation)
+    fleeting.arguments.lifetime = 1_000_000
+    var edit = HubOperation(.edit, conversation: conversation)
+    (edit.id, edit.seq) = (fleeting.id, 1)
+    edit.payload = HubPayload.text(HubPayload.Text(text: "fleeting, too")).bytes
+    let lasting = HubOperation.say("lasting", in: conversation)
+    let answers = try alice.exchange([begin, fleeting, edit, lasting], pulling: [], limit: 1) { _ in }
+    #expect(answers.allSatisfy { $0.fault == nil })
+    let words = { try hub.query("SELECT id FROM dm.entry WHERE kind = 0 AND payload IS NOT NULL").count }
+    #expect(try words() == 2)
+    let deadline = ContinuousClock.now + .seconds(20)
+    repeat {
+      _ = try bob.exchange([HubOperation(.profile, conversation: nil, payload: "{}")], pulling: [], limit: 1) { _ in }
+    } while try words() != 1 && ContinuousClock.now < deadline
+    #expect(try words() == 1)
+    let left = try hub.query("SELECT convert_from(payload, 'UTF8') FROM dm.entry").joined()
+    #expect(left.contains("lasting") && !left.contains("fleeting"))
+  }
+
+  @Test func `the role of a machine that is revoked or has left is dropped`() throws {
+    let hub = try PostgresHub()
+    let (alice, bob) = (try hub.link("alice"), try hub.link("bob"))
+    let logins = try hub.query("SELECT quote_literal(role) FROM dm.login").joined(separator: ",")
+    let left = { try hub.query("SELECT rolname FROM pg_roles WHERE rolname IN (\(logins))").count }
+    #expect(try left() == 2)
+    #expect(try hub.administrator.revoke("bob").count == 1)
+    #expect(try left() == 1)
+    // A member may not drop a role: the next act of the administrator does.
+    try alice.goodbye()
+    #expect(try left() == 1)
+    _ = try hub.administrator.invite(Handle("carol"), days: 1)
+    #expect(try left() == 0)
+    #expect(throws: HubFault.self) { try bob.open() }
   }
 }
 

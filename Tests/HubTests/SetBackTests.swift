@@ -1,8 +1,10 @@
+import Foundation
 import Testing
 
 @testable import DMKit
 @testable import DMStore
 @testable import DMSystem
+@testable import DMUpkeep
 @testable import StoreSupport
 @testable import TestSupport
 
@@ -69,6 +71,29 @@ struct SetBackTests {
     try alice.say("four", to: "+ops")
     try settle([alice, bob])
     #expect(try bob.texts("+ops") == before + ["5 alice: four"])
+    try bob.check()
+  }
+
+  @Test func `what nobody says again is in a copy, which names its sender and is removed after 30 days`() throws {
+    let (alice, bob) = try members(["one"])
+    let backup = hub.model
+    try alice.say("lost", to: "+ops")
+    try settle([alice, bob])
+    hub.model.restore(backup)
+    // Alice's machine does not come back.
+    try settle([bob])
+    #expect(try bob.texts("+ops") == ["1 alice: conversation_created", "2 alice: one"])
+    let copy = try #require(bob.store.upkeep.statistics().copies.first)
+    #expect(copy.missingCount == 1 && copy.senders == ["alice"])
+    #expect(try String(contentsOfFile: copy.path, encoding: .utf8).contains("lost"))
+    #expect(try bob.store.upkeep.purge().copiesCount == 0)
+    let monthAgo = Date(timeIntervalSinceNow: -31 * 86_400)
+    try FileManager.default.setAttributes([.modificationDate: monthAgo], ofItemAtPath: copy.path)
+    #expect(try bob.store.upkeep.purge().copiesCount == 1)
+    #expect(try bob.store.upkeep.statistics().copies == [])
+    // It does come back.
+    try settle([alice, bob])
+    #expect(try bob.texts("+ops").last == "3 alice: lost")
     try bob.check()
   }
 

@@ -122,6 +122,23 @@ begin
   return dm.success(e);
 end $$;
 
+-- Erases what has expired, a hundred messages at most, and none of a conversation in which somebody writes.
+create function dm.erase_expired() returns void language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  due record;
+begin
+  for due in
+    select e.conv, array_agg(e.seq) as seqs from (
+      select x.conv, x.seq from dm.entry x where x.expires_at <= now() and x.payload is not null
+      order by x.expires_at limit 100) e
+    group by e.conv
+  loop
+    perform 1 from dm.conversation c where c.id = due.conv for no key update skip locked;
+    continue when not found;
+    update dm.entry x set payload = null where x.conv = due.conv and x.seq = any (due.seqs) and x.kind in (0, 18);
+  end loop;
+end $$;
+
 -- Receipts
 
 -- The ranges that an operation names; null if they are none.

@@ -53,9 +53,24 @@ begin
   update dm.people set rev = rev + 1 returning rev into next;
   update dm.person set disabled_at = now(), rev = next where handle = p_name and disabled_at is null;
   return query
-    delete from dm.login l where l.role = p_name::name or l.person = (select p.id from dm.person p where p.handle = p_name)
-    returning l.role;
+    with gone as (
+      delete from dm.login l
+        where l.role = p_name::name or l.person = (select p.id from dm.person p where p.handle = p_name)
+        returning l.role)
+    insert into dm.former_login as f select g.role from gone g returning f.role;
 end $$;
+
+create function dm.forget_login(p_role name) returns void language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+  delete from dm.former_login f where f.role = p_role;
+end;
+
+create function dm.former_logins() returns setof name language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+  select f.role from dm.former_login f;
+end;
 reset role;
 
 create function dm.invite(p_handle text, verifier text, days integer) returns name language plpgsql volatile
@@ -84,7 +99,23 @@ begin
   end loop;
 end $$;
 
-revoke all on function dm.invite(text, text, integer), dm.revoke(text) from public;
+-- Drops the roles of machines that were revoked or have left, but none that owns something, or that this administrator
+-- may not drop: it can do no more than connect, if that.
+create function dm.drop_logins() returns void language plpgsql volatile
+security invoker set search_path = pg_catalog, pg_temp as $$
+declare
+  login name;
+begin
+  for login in select dm.former_logins() loop
+    begin
+      if exists (select from pg_roles r where r.rolname = login) then execute format('drop role %I', login); end if;
+      perform dm.forget_login(login);
+    exception when dependent_objects_still_exist or insufficient_privilege then null;
+    end;
+  end loop;
+end $$;
+
+revoke all on function dm.invite(text, text, integer), dm.revoke(text), dm.drop_logins() from public;
 
 -- The functions that read belong to the role that the policies bind.
 grant dm_read to dm_owner;

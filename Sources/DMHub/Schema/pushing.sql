@@ -126,6 +126,7 @@ begin
     answer := dm.perform(mine, operation);
     return query select answer.conv, answer.id, answer.rev, answer.duplicate, answer.error, answer.retry_at;
   end loop;
+  perform dm.erase_expired();
 exception when unique_violation then
   -- Another push had the same nonce or the same id at the same time.
   raise exception 'try again' using errcode = '40001';
@@ -162,6 +163,7 @@ end $$;
 create function dm1.goodbye() returns void language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
+  insert into dm.former_login select l.role from dm.login l where l.role = session_user;
   delete from dm.login where role = session_user;
 end;
 reset role;

@@ -53,6 +53,9 @@ create table dm.login (
 );
 create index login_person on dm.login (person);
 
+-- Roles that belong to nobody any more, until the administrator's next act drops them: members may not.
+create table dm.former_login (role name primary key);
+
 create table dm.conversation (
   id uuid primary key,
   is_group boolean not null,

@@ -42,6 +42,9 @@ package struct ImportedMessage: Equatable, Sendable {
     replyTo: Reply? = nil, systemKind: Message.SystemKind? = nil, subject: String? = nil,
     expiresAt: Timestamp? = nil
   ) throws {
+    if systemKind == .unreadable {
+      throw DMError(.badField, "'system_kind' is 'unreadable': there are no words to import", subject: "system_kind")
+    }
     if systemKind == nil || text != nil { try Outgoing.check(text: text ?? "") }
     if let subject { try checkTitle(subject) }
     try Outgoing.check(nonce: nonce)

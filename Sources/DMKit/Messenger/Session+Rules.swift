@@ -69,7 +69,7 @@ extension Session {
   ///
   /// - Throws: `not_allowed` for an announcement.
   func checkSaid(_ message: Message, _ reference: MessageReference) throws {
-    guard message.systemKind == nil else {
+    guard !message.isAnnouncement else {
       throw DMError(
         .notAllowed, "the message '\(reference)' is an announcement; only what was said can be changed or reported",
         subject: reference.description)

@@ -44,7 +44,7 @@ extension Replica {
 
   /// Writes what the person sees into a file: what other people never tell the hub again is not lost.
   private func keepCopy(of row: Conversations.Row) throws {
-    let folder = "\(store.location.directory)/forks"
+    let folder = store.location.forks
     if case .failed(let reason) = createFolder(folder) { throw storeError("create", folder, reason) }
     let viewer = Session(messenger, store, me).freshViewer()
     var json = JSONWriter()

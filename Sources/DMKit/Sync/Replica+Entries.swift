@@ -80,8 +80,7 @@ extension Replica {
     _ entry: HubEntry, _ id: Identifier, as actor: UserKey, in log: inout Log
   ) throws -> Messages.Address {
     let payload = HubPayload.text(entry.payload)
-    // What was deleted or has expired before it came is a tombstone at once; what cannot be read says so.
-    let text = payload?.text ?? (entry.payload == nil ? nil : "")
+    let text = payload?.text
     var message = Messages.NewMessage(
       id: try freeID(id), sender: actor, text: text,
       origin: .hub(at: entry.at.clamped, expiresAt: entry.expiresAt?.clamped))
@@ -96,9 +95,14 @@ extension Replica {
     let seqs = log.said.removeValue(forKey: actor)?.seqs ?? []
     log.said[actor] = (try session(entry, as: actor), log.row, seqs + [seq...seq])
     let address = Messages.Address(conversation: log.row.key, seq: seq)
-    if entry.payload == nil, let stored = try store.messages.row(at: address) {
+    if text == nil, let stored = try store.messages.row(at: address) {
       try endSending(in: &log)
-      try store.messages.makeTombstone(of: stored, at: (entry.expiresAt ?? entry.at).clamped)
+      if let unread = entry.payload {
+        try store.hubUnreadable.insert(unread, of: stored.key)
+      } else {
+        // It was deleted or has expired before it came.
+        try store.messages.makeTombstone(of: stored, at: (entry.expiresAt ?? entry.at).clamped)
+      }
     }
     return address
   }
@@ -212,11 +216,12 @@ extension Replica {
     }
     let session = try session(entry, as: actor)
     switch entry.kind {
-    case .edited where message.text != nil:
+    case .edited where try isThere(message):
       guard let text = HubPayload.text(entry.payload)?.text else { break }
+      try store.hubUnreadable.delete(message.key)
       try session.set(.text(text), of: message, id)
     case .deleted: try delete(message, id, at: entry.at)
-    case .reaction where message.text != nil:
+    case .reaction where try isThere(message):
       let emoji = HubPayload.emoji(entry.payload)
       if actor == me {
         try session.set(.ownReaction(emoji), of: message, id)
@@ -230,8 +235,13 @@ extension Replica {
     }
   }
 
+  /// Whether something was said that is neither deleted nor expired.
+  private func isThere(_ message: Messages.Row) throws -> Bool {
+    try message.text != nil || store.hubUnreadable.contains(message.key)
+  }
+
   private func delete(_ message: Messages.Row, _ id: Identifier, at time: Timestamp) throws {
-    guard message.text != nil else { return }
+    guard try isThere(message) else { return }
     for operation in try store.outbox.pending(about: id) { try store.outbox.finish(operation.place, rev: nil) }
     if try store.hubBases.row(of: message.key) != nil {
       _ = try store.readState.showAgain(message.address.seq, to: me, in: message.address.conversation)

@@ -40,7 +40,8 @@ extension RecordSchema {
     "purge",
     [
       Field("expired_count", .integer), Field("changes_count", .integer), Field("attachments_count", .integer),
-      Field("contents_count", .integer), Field("freed_bytes", .integer), Field("is_complete", .boolean), lastUsedAt,
+      Field("contents_count", .integer), Field("copies_count", .integer), Field("freed_bytes", .integer),
+      Field("is_complete", .boolean), lastUsedAt,
     ])
 
   static let repair = RecordSchema(
@@ -56,6 +57,13 @@ extension RecordSchema {
       Field("store_id", .uuid), Field("schema", .integer), Field("sqlite_version", .string),
       Field("has_wal_reset_bug", .boolean), Field("database_bytes", .integer), Field("log_bytes", .integer),
       Field("free_bytes", .integer), Field("contents_count", .integer), Field("contents_bytes", .integer),
+      Field(
+        "copies",
+        .list(
+          .members([
+            Field("path", .string), Field("created_at", .time), Field("size_bytes", .integer),
+            Field("missing_count", .integer), Field("senders", .list(.handle)),
+          ]))),
       Field("rows", .named), Field("oldest_change_at", .time, optional: true),
       Field(
         "consumers",

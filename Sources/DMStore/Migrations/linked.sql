@@ -115,6 +115,12 @@ CREATE TABLE hub_base (
   emoji_at INTEGER
 ) STRICT;
 
+-- What the hub has of messages that this version of dm cannot read.
+CREATE TABLE hub_unreadable (
+  message INTEGER PRIMARY KEY REFERENCES message,
+  payload BLOB NOT NULL
+) STRICT;
+
 -- Messages of a conversation that was pulled again because the hub was set back, and what the person had done to them.
 CREATE TABLE hub_known (
   uuid BLOB PRIMARY KEY CHECK (length(uuid) = 16),

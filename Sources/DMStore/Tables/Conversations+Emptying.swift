@@ -1,7 +1,7 @@
 package import DMModel
 
 // Reads: change, consumer, conversation, hidden_range, message, outbox, read_range.
-// Writes: change, conversation, former, hidden_range, hub_base, hub_known, mention, message, participant, reaction, read_mark, read_range, receipt.
+// Writes: change, conversation, former, hidden_range, hub_base, hub_known, hub_unreadable, mention, message, participant, reaction, read_mark, read_range, receipt.
 
 extension Conversations {
   /// Removes what was said in a conversation and what was done with it, because the log of the hub is pulled again.
@@ -19,6 +19,7 @@ extension Conversations {
     let ofMessages = "message IN (SELECT id FROM message WHERE conversation = ?1)"
     for statement in [
       "DELETE FROM reaction WHERE \(ofMessages)", "DELETE FROM hub_base WHERE \(ofMessages)",
+      "DELETE FROM hub_unreadable WHERE \(ofMessages)",
       "DELETE FROM mention WHERE conversation = ?1", "DELETE FROM receipt WHERE conversation = ?1",
       "DELETE FROM read_range WHERE conversation = ?1", "DELETE FROM read_mark WHERE conversation = ?1",
       "DELETE FROM hidden_range WHERE conversation = ?1", "DELETE FROM former WHERE conversation = ?1",

@@ -107,7 +107,7 @@ extension Messages {
     insert.add(nil as Int64?)  // edited_at
     insert.add(expiresAt?.microseconds)
     insert.add(nil as Int64?)  // deleted_at
-    insert.add(message.systemKind?.number)
+    insert.add(message.systemKind.flatMap(\.number))
     insert.add(id)
     insert.add(message.text)
     insert.add(message.nonce)

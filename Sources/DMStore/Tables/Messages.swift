@@ -80,10 +80,17 @@ package struct Messages {
     return message
   }
 
+  /// Whether a message has neither words nor attachments, although it is no announcement and is not gone.
+  private func isUnreadable(_ row: borrowing Statement, _ at: Columns) -> Bool {
+    row.isNull(at(.text)) && row.isNull(at(.systemKind)) && row.isNull(at(.deletedAt))
+      && row.int64(at(.attachmentCount)) == 0
+  }
+
   /// Whether a message has only the members that all messages have.
   private func isPlain(_ row: borrowing Statement, _ at: Columns, _ head: Head) -> Bool {
-    row.isNull(at(.editedAt)) && !head.isGone && row.isNull(at(.systemKind)) && row.isNull(at(.mentions))
-      && row.int64(at(.reactionCount)) == 0 && row.int64(at(.attachmentCount)) == 0 && row.isNull(at(.forwardedFrom))
+    !row.isNull(at(.text)) && row.isNull(at(.editedAt)) && !head.isGone && row.isNull(at(.systemKind))
+      && row.isNull(at(.mentions)) && row.int64(at(.reactionCount)) == 0 && row.int64(at(.attachmentCount)) == 0
+      && row.isNull(at(.forwardedFrom))
   }
 
   /// Makes a message with the members that all messages have.
@@ -115,6 +122,7 @@ package struct Messages {
     message.editedAt = row.optionalTimestamp(at(.editedAt))
     message.deletedAt = row.optionalTimestamp(at(.deletedAt))
     message.systemKind = row.optionalInt64(at(.systemKind)).flatMap(Message.SystemKind.init(number:))
+    if isUnreadable(row, at) { message.systemKind = .unreadable }
     message.subject = row.optionalText(at(.subject))
     message.mentions = row.text(at(.mentions)).utf8.split(separator: 0x20).map { Handle(stored: String(Substring($0))) }
     message.forwardedFrom = try row.optionalUserKey(at(.forwardedFrom)).map(store.users.handle)

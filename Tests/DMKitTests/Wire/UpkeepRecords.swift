@@ -10,6 +10,7 @@ extension RecordsTests {
     let content = SHA256().finish()
     let table = DumpedTable(name: "user", columns: ["id", "bio"], key: ["id"])
     let consumer = Statistics.Consumer(user: bob, name: "bot", behindCount: 1, usedAt: time, warning: .late)
+    let copy = Copy(path: "p", createdAt: time, sizeBytes: 1, missingCount: 2, senders: ["bob"])
     return [
       FindingRecord(Finding(check: .digests, subject: text, message: "m"), message: "m"),
       Backup(path: "p", storeID: id, sizeBytes: 1, messageCount: 2, createdAt: time, lastUsedAt: last),
@@ -19,14 +20,15 @@ extension RecordsTests {
       DumpEnd(rows: 1, contents: 1),
       Restored(storeID: id, messageCount: 1, faultCount: 0, restoredAt: time),
       Purged(
-        expiredCount: 1, changesCount: 2, attachmentsCount: 3, contentsCount: 4, freedBytes: 5,
+        expiredCount: 1, changesCount: 2, attachmentsCount: 3, contentsCount: 4, copiesCount: 6, freedBytes: 5,
         obstacle: isFull ? nil : "r", lastUsedAt: last),
       Repaired(
         indexedCount: 1, conversationsCount: 2, participantsCount: 3, messagesCount: 4, lostChangesCount: 5,
         lastUsedAt: last),
       Statistics(
         storeID: id, schema: 3, sqliteVersion: "3.40.1", hasLogResetFault: isFull, databaseBytes: 1, logBytes: 2,
-        freeBytes: 3, contentsCount: 4, contentsBytes: 5, rows: isFull ? [("user", 1)] : [], oldestChangeAt: last,
+        freeBytes: 3, contentsCount: 4, contentsBytes: 5, copies: isFull ? [copy] : [],
+        rows: isFull ? [("user", 1)] : [], oldestChangeAt: last,
         consumers: isFull ? [consumer] : [],
         upkeep: isFull ? [Upkeep.Use(tool: "check", usedAt: time)] : []),
     ]

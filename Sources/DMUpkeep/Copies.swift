@@ -1,0 +1,62 @@
+package import DMModel
+internal import DMStore
+internal import DMSystem
+internal import DMWire
+
+/// A copy of a conversation from before the hub was set back.
+package struct Copy: Equatable, Sendable {
+  package let path: String
+  package let createdAt: Timestamp
+  package let sizeBytes: Int
+  /// The number of messages with a text that the store does not have.
+  package let missingCount: Int
+  /// Who sent these, in the order of their handles: they may have left the hub, or have not connected since.
+  package let senders: [String]
+}
+
+extension Upkeep {
+  /// Microseconds after which a purge removes a copy.
+  private static let copyLifetime: Int64 = 30 * 86_400_000_000
+
+  private func copyFiles() throws -> [(path: String, status: FileStatus)] {
+    try names(in: location.forks, mayBeAbsent: true).sorted().compactMap { name in
+      let path = "\(location.forks)/\(name)"
+      return FileStatus(itself: path).flatMap { $0.kind == .regular ? (path, $0) : nil }
+    }
+  }
+
+  /// All copies, in the order of their names.
+  ///
+  /// - Throws: an error that names a copy and a line that cannot be read.
+  func copies(_ store: Store) throws -> [Copy] {
+    try copyFiles().map { path, status in
+      var (missing, senders) = (0, Set<String>())
+      let file = try OpenFile(path, for: .readingItself) { fileError(.inputOutput, "read", path, $0) }
+      var lines = DumpLines(descriptor: file.descriptor, progress)
+      do {
+        while let line = try lines.next() {
+          guard case .string(let id)? = line["id"], line["text"] != nil, let id = Identifier(id),
+            try store.messages.address(of: id) == nil
+          else { continue }
+          missing += 1
+          if case .string(let sender)? = line["sender"] { senders.insert(sender) }
+        }
+      } catch let error as DMError {
+        throw DMError(error.code, "'\(path)', \(error.message)", subject: path)
+      }
+      return Copy(
+        path: path, createdAt: status.modified, sizeBytes: status.size, missingCount: missing, senders: senders.sorted()
+      )
+    }
+  }
+
+  /// Removes the copies that are older than 30 days.
+  func removeOldCopies() throws -> (count: Int, bytes: Int) {
+    var (count, bytes) = (0, 0)
+    for (path, status) in try copyFiles()
+    where status.modified.microseconds < Timestamp.now.microseconds - Self.copyLifetime {
+      if removeFile(path) { (count, bytes) = (count + 1, bytes + status.size) }
+    }
+    return (count, bytes)
+  }
+}
