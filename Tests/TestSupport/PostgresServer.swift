@@ -101,21 +101,43 @@ final class PostgresServer: Sendable {
 
   /// A socket at a free port of this machine.
   static func boundSocket() throws -> (socket: Int32, port: UInt16) {
-    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var port: UInt16 = 0
+    let socket = try socket(at: 0) { socket, address, length in
+      var (bound, length) = (sockaddr_in(), length)
+      let isBound = withUnsafeMutablePointer(to: &bound) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(socket, address, length) == 0 && getsockname(socket, $0, &length) == 0
+        }
+      }
+      port = UInt16(bigEndian: bound.sin_port)
+      return isBound
+    }
+    return (socket, port)
+  }
+
+  /// A socket that is connected to a port of this machine.
+  static func connectedSocket(to port: UInt16) throws -> Int32 {
+    try socket(at: port) { connect($0, $1, $2) == 0 }
+  }
+
+  private static func socket(
+    at port: UInt16, _ use: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Bool
+  ) throws -> Int32 {
+    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+    let isUsable = withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
+        use(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    guard isBound else {
+    guard isUsable else {
       close(socket)
-      throw Failed(description: "no free port")
+      throw Failed(description: "port \(port) cannot be used")
     }
-    return (socket, UInt16(bigEndian: address.sin_port))
+    return socket
   }
 
   /// Makes a database, and returns what its administrator connects to.

@@ -1,4 +1,5 @@
 internal import DMStore
+internal import DMSystem
 
 /// Carries between a linked store and its hub: what waits here goes, and what is new comes.
 ///
@@ -12,6 +13,8 @@ package final class SyncEngine {
   var named: [Identifier: HubComparison.Conversation] = [:]
   /// The last comparison, until all that it named is here.
   private var compared: (HubHello, horizon: String)?
+  /// When the hub answered a comparison last, on the clock of `monotonicMicroseconds`.
+  private(set) var comparedAt: Int64 = 0
   /// The conversations to be pulled, in this order.
   var toPull: [Identifier] = []
   /// The conversations whose logs did not continue, once, since this machine has connected.
@@ -92,6 +95,7 @@ package final class SyncEngine {
     guard let hello else { throw HubFault.lost("the link is closed") }
     mustCompare = false
     let comparison = try link.compare(since: horizon)
+    comparedAt = monotonicMicroseconds()
     try readPeople(upTo: comparison.peopleRev)
     let anew = try store.read {
       try comparison.conversations.compactMap { conversation -> (Identifier, Replica.Reason)? in
@@ -194,8 +198,13 @@ package final class SyncEngine {
     return pushed
   }
 
-  /// Waits until something comes, or for a time, and learns what has moved.
+  /// Waits until something comes, and learns what has moved.
+  ///
+  /// - Parameter duration: the longest time between two comparisons, whatever is done here meanwhile: a hub that sends
+  ///   nothing may be one that cannot be reached any more.
   package func wait(for duration: Duration) throws {
+    let duration = duration - .microseconds(monotonicMicroseconds() - comparedAt)
+    guard duration > .zero else { return try compare() }
     let hint = try link.wait(for: duration)
     let isKnown = try store.read {
       try hint.conversations.allSatisfy { try store.conversations.row($0) != nil }

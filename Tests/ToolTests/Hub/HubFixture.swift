@@ -33,15 +33,7 @@ final class HubFixture: Sendable {
   /// Links a copied store, whose machine is known here, to this hub.
   func takeOver(_ machine: ToolFixture) throws {
     machine.set("DM_SYNC", "off")
-    let file = "\(machine.store)/hub"
-    let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map { line in
-      line.hasPrefix("dbname=") ? "dbname=\(PostgresServer.name(of: database))" : String(line)
-    }
-    // The file stays the same one, and so does who may read it.
-    let handle = try #require(FileHandle(forWritingAtPath: file))
-    try handle.truncate(atOffset: 0)
-    try handle.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
-    try handle.close()
+    try machine.changeCredentials { $0 == "dbname" ? String(PostgresServer.name(of: database)) : $1 }
   }
 
   /// Calls dm-hub, which has to succeed.
@@ -69,6 +61,22 @@ final class HubFixture: Sendable {
 }
 
 extension ToolFixture {
+  /// Changes how a linked store reaches its hub.
+  ///
+  /// - Parameter value: the new value for the name and the old value of a line.
+  func changeCredentials(_ value: (_ name: Substring, _ value: String) -> String) throws {
+    let file = "\(store)/hub"
+    let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map { line in
+      let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return "\(parts[0])=\(value(parts[0], String(parts[1])))"
+    }
+    // The file stays the same one, and so does who may read it.
+    let handle = try #require(FileHandle(forWritingAtPath: file))
+    try handle.truncate(atOffset: 0)
+    try handle.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
+    try handle.close()
+  }
+
   /// Carries once.
   @discardableResult
   func sync(at location: SourceLocation = #_sourceLocation) throws -> Outcome {

@@ -166,13 +166,7 @@ struct HubTroubleTests {
     let hub = try HubFixture()
     let alice = try hub.machine("alice")
     let noise = try Noise()
-    let file = "\(alice.store)/hub"
-    let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map { line in
-      if line.hasPrefix("host=") { return "host=localhost" }
-      if line.hasPrefix("hostaddr=") { return "hostaddr=127.0.0.1" }
-      return line.hasPrefix("port=") ? "port=\(noise.port)" : String(line)
-    }
-    try lines.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
+    try alice.redirect(to: noise.port)
     try alice.done("dm-send", ["alice", "note"])
     for _ in 1...noise.samples.count {
       let synced = try alice.run("dm-sync")

@@ -1,0 +1,106 @@
+import Foundation
+import Synchronization
+
+@testable import TestSupport
+
+/// Stands at a port between stores and the server of their hub, and stops connections after a number of bytes.
+final class CuttingProxy: Sendable {
+  /// What becomes of a connection: it ends, or stays open while nothing goes through any more.
+  enum End: CaseIterable { case cut, silent }
+  enum Way: CaseIterable { case toHub, fromHub }
+
+  struct Stop {
+    let bytes: Int
+    let way: Way
+    let end: End
+  }
+
+  private struct State {
+    /// When each new connection is stopped.
+    var stop: Stop?
+    /// The bytes of all connections since `pass`.
+    var carried: [Way: Int] = [:]
+    /// Connections of earlier numbers are silent.
+    var generation = 0
+    /// The ends of silent connections, which nobody else closes.
+    var silent: [Int32] = []
+  }
+
+  let port: UInt16
+  private let listener: Int32
+  private let server: UInt16
+  private let state = Mutex(State())
+
+  init(to server: PostgresServer) throws {
+    self.server = server.port
+    (listener, port) = try PostgresServer.boundSocket()
+    guard listen(listener, 16) == 0 else { throw SpawnError(description: "nobody can listen at port \(port)") }
+    let listener = listener
+    Thread.detachNewThread { [weak self] in
+      while case let client = accept(listener, nil, nil), client >= 0 { self?.connect(client) }
+    }
+  }
+
+  deinit {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+    state.withLock { for socket in $0.silent { close(socket) } }
+  }
+
+  /// Lets everything through that new connections carry, and counts it from 0.
+  func pass() { state.withLock { ($0.stop, $0.carried) = (nil, [:]) } }
+
+  /// Stops each new connection after so many bytes one way.
+  func stop(_ stop: Stop) { state.withLock { $0.stop = stop } }
+
+  /// Makes the connections silent that there are.
+  func silence() { state.withLock { $0.generation += 1 } }
+
+  /// The bytes that went one way since `pass`.
+  func carried(_ way: Way) -> Int { state.withLock { $0.carried[way] ?? 0 } }
+
+  private func connect(_ client: Int32) {
+    guard case .success(let hub) = Result(catching: { try PostgresServer.connectedSocket(to: server) }) else {
+      close(client)
+      return
+    }
+    let (stop, generation) = state.withLock { ($0.stop, $0.generation) }
+    Thread.detachNewThread { [weak self] in
+      var left = stop?.bytes ?? .max
+      while let self {
+        var awaited = [client, hub].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        guard poll(&awaited, 2, -1) > 0 else { break }
+        let way = awaited[0].revents != 0 ? Way.toHub : .fromHub
+        let (source, target) = way == .toHub ? (client, hub) : (hub, client)
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(source, &bytes, bytes.count)
+        let isSilent = state.withLock { $0.generation != generation }
+        let passing = stop?.way == way ? min(count, left) : count
+        if isSilent || passing < count && stop?.end == .silent {
+          if !isSilent { _ = write(target, bytes, passing) }
+          state.withLock { $0.silent += [client, hub] }
+          return
+        }
+        guard passing > 0, write(target, bytes, passing) == passing else { break }
+        if stop?.way == way { left -= passing }
+        state.withLock { $0.carried[way, default: 0] += passing }
+        if passing < count { break }
+      }
+      close(client)
+      close(hub)
+    }
+  }
+}
+
+extension ToolFixture {
+  /// Has a linked store look for its hub at a port of this machine.
+  func redirect(to port: UInt16) throws {
+    try changeCredentials { name, value in
+      switch name {
+      case "host": "127.0.0.1"
+      case "port": "\(port)"
+      default: value
+      }
+    }
+  }
+}
