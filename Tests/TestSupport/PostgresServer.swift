@@ -18,8 +18,12 @@ final class PostgresServer: Sendable {
 
   struct Failed: Error, CustomStringConvertible { let description: String }
 
-  /// - Parameter prepare: what is done in its folder before it starts; returns lines of its configuration.
-  init(_ prepare: (_ folder: String) throws -> [String] = { _ in [] }) throws {
+  /// - Parameters:
+  ///   - primary: the server of which it is a standby; nil for one of its own.
+  ///   - prepare: what is done in its folder before it starts; returns lines of its configuration.
+  init(
+    standbyOf primary: PostgresServer? = nil, _ prepare: (_ folder: String) throws -> [String] = { _ in [] }
+  ) throws {
     let isRoot = geteuid() == 0
     let parent = Self.hasRoom("/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
     let folder = "\(parent)/dm-pg-\(UInt32.random(in: 0 ... .max))"
@@ -31,12 +35,15 @@ final class PostgresServer: Sendable {
       for path in [folder] + files { chown(path, user.pointee.pw_uid, user.pointee.pw_gid) }
     }
     port = try Self.freePort()
+    let filling =
+      primary.map { "pg_basebackup -h '\($0.folder)' -p \($0.port) -U postgres -D data -R -c fast" }
+      ?? "initdb -D data -U postgres -A trust --no-sync -E UTF8 --locale=C"
     let script = """
       set -e
       cd "$1"
       PATH=$2:$PATH
-      initdb -D data -U postgres -A trust --no-sync -E UTF8 --locale=C >initdb.log 2>&1
-      printf '%s\\n' 'local all postgres trust' 'local all all scram-sha-256' 'host all all 127.0.0.1/32 scram-sha-256' \
+      \(filling) >filling.log 2>&1
+      printf '%s\\n' 'local all,replication postgres trust' 'local all all scram-sha-256' 'host all all 127.0.0.1/32 scram-sha-256' \
         >data/pg_hba.conf
       cat >>data/postgresql.conf
       pg_ctl -D data -w -t 60 -l log start >/dev/null
@@ -61,7 +68,7 @@ final class PostgresServer: Sendable {
     let whole = isRoot ? ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"] + words : words
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = ["sh", "-c", "exec 3<&0; exec \"$@\" <\"$0\"", "\(folder)/conf"] + whole
-    try configuration.joined(separator: "\n").write(toFile: "\(folder)/conf", atomically: false, encoding: .utf8)
+    try configuration.map { $0 + "\n" }.joined().write(toFile: "\(folder)/conf", atomically: false, encoding: .utf8)
     process.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
     let output = Pipe()
     process.standardOutput = output

@@ -1,0 +1,42 @@
+import Testing
+
+@testable import TestSupport
+
+/// A standby that takes over from the server of a hub.
+struct HubPromotionTests {
+  @Test func `a standby that is promoted without the last messages gets them again, and each once`() throws {
+    let hub = try HubFixture(PostgresServer())
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    try alice.done("dm-send", ["bob", "one"])
+    for machine in [alice, bob] { try machine.sync() }
+    let standby = try PostgresServer(standbyOf: hub.server)
+    let database = standby.administrator(of: String(PostgresServer.name(of: hub.database)))
+    func wait(until condition: String) throws {
+      try Torture.wait(until: condition) { try standby.psql(database, "SELECT \(condition)") == "t\n" }
+    }
+    try wait(until: "count(*) = 2 FROM dm.entry")
+    try standby.psql(database, "ALTER SYSTEM SET primary_conninfo = ''")
+    try standby.psql(database, "SELECT pg_reload_conf()")
+    try wait(until: "count(*) = 0 FROM pg_stat_wal_receiver")
+    // From here on, the standby is behind.
+    try bob.done("dm-send", ["alice", "two"])
+    for machine in [bob, alice] { try machine.sync() }
+    #expect(try alice.texts("bob") == ["1 one", "2 two"])
+    for machine in [alice, bob] { try machine.redirect(to: standby.port) }
+    try alice.done("dm-send", ["bob", "three"])
+    for machine in [alice, bob] { try machine.sync() }
+    let waiting = try alice.done("dm-sync", ["status"]).record
+    #expect(waiting["queued_count"]?.int == 1)
+    #expect(waiting["fault"]?.string?.contains("standby") == true, "\(waiting)")
+    #expect(try alice.texts("bob") == ["1 one", "2 two", "- three"])
+    try standby.psql(database, "SELECT pg_promote()")
+    for machine in [alice, bob, alice, bob] { try machine.sync() }
+    #expect(Set(try alice.texts("bob").map { $0.dropFirst(2) }) == ["one", "two", "three"])
+    #expect(try alice.texts("bob").first == "1 one" && alice.texts("bob").count == 3)
+    #expect(try alice.texts("bob") == bob.texts("alice"))
+    for machine in [alice, bob] {
+      #expect(try machine.done("dm-sync", ["status"]).record["queued_count"]?.int == 0)
+      try machine.done("dm-doctor", ["check", "--deep"])
+    }
+  }
+}
