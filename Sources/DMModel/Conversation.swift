@@ -54,6 +54,8 @@ public struct Conversation: Equatable, Sendable {
   public var avatarURL: String?
   /// The time after which new messages expire; nil if they do not.
   public var expireAfter: Duration?
+  /// The id that it had before the hub knew it by another; set only in the event of a change.
+  public var replaces: Identifier?
   /// Whether the user's lists contain it: they have not deleted it, and it is not one with a user that they block.
   package var isListed = true
   /// The position in the list after this conversation.

@@ -192,6 +192,15 @@ struct AttackTests {
       .say, nonce: .random, conversation: own, id: .random, payload: [UInt8](repeating: 0x20, count: 524_289))
     #expect(try mallory.push([large])[0].fault == "bad_request")
     #expect(try mallory.pull(own).count == 1)
+    // What is too large is refused alone.
+    let profile = HubOperation(.profile, nonce: .random, payload: [UInt8](repeating: 0x20, count: 65_537))
+    #expect(try mallory.push([profile, .say("x", in: own)]).map(\.fault) == ["bad_request", nil])
+    // A nonce is that of one act, also when it is told again in other words.
+    let said = HubOperation.say("y", in: own)
+    var other = HubOperation(
+      .react, nonce: said.nonce, conversation: own, id: said.id, seq: 2, payload: Array("{}".utf8))
+    other.arguments.isLax = true
+    #expect(try mallory.push([said, other]).map(\.fault) == [nil, "nonce_conflict"])
     // A label of any length is cut.
     let label = String(repeating: "x", count: 1_000_000)
     #expect(try mallory.state(of: "SELECT * FROM dm1.hello(1, $1)", label) == "ok")
@@ -237,9 +246,11 @@ struct AttackTests {
   @Test func `a transaction from before a revocation writes nothing after it`() throws {
     let connection = try PQConnection(mallory.settings)
     try connection.run([PQConnection.Statement("SELECT 1")])
-    let push = "SELECT * FROM dm1.push('[]')"
-    for level in ["REPEATABLE READ", "SERIALIZABLE"] {
-      #expect(throws: HubFault.self) { try connection.execute("BEGIN ISOLATION LEVEL \(level); \(push); COMMIT") }
+    for (call, level) in [
+      ("dm1.push('[]')", "REPEATABLE READ"), ("dm1.push('[]')", "SERIALIZABLE"), ("dm1.wake('{}')", "REPEATABLE READ"),
+    ] {
+      let acts = "BEGIN ISOLATION LEVEL \(level); SELECT * FROM \(call); COMMIT"
+      #expect(throws: HubFault.self) { try connection.execute(acts) }
       try connection.execute("ROLLBACK")
     }
     #expect(try hub.administrator.revoke("mallory").count == 1)

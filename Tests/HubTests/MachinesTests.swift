@@ -79,6 +79,32 @@ struct MachinesTests {
     try bob.check()
   }
 
+  @Test func `an edit that is tried again is shown, and taken back when it is refused again`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try settle([alice, bob])
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    try settle([alice, bob])
+    try bob.say("old", to: "+ops")
+    try settle([bob, alice])
+    _ = try alice.messenger.remove([Handle("bob")], from: ConversationReference("+ops"))
+    try alice.sync()
+    // Bob does not know yet.
+    _ = try bob.messenger.edit([Edit(MessageReference("+ops:2"), .text("new"))])[0].get()
+    #expect(try bob.texts("+ops").last == "2 bob: new")
+    for _ in 1...2 {
+      try settle([bob])
+      #expect(try bob.texts("+ops").contains("2 bob: old"))
+      #expect(try bob.store.integers("SELECT count(*) FROM hub_base") == [[0]])
+      #expect(try bob.messenger.retry([]).map(\.act) == ["edit"])
+      #expect(try bob.texts("+ops").contains("2 bob: new"))
+      #expect(try bob.store.integers("SELECT count(*) FROM hub_base") == [[1]])
+    }
+    _ = try alice.messenger.add([Handle("bob")], to: ConversationReference("+ops"), withHistory: true)
+    try settle([alice, bob, alice])
+    #expect(try alice.texts("+ops").contains("2 bob: new"))
+    for machine in [alice, bob] { try machine.check() }
+  }
+
   @Test func `an edit of a message that the hub may have is shown until the hub has it, too`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])

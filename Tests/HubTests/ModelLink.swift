@@ -26,6 +26,9 @@ final class ModelLink: HubLink {
   /// Whether requests are lost.
   var isDeaf = false
   private(set) var comparisons = 0
+  private(set) var exchanges = 0
+  /// What the next waits bring.
+  var hints: [HubHint] = []
   /// The kind of entries that the next pull leaves out.
   var missing: HubEntry.Kind?
 
@@ -44,6 +47,7 @@ final class ModelLink: HubLink {
     _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
   ) throws -> [HubAnswer] {
     if isDeaf { throw HubFault.lost("request") }
+    exchanges += 1
     let answers = operations.isEmpty ? [] : try hub.model.push(machine, operations)
     for pull in pulling {
       guard let pulled = try hub.model.pull(machine, pull, limit: limit) else { continue }
@@ -59,7 +63,7 @@ final class ModelLink: HubLink {
 
   func people(after rev: Int64) throws -> [HubPerson] { try hub.model.people(machine, after: rev) }
   func members(of conversation: Identifier) throws -> [HubMember] { try hub.model.members(machine, of: conversation) }
-  func wait(for duration: Duration) throws -> HubHint { HubHint() }
+  func wait(for duration: Duration) throws -> HubHint { hints.isEmpty ? HubHint() : hints.removeFirst() }
   func close() {}
 }
 

@@ -83,6 +83,76 @@ struct PostgresTests {
     #expect(left.contains("lasting") && !left.contains("fleeting"))
   }
 
+  @Test func `what has expired is given to nobody, also before it is erased`() throws {
+    let hub = try PostgresHub()
+    let (alice, bob) = (try hub.link("alice"), try hub.link("bob"))
+    let conversation = Identifier.random
+    var begin = HubOperation(.begin, conversation: conversation)
+    begin.arguments.handles = [Handle(typed: "bob")]
+    var fleeting = HubOperation.say("fleeting", in: conversation)
+    fleeting.arguments.lifetime = 1_000_000
+    var react = HubOperation(.react, conversation: conversation, payload: "{\"v\":1,\"emoji\":\"x\"}")
+    (react.id, react.seq) = (fleeting.id, 1)
+    let answers = try alice.exchange([begin, fleeting, react], pulling: [], limit: 1) { _ in }
+    #expect(answers.allSatisfy { $0.fault == nil })
+    func payloads() throws -> [[UInt8]] {
+      var entries: [HubEntry] = []
+      _ = try bob.exchange([], pulling: [HubPull(conversation: conversation, rev: 0, mark: nil)], limit: 10) { batch in
+        if case .entries(let new) = batch { entries += new }
+      }
+      return entries.compactMap(\.payload)
+    }
+    let deadline = ContinuousClock.now + .seconds(20)
+    while try !payloads().isEmpty, ContinuousClock.now < deadline {}
+    #expect(try payloads().isEmpty)
+    #expect(try hub.query("SELECT id FROM dm.entry WHERE payload IS NOT NULL").count == 2)
+    var late = HubOperation(.react, conversation: conversation, payload: "{}")
+    (late.id, late.seq) = (react.id, react.seq)
+    let refused = try alice.exchange([late], pulling: [], limit: 1) { _ in }
+    #expect(refused.map(\.fault) == ["unknown_message"])
+  }
+
+  @Test func `numbers of transactions that are ahead after a move hide nothing and list nothing twice`() throws {
+    let hub = try PostgresHub()
+    let alice = try hub.link("alice")
+    let begin = HubOperation(.group, conversation: .random, payload: "{}")
+    #expect(try alice.exchange([begin], pulling: [], limit: 1) { _ in }.map(\.fault) == [nil])
+    // The horizon of a store may be ahead of a hub that was set back: everything is listed.
+    #expect(try alice.compare(since: "9000000000000").conversations.count == 1)
+    let epoch = try alice.open().epoch
+    _ = try hub.query("UPDATE dm.conversation SET touched = '9000000000000'")
+    _ = try hub.query("UPDATE dm.hub SET fingerprint = 'elsewhere'")
+    #expect(try alice.open().epoch != epoch)
+    // What other tests do on the server moves the horizon on.
+    let deadline = ContinuousClock.now + .seconds(60)
+    var horizon: String?
+    while ContinuousClock.now < deadline {
+      let comparison = try alice.compare(since: horizon)
+      if comparison.conversations.isEmpty { break }
+      horizon = comparison.horizon
+    }
+    #expect(try alice.compare(since: horizon).conversations.isEmpty)
+  }
+
+  @Test func `a member who holds a transaction open is sent away by those who wait`() throws {
+    let hub = try PostgresHub()
+    let alice = try hub.link("alice")
+    let mallory = try Attacker(hub, "mallory")
+    let profile = HubOperation(.profile, conversation: nil, payload: "{}")
+    let held = try mallory.connection.literal([profile].pushed)
+    try mallory.connection.execute(
+      "SET idle_in_transaction_session_timeout = 0; BEGIN; SELECT * FROM dm1.push(\(held))")
+    let deadline = ContinuousClock.now + .seconds(60)
+    var answers: [HubAnswer] = []
+    while answers.isEmpty, ContinuousClock.now < deadline {
+      do {
+        answers = try alice.exchange([profile], pulling: [], limit: 1) { _ in }
+      } catch HubFault.again {}
+    }
+    #expect(answers.map(\.fault) == [nil])
+    #expect(throws: HubFault.self) { try mallory.connection.execute("SELECT 1") }
+  }
+
   @Test func `the role of a machine that is revoked or has left is dropped`() throws {
     let hub = try PostgresHub()
     let (alice, bob) = (try hub.link("alice"), try hub.link("bob"))

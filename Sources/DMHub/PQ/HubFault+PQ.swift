@@ -6,7 +6,8 @@ extension HubFault {
   init(state: String, _ message: String) {
     switch state {
     case "57014": self = .timedOut(message)
-    case "40001", "40P01", "55P03": self = .again(message)
+    case "40001", "40P01": self = .again(message)
+    case "55P03": self = .locked(message)
     case "25006": self = .readOnly(message)
     case "53100": self = .lost("the disk of the hub is full")
     case "42501", "3D000": self = .refused(message)

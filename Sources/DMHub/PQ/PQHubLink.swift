@@ -12,6 +12,8 @@ package final class PQHubLink: HubLink {
   private var connection: PQConnection?
   /// Seconds from one question to the next, where the hub has too many connections to notify all.
   private var pollSeconds: Int?
+  /// The comparisons in a row in which the horizon stood still although something had moved.
+  private var standing = 0
 
   /// The link of a store: its credentials are read anew for each connection.
   package convenience init(_ location: StoreLocation) {
@@ -82,9 +84,18 @@ package final class PQHubLink: HubLink {
       }
     ])
     guard let comparison else { throw HubFault.damaged("the hub does not say what has moved") }
+    // A transaction that stays open keeps it from growing, and everything since is listed again.
+    standing = comparison.horizon == horizon && !conversations.isEmpty ? standing + 1 : 0
+    if standing >= 2 {
+      standing = 0
+      try unstick()
+    }
     return HubComparison(
       horizon: comparison.horizon, peopleRev: comparison.peopleRev, conversations: conversations)
   }
+
+  /// Ends the connections of members who hold a transaction open for over ten seconds.
+  private func unstick() throws { try open(connection).run([PQConnection.Statement("SELECT dm1.unstick()")]) }
 
   package func exchange(
     _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
@@ -130,7 +141,13 @@ package final class PQHubLink: HubLink {
     }
     let fault = Result { try connection.run(statements) }
     finish()
-    if case .failure(let error) = fault, !(error is HubFault) { throw error }
+    if case .failure(let error) = fault {
+      if case HubFault.locked(let text) = error {
+        try unstick()
+        throw HubFault.again(text)
+      }
+      guard error is HubFault else { throw error }
+    }
     if pulling.isEmpty || answers.count == operations.count { try batches.forEach(batch) }
     try fault.get()
     guard answers.count == operations.count else {

@@ -221,7 +221,8 @@ final class ChangeFeed {
 
   /// The conversation of a change; nil if the viewer has deleted it, because only a message of others lists it again.
   private func conversation(_ row: Changes.Row, _ viewer: Viewer) throws -> Conversation? {
-    guard let seen = try store.conversations.seen(row.conversation, as: viewer) else { return nil }
+    guard var seen = try store.conversations.seen(row.conversation, as: viewer) else { return nil }
+    if store.isLinked { seen.replaces = try store.conversations.alias(of: row.conversation) }
     return row.user == viewer.user || seen.isListed ? seen : nil
   }
 

@@ -62,7 +62,7 @@ extension Session {
       if let group = groups.first { return group }
       throw try unknownGroup(title)
     case .id(let id):
-      if let row = try store.conversations.row(id) { return row }
+      if let row = try store.conversations.row(id) ?? store.conversations.row(alias: id) { return row }
       throw DMError(
         .unknownConversation, "there is no conversation '\(id)'", subject: id.description, remedy: .listConversations)
     }
@@ -92,7 +92,7 @@ extension Session {
   func seq(of reference: MessageReference, in row: Conversations.Row) throws -> Int {
     switch reference {
     case .id(let id):
-      if let address = try store.messages.address(of: id), address.conversation == row.key { return address.seq }
+      if let address = try store.messages.place(of: id), address.conversation == row.key { return address.seq }
       throw DMError(
         .unknownMessage, "there is no message '\(id)' in that conversation",
         subject: id.description, remedy: .listMessagesOfConversation)
@@ -130,7 +130,7 @@ extension Session {
       throw DMError(
         .badReference, "'\(number)' alone names no message; write CONVERSATION:\(number)", subject: String(number))
     case .id(let id):
-      guard let address = try store.messages.address(of: id) else {
+      guard let address = try store.messages.place(of: id) else {
         throw DMError(.unknownMessage, "there is no message '\(id)'", subject: id.description, remedy: .listMessages)
       }
       guard try store.members.participates(me, in: address.conversation) else {

@@ -12,6 +12,8 @@ package enum HubFault: Error, Equatable, Sendable {
   case readOnly(String)
   /// The hub asks to try again at once.
   case again(String)
+  /// A transaction that is open holds a lock.
+  case locked(String)
   /// The hub gave a call up that took too long.
   case timedOut(String)
   /// The hub cannot carry out one of the operations.
@@ -25,7 +27,7 @@ extension HubFault {
   package var text: String {
     switch self {
     case .lost(let text), .refused(let text), .mismatch(let text), .readOnly(let text), .again(let text),
-      .timedOut(let text), .poison(let text), .damaged(let text):
+      .locked(let text), .timedOut(let text), .poison(let text), .damaged(let text):
       text
     }
   }
@@ -33,7 +35,7 @@ extension HubFault {
   /// The error for a person who waits for it.
   package var error: DMError {
     switch self {
-    case .lost, .readOnly, .again, .timedOut: DMError(.hubUnreachable, "cannot reach the hub: \(text)")
+    case .lost, .readOnly, .again, .locked, .timedOut: DMError(.hubUnreachable, "cannot reach the hub: \(text)")
     case .refused:
       DMError(.hubRefused, "the hub does not let this store in: \(text)", remedy: .joinHub)
     case .mismatch: DMError(.hubMismatch, "this is not the hub of the store: \(text)")

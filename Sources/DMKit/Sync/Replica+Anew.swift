@@ -75,7 +75,7 @@ extension Replica {
   }
 
   private func sayAgain(_ operation: Outbox.Row, in row: Conversations.Row) throws {
-    guard let id = operation.target, let address = try store.messages.address(of: store.waiting.alias(id) ?? id),
+    guard let id = operation.target, let address = try store.messages.place(of: id),
       let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything)),
       let text = message.text
     else { return }
@@ -88,11 +88,14 @@ extension Replica {
       mentions: try message.mentions.compactMap(store.users.key))
     new.id = id
     try store.waiting.insert(new, id: id, in: row.key, at: operation.place, message.createdAt)
-    try store.outbox.tellAgain(operation.place, HubPayload.text(HubPayload.Text(message, text: text)).bytes)
+    var arguments = try HubArguments(json: operation.arguments)
+    arguments.lifetime = lifetime
+    try store.outbox.tellAgain(
+      operation.place, HubPayload.text(HubPayload.Text(message, text: text)).bytes, arguments: arguments.json)
   }
 
   private func changeAgain(_ operation: Outbox.Row) throws {
-    guard let id = operation.target, let address = try store.messages.address(of: store.waiting.alias(id) ?? id),
+    guard let id = operation.target, let address = try store.messages.place(of: id),
       let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything))
     else { return }
     switch operation.act {

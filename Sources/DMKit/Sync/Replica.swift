@@ -178,6 +178,8 @@ final class Replica {
     if row.id == id { return row }
     try store.conversations.set(id, of: row.key)
     try store.conversations.insertAlias(row.id, of: row.key)
+    // The entry is not news, but its id is.
+    store.logsChanges = true
     try store.changes.append(.conversation, conversation: row.key, user: me, at: .now)
     return try store.conversations.row(id) ?? row
   }

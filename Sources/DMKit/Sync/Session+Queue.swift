@@ -56,6 +56,8 @@ extension Session {
   /// Queues the beginning of a conversation that the hub does not have yet.
   func beginOnHub(_ row: Conversations.Row) throws {
     guard mustQueue, try store.hubConversations.row(row.key) == nil,
+      // A group that the hub has lost is told again by its creator; others wait for it.
+      try !row.isGroup || store.conversations.creator(of: row.key) == me,
       try !store.outbox.pending(in: row.key).contains(where: { [.begin, .group].contains($0.act) })
     else { return }
     try checkHub()

@@ -27,11 +27,22 @@ extension SyncEngine {
       try recover(from: fault, operations)
       pulls.map(\.conversation).forEach(enqueue)
     }
-    if mustCompare { try compare() }
+    judgeHints(pulled)
     // A page that was full is followed by another.
-    for (id, count) in pulled where count >= pageSize { enqueue(id) }
+    for (id, count) in pulled where count >= pageSize {
+      enqueue(id)
+      // What it says may be of later entries: a hub that is set back to before those has to be noticed.
+      if try !isMoreKnown(of: id) { mustCompare = true }
+    }
+    if mustCompare { try compare() }
     try keepHorizon()
     return operations.count
+  }
+
+  /// Whether the hub has said how far a log goes on after what was pulled.
+  private func isMoreKnown(of id: Identifier) throws -> Bool {
+    guard named[id] == nil, let row = try store.conversations.row(id) else { return true }
+    return try store.hubConversations.row(row.key).map { $0.known > $0.rev } ?? true
   }
 
   /// After a push that the hub could not carry out: fewer at once, until the one that it cannot is alone.
@@ -111,7 +122,7 @@ extension SyncEngine {
       operation.conversation = try store.conversations.id(conversation)
     }
     if [.edit, .delete, .react].contains(row.act) {
-      guard let target = row.target, let address = try store.messages.address(of: store.waiting.alias(target) ?? target)
+      guard let target = row.target, let address = try store.messages.place(of: target)
       else { return nil }
       operation.seq = address.seq
       operation.id = try store.messages.identifier(of: address)
@@ -268,16 +279,15 @@ extension SyncEngine {
       }
       if let conversation = row.conversation { try session.logWaiting(.waitingChanged, row.place, in: conversation) }
     case .edit, .delete, .react:
-      if let id = row.target, let address = try store.messages.address(of: id),
+      if let id = row.target, let address = try store.messages.place(of: id),
         let message = try store.messages.row(at: address)
       {
         try session.showWaitingActs(on: message, id)
       }
     case .begin, .group:
       guard let conversation = row.conversation else { return }
-      for dependent in try store.outbox.pending(in: conversation) where dependent.place != row.place {
-        try store.outbox.refuse(dependent.place, fault)
-        try session.logWaiting(.waitingChanged, dependent.place, in: conversation)
+      for dependent in try store.outbox.pending(in: conversation) where dependent.state != .refused {
+        try refuse(dependent, fault)
       }
     default: break
     }

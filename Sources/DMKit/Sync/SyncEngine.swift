@@ -20,6 +20,11 @@ package final class SyncEngine {
   /// The conversations whose logs did not continue, once, since this machine has connected.
   var doubted: Set<Identifier> = []
   var mustCompare = false
+  /// The conversations that are pulled because of a hint.
+  private var hinted: Set<Identifier> = []
+  /// How many hints in a row brought nothing new, and until when no more are followed, on the clock of
+  /// `monotonicMicroseconds`.
+  private var emptyHints: [Identifier: (count: Int, until: Int64)] = [:]
   /// The members of conversations of which the beginning is not seen, until they are pulled.
   var members: [Identifier: [HubMember]] = [:]
   /// The most operations in a push; fewer after a push that the hub could not carry out.
@@ -29,10 +34,15 @@ package final class SyncEngine {
   package var pageSize = 1000
 
   static let maximumBatch = 100
+  /// The hints without news that are all followed: two machines that write at once cause a few.
+  private static let freeEmptyHints = 16
   /// The most bytes of payloads in a push.
   static let batchBytes = 256 * 1024
   /// The most conversations in a pull.
   static let pullSize = 50
+
+  /// Microseconds after which an operation that was done is not told again to a hub that was set back.
+  private static let journalLifetime: Int64 = 30 * 86_400_000_000
 
   /// - Throws: `no_hub` for a store that is not linked.
   package init(_ messenger: Messenger, _ link: any HubLink) throws {
@@ -55,6 +65,7 @@ package final class SyncEngine {
     let isSame = hub.epoch == hello.epoch && hub.startedAt == hello.startedAt
     try store.write {
       try store.outbox.requeue(acknowledged: !isSame)
+      try store.outbox.deleteDone(before: Timestamp(microseconds: Timestamp.now.microseconds - Self.journalLifetime))
       try store.hub.set(clockOffset: hello.now.microseconds - Timestamp.now.microseconds)
       if hub.machine != hello.machine { try store.hub.set(machine: hello.machine) }
       if hub.refusal != nil { try store.hub.set(refusal: nil) }
@@ -126,6 +137,8 @@ package final class SyncEngine {
   func keepHorizon() throws {
     guard toPull.isEmpty, let (hello, horizon) = compared else { return }
     compared = nil
+    // A standby may lack what its primary has said, and becomes a primary without starting anew.
+    if hello.isStandby { return }
     let hub = try hub()
     if (hub.epoch, hub.startedAt, hub.horizon) == (hello.epoch, hello.startedAt, horizon) { return }
     try store.write { try store.hub.setState(epoch: hello.epoch, startedAt: hello.startedAt, horizon: horizon) }
@@ -138,6 +151,25 @@ package final class SyncEngine {
     guard hello?.isStandby == false else { return nil }
     if conversation.rev < state.known { return .setBack }
     return conversation.sees.count(upTo: state.rev) > state.sees.count(upTo: state.rev) ? .seesMore : nil
+  }
+
+  /// Pulls a conversation that the hub says has moved, unless that has been said too often of one that has not: the next
+  /// comparison shows whether it has.
+  private func follow(_ conversation: Identifier) {
+    guard emptyHints[conversation].map({ $0.until <= monotonicMicroseconds() }) ?? true else { return }
+    hinted.insert(conversation)
+    enqueue(conversation)
+  }
+
+  /// Counts the hints that brought nothing.
+  func judgeHints(_ pulled: [Identifier: Int]) {
+    for conversation in pulled.keys { emptyHints[conversation] = nil }
+    for conversation in hinted where pulled[conversation] == nil {
+      let count = (emptyHints[conversation]?.count ?? 0) + 1
+      let pause = count < Self.freeEmptyHints ? 0 : 100_000 << Int64(min(count - Self.freeEmptyHints, 9))
+      emptyHints[conversation] = (count, monotonicMicroseconds() + Int64(pause))
+    }
+    hinted = []
   }
 
   func enqueue(_ conversation: Identifier) { if !toPull.contains(conversation) { toPull.append(conversation) } }
@@ -210,7 +242,7 @@ package final class SyncEngine {
       try hint.conversations.allSatisfy { try store.conversations.row($0) != nil }
     }
     if isKnown, !hint.conversations.isEmpty {
-      hint.conversations.sorted().forEach(enqueue)
+      hint.conversations.sorted().forEach(follow)
     } else if !hint.isRung || !hint.conversations.isEmpty {
       try compare()
     }

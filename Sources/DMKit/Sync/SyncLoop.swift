@@ -139,8 +139,14 @@ package final class SyncLoop {
   private func stay(_ lingers: Bool) throws {
     var (lastWork, pushPause) = (monotonicMicroseconds(), Self.pushPause)
     var compared = Timestamp.now
+    var connectedAt = monotonicMicroseconds()
     while true {
       try engine.wait(for: .microseconds(Self.comparePause))
+      // A standby that has become a primary says so only when this connects.
+      if engine.hello?.isStandby == true, monotonicMicroseconds() - connectedAt > Self.comparePause {
+        connectedAt = monotonicMicroseconds()
+        try carry()
+      }
       let isAsked = FileStatus(location.liveAsked).map { $0.modified > compared } ?? false
       if isAsked {
         compared = .now

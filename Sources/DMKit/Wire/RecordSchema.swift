@@ -189,7 +189,9 @@ package struct RecordSchema: Sendable {
     ])
   static let conversationUpdated = RecordSchema(
     "conversation_updated",
-    conversation.fields.dropFirst().dropLast() + [Field("cursor", .string)])
+    conversation.fields.dropFirst().dropLast() + [
+      Field("replaces", .uuid, optional: true), Field("cursor", .string),
+    ])
 
   static let typing = RecordSchema("typing", [Field("conversation_id", .uuid), Field("users", .list(.handle))])
 

@@ -135,7 +135,12 @@ extension Conversation: Record {
       json.member("is_archived", isArchived)
       json.member("expire_after", expireAfter.map { Int($0.components.seconds) })
       json.member("draft_text", draftText)
-      if let cursor { json.member("cursor", cursor) } else { json.member("page_cursor", pageCursor?.description) }
+      if let cursor {
+        json.member("replaces", replaces)
+        json.member("cursor", cursor)
+      } else {
+        json.member("page_cursor", pageCursor?.description)
+      }
     }
   }
 }

@@ -178,7 +178,21 @@ package struct Conversations {
     store.conversationIDs[conversation.number] = id
   }
 
-  /// The conversation that has an imported id as another id.
+  /// The user who created a conversation; nil if nobody knows.
+  package func creator(of conversation: ConversationKey) throws -> UserKey? {
+    var statement = try store.connection.prepare("SELECT creator FROM conversation WHERE id = ?")
+    statement.bind(conversation)
+    return try statement.step() ? statement.optionalUserKey(0) : nil
+  }
+
+  /// Another id of a conversation; nil if it has none.
+  package func alias(of conversation: ConversationKey) throws -> Identifier? {
+    var statement = try store.connection.prepare("SELECT uuid FROM conversation_alias WHERE conversation = ?")
+    statement.bind(conversation)
+    return try statement.step() ? statement.identifier(0) : nil
+  }
+
+  /// The conversation that has another id, from an import or from before the hub knew it.
   package func row(alias id: Identifier) throws -> Row? {
     var statement = try store.connection.prepare("SELECT conversation FROM conversation_alias WHERE uuid = ?")
     statement.bind(id)

@@ -148,6 +148,13 @@ package struct Messages {
     return try statement.step() ? Address(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
   }
 
+  /// The place of a message by its id, or by the one that it had before the hub knew it.
+  package func place(of id: Identifier) throws -> Address? {
+    if let address = try address(of: id) { return address }
+    guard store.isLinked, let known = try store.waiting.alias(id) else { return nil }
+    return try address(of: known)
+  }
+
   package func identifier(of address: Address) throws -> Identifier? {
     var statement = try store.connection.prepare("SELECT uuid FROM message WHERE conversation = ? AND seq = ?")
     statement.bind(address.conversation)

@@ -219,14 +219,18 @@ package struct Outbox {
   }
 
   /// Queues an operation again that was done, because the hub was set back.
-  package func tellAgain(_ place: OutboxKey, _ payload: [UInt8]?) throws {
+  ///
+  /// - Parameter arguments: those that it has now; nil for those that it had.
+  package func tellAgain(_ place: OutboxKey, _ payload: [UInt8]?, arguments: String? = nil) throws {
     var update = try store.connection.prepare(
       """
-      UPDATE outbox SET state = 0, payload = ?2, is_repeated = 1, rev = NULL, not_before = NULL, fault = NULL
+      UPDATE outbox SET state = 0, payload = ?2, arguments = coalesce(?3, arguments), is_repeated = 1, rev = NULL,
+        not_before = NULL, fault = NULL
       WHERE id = ?1 AND state = 4
       """)
     update.bind(place)
     update.bind(payload)
+    update.bind(arguments)
     try update.run()
     store.rings = true
   }

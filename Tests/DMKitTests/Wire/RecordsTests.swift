@@ -62,14 +62,16 @@ struct RecordsTests {
 
   /// What a stream says, which always has a place: full or not.
   private static func stream(_ message: Message, _ conversation: Conversation) -> [any Record] {
-    [
+    var changed = conversation
+    if changed.title != nil { changed.replaces = id }
+    return [
       MessagingEvent.messageUpdated(message, cursor),
       MessagingEvent.messageStatus(
         MessageStatus(
           conversationID: id, conversationTitle: conversation.title, sender: bob, status: .read, ranges: [1...7],
           user: bob),
         cursor),
-      MessagingEvent.conversationUpdated(conversation, cursor),
+      MessagingEvent.conversationUpdated(changed, cursor),
       MessagingEvent.typing(Typing(conversationID: id, users: [bob])),
       MessagingEvent.presence(
         Presence(user: bob, isOnline: true, lastSeenAt: message.text == nil ? nil : time)),

@@ -1,0 +1,140 @@
+import Testing
+
+@testable import DMKit
+@testable import DMModel
+@testable import DMStore
+@testable import StoreSupport
+@testable import TestSupport
+
+/// What a store tells a hub again that was set back, and what it does not.
+struct TellingAgainTests {
+  let hub = SharedHub()
+  let ops = Result { try ConversationReference("+ops") }
+
+  /// Alice's and Bob's machines, which are in the group `ops`; Carol is on the hub.
+  private func group() throws -> (alice: Machine, bob: Machine) {
+    let machines = try machines()
+    try beginGroup(machines.alice, machines.bob)
+    return machines
+  }
+
+  private func machines() throws -> (alice: Machine, bob: Machine) {
+    _ = hub.model.invite("carol")
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    return (alice, bob)
+  }
+
+  private func beginGroup(_ alice: Machine, _ bob: Machine) throws {
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    try alice.say("one", to: "+ops")
+    try settle([alice, bob])
+  }
+
+  private func settle(_ machines: [Machine]) throws {
+    for machine in machines { machine.engine.close() }
+    for _ in 1...3 { for machine in machines { try machine.sync() } }
+  }
+
+  /// The handles of the group's members on the hub.
+  private func members() -> Set<String> {
+    let group = hub.model.conversations.values.first { $0.isGroup }
+    let persons = (group?.members ?? [:]).filter { $0.value.sees.isOpen }.keys
+    return Set(persons.compactMap { hub.model.persons[$0]?.handle })
+  }
+
+  @Test(arguments: [false, true]) func `nobody is added again who has been removed since`(wasThereBefore: Bool) throws {
+    let (alice, bob) = try group()
+    var backup = hub.model
+    _ = try alice.messenger.add([Handle("carol")], to: ops.get())
+    try settle([alice])
+    if wasThereBefore {
+      // The hub says of another such act that there was nothing to do.
+      _ = try alice.messenger.add([Handle("carol")], to: ops.get())
+      try settle([alice])
+      backup = hub.model
+    }
+    _ = try alice.messenger.remove([Handle("carol")], from: ops.get())
+    try settle([alice])
+    let after = wasThereBefore ? ["alice", "bob", "carol"] : ["alice", "bob"]
+    hub.model.restore(backup)
+    try settle([alice, bob])
+    #expect(members() == Set(after))
+    #expect(try alice.messenger.hubStatus().queuedCount == 0)
+    for machine in [alice, bob] { try machine.check() }
+  }
+
+  @Test func `what a page says of later entries is forgotten when the hub has lost these`() throws {
+    let (alice, bob) = try group()
+    for text in ["two", "three", "four"] { try alice.say(text, to: "+ops") }
+    try settle([alice, bob])
+    let fresh = try Machine(hub, "bob", fills: false)
+    let backup = hub.model
+    _ = try alice.messenger.edit([Edit(MessageReference("+ops:2"), .text("uno"))])[0].get()
+    try alice.sync()
+    // A part of the log, which has the edit already.
+    try fresh.engine.connect()
+    fresh.engine.pageSize = 3
+    try fresh.engine.exchange()
+    #expect(try fresh.texts("+ops").last == "3 alice: two")
+    #expect(try fresh.texts("+ops").contains("2 alice: uno"))
+    hub.model.restore(backup)
+    // Alice's machine does not come back.
+    try settle([fresh])
+    #expect(
+      try fresh.texts("+ops").dropFirst() == ["2 alice: one", "3 alice: two", "4 alice: three", "5 alice: four"])
+    try fresh.check()
+  }
+
+  @Test func `what was deleted or has expired is not said again, and what expires keeps its time`() throws {
+    let (alice, bob) = try group()
+    let backup = hub.model
+    try alice.say("deleted", to: "+ops")
+    for (text, seconds) in [("brief", 100), ("long", 3600)] {
+      _ = try alice.messenger.send(Outgoing(to: ops.get(), text: text, lifetime: .seconds(seconds)))
+    }
+    try settle([alice, bob])
+    _ = try alice.messenger.edit([Edit(MessageReference("+ops:3"), .delete(forEveryone: true))])[0].get()
+    try settle([alice, bob])
+    let end = try #require(alice.messages("+ops").last { $0.text == "long" }?.expiresAt)
+    hub.model.restore(backup)
+    hub.model.clock += 200_000_000
+    try settle([alice, bob])
+    let group = try #require(hub.model.conversations.values.first { $0.isGroup })
+    let texts = group.entries.compactMap { HubPayload.text($0.payload)?.text }
+    #expect(texts == ["one", "long"])
+    let again = try #require(group.entries.first { HubPayload.text($0.payload)?.text == "long" }?.expiresAt)
+    #expect(abs(again.microseconds - end.microseconds) < 5_000_000)
+    #expect(try bob.texts("+ops").suffix(1).contains { $0.hasSuffix("alice: long") })
+    for machine in [alice, bob] { try machine.check() }
+  }
+
+  @Test func `what was done over thirty days ago is not told again`() throws {
+    let (alice, _) = try group()
+    #expect(try alice.store.integers("SELECT count(*) FROM outbox") != [[0]])
+    try alice.store.execute("UPDATE outbox SET created_at = created_at - 31 * 86400000000")
+    try settle([alice])
+    #expect(try alice.store.integers("SELECT count(*) FROM outbox") == [[0]])
+    try alice.check()
+  }
+
+  @Test func `an act on a group that the hub refuses is taken back with it`() throws {
+    let (alice, bob) = try machines()
+    let backup = hub.model
+    try beginGroup(alice, bob)
+    try bob.say("words", to: "+ops")
+    try settle([bob, alice])
+    hub.model.restore(backup)
+    try settle([bob])
+    // Only the creator tells of the group again.
+    try bob.say("more", to: "+ops")
+    try settle([bob, alice, bob])
+    #expect(try bob.messenger.hubStatus().failedCount == 0)
+    #expect(
+      Set(try alice.texts("+ops").map { $0.split(separator: ": ").last ?? "" }) == [
+        "conversation_created", "one", "words", "more",
+      ])
+    #expect(try alice.texts("+ops") == bob.texts("+ops"))
+    for machine in [alice, bob] { try machine.check() }
+  }
+}
