@@ -3,13 +3,28 @@ import PackageDescription
 
 /// Only these use the network, and so libpq, which a start takes four milliseconds to link.
 let hubPrograms = ["dm-hub", "dm-sync"]
-/// Adding a program is adding its name here and a folder of that name under `Sources`.
+/// Adding a program is adding its name here and in `Sources/dm/Programs.swift`, and a folder of that name under `Sources`.
 let programs = [
   "dm-attach", "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-read", "dm-search", "dm-send",
-  "dm-tail",
-  "dm-typing",
-  "dm-user",
+  "dm-tail", "dm-typing", "dm-user",
 ]
+
+/// The library that has the code of a program, such as `ListProgram`: all of its folder but `main`.
+func library(of program: String) -> String {
+  let word = program.dropFirst("dm-".count)
+  return word.prefix(1).uppercased() + word.dropFirst() + "Program"
+}
+
+/// A program is a library and a `main.swift`, so that `dm` has the same code of all of them.
+let programTargets: [Target] = programs.flatMap { program -> [Target] in
+  [
+    .target(
+      name: library(of: program), dependencies: ["DMCLI", "DMKit", "DMSystem", "DMUpkeep"],
+      path: "Sources/\(program)", exclude: ["main"]),
+    .executableTarget(
+      name: program, dependencies: ["DMCLI", .byName(name: library(of: program))], path: "Sources/\(program)/main"),
+  ]
+}
 
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
@@ -23,7 +38,7 @@ let package = Package(
   name: "dm",
   products: [
     .library(name: "DMKit", targets: ["DMKit"])
-  ] + (programs + hubPrograms).map { .executable(name: $0, targets: [$0]) },
+  ] + (["dm"] + programs + hubPrograms).map { .executable(name: $0, targets: [$0]) },
   targets: [
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -71,8 +86,12 @@ let package = Package(
     .testTarget(name: "DMCLITests", dependencies: ["DMCLI", "DMKit", "DMModel", "TestSupport"]),
     .testTarget(
       name: "ToolTests",
-      dependencies: ["DMKit", "DMCLI", "TestSupport"] + (programs + hubPrograms).map { .byName(name: $0) }),
-  ] + programs.map { .executableTarget(name: $0, dependencies: ["DMCLI", "DMKit", "DMSystem", "DMUpkeep"]) }
+      dependencies: ["DMKit", "DMCLI", "TestSupport"] + (["dm"] + programs + hubPrograms).map { .byName(name: $0) }),
+    /// All programs without a network in one file, which does what the name says by which it was started.
+    .executableTarget(
+      name: "dm", dependencies: ["DMCLI", "DMKit", "DMSystem"] + programs.map { .byName(name: library(of: $0)) },
+      resources: [.embedInCode("tour.sh")]),
+  ] + programTargets
     + hubPrograms.map { .executableTarget(name: $0, dependencies: ["DMCLI", "DMHub", "DMKit", "DMSystem"]) }
 )
 

@@ -26,6 +26,11 @@ static inline int dm_sem_wait_until(sem_t *semaphore, const struct timespec *dea
   return sem_clockwait(semaphore, CLOCK_MONOTONIC, deadline);
 }
 
+/* The name by which this process was started, without folders; known also where /proc is missing. Declared by glibc only
+   with _GNU_SOURCE. */
+extern char *program_invocation_short_name;
+static inline const char *dm_own_name(void) { return program_invocation_short_name; }
+
 /* pipe2(2), both ends closed on exec. Declared by glibc only with _GNU_SOURCE. */
 extern int pipe2(int ends[2], int flags);
 static inline int dm_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

@@ -87,7 +87,8 @@ package struct Arguments: Sendable {
     if operands.isEmpty, command.main != nil { return try refuseStrays(nil, []) }
     guard let name = operands.first else { throw usage("a command is missing; give one of \(names)") }
     guard let action = command.subcommands.first(where: { $0.name == name }) else {
-      throw usage("unknown action '\(name)'; say one of \(names)")
+      let near = command.subcommands.map(\.name).first { $0.hasPrefix(name) || editDistance($0, name) <= 2 }
+      throw usage("unknown action '\(name)'; \(near.map { "did you mean '\($0)'?" } ?? "say one of \(names)")")
     }
     operands.removeFirst()
     self.action = action

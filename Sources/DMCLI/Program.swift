@@ -2,7 +2,7 @@ internal import DMKit
 internal import DMSystem
 
 /// A program of the suite: its description, and what it does after its command line is parsed.
-package protocol Program {
+package protocol Program: SendableMetatype {
   static var command: Command { get }
   static func run(_ call: Invocation) throws
 }
@@ -14,25 +14,31 @@ extension Program {
   }
 
   /// Parses, runs, flushes, and ends with the exit status.
-  package static func main() {
+  package static func main() { main(firstWord: 1) }
+
+  /// The same.
+  ///
+  /// - Parameter first: the place of the first word that is the program's.
+  package static func main(firstWord first: Int) {
     // A service manager may ignore SIGPIPE, and a closed pipe would go unnoticed (systemd.exec(5)).
     Signal.brokenPipe.restoreDefault()
     // Then write(2) fails, and unfinished files are removed.
     Signal.fileTooLarge.ignore()
     protectNewFiles()
-    endProcess(status().rawValue)
+    endProcess(status(first).rawValue)
   }
 
-  private static func status() -> ExitStatus {
+  private static func status(_ first: Int) -> ExitStatus {
     var call: Invocation?
     do {
-      if let shell = completionShell() {
+      let words = try words(from: first)
+      if let shell = completionShell(words) {
         let output = Output()
         try output.write(completion(of: command, for: shell))
         try output.flush()
         return .done
       }
-      let made = Invocation(command, try Arguments(words(), for: command))
+      let made = Invocation(command, try Arguments(words, for: command))
       call = made
       try answer(made)
       try made.output.flush()
@@ -48,20 +54,20 @@ extension Program {
   /// The words after the program's name, byte for byte: `CommandLine.arguments` repairs invalid UTF-8.
   ///
   /// - Throws: `io_error` when the Swift runtime cannot read them: on Linux it reads them from /proc.
-  private static func words() throws -> [String] {
+  private static func words(from first: Int) throws -> [String] {
     guard CommandLine.argc > 0 else {
       throw DMError(.inputOutput, "cannot read the arguments from /proc; see whether it is mounted")
     }
     var isLossy = false
     if command.options.contains(where: { $0.declaration.name == lossy.declaration.name }) {
-      let words = (1..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
+      let words = (first..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
       isLossy = words.prefix { $0 != "--" }.contains(lossy.declaration.spelling)
     }
-    return try (1..<Int(CommandLine.argc)).map { index in
+    return try (first..<Int(CommandLine.argc)).map { index in
       guard let bytes = CommandLine.unsafeArgv[index] else { return "" }
       if let word = String(validatingCString: bytes) { return word }
       guard isLossy else {
-        throw DMError(.invalidUTF8, "the argument \(index) is not UTF-8; convert it with iconv")
+        throw DMError(.invalidUTF8, "the argument \(index - first + 1) is not UTF-8; convert it with iconv")
       }
       return String(cString: bytes)
     }
@@ -95,8 +101,7 @@ extension Program {
   }
 
   /// Not listed as an option: only `make generate` and packagers use it.
-  private static func completionShell() -> Shell? {
-    guard CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--generate-completion" else { return nil }
-    return Shell(rawValue: CommandLine.arguments[2])
+  private static func completionShell(_ words: [String]) -> Shell? {
+    words.count == 2 && words[0] == "--generate-completion" ? Shell(rawValue: words[1]) : nil
   }
 }

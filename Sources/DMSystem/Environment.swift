@@ -1,4 +1,5 @@
 package import DMModel
+internal import CSystem
 internal import Glibc
 
 /// A variable of the environment; an empty one counts as absent.
@@ -12,16 +13,8 @@ package func environment(_ name: String) throws(DMError) -> String? {
   return text
 }
 
-/// The account that runs this process: getpwuid(3).
-package enum Account {
-  /// The login name; the number of the account if it has no name.
-  package static var name: String {
-    getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? String(geteuid())
-  }
-
-  /// The path of the home folder; nil if there is none.
-  package static var home: String? { getpwuid(geteuid()).map { String(cString: $0.pointee.pw_dir) } }
-}
+/// The name by which this process was started, without folders.
+package var ownName: String { dm_own_name().map { String(cString: $0) } ?? "" }
 
 /// Lets only the owner access the files that this process will create: umask(2).
 package func protectNewFiles() { umask(0o077) }

@@ -1,7 +1,7 @@
-internal import DMCLI
+package import DMCLI
 internal import DMKit
 
-@main struct DMAttach: Program {
+package struct DMAttach: Program {
   static let to = Option(
     "to", value: "CONVERSATION", "print one line that is ready for dm-send", as: ConversationReference.init)
   static let text = Option("text", value: "TEXT", "what to say with it; needs --to")
@@ -17,7 +17,7 @@ internal import DMKit
     "list", value: "CONVERSATION", "print what a conversation has: by kind, the newest first",
     as: ConversationReference.init)
 
-  static let command = Command(
+  package static let command = Command(
     "dm-attach", "prepare files to be sent, and fetch what was",
     synopsis: [
       "[OPTION]... FILE...", "[OPTION]... --to CONVERSATION [--text TEXT] FILE... | dm-send",
@@ -56,7 +56,7 @@ internal import DMKit
     return .prepare(arguments.operands)
   }
 
-  static func run(_ call: Invocation) throws {
+  package static func run(_ call: Invocation) throws {
     switch try mode(call.arguments) {
     case .list(let conversation):
       for sent in try call.messenger().attachments(in: conversation) {

@@ -1,7 +1,7 @@
-internal import DMCLI
+package import DMCLI
 internal import DMKit
 
-@main struct DMConversation: Program {
+package struct DMConversation: Program {
   static let title = Option("title", value: "TITLE", "make it a group of that title")
   static let ifAbsent = Flag(
     "if-absent", "print the group where there is one of that title, or of exactly these users")
@@ -9,7 +9,7 @@ internal import DMKit
   static let length = Option("for", value: "TIME", "only for that long", as: duration)
   static let clear = Flag("clear", "throw it away")
 
-  static let command = Command(
+  package static let command = Command(
     "dm-conversation", "create conversations, show and change them",
     synopsis: [
       "create USER... [--if-absent]", "create --title TITLE [USER]... [--if-absent]", "show CONVERSATION",

@@ -1,15 +1,15 @@
-internal import DMCLI
+package import DMCLI
 internal import DMKit
 internal import DMUpkeep
 
-@main struct DMDoctor: Program {
+package struct DMDoctor: Program {
   static let deep = Flag(
     "deep", "compute everything again: pages, references, index, counts, ranges, digests and contents")
   static let force = Flag("force", "replace a file that is not a backup, or a backup that holds more")
   static let damaged = Flag(
     "damaged", "take along messages that are not as they were written, leave out such contents")
 
-  static let command = Command(
+  package static let command = Command(
     "dm-doctor", "check, back up, restore, purge and repair a store",
     synopsis: [
       "check [--deep]", "stats", "backup [--force] [--damaged] FILE", "dump", "restore [--damaged] [FILE]", "purge",

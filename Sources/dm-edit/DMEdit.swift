@@ -1,12 +1,12 @@
-internal import DMCLI
+package import DMCLI
 internal import DMKit
 
-@main struct DMEdit: Program {
+package struct DMEdit: Program {
   static let forEveryone = Flag("for-everyone", "delete your own messages for all")
   static let remove = Flag("remove", "take the reaction back")
   static let reason = Option("reason", value: "TEXT", "why")
 
-  static let command = Command(
+  package static let command = Command(
     "dm-edit", "edit messages, delete them, react to them and report them",
     synopsis: [
       "text MESSAGE TEXT...", "delete [--for-everyone] MESSAGE... | CONVERSATION RANGE...",

@@ -1,8 +1,8 @@
-internal import DMCLI
+package import DMCLI
 internal import DMKit
 
-@main struct DMImport: Program {
-  static let command = Command(
+package struct DMImport: Program {
+  package static let command = Command(
     "dm-import", "add history from JSON lines, with its own times, senders and replies",
     synopsis: ["<JSON-LINES"],
     examples: [
@@ -13,7 +13,7 @@ internal import DMKit
       ),
     ], reads: "import_line", writes: ["message", "conversation", "error"])
 
-  static func run(_ call: Invocation) throws {
+  package static func run(_ call: Invocation) throws {
     try call.arguments.atMost(0)
     if isTerminal(.input) { throw usage("pipe JSON lines into it; see --help") }
     let messenger = try call.messenger()

@@ -1,7 +1,7 @@
-internal import DMCLI
+package import DMCLI
 internal import DMKit
 
-@main struct DMList: Program {
+package struct DMList: Program {
   static let unread = Flag("unread", "only those with unread messages")
   static let unmuted = Flag("unmuted", "only those that are not muted")
   static let archived = Flag("archived", "only archived ones")
@@ -16,7 +16,7 @@ internal import DMKit
     "follow", short: "f", "go on with each conversation that changes, and the count when it does")
   static let invisible = Flag("invisible", "do not show that you are online while following")
 
-  static let command = Command(
+  package static let command = Command(
     "dm-list", "list conversations: pinned first, then newest activity",
     synopsis: ["[OPTION]... [CONVERSATION]..."],
     options: [unread, unmuted, archived, all, match, limit, after, count, follow, invisible],
@@ -33,7 +33,7 @@ internal import DMKit
       ("dm-list --unread | jq -r '\"\\(.unread_count) \\(.name)\"'", "a digest"),
     ], writes: ["conversation"])
 
-  static func run(_ call: Invocation) throws {
+  package static func run(_ call: Invocation) throws {
     let messenger = try call.messenger()
     let list = Listing(call, messenger, try query(call.arguments, messenger))
     if call.arguments[follow] { try list.follow() } else { try list.print() }

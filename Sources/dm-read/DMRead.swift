@@ -1,7 +1,7 @@
-internal import DMCLI
+package import DMCLI
 internal import DMKit
 
-@main struct DMRead: Program {
+package struct DMRead: Program {
   static let upTo = Option(
     "up-to", value: "MESSAGE", "everything to this message, itself included", as: MessageReference.init)
   static let since = Option(
@@ -23,7 +23,7 @@ internal import DMKit
   static let receipts = Flag("receipts", "print who has got and who has read these messages, and when")
   static let dryRun = Flag("dry-run", "print what would change, and change nothing")
 
-  static let command = Command(
+  package static let command = Command(
     "dm-read", "mark messages as read, or as unread, and show who has got and read what",
     synopsis: [
       "CONVERSATION RANGE...", "CONVERSATION --up-to MESSAGE | --since WHEN | --before WHEN | --all",
@@ -48,7 +48,7 @@ internal import DMKit
       ("dm-read --receipts bob:-1", "who has got and who has read the last message, and when"),
     ], reads: "read_line", writes: ["marked", "read_receipt", "delivery_receipt", "error"])
 
-  static func run(_ call: Invocation) throws {
+  package static func run(_ call: Invocation) throws {
     let (arguments, messenger) = (call.arguments, try call.messenger())
     let options = try markOptions(arguments)
     switch try mode(arguments) {

@@ -1,7 +1,7 @@
-internal import DMCLI
+package import DMCLI
 internal import DMKit
 
-@main struct DMSearch: Program {
+package struct DMSearch: Program {
   static let inConversation = Option(
     "in", value: "CONV", "only in this conversation; may stand more than once", as: ConversationReference.init)
   static let from = Option("from", user: "USER", "only what this user said")
@@ -13,7 +13,7 @@ internal import DMKit
   static let newest = Flag("newest", "the newest first")
   static let limit = Option(nil, short: "n", count: "N", "at most N messages, or 'all' [20]")
 
-  static let command = Command(
+  package static let command = Command(
     "dm-search", "search the messages that you can see, best matches first",
     synopsis: ["[OPTION]... [QUERY]..."],
     options: [inConversation, from, since, before, has, newest, limit],
@@ -25,7 +25,7 @@ internal import DMKit
       ("dm-search 北京 -n all | jq -r .snippet", "what stands around each"),
     ], writes: ["message"])
 
-  static func run(_ call: Invocation) throws {
+  package static func run(_ call: Invocation) throws {
     let request = try request(call.arguments)
     let messenger = try call.messenger()
     let results = try messenger.search(request)

@@ -1,8 +1,8 @@
-internal import DMCLI
+package import DMCLI
 internal import DMKit
 
-@main struct DMSend: Program {
-  static let command = Command(
+package struct DMSend: Program {
+  package static let command = Command(
     "dm-send", "send messages: one from its arguments or standard input, or many as lines",
     synopsis: [
       "[OPTION]... CONVERSATION TEXT...", "[OPTION]... CONVERSATION <FILE", "[OPTION]... --to CONVERSATION... TEXT...",
@@ -24,7 +24,7 @@ internal import DMKit
       ),
     ], reads: "send_line", writes: ["message", "conversation", "ack", "error"])
 
-  static func run(_ call: Invocation) throws {
+  package static func run(_ call: Invocation) throws {
     let messenger = try call.messenger()
     switch try mode(call.arguments) {
     case .jsonLines: try sendLines(call, messenger)

@@ -1,8 +1,8 @@
-internal import DMCLI
+package import DMCLI
 internal import DMKit
 
-@main struct DMTail: Program {
-  static let command = Command(
+package struct DMTail: Program {
+  package static let command = Command(
     "dm-tail", "print messages, oldest first: the newest 30, or those you name; and follow what happens",
     synopsis: [
       "[OPTION]... [CONVERSATION [RANGE]...]", "[OPTION]... MESSAGE-ID...", "-f [OPTION]... [CONVERSATION]...",
@@ -32,7 +32,7 @@ internal import DMKit
       "caught_up", "heartbeat", "gap", "ack", "consumer",
     ])
 
-  static func run(_ call: Invocation) throws {
+  package static func run(_ call: Invocation) throws {
     switch try mode(call) {
     case .forget(let name):
       try call.print(try call.messenger().forgetConsumer(name), text: TextFormat.line)

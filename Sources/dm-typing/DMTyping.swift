@@ -1,13 +1,13 @@
-internal import DMCLI
+package import DMCLI
 internal import DMKit
 
-@main struct DMTyping: Program {
+package struct DMTyping: Program {
   static let on = Flag("on", "show it for the next 5 seconds")
   static let off = Flag("off", "show it no longer")
   static let length = Option("for", value: "TIME", "show it that long, and wait as long", as: duration)
   static let watch = Flag("watch", "print who is typing whenever that changes")
 
-  static let command = Command(
+  package static let command = Command(
     "dm-typing", "show that you are typing, and watch who is",
     synopsis: [
       "CONVERSATION --on | --off | --for TIME", "CONVERSATION", "CONVERSATION -- COMMAND [ARGUMENT]...",
@@ -48,7 +48,7 @@ internal import DMKit
     return isTerminal(.input) ? .keystrokes : .input
   }
 
-  static func run(_ call: Invocation) throws {
+  package static func run(_ call: Invocation) throws {
     func signal() throws -> TypingSignal? {
       try call.messenger().typing(in: ConversationReference(call.arguments.operand(0, "CONVERSATION")))
     }

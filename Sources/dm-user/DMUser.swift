@@ -1,7 +1,7 @@
-internal import DMCLI
+package import DMCLI
 internal import DMKit
 
-@main struct DMUser: Program {
+package struct DMUser: Program {
   static let ifAbsent = Flag("if-absent", "print the user who has the handle, and change nothing")
   static let displayName = Option("display-name", value: "NAME", "the name that people see")
   static let bio = Option("bio", value: "TEXT", "a few words about the user")
@@ -17,7 +17,7 @@ internal import DMKit
     displayName, bio, avatarURL, showPresence, hidePresence, sendReceipts, hideReceipts,
   ]
 
-  static let command = Command(
+  package static let command = Command(
     "dm-user", "add users, and show and change profiles",
     synopsis: [
       "add HANDLE [--if-absent] [OPTION]...", "list", "show [USER]", "set [OPTION]...", "presence [-f] [USER]...",

@@ -1,0 +1,43 @@
+package import Glibc
+
+/// The account that runs this process.
+package enum Account {
+  package struct Entry: Equatable {
+    package let name: String
+    package let home: String
+  }
+
+  /// The login name; the number of the account if it has no name.
+  package static var name: String { entry?.name ?? String(geteuid()) }
+
+  /// The path of the home folder; nil if there is none.
+  package static var home: String? { entry?.home }
+
+  #if DM_STATIC
+    /// From /etc/passwd, and for accounts of a directory service from the environment: getpwuid(3) would load shared
+    /// libraries, which a static program cannot.
+    private static var entry: Entry? {
+      let list = "/etc/passwd"
+      let size = FileStatus(list).map { min(Int($0.size), 1 << 20) } ?? 0
+      if let bytes = readFile(list, limit: size), let entry = entry(of: geteuid(), in: bytes) { return entry }
+      guard let name = getenv("LOGNAME") ?? getenv("USER"), name.pointee != 0 else { return nil }
+      return Entry(name: String(cString: name), home: getenv("HOME").map { String(cString: $0) } ?? "")
+    }
+  #else
+    private static var entry: Entry? {
+      getpwuid(geteuid()).map {
+        Entry(name: String(cString: $0.pointee.pw_name), home: String(cString: $0.pointee.pw_dir))
+      }
+    }
+  #endif
+
+  /// The entry of an account in a file of the form of passwd(5); nil if there is none.
+  package static func entry(of account: uid_t, in bytes: [UInt8]) -> Entry? {
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      let fields = line.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+      guard fields.count >= 7, String(decoding: fields[2], as: UTF8.self) == String(account) else { continue }
+      return Entry(name: String(decoding: fields[0], as: UTF8.self), home: String(decoding: fields[5], as: UTF8.self))
+    }
+    return nil
+  }
+}

@@ -1,0 +1,4 @@
+import DMCLI
+import UserProgram
+
+DMUser.main()

@@ -1,0 +1,92 @@
+internal import DMCLI
+internal import DMKit
+internal import DMSystem
+
+/// What `dm` does that no program of the suite does: list them, show their manual, and play a tour.
+struct DM: Program {
+  static let again = Flag("again", "remove the store of the last tour, and begin anew")
+
+  static let command = Command(
+    "dm", "direct messaging as a suite of small programs",
+    synopsis: ["", "PROGRAM [ARGUMENT]...", "help [PROGRAM]", "tour [--again]"],
+    subcommands: [
+      Command.Subcommand("help", operands: "[PROGRAM]", "show the manual page of a program", run: showManual),
+      Command.Subcommand(
+        "tour", "play a conversation, step by step, in a store that stays", options: [again], run: playTour),
+    ] + Programs.all.map { Command.Subcommand(short($0.name), $0.program.command.summary, run: misplaced) }
+      + Programs.apart.map { Command.Subcommand(short($0.name), $0.summary, run: misplaced) },
+    main: list,
+    examples: [
+      ("dm", "the programs, and where to begin"), ("dm send alice 'lunch?'", "the same as 'dm-send alice …'"),
+      ("dm help send | head", "the manual page dm-send(1)"),
+    ], writes: [])
+
+  private static func short(_ name: String) -> String { String(name.dropFirst("dm-".count)) }
+
+  /// The name of the program comes before all options, because these are its own.
+  private static func misplaced(_ call: Invocation) throws {
+    throw usage("the name of the program comes first: 'dm send bob --reply-to 3 yes'")
+  }
+
+  private static func list(_ call: Invocation) throws {
+    var text = "The programs of dm, each with --help and a manual page ('dm help send'):\n\n"
+    for program in command.subcommands { text += listed("dm " + program.name, program.summary) }
+    text += "\nWhere to begin:\n\n"
+    for (line, meaning) in beginning { text += listed(line, meaning) }
+    try call.output.write(text)
+  }
+
+  private static let beginning = [
+    ("dm tour", "a conversation of two people and a bot, step by step"),
+    ("dm user add bob", "add a user to your store; people are names in it"),
+    ("dm send bob 'lunch?'", "send a message"), ("dm list --as bob", "look at it as bob"),
+    ("dm sync join", "or link a new store to a hub, and reach other machines"),
+  ]
+
+  private static func listed(_ left: String, _ right: String) -> String {
+    "  \(left)\(String(repeating: " ", count: max(1, 23 - left.count)))\(right)\n"
+  }
+
+  private static func showManual(_ call: Invocation) throws {
+    try call.arguments.atMost(1)
+    let word = call.arguments.operands.first ?? "dm"
+    let page = word == "dm" || word.hasPrefix("dm-") ? word : "dm-" + word
+    guard page == "dm" || command.subcommands.dropFirst(2).contains(where: { "dm-" + $0.name == page }) else {
+      throw usage("there is no program '\(word)'; 'dm' lists them")
+    }
+    let section = page == "dm" ? "7" : page == "dm-hub" ? "8" : "1"
+    try run(["man", section, page], otherwise: "there is no man(1) here; see '\(page) --help'")
+  }
+
+  private static func playTour(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    let store = try call.location().directory + (call.arguments.isGiven(Common.store) ? "" : "-tour")
+    let script = String(decoding: PackageResources.tour_sh, as: UTF8.self)
+    let folder = ownFolder ?? "/usr/bin"
+    try run(
+      ["sh", "-c", script, "dm tour", store, call.arguments[again] ? "again" : "", folder],
+      otherwise: "there is no sh(1) here")
+  }
+
+  /// Becomes a program that is a file of its own, beside this one.
+  static func runApart(_ name: String) {
+    let program = (ownFolder.map { $0 + "/" } ?? "") + name
+    do throws(DMError) {
+      try run(
+        [program] + CommandLine.arguments.dropFirst(2),
+        otherwise: "cannot run '\(program)'; it needs libpq5, and is beside 'dm' in a complete installation")
+    } catch {
+      printError("dm", error.text)
+      endProcess(ExitStatus(error.code).rawValue)
+    }
+  }
+
+  /// Runs a command, and ends as it ends.
+  private static func run(_ words: [String], otherwise message: String) throws(DMError) {
+    do {
+      try Child(words).wait().repeated()
+    } catch {
+      throw DMError(.unknownFile, message)
+    }
+  }
+}
