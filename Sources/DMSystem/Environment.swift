@@ -1,5 +1,5 @@
-package import DMModel
 internal import CSystem
+package import DMModel
 internal import Glibc
 
 /// A variable of the environment; an empty one counts as absent.

@@ -1,4 +1,4 @@
-import DMCLI
 import AttachProgram
+import DMCLI
 
 DMAttach.main()

@@ -1,4 +1,4 @@
-import DMCLI
 import ConversationProgram
+import DMCLI
 
 DMConversation.main()
