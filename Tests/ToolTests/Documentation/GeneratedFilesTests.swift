@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: (RecordSchema.outputs + RecordSchema.inputs).map(\.name))
-  func `dm-protocol lists the fields of each record in order`(record: String) throws {
+  func `dm-protocol lists the fields of each record in order, and marks the optional ones`(record: String) throws {
     let schema = try #require(RecordSchema.named(record))
     var fields: [String] = []
     var isInside = false
@@ -119,10 +119,10 @@ import Testing
     for line in try text("man/dm-protocol.5").split(separator: "\n") {
       if line.hasPrefix(".Ss ") || line.hasPrefix(".Sh ") { isInside = line == ".Ss \(record)" }
       if line == ".Ss \(record)" { headings += 1 }
-      if isInside, line.hasPrefix(".It Va ") { fields.append(line.split(separator: " ").map(String.init)[2]) }
+      if isInside, line.hasPrefix(".It Va ") { fields.append(String(line.dropFirst(".It Va ".count))) }
     }
     #expect(headings == 1)
-    #expect(fields == schema.fields.map(\.name))
+    #expect(fields == schema.fields.map { $0.isOptional ? $0.name + " Pq optional" : $0.name })
   }
 
   @Test func `dm-protocol and dm list every error code and exit status`() throws {
