@@ -1,0 +1,119 @@
+#!/bin/sh
+# The sessions of the manual and of the README: each command is typed in a terminal, and prints what the page shows.
+#
+# In a session a line that begins with '$ ' is a command, which goes on while the shell would wait for its end. The lines
+# after it are what it prints. A command that follows stays; a block without a command is what it prints next.
+. "$(dirname "$0")/lib.sh"
+pages=$(cd "$(dirname "$0")/../.." && pwd)
+export HOME="$work" SHELL=/bin/sh NO_COLOR=1
+unset COLUMNS
+cd "$work" || exit 1
+cp "$pages/examples/photo.jpg" .
+
+# introduction PAGE: the blocks of its section INTRODUCTION, as a terminal shows them; a line '---' ends each.
+introduction() {
+  sed -n '/^\.Sh INTRODUCTION/,/^\.Sh [^I]/p' "$1" | sed -n '/^\.Bd -literal/,/^\.Ed/p' |
+    sed -e '/^\.Bd/d' -e 's/^\.Ed.*/---/' -e 's/\\&//g' -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\(ti/~/g' \
+      -e 's/\\(ha/^/g' -e 's/\\(ga/`/g' -e 's/\\(dq/"/g' -e 's/\\\[u1F440\]/👀/g' -e 's/\\e/\\/g'
+}
+
+# sessions PAGE: the blocks of a page in Markdown that are sessions.
+sessions() {
+  sed -n '/^```console/,/^```$/p' "$1" | sed -e '/^```console/d' -e 's/^```$/---/'
+}
+
+# picture FILE: the session in a picture that docs/make-terminal-svg has made.
+picture() {
+  sed -n 's/^<text/&/p' "$1" | sed -e 's/<[^>]*>//g' -e 's/&lt;/</g' -e 's/&gt;/>/g' -e 's/&amp;/\&/g' |
+    sed -E 's/^([a-z]+)\$ (.*)/$ export DM_USER=\1\n$ \2/'
+  echo ---
+}
+
+# Without what differs from run to run: dates and times.
+masked() {
+  sed -E -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}/DATE/g' -e 's/[0-9]{2}:[0-9]{2}(:[0-9]{2}\.[0-9]{6})?/TIME/g'
+}
+
+# in_terminal COMMAND: prints what a terminal of 80 columns shows, without hints about programs that are not installed.
+in_terminal() {
+  timeout 90 script -qec "stty cols 80 rows 24; $1" /dev/null </dev/null >"$work/.screen" 2>&1
+  status=$?
+  tr -d '\r' <"$work/.screen" | grep -v '; install '
+  return $status
+}
+
+# next: the next line of the command that follows.
+next() { IFS= read -r line <&3 && printf '%s\n' "$line" | tr -d '\r'; }
+
+run() {
+  [ -n "$command" ] || return
+  commands=$((commands + 1))
+  name=$(printf '%s\n' "$command" | head -n 1 | tr -d '\\')
+  case $command in
+    'export '*) eval "$command" ;;
+    dm-*' -f '*)
+      follow script -qec "stty cols 80 rows 24; $command" /dev/null
+      got=$(printf '%s' "$shown" | while read -r _; do next; done)
+      is "$(printf '%s\n' "$got" | masked)" "$(printf '%s' "$shown" | masked)" "$name"
+      ;;
+    *)
+      got=$(in_terminal "$command")
+      is "$? $(printf '%s\n' "$got" | masked)" "0 $(printf '%s' "$shown" | masked)" "$name"
+      ;;
+  esac
+  command='' shown=''
+}
+
+# play BLOCKS: runs them in order.
+play() {
+  commands=0 command='' shown=''
+  while IFS= read -r text; do
+    case $text in
+      '$ '*)
+        run
+        command=${text#??}
+        until sh -n -c "$command" 2>/dev/null; do
+          IFS= read -r text || break
+          command="$command
+$text"
+        done
+        ;;
+      ---)
+        if [ -z "$command" ]; then
+          got=$(printf '%s' "$shown" | while read -r _; do next; done)
+          is "$(printf '%s\n' "$got" | masked)" "$(printf '%s' "$shown" | masked)" "what follows prints it as it happens"
+          shown=''
+          leave
+        fi
+        run
+        ;;
+      *)
+        shown="$shown$text
+"
+        ;;
+    esac
+  done <"$1"
+}
+
+introduction "$pages/man/dm.7" >"$work/introduction"
+play "$work/introduction"
+[ "$commands" -ge 20 ]
+is $? 0 "dm(7) shows $commands commands"
+
+sessions "$pages/README.md" >"$work/readme"
+play "$work/readme"
+[ "$commands" -ge 5 ]
+is $? 0 "the README shows $commands commands"
+
+for page in "$pages"/man/*; do
+  is "$(mandoc -Tlint -W warning "$page" 2>&1)" "" "mandoc warns about nothing in ${page##*/}"
+done
+
+export DM_STORE="$work/picture"
+people
+dm-user -q --as alice add clock
+picture "$pages/docs/terminal.svg" >"$work/session"
+play "$work/session"
+[ "$commands" -ge 20 ]
+is $? 0 "the picture shows $commands commands"
+done_testing
