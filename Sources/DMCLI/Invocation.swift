@@ -6,8 +6,10 @@ package final class Invocation {
   package let command: Command
   package let arguments: Arguments
   package let output = Output()
+  /// How many lines failed, by the code of the error, in the order of the first of each.
+  package private(set) var failures: [(code: DMError.Code, count: Int)] = []
   /// Whether some of the lines failed.
-  package private(set) var hasFailures = false
+  package var hasFailures: Bool { !failures.isEmpty }
   var made: Messenger?
   /// Until when the hub is waited for.
   private(set) lazy var hubDeadline = monotonicMicroseconds() + 30_000_000
@@ -73,7 +75,11 @@ package final class Invocation {
 
   /// Reports the error of a line on both streams; the other lines go on.
   package func fail(line: Int, _ error: DMError) throws {
-    hasFailures = true
+    if let place = failures.firstIndex(where: { $0.code == error.code }) {
+      failures[place].count += 1
+    } else {
+      failures.append((error.code, 1))
+    }
     printError(command.name, "line \(line): \(error.text)")
     if isJSON { try output.write(ErrorRecord(line: line, error, message: error.text)) }
   }
@@ -99,21 +105,23 @@ package final class Invocation {
     }
   }
 
-  /// Acts on standard input batch by batch, and answers each line with one line, in order.
+  /// Acts on standard input, or on a file, batch by batch, and answers each line with one line, in order.
   ///
   /// An answer is printed after the act is durable.
   ///
   /// - Parameters:
+  ///   - path: the file; nil and `-` are standard input.
   ///   - replacing: makes an item for a line that cannot be read, when `act` must see it.
   ///   - nonce: the nonce of an item, for the error that answers its line.
   ///   - stopsAtFault: stops after the first failure; `act` then leaves out the items after it.
   package func answerLines<Item, Answer>(
-    _ parse: (ArraySlice<UInt8>, _ line: Int) throws -> Item, replacing: ((DMError) -> Item)? = nil,
+    of path: String? = nil, _ parse: (ArraySlice<UInt8>, _ line: Int) throws -> Item,
+    replacing: ((DMError) -> Item)? = nil,
     nonce: (Item) -> String? = { _ in nil }, stopsAtFault: Bool = false,
     act: ([Item]) throws -> [Result<Answer, DMError>], print: (Answer, _ line: Int) throws -> Void,
     progress: (Int) -> Void = { _ in }
   ) throws {
-    var input = LineInput()
+    var input = try LineInput(path: path)
     while var batch = try input.batch(parse) {
       if let replacing { batch = batch.map { ($0, .success($1.recovering(replacing))) } }
       try answer(batch, results(of: batch, nonce, act), nonce, print, progress)

@@ -2,7 +2,7 @@ package import DMKit
 internal import DMSystem
 internal import DMWire
 
-/// Standard input, as lines in batches or as one text.
+/// Standard input or a file, as lines in batches or as one text.
 package struct LineInput: ~Copyable {
   /// A line with its number, and its content or its error.
   package typealias Numbered<Item> = (line: Int, content: Result<Item, DMError>)
@@ -12,12 +12,36 @@ package struct LineInput: ~Copyable {
   static let batchBytes = 1024 * 1024
 
   private let descriptor: Int32
+  private let name: String
+  private let file: OpenFile?
   private var splitter = LineSplitter()
   private var line = 0
   private var isAtEnd = false
   private var chunk = [UInt8](repeating: 0, count: 64 * 1024)
 
-  package init(descriptor: Int32 = Stream.input.rawValue) { self.descriptor = descriptor }
+  package init(descriptor: Int32 = Stream.input.rawValue) {
+    self.descriptor = descriptor
+    name = "standard input"
+    file = nil
+  }
+
+  /// Opens a file; nil and `-` are standard input.
+  ///
+  /// - Throws: `unknown_file`, `io_error`.
+  package init(path: String?) throws {
+    guard let path, path != "-" else {
+      descriptor = Stream.input.rawValue
+      name = "standard input"
+      file = nil
+      return
+    }
+    let file = try OpenFile(path, for: .reading) {
+      fileError($0.isAbsence ? .unknownFile : .inputOutput, "read", path, $0)
+    }
+    descriptor = file.descriptor
+    name = "'\(path)'"
+    self.file = consume file
+  }
 
   /// The lines that can be read without waiting: at least one, at most 1,000 or 1 MiB; nil at the end.
   ///
@@ -35,7 +59,7 @@ package struct LineInput: ~Copyable {
         switch next {
         case .whole(let bytes):
           size += bytes.count
-          batch.append((line, Self.result { try parse(bytes, line) }))
+          batch.append((line, try Self.result { try parse(bytes, line) }))
         case .tooLong:
           let limit = LineSplitter.limit / 1024 / 1024
           batch.append((line, .failure(DMError(.lineTooLong, "the line is over \(limit) MiB; shorten it"))))
@@ -56,10 +80,12 @@ package struct LineInput: ~Copyable {
     return batch.isEmpty ? nil : batch
   }
 
-  private static func result<Item>(_ body: () throws -> Item) -> Result<Item, DMError> {
+  /// - Throws: an error that is not about the line alone.
+  private static func result<Item>(_ body: () throws -> Item) throws -> Result<Item, DMError> {
     do {
       return .success(try body())
     } catch let error as DMError {
+      if error.code.isFatal { throw error }
       return .failure(error)
     } catch {
       return .failure(DMError(.internal, "unexpected fault in a line"))
@@ -78,7 +104,7 @@ package struct LineInput: ~Copyable {
     do {
       return try readSome(descriptor, into: &chunk)
     } catch {
-      throw DMError(.inputOutput, "cannot read standard input: \(error.text)")
+      throw DMError(.inputOutput, "cannot read \(name): \(error.text)")
     }
   }
 

@@ -16,8 +16,11 @@ package struct PreparationArguments {
     .excludes(asFile, [keepMetadata, transcode, voice]), .atMostOne([voice, transcode, keepMetadata]),
   ]
 
+  private final class Warnings { var said: Set<String> = [] }
+
   private let options: PreparationOptions
   private let call: Invocation
+  private let warnings = Warnings()
 
   /// - Throws: `usage`.
   package init(_ call: Invocation) throws {
@@ -34,7 +37,7 @@ package struct PreparationArguments {
 
   /// Prepares files, where `-` is standard input, and passes on each result as soon as it is ready.
   ///
-  /// Each warning is printed once on standard error, however many files there are.
+  /// Each warning is printed once on standard error, however many files and calls there are.
   ///
   /// - Parameters:
   ///   - name: the new name of a file; nil keeps its name.
@@ -44,11 +47,10 @@ package struct PreparationArguments {
   ) throws {
     if files.filter({ $0 == "-" }).count > 1 { throw usage("'-' was given more than once; standard input is one file") }
     let progress = Progress(call)
-    var said: Set<String> = []
     for file in files {
       let result = try prepare(
         file == "-" ? .descriptor(Stream.input.rawValue) : .file(file), name, messenger, progress)
-      for advice in result.advice where said.insert(advice).inserted { printError(call.command.name, advice) }
+      for advice in result.advice where warnings.said.insert(advice).inserted { printError(call.command.name, advice) }
       try body(result.map(\.attachment))
     }
   }

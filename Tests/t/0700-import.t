@@ -1,6 +1,7 @@
 #!/bin/sh
 # History from JSON lines: its own times, senders and replies; again and again.
 . "$(dirname "$0")/lib.sh"
+examples=$(cd "$(dirname "$0")/../../examples" && pwd)
 people
 export DM_USER=alice
 
@@ -39,7 +40,7 @@ id=$(dm-send bob hi | jq -r .conversation_id)
 line "$(date -u -d "+1 hour" +%FT%TZ)" "{conversation_id: \"$id\"}" >"$work/line"
 exits 1 "a conversation that one is not in" sh -c "dm-import --as carol <'$work/line'"
 is "$(printf '%s' "$out" | jq -r .code)" not_allowed "is not imported into"
-exits 64 "operands" dm-import file
+exits 64 "several operands" dm-import file file
 
 # An imported group that people have chatted in.
 dm-send -q --as ben +old "between us"
@@ -62,4 +63,55 @@ is "$(dm-list --store "$work/copy" --all | jq -r .id | sort)" "$(dm-list --all |
 is "$(jq -s 'map(select(.type == "message") | .duplicate) | all' "$work/again")" true "and again adds nothing"
 dm-send -q --store "$work/copy" bob later
 is "$(dm-tail bob --store "$work/copy" -n 1 --peek | jq -r .seq)" 2 "it goes on where it ended"
+
+# A file, users, equal times, attachments, and what failed.
+export DM_STORE="$work/second"
+dm-user -q --as alice add alice
+cd "$work" || exit 1
+mkdir files
+cp "$examples/photo.jpg" files
+printf 'some notes\n' >files/notes.txt
+cat >mixed <<'LINES'
+{"type":"user","handle":"bob","display_name":"Bob Smith"}
+{"conversation":"+log","sender":"bob","text":"one","created_at":"2020-01-01T10:00:00Z","nonce":"1"}
+{"conversation":"+log","sender":"cem","text":"two","created_at":"2020-01-01T10:00:00Z","nonce":"2"}
+{"conversation":"+log","sender":"bob","text":"three","created_at":"2020-01-01T10:00:00Z","nonce":"3"}
+{"conversation":"+log","sender":"bob","text":"earlier","created_at":"2020-01-01T09:59:59Z","nonce":"4"}
+{"conversation":"+log","sender":"bob","attachments":[{"path":"photo.jpg"},{"path":"notes.txt","name":"list.txt"}],"created_at":"2020-01-01T10:01:00Z","nonce":"5"}
+{"conversation":"+log","sender":"bob","text":"look","attachments":[{"path":"absent.jpg"}],"created_at":"2020-01-01T10:02:00Z","nonce":"6"}
+LINES
+exits 1 "a file with two lines that fail" dm-import --folder files mixed
+is "$(printf '%s' "$out" | jq -r '.text // .handle // .code // (.attachments | map(.name) | join(" "))' | paste -sd ,)" \
+  "bob,one,two,three,out_of_order,photo.jpg list.txt,unknown_file" "is answered line by line"
+is "$(printf '%s\n' "$err" | tail -n 1)" \
+  "dm-import: 4 messages added, 0 there already; 2 lines failed: 1 out_of_order, 1 unknown_file" "and summed up at the end"
+is "$(printf '%s' "$out" | jq -r 'select(.code) | .nonce' | paste -sd ' ')" "4 6" "what failed is named by its nonce"
+is "$(dm-tail --as cem +log -n all --peek | jq -r '[.sender_name // .sender, .text, .created_at[11:]] | join(" ")')" \
+  "Bob Smith one 10:00:00.000000Z
+cem two 10:00:00.000001Z
+Bob Smith three 10:00:00.000002Z
+Bob Smith  10:01:00.000000Z" "equal times keep the order of the lines"
+mkdir got
+dm-attach -q --as cem --get +log:4 -o got
+is "$(cat got/list.txt) $(grep -ac Acme got/photo.jpg)" "some notes 0" "files are attachments, prepared as dm-attach does"
+contents() { find "$DM_STORE/attachments" -type f | wc -l; }
+before=$(contents)
+is "$(dm-import --folder files <mixed 2>/dev/null | jq -c 'select(.type == "message") | .duplicate' | paste -sd ' ')" \
+  "true true true true" "again, all that was added is there"
+is "$(contents)" "$before" "and no file is prepared again"
+is "$(sqlite3 "$DM_STORE/dm.sqlite" 'SELECT count(*) FROM attachment')" 2 "nor kept for nothing"
+rm files/photo.jpg
+is "$(sed -n 6p mixed | dm-import --text)" "0 messages added, 1 there already" "even when it is gone"
+exits 1 "without an option, paths begin in the working directory" sh -c \
+  'sed -n 6p mixed | sed "s/:01:00/:03:00/; s/nonce\":\"5/nonce\":\"7/" | dm-import'
+is "$(printf '%s' "$out" | jq -r '"\(.code) \(.subject)"')" "unknown_file photo.jpg" "and one that is absent is named"
+exits 1 "a file with the name of standard input" sh -c \
+  'sed -n 6p mixed | sed "s/:01:00/:03:00/; s/nonce\":\"5/nonce\":\"7/; s/photo.jpg/-/" | dm-import'
+is "$(printf '%s' "$out" | jq -r '"\(.code) \(.subject)"')" "unknown_file ./-" "is a file"
+exits 66 "a file that is absent" dm-import absent
+like "$err" "dm-import: cannot read 'absent'*" "is named, too"
+exits 0 "a dash is standard input" sh -c 'sed -n 2p mixed | dm-import --text -'
+is "$(dm-user list --as alice | dm-import --as eve --store "$work/third" | jq -r '.display_name // .handle' | paste -sd ' ')" \
+  "alice Bob Smith cem" "users are copied with their names"
+is "$(dm-doctor --as alice check --deep)" "" "no fault was found"
 done_testing

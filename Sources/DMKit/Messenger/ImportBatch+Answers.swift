@@ -31,13 +31,16 @@ extension ImportBatch {
   private func unseenDuplicate(of message: ImportedMessage, _ found: Message, in row: Conversations.Row) throws
     -> Message?
   {
-    guard found.createdAt == message.createdAt else {
-      if !rules.follows(message, row.lastActivity) { return nil }
+    let address = Messages.Address(conversation: row.key, seq: found.number)
+    guard try isOfTime(message.createdAt, address, at: found.createdAt) else {
+      if try time(of: message, in: row, isAnnounced: false) == nil { return nil }
       let name = message.id.map(\.description) ?? message.nonce ?? ""
       throw DMError(.nonceConflict, "'\(name)' cannot be used here; use a new nonce", subject: name)
     }
     // With the id of the message that it replies to, too, if the line names that message.
     let named = try message.replyTo.map { try replied($0, in: row) }
+    var message = message
+    message.createdAt = found.createdAt
     var answer = try answer(message, found.id, row, number: found.number)
     if let named, named == found.replyTo?.id { answer.replyTo = try reply(named) }
     answer.isDuplicate = true

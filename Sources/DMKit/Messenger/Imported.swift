@@ -20,17 +20,37 @@ package struct ImportedMessage: Equatable, Sendable {
     case nonce(String)
   }
 
+  /// A file that the message has as an attachment.
+  package struct File: Equatable, Sendable {
+    package let path: String
+    /// The name of the attachment; nil for that of the file.
+    package let name: String?
+
+    package init(path: String, name: String? = nil) {
+      self.path = path
+      self.name = name
+    }
+  }
+
   package let group: Group
   package let id: Identifier?
   package let sender: Handle
-  /// Nil for an announcement.
+  /// Nil for an announcement, and for a message that has only attachments.
   package let text: String?
-  package let createdAt: Timestamp
+  /// The time of the line; when it is added, that of the message.
+  package internal(set) var createdAt: Timestamp
   package let nonce: String?
   package let replyTo: Reply?
   package let systemKind: Message.SystemKind?
   package let subject: String?
   package let expiresAt: Timestamp?
+  /// The files to prepare before the message is imported.
+  package let files: [File]
+  /// What was prepared of them, in their order.
+  package var attachments: [Identifier] = []
+
+  /// Whether a repeated line is recognized: the message has an id or a nonce.
+  var isRecognizable: Bool { id != nil || nonce != nil }
 
   /// The time from creation to expiry in microseconds; nil if the message does not expire.
   package var lifetime: Int64? { expiresAt.map { max(0, $0.microseconds - createdAt.microseconds) } }
@@ -40,12 +60,17 @@ package struct ImportedMessage: Equatable, Sendable {
   package init(
     group: Group, id: Identifier? = nil, sender: Handle, text: String?, createdAt: Timestamp, nonce: String? = nil,
     replyTo: Reply? = nil, systemKind: Message.SystemKind? = nil, subject: String? = nil,
-    expiresAt: Timestamp? = nil
+    expiresAt: Timestamp? = nil, files: [File] = []
   ) throws {
     if systemKind == .unreadable {
       throw DMError(.badField, "'system_kind' is 'unreadable': there are no words to import", subject: "system_kind")
     }
-    if systemKind == nil || text != nil { try Outgoing.check(text: text ?? "") }
+    if systemKind == nil && files.isEmpty || text != nil { try Outgoing.check(text: text ?? "") }
+    guard files.count <= Attachment.limit else {
+      throw DMError(
+        .badField, "'attachments' has more than \(Attachment.limit) files; make several messages of it",
+        subject: "attachments")
+    }
     if let subject { try checkTitle(subject) }
     try Outgoing.check(nonce: nonce)
     try checkPast(createdAt)
@@ -60,6 +85,20 @@ package struct ImportedMessage: Equatable, Sendable {
     self.systemKind = systemKind
     self.subject = subject
     self.expiresAt = expiresAt
+    self.files = files
+  }
+}
+
+/// A user to import, as `dm-user` prints them; a user who exists is left as they are.
+package struct ImportedUser: Equatable, Sendable {
+  package let handle: Handle
+  package let profile: ProfileChange
+
+  /// - Throws: `bad_field`.
+  package init(handle: Handle, _ profile: ProfileChange) throws {
+    try profile.check()
+    self.handle = handle
+    self.profile = profile
   }
 }
 
@@ -95,11 +134,13 @@ package struct ImportedConversation: Equatable, Sendable {
 
 /// A line of input to import.
 package enum Imported: Equatable, Sendable {
+  case user(ImportedUser)
   case conversation(ImportedConversation)
   case message(ImportedMessage)
 
   /// The result of the import of a line.
   package enum Outcome: Equatable, Sendable {
+    case user(User)
     case conversation(Conversation)
     case message(Message)
   }

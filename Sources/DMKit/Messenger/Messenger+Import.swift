@@ -17,6 +17,15 @@ extension Messenger {
       return try ImportBatch(session)
     }
   }
+
+  /// Whether the files of a message need not be prepared: the store has it already, or imports nothing.
+  ///
+  /// - Throws: what the import of the message would throw before it looks at the files.
+  package func needsNoFiles(_ message: ImportedMessage) throws -> Bool {
+    var needsNone = false
+    try lookAhead { needsNone = try $0.store.isLinked || ImportBatch($0).has(message) }
+    return needsNone
+  }
 }
 
 /// The history that one transaction imports.
@@ -32,7 +41,7 @@ final class ImportBatch: Batch {
   private var participants: [ConversationKey: Set<UserKey>] = [:]
   private let mentions: MentionFinders
   /// The first number that each conversation got in this transaction.
-  private var firstAdded: [ConversationKey: Int] = [:]
+  private(set) var firstAdded: [ConversationKey: Int] = [:]
   private var joined: [ConversationKey: [UserKey]] = [:]
   private var created: Set<ConversationKey> = []
 
@@ -46,16 +55,26 @@ final class ImportBatch: Batch {
 
   func act(on line: Imported) throws -> Imported.Outcome {
     switch line {
+    case .user(let user): .user(try add(user))
     case .conversation(let conversation): .conversation(try add(conversation))
     case .message(let message): .message(try add(message))
     }
   }
 
-  private func add(_ message: ImportedMessage) throws -> Message {
+  func has(_ message: ImportedMessage) throws -> Bool {
+    try group(message.group).map { try duplicate(of: message, in: $0) != nil } ?? false
+  }
+
+  private func add(_ line: ImportedMessage) throws -> Message {
+    var message = line
     let existing = try group(message.group)
     if let row = existing, let duplicate = try duplicate(of: message, in: row) { return duplicate }
     let isAnnounced = try existing.map(rules.mustAnnounce) ?? false
-    if let row = existing { try checkOrder(of: message, in: row, isAnnounced: isAnnounced) }
+    if let row = existing { message.createdAt = try orderedTime(of: message, in: row, isAnnounced: isAnnounced) }
+    guard message.attachments.count == message.files.count else {
+      throw DMError(.busy, "a message that was imported before was removed meanwhile; try again")
+    }
+    let attached = try message.attachments.map(session.usableAttachment)
     let replyTo = try message.replyTo.map { try replied($0, in: existing) }
     try check(message, in: existing)
     var row = try existing ?? create(message.group, at: message.createdAt)
@@ -63,21 +82,7 @@ final class ImportBatch: Batch {
     if firstAdded[row.key] == nil { firstAdded[row.key] = row.lastSeq + 1 }
     if isAnnounced { try announce(in: &row, before: message.createdAt) }
     if message.joinsSender { try admit(sender, to: row) }
-    return try insert(message, from: sender, replyTo: replyTo, into: row)
-  }
-
-  /// Checks that a message is after the last message of its conversation.
-  ///
-  /// - Throws: `out_of_order`.
-  private func checkOrder(of message: ImportedMessage, in row: Conversations.Row, isAnnounced: Bool) throws {
-    // The announcement goes between the two messages.
-    let last = Timestamp(microseconds: row.lastActivity.microseconds + (isAnnounced ? 1 : 0))
-    if row.lastSeq == 0 || rules.follows(message, last) { return }
-    throw DMError(
-      .outOfOrder,
-      "'\(message.createdAt)' is not after the last message of its conversation, at \(row.lastActivity); "
-        + (firstAdded[row.key] == nil ? "history goes only after what is there" : "sort the lines by time"),
-      subject: message.createdAt.description)
+    return try insert(message, from: sender, replyTo: replyTo, attached, into: row)
   }
 
   /// Checks the id, the group and the sender of a message.
@@ -97,16 +102,16 @@ final class ImportBatch: Batch {
   }
 
   private func insert(
-    _ message: ImportedMessage, from sender: UserKey, replyTo: Identifier?, into row: Conversations.Row
+    _ message: ImportedMessage, from sender: UserKey, replyTo: Identifier?, _ attached: [Attachments.Row],
+    into row: Conversations.Row
   ) throws -> Message {
     var row = row
     let mentioned = try message.text.map { try mentions.users(in: $0, of: row.key) } ?? []
-    let (id, _, _) = try store.messages.insert(
+    let (id, _, attachments) = try store.messages.insert(
       Messages.NewMessage(
         id: message.id, sender: sender, text: message.text, nonce: message.nonce, replyTo: replyTo,
         origin: .imported(at: message.createdAt), lifetime: message.lifetime, systemKind: message.systemKind,
-        subject: message.subject,
-        mentions: mentioned), into: &row)
+        subject: message.subject, mentions: mentioned, attachments: attached), into: &row)
     rows[row.key] = row
     try rules.add(row)
     var added = try answer(message, id, row, number: row.lastSeq)
@@ -115,6 +120,18 @@ final class ImportBatch: Batch {
     added.systemKind = message.systemKind
     added.subject = message.subject
     added.mentions = try mentioned.map(store.users.handle)
+    added.attachments = attachments
+    return added
+  }
+
+  private func add(_ user: ImportedUser) throws -> User {
+    if try existingKey(of: user.handle) == nil {
+      let key = try key(of: user.handle)
+      if user.profile != ProfileChange() { try store.users.update(key, user.profile, at: .now) }
+    }
+    guard let added = try store.users.user(user.handle) else {
+      throw DMError(.internal, "the user '\(user.handle)' was not found again", subject: user.handle.description)
+    }
     return added
   }
 

@@ -7,6 +7,8 @@ internal import DMWire
 struct InputLine {
   let object: JSONObject
 
+  init(object: JSONObject) { self.object = object }
+
   init(_ line: ArraySlice<UInt8>) throws { object = try JSONReader.object(line) }
 
   /// Reads a line; an error states the nonce of the line, if it has one.
@@ -42,7 +44,7 @@ struct InputLine {
 
   func identifier(_ name: String) throws -> Identifier? { try text(name).map { try identifier($0, of: name) } }
 
-  fileprivate func identifier(_ text: String, of name: String) throws -> Identifier {
+  func identifier(_ text: String, of name: String) throws -> Identifier {
     guard let id = Identifier(text) else {
       throw DMError(.badField, "'\(name)' is not a UUID: '\(text)'", subject: name)
     }
@@ -195,72 +197,5 @@ extension ConsumerLine {
         return ConsumerLine(.failure(error.answering(nonce: nonce)), acknowledges: ack)
       }
     }
-  }
-}
-
-extension Imported {
-  /// Reads a line of `dm-import`.
-  ///
-  /// - Throws: `malformed_line`, `invalid_utf8`, `missing_field`, `bad_field`, `bad_handle`, `bad_time`,
-  ///   `empty_text`, `text_too_long`.
-  package init(line: ArraySlice<UInt8>) throws {
-    self = try InputLine.read(line) { line in
-      switch try line.text("type") {
-      case nil, "message": return .message(try ImportedMessage(line))
-      case "conversation": return .conversation(try ImportedConversation(line))
-      case let other?:
-        throw DMError(
-          .badField, "a line of the type '\(other)' is no history; keep those of message and conversation",
-          subject: "type")
-      }
-    }
-  }
-}
-
-extension ImportedMessage {
-  fileprivate init(_ line: InputLine) throws {
-    let group: Group
-    if let id = try line.identifier("conversation_id") {
-      group = .id(id)
-    } else {
-      group = .title(try line.required("conversation").without("+"))
-    }
-    let kind = try line.text("system_kind").map { text in
-      guard let kind = Message.SystemKind(rawValue: text) else {
-        throw DMError(.badField, "'system_kind' is not a kind of announcement: '\(text)'", subject: "system_kind")
-      }
-      return kind
-    }
-    var reply = try line.message("reply_to").map { try line.identifier($0, of: "reply_to") }.map(Reply.id)
-    if reply == nil { reply = try line.text("reply_to_nonce").map(Reply.nonce) }
-    try self.init(
-      group: group, id: line.identifier("id"), sender: Handle(line.required("sender")),
-      text: kind == nil ? line.required("text") : line.text("text"), createdAt: line.time("created_at"),
-      nonce: line.text("nonce"), replyTo: reply, systemKind: kind, subject: line.text("subject"),
-      expiresAt: line.text("expires_at") == nil ? nil : line.time("expires_at"))
-  }
-}
-
-extension ImportedConversation {
-  fileprivate init(_ line: InputLine) throws {
-    guard let id = try line.identifier("id") else {
-      throw DMError(.missingField, "'id' is missing; add it to the line", subject: "id")
-    }
-    guard case .bool(let isGroup)? = line.object["is_group"] else {
-      throw DMError(.badField, "'is_group' is missing or no boolean", subject: "is_group")
-    }
-    guard case .array(let participants)? = line.object["participants"] else {
-      throw DMError(.badField, "'participants' is missing or no array", subject: "participants")
-    }
-    // Version 0.1 printed the second name.
-    let activity = try ["last_activity_at", "last_activity"].first { try line.text($0) != nil }
-    try self.init(
-      id: id, isGroup: isGroup, title: line.text("title"), creator: line.text("creator").map { try Handle($0) },
-      participants: participants.map { value in
-        guard case .string(let text) = value else {
-          throw DMError(.badField, "a participant is \(value.kind); write a handle", subject: "participants")
-        }
-        return try Handle(text)
-      }, lastActivity: activity.map(line.time))
   }
 }

@@ -242,9 +242,10 @@ package struct RecordSchema: Sendable {
   static let importLine = RecordSchema(
     "import_line",
     [
-      Field("type", .words(["message", "conversation"]), optional: true), Field("id", .uuid, optional: true),
+      Field("type", .words(["message", "conversation", "user"]), optional: true), Field("id", .uuid, optional: true),
       Field("conversation", .string, optional: true), Field("conversation_id", .uuid, optional: true),
       Field("sender", .handle, optional: true), Field("text", .string, optional: true),
+      Field("attachments", .list(.having([Field("path", .string, optional: true)])), optional: true),
       Field("created_at", .time, optional: true), Field("nonce", .string, optional: true),
       Field("reply_to", .anyOf([.uuid, .having([Field("id", .uuid)])]), optional: true),
       Field("reply_to_nonce", .string, optional: true),
@@ -253,6 +254,9 @@ package struct RecordSchema: Sendable {
       Field("is_group", .boolean, optional: true), Field("title", .string, optional: true),
       Field("creator", .handle, optional: true), Field("participants", .list(.handle), optional: true),
       Field("last_activity_at", .time, optional: true), Field("last_activity", .time, optional: true),
+      Field("handle", .handle, optional: true), Field("display_name", .string, optional: true),
+      Field("bio", .string, optional: true), Field("avatar_url", .string, optional: true),
+      Field("shows_presence", .boolean, optional: true), Field("sends_read_receipts", .boolean, optional: true),
     ], isInput: true)
 
   static let readLine = RecordSchema(
