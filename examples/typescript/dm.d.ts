@@ -1,0 +1,316 @@
+// The records of dm-protocol(5). Made by schema-types; do not edit.
+
+export interface MessageReplyTo {
+  id: string;
+  seq?: number;
+  sender?: string;
+  text?: string;
+}
+
+export interface Message {
+  type: "message";
+  id: string;
+  ref: string;
+  conversation_id: string;
+  conversation_title?: string;
+  is_group: boolean;
+  seq?: number;
+  sender: string;
+  sender_name?: string;
+  is_mine: boolean;
+  text?: string;
+  created_at: string;
+  status: "sending" | "sent" | "delivered" | "read" | "failed";
+  is_unread: boolean;
+  read_by_count: number;
+  read_by?: Array<string>;
+  reply_to?: MessageReplyTo;
+  forwarded_from?: string;
+  nonce?: string;
+  attachments?: Array<Attachment>;
+  mentions?: Array<string>;
+  reactions?: Record<string, Array<string>>;
+  edited_at?: string;
+  expires_at?: string;
+  deleted_at?: string;
+  failure?: string;
+  replaces?: string;
+  system_kind?: "conversation_created" | "user_joined" | "user_left" | "title_changed" | "history_imported" |
+      "unreadable";
+  subject?: string;
+  duplicate?: boolean;
+  line?: number;
+  snippet?: string;
+  is_truncated?: boolean;
+  cursor?: string;
+}
+
+export interface MessageUpdatedReplyTo {
+  id: string;
+  seq?: number;
+  sender?: string;
+  text?: string;
+}
+
+export interface MessageUpdated {
+  type: "message_updated";
+  id: string;
+  ref: string;
+  conversation_id: string;
+  conversation_title?: string;
+  is_group: boolean;
+  seq?: number;
+  sender: string;
+  sender_name?: string;
+  is_mine: boolean;
+  text?: string;
+  created_at: string;
+  status: "sending" | "sent" | "delivered" | "read" | "failed";
+  is_unread: boolean;
+  read_by_count: number;
+  read_by?: Array<string>;
+  reply_to?: MessageUpdatedReplyTo;
+  forwarded_from?: string;
+  nonce?: string;
+  attachments?: Array<Attachment>;
+  mentions?: Array<string>;
+  reactions?: Record<string, Array<string>>;
+  edited_at?: string;
+  expires_at?: string;
+  deleted_at?: string;
+  failure?: string;
+  replaces?: string;
+  system_kind?: "conversation_created" | "user_joined" | "user_left" | "title_changed" | "history_imported" |
+      "unreadable";
+  subject?: string;
+  duplicate?: boolean;
+  line?: number;
+  snippet?: string;
+  is_truncated?: boolean;
+  changed: Array<"text" | "seq" | "created_at" | "status">;
+  cursor?: string;
+}
+
+export interface MessageDeleted {
+  type: "message_deleted";
+  message_id: string;
+  conversation_id: string;
+  seq?: number;
+  for_everyone: boolean;
+  cursor?: string;
+}
+
+export interface MessageStatus {
+  type: "message_status";
+  conversation_id: string;
+  conversation_title?: string;
+  sender: string;
+  status: "delivered" | "read";
+  ranges: Array<Array<number>>;
+  user: string;
+  cursor: string;
+}
+
+export interface Reaction {
+  type: "reaction";
+  message_id: string;
+  conversation_id: string;
+  seq: number;
+  user: string;
+  emoji?: string;
+  reacted_at: string;
+  cursor?: string;
+}
+
+export interface DeliveryReceipt {
+  type: "delivery_receipt";
+  conversation_id: string;
+  conversation_title?: string;
+  user: string;
+  ranges: Array<Array<number>>;
+  delivered_at?: string;
+  cursor?: string;
+}
+
+export interface ReadReceipt {
+  type: "read_receipt";
+  conversation_id: string;
+  conversation_title?: string;
+  user: string;
+  ranges: Array<Array<number>>;
+  read_at: string;
+  cursor?: string;
+}
+
+export interface Typing {
+  type: "typing";
+  conversation_id: string;
+  users: Array<string>;
+}
+
+export interface Presence {
+  type: "presence";
+  user: string;
+  is_online: boolean;
+  last_seen_at?: string;
+}
+
+export interface ConversationUpdated {
+  type: "conversation_updated";
+  id: string;
+  name: string;
+  is_group: boolean;
+  title?: string;
+  own_name?: string;
+  avatar_url?: string;
+  creator?: string;
+  owners?: Array<string>;
+  my_role?: "member" | "owner" | "former";
+  participants: Array<string>;
+  last_message?: Message;
+  last_activity_at: string;
+  unread_count: number;
+  unread_mentions_count: number;
+  last_read_seq?: number;
+  first_unread_seq?: number;
+  is_pinned: boolean;
+  is_muted: boolean;
+  muted_until?: string;
+  is_archived: boolean;
+  expire_after?: number;
+  draft_text?: string;
+  replaces?: string;
+  cursor: string;
+}
+
+export interface CaughtUp {
+  type: "caught_up";
+  cursor: string;
+}
+
+export interface Heartbeat {
+  type: "heartbeat";
+  cursor: string;
+}
+
+export interface Gap {
+  type: "gap";
+  from: string;
+  to: string;
+  cursor: string;
+}
+
+export interface Ack {
+  type: "ack";
+  consumer: string;
+  cursor: string;
+}
+
+export interface Consumer {
+  type: "consumer";
+  name: string;
+  cursor: string;
+  behind_count: number;
+  skipped_count: number;
+  used_at: string;
+}
+
+export interface AttachmentThumbnail {
+  sha256: string;
+  mime_type: string;
+  size_bytes: number;
+  width: number;
+  height: number;
+}
+
+export interface Attachment {
+  type: "attachment";
+  id: string;
+  kind: "image" | "video" | "audio" | "voice" | "file";
+  name: string;
+  mime_type: string;
+  size_bytes: number;
+  sha256: string;
+  width?: number;
+  height?: number;
+  duration?: number;
+  thumbnail?: AttachmentThumbnail;
+  waveform?: Array<number>;
+  message_id?: string;
+  conversation_id?: string;
+  seq?: number;
+  sender?: string;
+  created_at?: string;
+  path?: string;
+}
+
+export type DmTail = Message | MessageUpdated | MessageDeleted | MessageStatus | Reaction | DeliveryReceipt |
+      ReadReceipt | Typing | Presence | ConversationUpdated | CaughtUp | Heartbeat | Gap | Ack | Consumer;
+
+export interface Conversation {
+  type: "conversation";
+  id: string;
+  name: string;
+  is_group: boolean;
+  title?: string;
+  own_name?: string;
+  avatar_url?: string;
+  creator?: string;
+  owners?: Array<string>;
+  my_role?: "member" | "owner" | "former";
+  participants: Array<string>;
+  last_message?: Message;
+  last_activity_at: string;
+  unread_count: number;
+  unread_mentions_count: number;
+  last_read_seq?: number;
+  first_unread_seq?: number;
+  is_pinned: boolean;
+  is_muted: boolean;
+  muted_until?: string;
+  is_archived: boolean;
+  expire_after?: number;
+  draft_text?: string;
+  page_cursor?: string;
+}
+
+export interface Error {
+  type: "error";
+  line?: number;
+  code: "malformed_line" | "invalid_utf8" | "line_too_long" | "unfinished_line" | "missing_field" | "bad_field" |
+      "bad_reference" | "bad_handle" | "bad_time" | "bad_cursor" | "empty_text" | "text_too_long" | "bad_attachment" |
+      "nonce_conflict" | "out_of_order" | "handle_taken" | "name_taken" | "unknown_conversation" | "ambiguous_title" |
+      "unknown_message" | "unknown_attachment" | "unknown_user" | "no_draft" | "unknown_consumer" | "unknown_file" |
+      "not_allowed" | "usage" | "no_store" | "cannot_create" | "io_error" | "read_only_store" | "busy" | "store_too_new"
+      | "store_foreign" | "store_damaged" | "store_replaced" | "gap" | "network_file_system" | "hub_unreachable" |
+      "hub_refused" | "hub_mismatch" | "hub_damaged" | "no_hub" | "refused_by_hub" | "over_quota" | "internal";
+  retryable: boolean;
+  subject?: string;
+  nonce?: string;
+  message: string;
+}
+
+export interface SendLineReplyTo {
+  id: string;
+}
+
+export interface SendLineAttachments {
+  id: string;
+}
+
+export interface SendLine {
+  type?: string;
+  conversation_id?: string;
+  conversation?: string;
+  text?: string;
+  nonce?: string;
+  reply_to?: string | SendLineReplyTo;
+  attachments?: Array<string | SendLineAttachments>;
+  expires_in?: string | number;
+  ack?: string;
+  message_id?: string;
+  react?: string;
+  read?: boolean;
+}
+
+export type DmSend = Message | Conversation | Ack | Error;
