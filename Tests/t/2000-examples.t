@@ -1,0 +1,158 @@
+#!/bin/sh
+# The examples for a desk: status bar, cron jobs, mail, clipboard and notifications.
+. "$(dirname "$0")/lib.sh"
+examples=$(cd "$(dirname "$0")/../../examples" && pwd)
+people
+cd "$work" || exit 1
+mkdir bin
+export DM_USER=bob PATH="$work/bin:$PATH"
+tab=$(printf '\t')
+hostile="-n \$(touch $work/code) \`touch $work/code\` '\"; touch $work/code; {1} <b>&amp; \\074i\\076 #(touch $work/code) %s \
+$(printf '\033]0;title\007')${tab}tab
+second line é"
+say() { dm-send --as "$1" -- bob "$2" | jq -r .conversation_id; }
+# stand_in NAME: the program is standard input, a script.
+stand_in() { cat >"bin/$1" && chmod +x "bin/$1"; }
+
+# unread-count
+alice=$(say alice "$hostile")
+carol=$(say carol hi)
+is "$("$examples/unread-count")" 2 "unread-count counts"
+dm-conversation mute -q carol
+is "$("$examples/unread-count")" 1 "but not what is muted"
+follow "$examples/unread-count" -f
+is "$(line)" 1 "with -f it prints the number"
+say alice again >said
+is "$(line)" 2 "and each new one"
+is "$(dm-user presence --as alice bob | jq .is_online)" false "and shows nobody as online"
+leave
+exits 64 "other words" "$examples/unread-count" --help
+
+# mark-old-read
+yesterday=$(jq -nr 'now - 86400 * 8 | todate')
+jq -nc --arg at "$yesterday" '{conversation: "+old", sender: ("alice", "bob"), text: "x", created_at: $at, nonce: "1"}' |
+  head -n 1 | dm-import -q --as alice
+ok "mark-old-read" "$examples/mark-old-read"
+is "$(dm-list --count)" 3 "leaves what is new"
+ok "mark-old-read NOW" "$examples/mark-old-read" 0s --except alice
+is "$(dm-list --count --all)" 2 "marks what is older, but for exceptions"
+is "$(dm-read --as carol --receipts bob:1 | jq -r 'select(.type == "read_receipt")')" "" "and others get no receipt"
+ok "and all" "$examples/mark-old-read" 0s
+ok "and again" "$examples/mark-old-read" 0s
+is "$(dm-list --count --all)" 0 "so that nothing is left"
+
+# digest
+ok "a digest of nothing" env SENDMAIL="tee $work/mail" "$examples/digest" bob@example.org
+is "$(cat mail 2>/dev/null)" "" "is not sent"
+say alice "$hostile" >said
+say carol "$(head -c 5000 /dev/zero | tr '\0' y)" >said
+dm-conversation name -q carol "X: é \$(touch $work/code)"
+dm-tail --peek >before
+ok "a digest" env SENDMAIL="tee $work/mail" "$examples/digest" 'Bob <bob@example.org>'
+python3 - mail >read <<'PYTHON'
+import email, email.policy, json, sys
+mail = email.message_from_binary_file(open(sys.argv[1], "rb"), policy=email.policy.SMTP)
+print(json.dumps(dict(mail.items()) | {
+    "defects": len(mail.defects), "longest": max(map(len, open(sys.argv[1]))), "body": mail.get_content()}))
+PYTHON
+is "$(jq -c '[.To, .Subject, .["Content-Type"], .["MIME-Version"], .defects, .longest < 100]' read)" \
+  '["Bob <bob@example.org>","2 unread","text/plain; charset=\"UTF-8\"","1.0",0,true]' "is a mail in the form of the standards"
+like "$(jq -r .body read)" "*: 1 unread*\$(touch $work/code)*second line é*" "with the messages as they are"
+like "$(jq -r .body read)" "*X: é \$(touch $work/code): 1 unread*yyyyy*" "and the names"
+is "$(jq -r .body read | grep -c "$(printf '\033')")" 0 "without control characters"
+is "$(dm-list --count) $(dm-tail --peek | cmp - before)" "2 " "it marks nothing"
+env SENDMAIL="tee $work/mail" "$examples/digest" bob@example.org --unmuted >read
+is "$(grep Subject mail | tr -d '\r')" "Subject: 1 unread" "its options are those of dm-list"
+for address in '' --all "$(printf 'bob@example.org\nBcc: carol@example.org')"; do
+  exits 64 "the address '$address'" "$examples/digest" "$address"
+done
+exits 66 "a store that is gone" env DM_STORE="$work/none" SENDMAIL="tee $work/mail2" "$examples/digest" bob@example.org
+is "$(cat mail2 2>/dev/null)" "" "sends nothing"
+
+# clip
+export WAYLAND_DISPLAY=none
+stand_in wl-paste <<'END'
+#!/bin/sh
+case $* in --list-types) cat types ;; '--type image/png') cat image ;; --no-newline) cat text ;; *) exit 1 ;; esac
+END
+printf '#!/bin/sh\ncat >copied\n' | stand_in wl-copy
+last() { dm-tail --peek -n 1 alice | jq -c "$1"; }
+echo text/plain >types
+printf '%s' "$hostile" >text
+ok "clip send" "$examples/clip" send alice
+is "$(last .text)" "$(jq -n --arg text "$hostile" '$text')" "sends the text of the clipboard"
+printf '%s\n' text/html image/png >types
+cp "$examples/photo.jpg" image
+ok "clip send, of an image" "$examples/clip" send alice
+is "$(last '.attachments[0] | [.kind, .name, .text]')" '["image","clipboard.jpg",null]' "sends it as an attachment"
+exits 66 "a message without a text" "$examples/clip" last alice
+like "$err" "clip: the last message has no text" "has nothing to copy"
+printf '%s\n\n' "$hostile" | dm-send -q --as alice bob
+ok "clip last" "$examples/clip" last alice
+is "$(cat copied; echo .)" "$hostile
+." "copies the text, to the byte"
+rm bin/wl-*
+stand_in xclip <<'END'
+#!/bin/sh
+case $* in *TARGETS) echo STRING ;; *-o) printf 'from X' ;; '-selection clipboard') cat >copied ;; *) exit 1 ;; esac
+END
+exits 67 "clip send NOBODY" "$examples/clip" send nobody
+ok "clip send, on X11" "$examples/clip" send alice
+is "$(last .text)" '"from X"' "sends the text"
+printf 'to X' | "$examples/clip" copy
+is "$(cat copied)" "to X" "clip copy"
+exits 64 "clip of nothing" "$examples/clip" last
+like "$err" "clip send CONVERSATION*" "says how to use it"
+
+# notify: what is shown, as the arguments of notify-send, which prints its id, and later that it was clicked.
+stand_in notify-send <<END
+#!/bin/sh
+id=\$(printf '%s\n' "\$@" | sed -n 's/^--replace-id=//p')
+[ "\$id" ] || { echo >>ids; id=\$(wc -l <ids); }
+mkfifo "click.\$id.\$\$"
+jq -nc '\$ARGS.positional' --args -- "\$@" >>"$work/lines"
+echo "\$id"
+exec head -n 1 "click.\$id.\$\$"
+END
+stand_in terminal <<END
+#!/bin/sh
+jq -nc '\$ARGS.positional' --args -- "\$@" >>"$work/lines"
+END
+# Says when it follows.
+stand_in dm-tail <<END
+#!/bin/sh
+"$(command -v dm-tail)" "\$@" | while IFS= read -r line; do
+  case \$line in *'"caught_up"'*) echo '"caught_up"' >>"$work/lines" ;; esac
+  printf '%s\n' "\$line"
+done
+END
+say alice 'before it starts' >said
+ops=$(dm-conversation create --title "<ops> &c \$(touch $work/code)" alice carol | jq -r .id)
+TERMINAL="$work/bin/terminal -x" follow "$examples/notify"
+is "$(line)" caught_up "notify starts"
+shown() { line '.[:2] == ["--app-name=dm", "--print-id"], .[2:]' | tr -d '\n'; }
+body=$(jq -nr --arg text "$hostile" '$text | gsub("&"; "&amp;") | gsub("<"; "&lt;") | gsub(">"; "&gt;")
+  | gsub("\\\\"; "\\\\") | gsub("[\u0000-\u001f]"; " ")')
+say alice "$hostile" >said
+is "$(shown)" "true$(jq -nc --arg text "$body" '["--action=default=Open", "--", "alice", $text]')" \
+  "a notification, in which nothing is an option, an escape or markup"
+dm-send -q --as alice -- "$ops" '-- all <i>green</i>'
+is "$(shown)" "true$(jq -nc --arg title "<ops> &c \$(touch $work/code)" \
+  '["--action=default=Open", "--", $title, "alice: -- all &lt;i&gt;green&lt;/i&gt;"]')" "one for each conversation, with its title"
+say alice -v >said
+is "$(shown)" 'true["--replace-id=1","--action=default=Open","--","alice","-v"]' "which the next message replaces"
+# Every call that waits for a notification is told of a click.
+for call in click.1.*; do timeout 10 sh -c "echo default >$call"; done
+is "$(line)" "$(jq -nc --arg id "$alice" '["-x", "-e", "dm-tail", "-f", "--read", $id]')" "a click opens the conversation"
+say carol 'in a muted conversation' >said
+dm-send -q alice 'a message of my own'
+dm-conversation title -q --as alice "$ops" quiet
+dm-conversation mute -q "$ops"
+dm-conversation archive -q "$ops" alice
+dm-send -q --as alice "$ops" 'muted and archived'
+dm-attach --as alice --name x.txt --to bob - <text | dm-send -q --as alice
+is "$(shown)" 'true["--replace-id=1","--action=default=Open","--","alice","(1 attachments)"]' \
+  "once; and nothing is shown that is muted, announced or of one's own"
+leave
+is "$(find . -name code)" "" "no text becomes code"
+done_testing
