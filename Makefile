@@ -13,7 +13,7 @@ demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
 
 test torture: TOOLS += openssl python3 sqlite3 strace groff mandoc faketime time script:bsdutils ffmpeg vips:libvips-tools \
-  heif-enc:libheif-examples exiftool:libimage-exiftool-perl
+  curl fzf tmux node:nodejs tsc:node-typescript heif-enc:libheif-examples exiftool:libimage-exiftool-perl
 # The suites that measure time: nothing else may run at the same time.
 CLOCK := BotTortureTests BusyTests ClockTortureTests EndTortureTests FuzzTortureTests HubKillTortureTests \
   KillTortureTests LifetimeTests \

@@ -224,4 +224,22 @@ struct MachinesTests {
     #expect(try second.texts("alice") == ["1 alice: before", "2 alice: meanwhile"])
     #expect(try second.messenger.told([.message]) == ["2 alice: meanwhile"])
   }
+
+  @Test func `a group of which the owner was not seen keeps an owner when the one who added leaves`() throws {
+    let (alice, bob, carol) = (try hub.joined("alice"), try hub.joined("bob"), try hub.joined("carol"))
+    try settle([alice, bob, carol])
+    let ops = try ConversationReference("+ops")
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    try settle([alice, bob])
+    _ = try bob.messenger.add([Handle("carol")], to: ops)
+    try settle([bob, alice])
+    try alice.say("welcome", to: "+ops")
+    try settle([alice])
+    _ = try bob.messenger.leave(ops)
+    try settle([bob, alice])
+    _ = try alice.messenger.remove([Handle("carol")], from: ops)
+    // Carol hears of it all when she is out again, and cannot ask who owns it.
+    try settle([alice, carol])
+    for machine in [alice, bob, carol] { try machine.check() }
+  }
 }

@@ -79,6 +79,8 @@ extension Replica {
       let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything)),
       let text = message.text
     else { return }
+    // It was sent again with its nonce, and the first time is told again already.
+    if let nonce = message.nonce, try store.waiting.row(nonce: nonce, in: row.key) != nil { return }
     // What is left of its time.
     let lifetime = message.expiresAt.map { $0.microseconds - store.clock.microseconds }
     if let lifetime, lifetime < 1_000_000 { return }

@@ -182,7 +182,12 @@ extension Replica {
     } else {
       try session.announce(.userLeft, [user.map(store.users.handle)?.description], in: &log.row)
     }
-    if let heir { try store.members.setOwner(heir, of: log.row.key) }
+    if let heir {
+      try store.members.setOwner(heir, of: log.row.key)
+    } else if try !store.members.hasOwner(log.row.key), let next = try store.members.longestMember(of: log.row.key) {
+      // The owner was a guess of `supplyOwner`, and the hub names an heir of real owners only.
+      try store.members.setOwner(next, of: log.row.key)
+    }
     if user == me, entry.rev > log.named { log.state.sees.close(after: entry.rev) }
   }
 
