@@ -36,6 +36,8 @@ package struct JSONObject: Equatable, Sendable {
 
   package fileprivate(set) var members: [Member] = []
 
+  package init() {}
+
   /// The value of a member; nil if there is none.
   ///
   /// Linear in the number of members, which is small in the input of this suite.
@@ -61,9 +63,21 @@ package struct JSONReader: ~Copyable {
   ///
   /// - Throws: `invalid_utf8` or `malformed_line`, with the number of the byte, counted from 1.
   package static func object(_ line: ArraySlice<UInt8>) throws(DMError) -> JSONObject {
-    let result: Result<JSONObject, DMError>? = line.withContiguousStorageIfAvailable { bytes in
+    guard case .object(let object) = try value(line, mustBeObject: true) else {
+      throw DMError(.internal, "a line that is an object is none")
+    }
+    return object
+  }
+
+  /// Reads a line that is one value.
+  ///
+  /// - Throws: like `object`.
+  package static func value(
+    _ line: ArraySlice<UInt8>, mustBeObject: Bool = false
+  ) throws(DMError) -> JSONValue {
+    let result: Result<JSONValue, DMError>? = line.withContiguousStorageIfAvailable { bytes in
       var reader = JSONReader(bytes)
-      do throws(DMError) { return .success(try reader.line()) } catch { return .failure(error) }
+      do throws(DMError) { return .success(try reader.line(mustBeObject)) } catch { return .failure(error) }
     }
     guard let result else { throw DMError(.internal, "a line is not contiguous") }
     return try result.get()
@@ -75,16 +89,15 @@ package struct JSONReader: ~Copyable {
     DMError(.malformedLine, "not JSON: \(what) at byte \(offset + 1); \(advice)")
   }
 
-  private mutating func line() throws(DMError) -> JSONObject {
+  private mutating func line(_ mustBeObject: Bool) throws(DMError) -> JSONValue {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { throw fault("a byte order mark", advice: "remove it") }
     skipSpace()
-    guard peek() == UInt8(ascii: "{") else {
-      throw fault(peek() == nil ? "nothing" : "something that is not an object")
-    }
-    guard case .object(let object) = try value() else { throw fault("something that is not an object") }
+    guard let first = peek() else { throw fault("nothing") }
+    if mustBeObject, first != UInt8(ascii: "{") { throw fault("something that is not an object") }
+    let value = try value()
     skipSpace()
     guard peek() == nil else { throw fault("more after the object") }
-    return object
+    return value
   }
 
   package func peek() -> UInt8? { offset < bytes.count ? bytes[offset] : nil }

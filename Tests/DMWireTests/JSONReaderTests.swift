@@ -25,6 +25,19 @@ struct JSONReaderTests {
     #expect(try object(text).members.isEmpty)
   }
 
+  @Test(arguments: [
+    ("[1,{}]", JSONValue.array([.integer(1), .object(JSONObject())])), (" 7 ", .integer(7)), ("null", .null),
+    ("\"a\"", .string("a")), ("{}", .object(JSONObject())),
+  ])
+  func `a line may be any value where none is required to be an object`(_ text: String, _ value: JSONValue) throws {
+    #expect(try JSONReader.value(Array(text.utf8)[...]) == value)
+  }
+
+  @Test(arguments: ["", " ", "[1]2", "[", "nul"])
+  func `a line that is no value is an error`(_ text: String) {
+    #expect(throws: DMError.self) { try JSONReader.value(Array(text.utf8)[...]) }
+  }
+
   @Test func `a line that ended in CRLF reads like one that ended in LF`() throws {
     #expect(try object("{\"a\":1}\r") == object("{\"a\":1}"))
   }

@@ -35,6 +35,10 @@ package final class Follower {
   /// Ends the stream when the other end of this descriptor is closed: the reader has gone, or needs no more.
   package var endsWith: Int32?
 
+  /// Ends a wait when this descriptor has input or its end, for a program that must read it.
+  package var yieldsTo: Int32?
+  private var mustYield = false
+
   /// Called at the beginning and every 15 seconds in a linked store, to keep the process that carries to the hub.
   package var keepCarrier: () -> Void = {}
 
@@ -78,7 +82,7 @@ package final class Follower {
 
   /// The next events, in order; waits until there are any.
   ///
-  /// - Parameter limit: the maximum time to wait; the result is empty after that. Nil for no limit.
+  /// - Parameter limit: the maximum time to wait; the result is empty after that, and when it yields. Nil for no limit.
   /// - Returns: nil at the end of a query that does not follow.
   /// - Throws: `store_replaced`, `no_store` if it was removed, `store_too_new`, `gap`, or an error of the store.
   package func next(within limit: Duration? = nil) throws -> [MessagingEvent]? {
@@ -91,7 +95,7 @@ package final class Follower {
       guard wait(until: due(deadline)) else { return try end() }
       try lookAround()
       try delivery.write(messenger)
-      if !mustRead, let deadline, monotonicMicroseconds() >= deadline { return [] }
+      if !mustRead, mustYield || deadline.map({ monotonicMicroseconds() >= $0 }) == true { return [] }
     }
   }
 
@@ -191,8 +195,9 @@ package final class Follower {
   private func wait(until moment: Int64) -> Bool {
     var streams = [
       Awaited(endsWith, for: .end), Awaited(bell.descriptor, for: .reading),
-      Awaited(signals?.descriptor, for: .reading),
+      Awaited(signals?.descriptor, for: .reading), Awaited(yieldsTo, for: .reading),
     ]
+    mustYield = false
     guard waitForAny(of: &streams, until: moment) else { return true }
     if streams[0].hasEnded { return false }
     if streams[1].isReady {
@@ -204,6 +209,7 @@ package final class Follower {
       }
     }
     if streams[2].isReady { signals?.isTouched = true }
+    mustYield = streams[3].isReady
     return true
   }
 }

@@ -114,6 +114,22 @@ struct FollowerTests {
     #expect(try follower.next(within: .microseconds(patience)) == nil)
   }
 
+  @Test func `a wait ends when a descriptor has input, and what has come is returned first`() throws {
+    let store = try TemporaryStore()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    let follower = try Follower(alice, query())
+    var ends: [Int32] = [-1, -1]
+    try #require(pipe(&ends) == 0)
+    defer { ends.forEach { close($0) } }
+    follower.yieldsTo = ends[0]
+    _ = try follower.untilCaughtUp()
+    #expect(try follower.next(within: .microseconds(1000)) == [])
+    #expect(write(ends[1], "x", 1) == 1)
+    #expect(try follower.next(within: .microseconds(patience)) == [])
+    try bob.say("hi", to: "alice")
+    #expect(try follower.next(within: .microseconds(patience))?.map(\.summary) == ["1 bob: hi"])
+  }
+
   @Test func `a heartbeat comes with the place where the stream stands`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
