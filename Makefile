@@ -75,6 +75,9 @@ docs: setup
 	swift build --target DMKit
 	sh .ci/docs "$$(swift build --show-bin-path)" .build/docs
 
+# The tests of dm-mcp install a client of PyPI into .build.
+test torture: VENV := yes
+
 # The tests and the demonstration run servers of PostgreSQL of their own. The package would start one, unless its configuration says not to.
 demo test torture mutations bench: POSTGRES := yes
 CLUSTER := /etc/postgresql-common/createcluster.conf
@@ -84,6 +87,7 @@ setup:
 	@missing="$$(for t in $(TOOLS); do command -v $${t%:*} >/dev/null || echo $${t#*:}; done)"; \
 	test -e /usr/include/sqlite3.h || missing="$$missing libsqlite3-dev"; \
 	test -e /usr/include/postgresql/libpq-fe.h || missing="$$missing libpq-dev"; \
+	test -z "$(VENV)" || python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$$missing python3-venv"; \
 	test -z "$(POSTGRES)" || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { missing="$$missing postgresql"; \
 	  test -e $(CLUSTER) || { $(SUDO) mkdir -p $(dir $(CLUSTER)) && \
 	    echo 'create_main_cluster = false' | $(SUDO) tee $(CLUSTER) >/dev/null; }; }; \

@@ -5,8 +5,8 @@ import PackageDescription
 let hubPrograms = ["dm-hub", "dm-sync"]
 /// Adding a program is adding its name here and in `Sources/dm/Programs.swift`, and a folder of that name under `Sources`.
 let programs = [
-  "dm-attach", "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-read", "dm-search", "dm-send",
-  "dm-tail", "dm-typing", "dm-user",
+  "dm-attach", "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-mcp", "dm-read", "dm-search",
+  "dm-send", "dm-tail", "dm-typing", "dm-user",
 ]
 
 /// The library that has the code of a program, such as `ListProgram`: all of its folder but `main`.
@@ -19,7 +19,8 @@ func library(of program: String) -> String {
 let programTargets: [Target] = programs.flatMap { program -> [Target] in
   [
     .target(
-      name: library(of: program), dependencies: ["DMCLI", "DMKit", "DMSystem", "DMUpkeep"],
+      name: library(of: program),
+      dependencies: ["DMCLI", "DMKit", "DMSystem", "DMUpkeep"] + (program == "dm-mcp" ? ["DMAgent"] : []),
       path: "Sources/\(program)", exclude: ["main"]),
     .executableTarget(
       name: program, dependencies: ["DMCLI", .byName(name: library(of: program))], path: "Sources/\(program)/main"),
@@ -62,6 +63,8 @@ let package = Package(
     .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore"]),
     /// Options, streams, text and exit statuses: what all programs share.
     .target(name: "DMCLI", dependencies: ["DMKit", "DMSystem", "DMWire", "DMUpkeep"]),
+    /// Agents as users: the Model Context Protocol, its tools and its resources.
+    .target(name: "DMAgent", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire"]),
     /// A hub: the SQL of PostgreSQL, the connection to it, and who may join. The only target that imports CPQ.
     .target(
       name: "DMHub", dependencies: ["DMKit", "DMModel", "DMStore", "DMSystem", "DMWire", "CPQ"],

@@ -17,7 +17,7 @@ extension Invocation {
   /// Starts a dm-sync that goes away by itself, if none carries for the store and something is to be carried.
   ///
   /// An error is printed and changes no exit status: what was queued stays.
-  func startCarrier() {
+  package func startCarrier() {
     guard let made, case .success(let mode) = Result(catching: { try carrierMode }), mode != "off" else { return }
     do {
       guard try made.mayCarry() else { return }

@@ -5,6 +5,7 @@ import DoctorProgram
 import EditProgram
 import ImportProgram
 import ListProgram
+import McpProgram
 import ReadProgram
 import SearchProgram
 import SendProgram
@@ -18,7 +19,7 @@ enum Programs {
     ("dm-list", DMList.self), ("dm-send", DMSend.self), ("dm-tail", DMTail.self), ("dm-read", DMRead.self),
     ("dm-attach", DMAttach.self), ("dm-edit", DMEdit.self), ("dm-search", DMSearch.self),
     ("dm-typing", DMTyping.self), ("dm-user", DMUser.self), ("dm-conversation", DMConversation.self),
-    ("dm-import", DMImport.self), ("dm-doctor", DMDoctor.self),
+    ("dm-import", DMImport.self), ("dm-mcp", DMMCP.self), ("dm-doctor", DMDoctor.self),
   ]
 
   /// The programs that use the network: files of their own, beside this one.

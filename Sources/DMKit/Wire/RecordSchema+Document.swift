@@ -5,14 +5,7 @@ package import DMWire
 extension RecordSchema {
   /// One document for a program: `#/$defs/input` is a line that it reads, the whole a line that it prints.
   package static func document(for program: String, reads: String?, writes: [String]) -> JSONWriter {
-    var names = writes
-    // A conversation contains a message.
-    if writes.contains(where: { $0.hasPrefix("conversation") }), !writes.contains("message") { names.append("message") }
-    // A message contains attachments.
-    if names.contains(where: { $0.hasPrefix("message") || $0.hasPrefix("conversation") }), !names.contains("attachment")
-    {
-      names.append("attachment")
-    }
+    var names = withContained(writes)
     if let reads { names.append(reads) }
     var json = JSONWriter()
     json.object { json in
@@ -33,6 +26,19 @@ extension RecordSchema {
     return json
   }
 
+  /// The names of records, and of those within them.
+  static func withContained(_ records: [String]) -> [String] {
+    var names = records
+    // A conversation contains a message.
+    if names.contains(where: { $0.hasPrefix("conversation") }), !names.contains("message") { names.append("message") }
+    // A message contains attachments.
+    if names.contains(where: { $0.hasPrefix("message") || $0.hasPrefix("conversation") }), !names.contains("attachment")
+    {
+      names.append("attachment")
+    }
+    return names
+  }
+
   private static func reference(to name: String, in json: inout JSONWriter) {
     json.object { $0.member("$ref", "#/$defs/\(name)") }
   }
@@ -46,7 +52,7 @@ extension RecordSchema {
     }
   }
 
-  private func write(to json: inout JSONWriter) {
+  func write(to json: inout JSONWriter) {
     json.key(name: name)
     json.object { json in
       Self.write(fields, isInput: isInput, to: &json)
@@ -63,13 +69,13 @@ extension RecordSchema {
     }
   }
 
-  private static func write(_ fields: [Field], isInput: Bool, to json: inout JSONWriter) {
+  static func write(_ fields: [Field], isInput: Bool, to json: inout JSONWriter) {
     json.member("type", "object")
     json.key("properties")
     json.object { json in
       for field in fields {
         json.key(name: field.name)
-        write(field.kind, to: &json)
+        write(field.kind, note: field.note, to: &json)
       }
     }
     json.key("required")
@@ -78,12 +84,17 @@ extension RecordSchema {
     if !isInput { json.member("additionalProperties", true) }
   }
 
-  private static func write(_ kind: Kind, to json: inout JSONWriter) {
+  private static func write(_ kind: Kind, note: String? = nil, to json: inout JSONWriter) {
     if case .record(let name) = kind { return reference(to: name, in: &json) }
     json.object { json in
+      json.member("description", note)
       switch kind {
       case .string: json.member("type", "string")
       case .integer: json.member("type", "integer")
+      case .count(let range):
+        json.member("type", "integer")
+        json.member("minimum", range.lowerBound)
+        json.member("maximum", range.upperBound)
       case .number: json.member("type", "number")
       case .boolean: json.member("type", "boolean")
       case .time:

@@ -4,6 +4,8 @@ package struct RecordSchema: Sendable {
   package indirect enum Kind: Sendable {
     case string
     case integer
+    /// A whole number within bounds.
+    case count(ClosedRange<Int>)
     case number
     case boolean
     case time
@@ -28,11 +30,14 @@ package struct RecordSchema: Sendable {
     package let name: String
     package let kind: Kind
     package let isOptional: Bool
+    /// What it means, for a schema that is the only documentation of its reader.
+    let note: String?
 
-    init(_ name: String, _ kind: Kind, optional: Bool = false) {
+    init(_ name: String, _ kind: Kind, optional: Bool = false, note: String? = nil) {
       self.name = name
       self.kind = kind
       isOptional = optional
+      self.note = note
     }
   }
 

@@ -1,0 +1,220 @@
+package import DMKit
+internal import DMSystem
+internal import DMWire
+
+/// A server of the Model Context Protocol for one user: reads lines of JSON-RPC 2.0, and answers each.
+///
+/// It has one thread. While calls of `wait_for_message` wait, it goes on reading.
+package final class AgentServer {
+  /// What the owner of the store decides, and the agent cannot change.
+  package struct Settings {
+    package let name: String
+    package let version: String
+    /// Neither sends nor marks anything, and is not shown as online.
+    package let isReadOnly: Bool
+    /// Nil for all conversations of the user.
+    package let only: [ConversationReference]?
+
+    package init(name: String, version: String, isReadOnly: Bool, only: [ConversationReference]?) {
+      self.name = name
+      self.version = version
+      self.isReadOnly = isReadOnly
+      self.only = only
+    }
+  }
+
+  /// What the server needs of its process.
+  package struct Streams {
+    package let input: Int32
+    /// Writes a whole line.
+    package let write: ([UInt8]) throws -> Void
+    /// Notes what went wrong; never the text of a message.
+    package let log: (String) -> Void
+    /// Starts the process that carries to a hub.
+    package let carry: () -> Void
+
+    package init(
+      input: Int32, write: @escaping ([UInt8]) throws -> Void, log: @escaping (String) -> Void,
+      carry: @escaping () -> Void
+    ) {
+      self.input = input
+      self.write = write
+      self.log = log
+      self.carry = carry
+    }
+  }
+
+  let settings: Settings
+  let streams: Streams
+  let messenger: Messenger
+  let scope: Scope
+  let tools: [AgentTool]
+  /// Nil until the client has agreed on one.
+  var revision: Revision?
+  private var waits: [Wait] = []
+  /// Wakes the server when something comes while calls wait.
+  private var bell: Follower?
+
+  /// - Throws: what a conversation of the settings throws.
+  package init(_ messenger: Messenger, _ settings: Settings, _ streams: Streams) throws {
+    self.messenger = messenger
+    self.settings = settings
+    self.streams = streams
+    scope = try Scope(messenger, only: settings.only)
+    let waiting = AgentTool.waitForMessage(marksDelivered: !settings.isReadOnly)
+    tools = AgentTool.reading + [waiting] + (settings.isReadOnly ? [] : AgentTool.acting)
+  }
+
+  /// Serves until the input ends; then calls that wait are answered with what has come.
+  package func run() throws {
+    var splitter = LineSplitter()
+    var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+    while true {
+      if !waits.isEmpty {
+        waitForBell()
+        try answerWaits()
+        guard waitUntilReadable(streams.input, milliseconds: 0) else { continue }
+      }
+      let count = try read(into: &chunk)
+      chunk.withUnsafeBytes { splitter.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+      while let line = splitter.next() { try take(line) }
+      if count == 0 {
+        if splitter.isUnfinished { try refuse(.parseError("the last line has no line feed and may be half of one")) }
+        return try answerWaits(areLast: true)
+      }
+    }
+  }
+
+  private func read(into chunk: inout [UInt8]) throws -> Int {
+    do {
+      return try readSome(streams.input, into: &chunk)
+    } catch {
+      throw DMError(.inputOutput, "cannot read standard input: \(error.text)")
+    }
+  }
+
+  // MARK: Lines
+
+  private func take(_ line: LineSplitter.Line) throws {
+    switch line {
+    case .tooLong: try refuse(.parseError("the line is over \(LineSplitter.limit / 1024 / 1024) MiB"))
+    case .whole(let bytes):
+      let value: JSONValue
+      do throws(DMError) { value = try JSONReader.value(bytes) } catch {
+        return try refuse(.parseError(error.message))
+      }
+      guard case .array(let elements) = value else { return try answer(value, Replies(streams.write)) }
+      guard revision?.hasBatches == true, !elements.isEmpty else {
+        return try refuse(.invalidRequest(elements.isEmpty ? "the batch is empty" : "this revision has no batches"))
+      }
+      let replies = Replies(batchOf: elements.count, streams.write)
+      for element in elements { try answer(element, replies) }
+    }
+  }
+
+  /// Answers a line of which no request can be made.
+  private func refuse(_ error: RPCError) throws { try refuse(error, nil, Replies(streams.write)) }
+
+  private func refuse(_ error: RPCError, _ id: RPCRequest.ID?, _ replies: Replies) throws {
+    streams.log(error.message)
+    try replies.add(response(to: id, error))
+  }
+
+  private func answer(_ value: JSONValue, _ replies: Replies) throws {
+    let id = RPCRequest.id(of: value)
+    let request: RPCRequest?
+    do throws(RPCError) { request = try RPCRequest(value) } catch { return try refuse(error, id, replies) }
+    guard let request, let id else {
+      if let request { try notice(request) }
+      return try replies.add(nil)
+    }
+    let answer: [UInt8]?
+    do throws(RPCError) { answer = try self.answer(to: request, id, replies) } catch {
+      return try refuse(error, id, replies)
+    }
+    if let answer { try replies.add(answer) }
+    if !messenger.queued.isEmpty { streams.carry() }
+  }
+
+  /// Takes a notification; only a cancellation needs anything.
+  private func notice(_ request: RPCRequest) throws {
+    guard request.method == "notifications/cancelled", let cancelled = request.cancelledID,
+      let index = waits.firstIndex(where: { $0.id == cancelled })
+    else { return }
+    try waits.remove(at: index).replies.add(nil)
+    if waits.isEmpty { bell = nil }
+  }
+
+  // MARK: Calls that wait
+
+  /// Begins to wait; the call is answered at once if something has come.
+  ///
+  /// - Throws: what `Wait` and `Follower` throw.
+  func begin(_ wait: Wait) throws {
+    if bell == nil {
+      var query = EventQuery(scope.only ?? [])
+      query.kinds = [.message]
+      query.othersOnly = true
+      query.marksDelivered = false
+      query.signalsPresence = !settings.isReadOnly
+      let follower = try Follower(messenger, query)
+      follower.yieldsTo = streams.input
+      follower.keepCarrier = streams.carry
+      bell = follower
+    }
+    waits.append(wait)
+  }
+
+  private func waitForBell() {
+    guard let bell, let deadline = waits.map(\.deadline).min() else { return }
+    do {
+      _ = try bell.next(within: .microseconds(max(0, deadline - monotonicMicroseconds())))
+    } catch {
+      // Each call that waits meets the same error, and is answered with it.
+      self.bell = nil
+    }
+  }
+
+  private func answerWaits(areLast: Bool = false) throws {
+    let now = monotonicMicroseconds()
+    for wait in waits {
+      let answer: [UInt8]
+      do {
+        guard try wait.look() || areLast || now >= wait.deadline || bell == nil else { continue }
+        answer = response(to: wait.id) { write(wait.write, to: &$0) }
+      } catch let error as DMError {
+        answer = failure(of: "wait_for_message", error, wait.id)
+      }
+      waits.removeAll { $0 === wait }
+      try wait.replies.add(answer)
+      if !settings.isReadOnly { markDelivered(wait) }
+    }
+    if waits.isEmpty { bell = nil }
+  }
+
+  /// Marks what a call got; it has its answer, whatever becomes of that.
+  private func markDelivered(_ wait: Wait) {
+    do {
+      try wait.markDelivered()
+    } catch {
+      streams.log("what was returned is not marked as delivered")
+    }
+  }
+
+  /// The answer to a call that the messenger refused.
+  func failure(of tool: String, _ error: DMError, _ id: RPCRequest.ID) -> [UInt8] {
+    streams.log("\(tool): \(error.code.rawValue)")
+    return response(to: id) { write(error, to: &$0) }
+  }
+}
+
+extension RPCRequest {
+  /// The id of the request that a notification cancels.
+  fileprivate var cancelledID: ID? {
+    switch params["requestId"] {
+    case .string(let text): .text(text)
+    case .integer(let number): .number(number)
+    default: nil
+    }
+  }
+}

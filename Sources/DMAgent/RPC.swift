@@ -1,0 +1,105 @@
+internal import DMKit
+internal import DMWire
+
+/// A request or a notification of JSON-RPC 2.0.
+struct RPCRequest {
+  enum ID: Equatable {
+    case text(String)
+    case number(Int)
+  }
+
+  /// Nil for a notification, which is not answered.
+  let id: ID?
+  let method: String
+  let params: JSONObject
+
+  /// The id of a value that may be a request; nil if it has none that can be answered.
+  static func id(of value: JSONValue) -> ID? {
+    guard case .object(let object) = value else { return nil }
+    return switch object["id"] {
+    case .string(let text): .text(text)
+    case .integer(let number): .number(number)
+    default: nil
+    }
+  }
+
+  /// - Returns: nil for a response: the server sends no requests, so it awaits none.
+  /// - Throws: `RPCError`.
+  init?(_ value: JSONValue) throws(RPCError) {
+    guard case .object(let object) = value else { throw .invalidRequest("a message is \(value.kind); write an object") }
+    guard object["jsonrpc"] == .string("2.0") else { throw .invalidRequest("'jsonrpc' is not \"2.0\"") }
+    guard let method = object["method"] else {
+      if object["result"] != nil || object["error"] != nil { return nil }
+      throw .invalidRequest("'method' is missing")
+    }
+    guard case .string(let name) = method else { throw .invalidRequest("'method' is \(method.kind); write a string") }
+    id = Self.id(of: value)
+    if id == nil, object["id"] != nil { throw .invalidRequest("'id' is neither a string nor a whole number") }
+    switch object["params"] {
+    case nil: params = JSONObject()
+    case .object(let members): params = members
+    case let other?: throw .invalidParams("'params' is \(other.kind); write an object")
+    }
+    self.method = name
+  }
+
+  /// A parameter that is a text.
+  ///
+  /// - Throws: `RPCError`.
+  func text(_ name: String) throws(RPCError) -> String {
+    guard case .string(let text)? = params[name] else { throw .invalidParams("'\(name)' is missing or not a string") }
+    return text
+  }
+}
+
+/// An error of JSON-RPC 2.0, section 5.1.
+struct RPCError: Error {
+  let code: Int
+  let message: String
+  /// What the messenger says, if it is the reason.
+  var reason: DMError?
+
+  static func parseError(_ message: String) -> RPCError { RPCError(code: -32700, message: message) }
+  static func invalidRequest(_ message: String) -> RPCError { RPCError(code: -32600, message: message) }
+  static func unknownMethod(_ name: String) -> RPCError {
+    RPCError(code: -32601, message: "unknown method '\(Outgoing.cut(name, to: 64))'")
+  }
+  static func invalidParams(_ message: String) -> RPCError { RPCError(code: -32602, message: message) }
+  static func failed(_ reason: DMError) -> RPCError {
+    RPCError(code: -32603, message: reason.message, reason: reason)
+  }
+  /// As the protocol defines it in "Resources", "Error Handling".
+  static func unknownResource(_ uri: String) -> RPCError {
+    RPCError(code: -32002, message: "there is no resource '\(Outgoing.cut(uri, to: 256))'")
+  }
+}
+
+/// The answer to a request, without its line feed.
+func response(to id: RPCRequest.ID?, _ body: (inout JSONWriter) throws -> Void) rethrows -> [UInt8] {
+  var json = JSONWriter()
+  try json.object { json in
+    json.member("jsonrpc", "2.0")
+    json.key("id")
+    switch id {
+    case .text(let text): json.value(text)
+    case .number(let number): json.value(number)
+    case nil: json.null()
+    }
+    try body(&json)
+  }
+  return json.bytes
+}
+
+/// The answer to a request that failed.
+func response(to id: RPCRequest.ID?, _ error: RPCError) -> [UInt8] {
+  response(to: id) { json in
+    json.key("error")
+    json.object { json in
+      json.member("code", error.code)
+      json.member("message", error.message)
+      guard let reason = error.reason else { return }
+      json.key("data")
+      ErrorRecord(line: nil, reason, message: reason.message).write(to: &json)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+internal import DMKit
+
+/// The conversations that the agent may use; all others look as if they did not exist.
+struct Scope {
+  let messenger: Messenger
+  /// Ids, and users whose direct conversations may not exist yet; nil for all conversations of the user.
+  let only: [ConversationReference]?
+
+  /// - Parameter only: nil for all conversations.
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
+  init(_ messenger: Messenger, only: [ConversationReference]?) throws {
+    self.messenger = messenger
+    // By their ids, because others may give the title to another group.
+    self.only = try only?.map { reference in
+      guard case .direct(let handle) = reference else { return .id(try messenger.conversation(reference).id) }
+      return .direct(try messenger.user(handle).handle)
+    }
+  }
+
+  /// The conversations of `only` that exist.
+  ///
+  /// - Returns: nil for all of the user.
+  func existing() throws -> [Conversation]? { try only?.compactMap(existing) }
+
+  /// Whether a conversation that the agent may use exists; a direct one may not have begun.
+  func exists(_ reference: ConversationReference) throws -> Bool { try existing(reference) != nil }
+
+  private func existing(_ reference: ConversationReference) throws -> Conversation? {
+    do {
+      return try messenger.conversation(reference)
+    } catch let error as DMError where error.code == .unknownConversation {
+      return nil
+    }
+  }
+
+  /// The conversation that a reference names among those of the agent.
+  ///
+  /// With `only`, nothing else is looked up: neither the result nor an error depends on other conversations.
+  ///
+  /// - Throws: `unknown_conversation`, `ambiguous_title`.
+  func conversation(_ reference: ConversationReference) throws -> ConversationReference {
+    guard let only else { return reference }
+    let found = try only.compactMap(existing).filter { names(reference, $0) }
+    if case .title(let title) = reference, let own = found.first(where: { isSame($0.ownName, title) }) {
+      return .id(own.id)
+    }
+    if found.count > 1 {
+      throw DMError(
+        .ambiguousTitle, "\(found.count) conversations are '\(reference)'; name one by its id",
+        subject: reference.description)
+    }
+    if let one = found.first { return .id(one.id) }
+    if only.contains(reference) { return reference }
+    throw DMError(
+      .unknownConversation, "there is no conversation '\(reference)'; list_conversations lists yours",
+      subject: reference.description)
+  }
+
+  private func names(_ reference: ConversationReference, _ conversation: Conversation) -> Bool {
+    switch reference {
+    case .id(let id): return conversation.id == id
+    case .title(let title):
+      return isSame(conversation.ownName, title) || conversation.isGroup && isSame(conversation.title, title)
+    case .direct(let handle):
+      if conversation.isGroup { return false }
+      let others = conversation.participants.filter { $0 != messenger.identity.handle }
+      return others.isEmpty ? handle == messenger.identity.handle : others == [handle]
+    }
+  }
+
+  private func isSame(_ name: String?, _ title: String) -> Bool {
+    name.map(ExactString.init) == ExactString(title)
+  }
+
+  /// A reference to a message of one of the agent's conversations.
+  ///
+  /// - Throws: `unknown_message`, `unknown_conversation`.
+  func message(_ reference: MessageReference) throws -> MessageReference {
+    guard only != nil else { return reference }
+    switch reference {
+    case .number(_, in: nil): return reference
+    case .number(let number, in: let named?): return .number(number, in: try conversation(named))
+    case .id(let id):
+      let allowed = try existing()?.map(\.id) ?? []
+      if let message = try visibleMessage(id), allowed.contains(message.conversationID) { return reference }
+      throw DMError(
+        .unknownMessage, "there is no message '\(id)'; read_history returns ids", subject: id.description)
+    }
+  }
+
+  private func visibleMessage(_ id: Identifier) throws -> Message? {
+    do {
+      return try messenger.messages([id])?.first
+    } catch let error as DMError where !error.code.isFatal {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,125 @@
+internal import DMKit
+internal import DMWire
+
+extension AgentTool {
+  /// The tools that change nothing.
+  static let reading = [listConversations, readHistory, search]
+
+  private static let listConversations = AgentTool(
+    .listConversations, title: "List conversations",
+    "Lists your conversations, pinned ones first, then the newest activity, each with its last message and the number "
+      + "of unread messages.", .nothing
+  ) { arguments, scope in
+    var query = ListQuery()
+    query.archived = arguments.flag("include_archived") ? .included : .excluded
+    query.unreadOnly = arguments.flag("unread_only")
+    query.matching = arguments.text("match").map { Outgoing.cut($0, to: titleLimit) }
+    query.limit = arguments.count("limit") ?? 50
+    query.after = try arguments.text("after").map(PageCursor.init)
+    let conversations = try list(query, scope)
+    return { $0.list("conversations", conversations) }
+  }
+
+  /// The conversations of a query that the agent may use.
+  static func list(_ query: ListQuery, _ scope: Scope) throws -> [Conversation] {
+    var query = query
+    if let existing = try scope.existing() {
+      // For a query, no names are all conversations.
+      if existing.isEmpty { return [] }
+      query.conversations = existing.map { .id($0.id) }
+    }
+    return try scope.messenger.conversations(query)
+  }
+
+  private static let readHistory = AgentTool(
+    .readHistory, title: "Read messages",
+    "Returns messages of a conversation, oldest first. Marks nothing as read; mark_read does.", .nothing
+  ) { arguments, scope in
+    var query = HistoryQuery()
+    if let conversation = try arguments.conversation() {
+      query.conversations = [conversation]
+    } else if let only = scope.only {
+      (query.conversations, query.allowsMissing) = (only, true)
+    }
+    query.before = try arguments.bound("before")
+    query.since = try arguments.bound("since")
+    query.unreadOnly = arguments.flag("unread_only")
+    query.limit = arguments.count("limit") ?? 30
+    let (messages, cursor) = try history(query, scope)
+    return { json in
+      json.list("messages", messages)
+      json.member("cursor", cursor)
+    }
+  }
+
+  /// All messages of a query, and the cursor of what comes after them.
+  static func history(_ query: HistoryQuery, _ scope: Scope) throws -> ([Message], Cursor?) {
+    let history = try scope.messenger.history(query)
+    var messages: [Message] = []
+    while case let batch = try history.next(), !batch.isEmpty { messages += batch }
+    return (messages, history.cursor)
+  }
+
+  private static let search = AgentTool(
+    .search, title: "Search messages",
+    "Searches the messages that you can see, best matches first. With a query, each has a snippet with its hits "
+      + "between **.", .nothing
+  ) { arguments, scope in
+    var request = SearchRequest(arguments.text("query"))
+    request.sender = arguments.text("from").map { Handle(typed: $0.without("@")) }
+    request.since = try arguments.bound("since")
+    request.before = try arguments.bound("before")
+    request.contents = Set(arguments.texts("has").compactMap(SearchRequest.Content.init))
+    request.newestFirst = arguments.flag("newest_first")
+    request.limit = arguments.count("limit") ?? 20
+    let named = try arguments.conversations()
+    let isNarrow =
+      request.words != nil || request.sender != nil || request.since != nil || request.before != nil
+      || !request.contents.isEmpty || !arguments.texts("conversations").isEmpty
+    guard isNarrow else {
+      throw DMError(.usage, "nothing to search for; give a query, conversations, from, since, before or has")
+    }
+    let found = try find(request, in: named, scope)
+    return { $0.list("messages", found) }
+  }
+
+  /// Returns what comes from others, when it comes: the server does that, while it goes on answering.
+  ///
+  /// - Parameter marksDelivered: whether what it returns counts as delivered, which the senders see.
+  static func waitForMessage(marksDelivered: Bool) -> AgentTool {
+    AgentTool(
+      .waitForMessage, title: "Wait for messages",
+      "Returns the messages of others since a cursor, oldest first; waits for the first if there is none yet. With no "
+        + "message in time, the list is empty: call again with the cursor that it returns.",
+      marksDelivered ? .adds : .nothing, run: nil)
+  }
+
+  private static func find(
+    _ request: SearchRequest, in named: [ConversationReference], _ scope: Scope
+  ) throws -> [Message] {
+    var request = request
+    request.conversations = named
+    if scope.only != nil {
+      // Those that exist: a direct conversation may not have begun.
+      request.conversations = try named.filter { try scope.exists($0) }
+      if request.conversations.isEmpty { return [] }
+    }
+    do {
+      let results = try scope.messenger.search(request)
+      var found: [Message] = []
+      while case let batch = try results.next(), !batch.isEmpty { found += batch.map(\.message) }
+      return found
+    } catch let error as DMError where error.code == .unknownUser && scope.only != nil {
+      // Whether there is such a user elsewhere is not to be seen.
+      return []
+    }
+  }
+}
+
+extension JSONWriter {
+  /// Writes records as an array.
+  mutating func list(_ name: StaticString, _ records: [some Record]) {
+    key(name)
+    array { json in for record in records { record.write(to: &json) } }
+  }
+}

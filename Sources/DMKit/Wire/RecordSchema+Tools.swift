@@ -1,0 +1,143 @@
+package import DMWire
+
+// What agents call, and what they get: the schemas that the server for agents lists.
+
+extension RecordSchema {
+  /// The arguments and the result of a tool for agents.
+  package struct Tool: Sendable {
+    package let name: String
+    package let arguments: [Field]
+    let result: [Field]
+
+    /// Writes the schema of the arguments; others than those are refused.
+    package func writeArguments(to json: inout JSONWriter) {
+      json.object { json in
+        RecordSchema.write(arguments, isInput: true, to: &json)
+        json.member("additionalProperties", false)
+      }
+    }
+
+    /// Writes the schema of the result, with the records in it.
+    package func writeResult(to json: inout JSONWriter) {
+      json.object { json in
+        RecordSchema.write(result, isInput: false, to: &json)
+        json.key("$defs")
+        json.object { json in
+          for name in RecordSchema.withContained(result.compactMap(\.record)) {
+            RecordSchema.named(name)?.write(to: &json)
+          }
+        }
+      }
+    }
+
+    package static let listConversations = RecordSchema.Tool(
+      name: "list_conversations",
+      arguments: [
+        Field("unread_only", .boolean, optional: true, note: "Only conversations with unread messages."),
+        Field("include_archived", .boolean, optional: true, note: "Archived conversations too."),
+        Field("match", .string, optional: true, note: "Only those with this text in their name or among their people."),
+        limit(50, of: "conversations"),
+        Field("after", .string, optional: true, note: "The page_cursor of the last conversation of the page before."),
+      ], result: [Field("conversations", .list(.record("conversation")))])
+
+    package static let readHistory = RecordSchema.Tool(
+      name: "read_history",
+      arguments: [
+        Field("conversation", .string, optional: true, note: conversationNote + " All of yours if it is left out."),
+        Field("before", .string, optional: true, note: "Only messages before this one, or before a time. " + boundNote),
+        Field("since", .string, optional: true, note: "Only messages from this one, or from a time on. " + boundNote),
+        Field("unread_only", .boolean, optional: true, note: "Only unread messages."),
+        limit(30, of: "messages, the newest that match; they come oldest first"),
+      ],
+      result: [
+        messages, Field("cursor", .string, optional: true, note: "For wait_for_message: what comes after these."),
+      ])
+
+    package static let search = RecordSchema.Tool(
+      name: "search",
+      arguments: [
+        Field(
+          "query", .string, optional: true,
+          note:
+            "Words, \"a phrase\", begin*, AND, OR, NOT and parentheses. At least one argument must narrow the search."
+        ),
+        Field("conversations", .list(.string), optional: true, note: "Only in these. " + conversationNote),
+        Field("from", .handle, optional: true, note: "Only what this user wrote."),
+        Field("since", .string, optional: true, note: "Only from a message or a time on. " + boundNote),
+        Field("before", .string, optional: true, note: "Only before a message or a time. " + boundNote),
+        Field(
+          "has", .list(.words(SearchRequest.Content.allCases.map(\.rawValue))), optional: true,
+          note: "Only messages with all of these."),
+        Field("newest_first", .boolean, optional: true, note: "By time instead of by relevance."),
+        limit(20, of: "messages"),
+      ], result: [messages])
+
+    package static let send = RecordSchema.Tool(
+      name: "send",
+      arguments: [
+        Field(
+          "conversation", .string, note: conversationNote + " A direct conversation begins with its first message."),
+        Field("text", .string, note: "At most 64 KiB."),
+        Field(
+          "nonce", .string,
+          note:
+            "A name for this message, 1 to 128 bytes, new for each message. Repeating a call with the same nonce and "
+            + "text sends nothing again, and returns the message with \"duplicate\":true."),
+        Field("reply_to", .string, optional: true, note: "The message that it answers. " + messageNote),
+        Field("expires_in", .string, optional: true, note: "After how long it expires: 10m, 1h, 7d."),
+      ], result: [Field("message", .record("message"))])
+
+    package static let react = RecordSchema.Tool(
+      name: "react",
+      arguments: [
+        Field("message", .string, note: messageNote),
+        Field("emoji", .string, note: "One emoji, in place of your reaction so far; empty to take that back."),
+      ], result: [Field("reaction", .record("reaction"))])
+
+    package static let markRead = RecordSchema.Tool(
+      name: "mark_read",
+      arguments: [
+        Field("conversation", .string, note: conversationNote),
+        Field(
+          "up_to", .string, note: "The last message that you have read; earlier ones are marked too. " + messageNote),
+      ], result: [Field("marked", .record("marked"), optional: true)])
+
+    package static let waitForMessage = RecordSchema.Tool(
+      name: "wait_for_message",
+      arguments: [
+        Field(
+          "cursor", .string, optional: true,
+          note:
+            "What comes after it: the cursor of your last wait_for_message or read_history. From now on if left out."),
+        Field("conversations", .list(.string), optional: true, note: "Only in these. " + conversationNote),
+        Field(
+          "timeout_seconds", .count(0...3600), optional: true,
+          note: "How long to wait if there is none yet; 30 if left out."),
+      ],
+      result: [
+        messages, Field("cursor", .string, note: "For the next call."),
+        Field(
+          "has_gap", .boolean, optional: true,
+          note: "Messages may be missing, because the cursor is too old: call read_history."),
+      ])
+
+    private static let conversationNote = "A handle such as bob, a group as +TITLE, or the id of a conversation."
+    private static let messageNote = "The id of a message, or its ref such as bob:57."
+    private static let boundNote = "A ref such as bob:57, an id, 2h or 7d ago, or 2026-11-21T14:30:00Z."
+    private static let messages = Field("messages", .list(.record("message")))
+
+    private static func limit(_ standard: Int, of what: String) -> Field {
+      Field("limit", .count(1...200), optional: true, note: "At most so many \(what); \(standard) if left out.")
+    }
+  }
+}
+
+extension RecordSchema.Field {
+  /// The name of the record that it is, or that its elements are.
+  fileprivate var record: String? {
+    switch kind {
+    case .record(let name), .list(.record(let name)): name
+    default: nil
+    }
+  }
+}

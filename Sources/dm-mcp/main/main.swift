@@ -1,0 +1,4 @@
+import DMCLI
+import McpProgram
+
+DMMCP.main()

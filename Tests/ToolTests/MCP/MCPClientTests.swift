@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+@testable import TestSupport
+
+/// dm-mcp with the official client of the Model Context Protocol, which is a program of other people.
+@Suite(.serialized) struct MCPClientTests {
+  struct Scenario: Sendable, CustomTestStringConvertible {
+    let name: String
+    let testDescription: String
+
+    init(_ name: String, _ description: String) { (self.name, testDescription) = (name, description) }
+  }
+
+  static let scenarios = [
+    Scenario("greeting", "agrees on a revision, and says who the agent is"),
+    Scenario("listing", "lists its tools with hints, and with the schemas of --schema"),
+    Scenario("tools", "each tool returns the records that the other programs print"),
+    Scenario("errors", "an error of the messenger is a result with a stable code"),
+    Scenario("resources", "conversations are resources, listed in pages"),
+    Scenario("read_only", "--read-only lists no tool that acts, refuses their calls, and shows nothing to others"),
+    Scenario("only", "--only hides that there are other conversations, users and messages"),
+    Scenario("only_a_user", "--only takes a user whose conversation begins later"),
+    Scenario("waiting", "a call that waits returns what is sent meanwhile, and others are answered before it"),
+    Scenario("hostile", "a hostile text comes back as it was, and does nothing"),
+  ]
+
+  private static let furniture = Result {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bob", "bot")
+    try f.done("dm-send", ["--lines", "bot"], as: "alice", stdin: "the first one\nthe second one\nthe third one\n")
+    try f.done("dm-conversation", ["create", "--title", "ops", "bob", "bot"], as: "alice")
+    try f.done("dm-send", ["+ops", "see https://a.example/ops"], as: "alice")
+    return f
+  }
+
+  @Test(arguments: scenarios)
+  func `an agent with the official client`(scenario: Scenario) throws {
+    let f = try ToolFixture(copyOf: Self.furniture.get())
+    // The first run installs the client.
+    let outcome = try f.run("sh", ["\(repository)/Tests/mcp/client", scenario.name], seconds: 600)
+    #expect(outcome.status == .exit(0), "\(outcome.stderr)")
+    try f.checkIntegrity()
+  }
+}
