@@ -147,6 +147,7 @@ import Testing
     #expect(try ask(live, "ping", id: "3")["id"] == .number(3))
     try f.done("dm-send", ["bot", "news"], as: "alice")
     let answers = try live.record().array
+    try #require(answers.count == 3)
     #expect(answers.map { $0["id"] } == [.number(2), .null, .string("w")])
     #expect(answers[1]["error"]?["code"]?.int == -32600)
     #expect(answers[2]["result"]?["structuredContent"]?["messages"]?.array.map { $0["text"] } == [.string("news")])
