@@ -13,7 +13,9 @@ demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
 
 test torture: TOOLS += openssl python3 sqlite3 strace groff mandoc faketime time script:bsdutils ffmpeg vips:libvips-tools \
-  curl fzf tmux node:nodejs tsc:node-typescript heif-enc:libheif-examples exiftool:libimage-exiftool-perl
+  heif-enc:libheif-examples exiftool:libimage-exiftool-perl
+# For the examples.
+test torture: TOOLS += tmux fzf curl mypy node:nodejs tsc:node-typescript systemd-analyze:systemd shellcheck
 # The suites that measure time: nothing else may run at the same time.
 CLOCK := BotTortureTests BusyTests ClockTortureTests EndTortureTests FuzzTortureTests HubKillTortureTests \
   KillTortureTests LifetimeTests \
@@ -61,14 +63,18 @@ bench: build
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/attach
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/hub
 
-# Updates the generated files that are committed: the completions, and the public API of the library.
+# Updates the generated files that are committed: the completions, the public API of the library, and the types of the
+# examples.
 generate: setup
 	swift build
 	b="$$(swift build --show-bin-path)"; sh .ci/api "$$b" DMKit >docs/api/DMKit.txt || exit; \
 	for p in $(PROGRAMS); do \
 	  "$$b/$$p" --generate-completion bash >completions/bash/$$p && \
 	  "$$b/$$p" --generate-completion zsh >completions/zsh/_$$p && \
-	  "$$b/$$p" --generate-completion fish >completions/fish/$$p.fish || exit; done
+	  "$$b/$$p" --generate-completion fish >completions/fish/$$p.fish || exit; done; \
+	schemas="$$("$$b/dm-tail" --schema && "$$b/dm-send" --schema)" || exit; \
+	printf '%s\n' "$$schemas" | examples/schema-types python >examples/python/dm.py && \
+	printf '%s\n' "$$schemas" | examples/schema-types typescript >examples/typescript/dm.d.ts
 
 # The documentation of DMKit, in .build/docs; warnings are errors.
 docs: setup

@@ -14,6 +14,12 @@ say() { dm-send --as "$1" -- bob "$2" | jq -r .conversation_id; }
 # stand_in NAME: the program is standard input, a script.
 stand_in() { cat >"bin/$1" && chmod +x "bin/$1"; }
 
+# All of them.
+ls -d "$examples"/* "$examples"/python/bot.py "$examples"/typescript/bot.ts | sed "s|^$examples/||" >all
+is "$(grep -vxE 'README.md|photo.jpg|python|typescript' all | while read -r example; do
+  grep -qF "[$example]($example)" "$examples/README.md" || echo "$example"; done)" "" "each example is in the table"
+ok "shellcheck has no warning" sh -c 'shellcheck -S warning $(grep -lE "^#!.*sh$" "$0"/*)' "$examples"
+
 # unread-count
 alice=$(say alice "$hostile")
 carol=$(say carol hi)

@@ -107,7 +107,8 @@ PATH="$work/bin:$PATH" follow "$examples/run-bot" llm -- llm-bot
 for part in dm-tail llm-bot dm-send; do
   ask llm "slow $part" >asked
   started >model.pid
-  kill -9 "$(cat "pid.$part")"
+  # shellcheck disable=SC2046
+  case $part in llm-bot) kill -9 "$(cat pid.llm-bot)" ;; *) kill -9 $(tree "$(cat "pid.$part")") ;; esac
   started >model.pid
   echo >go
   is "$(first "\"re: slow $part\"" dm-tail -f --as alice --peek llm --json | jq -r .sender)" llm "$part is killed"

@@ -5,7 +5,7 @@ examples=$(cd "$(dirname "$0")/../../examples" && pwd)
 fixtures=$(cd "$(dirname "$0")/../Fixtures" && pwd)
 people
 cd "$work" || exit 1
-export DM_USER=echo
+export DM_USER=echo PYTHONDONTWRITEBYTECODE=1
 dm-user -q --as alice add echo
 hostile="-n \$(touch $work/code) \`touch $work/code\` '\"; touch $work/code; \\n %s $(printf '\033')[2J
 second line é"
@@ -57,7 +57,8 @@ killed() {
   is "$(answered "$name")" "echo: $name" "the bot in $name answers"
   for part in dm-tail dm-send bot; do
     dm-send -q --as alice echo "$name before $part"
-    kill -9 "$(cat $part.pid)"
+    # shellcheck disable=SC2046
+    case $part in bot) kill -9 "$(cat bot.pid)" ;; *) kill -9 $(tree "$(cat $part.pid)") ;; esac
     dm-send -q --as alice echo "$name after $part"
     is "$(line) $(answered "$name after $part")" "started echo: $name after $part" "and again after $part was killed"
   done

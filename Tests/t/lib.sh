@@ -62,11 +62,24 @@ leave() {
   exec 3<&-
 }
 
-# first PATTERN COMMAND...: the first line that has it, of a command that follows; waits for it.
+# tree PID: that process and all that it has started.
+tree() {
+  echo "$1"
+  for _child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do tree "$_child"; done
+}
+
+# first PATTERN COMMAND...: the first line that has it, of a command that follows; waits for it, and ends the command.
 first() {
   pattern=$1
   shift
-  timeout 60 "$@" | grep -m 1 -e "$pattern"
+  rm -f "$work/first"
+  mkfifo "$work/first"
+  timeout 60 "$@" >"$work/first" 3<&- &
+  grep -m 1 -e "$pattern" "$work/first"
+  set -- $? "$!"
+  kill -- "-$2" 2>/dev/null
+  wait "$2" 2>/dev/null
+  return "$1"
 }
 
 done_testing() {

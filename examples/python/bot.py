@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """A bot in Python: repeats what others write to it, each message exactly once. Needs Python 3.11 alone.
 
-  DM_USER=echo python/bot.py       # run it again whenever it ends, for example with Restart=always in a unit of systemd
+  DM_USER=echo python/bot.py       # run it again whenever it ends, for example with Restart=always in a systemd unit
 
-The answer and the acknowledgement of an event are one line, and so one transaction; dm-tail(1) explains this. dm.py is made
-by schema-types, and mypy --strict checks the fields. The first start answers nothing that was sent before.
+The answer and the acknowledgement of an event are one line, and so one transaction; dm-tail(1) explains this. dm.py is
+made by schema-types, and mypy --strict checks the fields. The first start answers nothing that was sent before.
 """
 import asyncio
 import json
