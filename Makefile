@@ -1,13 +1,16 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 PROGRAMS := $(notdir $(wildcard Sources/dm-*))
+# The programs that use the network are files of their own, the others are links to one file.
+APART := dm-hub dm-sync
+LINKS := $(filter-out $(APART),$(PROGRAMS))
 # The programs are small and their modules many: without the last flag, printing all messages takes a twentieth longer.
 RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -cross-module-optimization
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq
 
-.PHONY: demo test torture mutations build install lint bench generate docs setup
+.PHONY: demo test torture mutations build install uninstall deb tarball lint bench generate docs setup
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
@@ -37,19 +40,46 @@ torture: setup
 mutations: setup
 	Tests/mutations/run
 
-# The programs, stripped, in bin/.
+# The programs, stripped, in bin/: dm, which is all programs without a network, the links to it, and the others.
 build: setup
-	$(RELEASE)
-	mkdir -p bin
-	for p in $(PROGRAMS); do strip -s -o bin/$$p "$$($(RELEASE) --show-bin-path)/$$p" || exit; done
+	for p in dm $(APART); do $(RELEASE) --product $$p || exit; done
+	rm -rf bin
+	mkdir bin
+	for p in dm $(APART); do strip -s -o bin/$$p "$$($(RELEASE) --show-bin-path)/$$p" || exit; done
+	for p in $(LINKS); do ln -s dm bin/$$p || exit; done
 
-install: build
-	install -d $(DESTDIR)$(PREFIX)/bin $(addprefix $(DESTDIR)$(PREFIX)/share/man/man,1 5 7 8)
-	install -m 755 $(addprefix bin/,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
-	for s in 1 5 7 8; do install -m 644 man/*.$$s $(DESTDIR)$(PREFIX)/share/man/man$$s || exit; done
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/bash-completion/completions completions/bash/*
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/zsh/site-functions completions/zsh/*
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d completions/fish/*
+# What was built, so that no compiler and no package manager runs as root.
+SHARE := $(DESTDIR)$(PREFIX)/share
+install:
+	@test -x bin/dm || { echo "nothing is built; run 'make build' first, not as root" >&2; exit 1; }
+	install -d $(DESTDIR)$(PREFIX)/bin $(addprefix $(SHARE)/man/man,1 5 7 8) $(SHARE)/doc/dm
+	install -m 755 $(addprefix bin/,dm $(APART)) $(DESTDIR)$(PREFIX)/bin
+	for p in $(LINKS); do ln -sf dm $(DESTDIR)$(PREFIX)/bin/$$p || exit; done
+	for s in 1 5 7 8; do install -m 644 man/*.$$s $(SHARE)/man/man$$s || exit; done
+	install -D -m 644 -t $(SHARE)/bash-completion/completions completions/bash/*
+	install -D -m 644 -t $(SHARE)/zsh/site-functions completions/zsh/*
+	install -D -m 644 -t $(SHARE)/fish/vendor_completions.d completions/fish/*
+	install -m 644 README.md CHANGELOG.md LICENSE $(SHARE)/doc/dm
+	cp -R examples $(SHARE)/doc/dm
+	rm -rf $(SHARE)/doc/dm/examples/embedding/.build* $(SHARE)/doc/dm/examples/*/__pycache__
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,dm $(PROGRAMS))
+	for s in 1 5 7 8; do (cd man && ls *.$$s) | sed "s|^|$(SHARE)/man/man$$s/|" | xargs rm -f || exit; done
+	rm -f $(addprefix $(SHARE)/bash-completion/completions/,$(notdir $(wildcard completions/bash/*)))
+	rm -f $(addprefix $(SHARE)/zsh/site-functions/,$(notdir $(wildcard completions/zsh/*)))
+	rm -f $(addprefix $(SHARE)/fish/vendor_completions.d/,$(notdir $(wildcard completions/fish/*)))
+	rm -rf $(SHARE)/doc/dm
+
+# A package for Debian, of what was built.
+deb: TOOLS += dpkg-shlibdeps:dpkg-dev
+deb: setup
+	sh .ci/deb
+
+# An archive for machines without Swift and SQLite, whose dm is fully static; make build first.
+tarball: TOOLS += cc:gcc
+tarball: setup
+	sh .ci/tarball
 
 lint:
 	swift format lint --strict --recursive Sources Tests Package.swift

@@ -63,6 +63,12 @@ is "$(jq -r .type answers | sort -u) $(answers alice | wc -l)" "ack 3" "run agai
 ask llm typing >asked
 bot
 is "$(jq -c .users typing)" '["llm"]' "others see the bot typing while the model runs"
+ask llm three >asked
+dm-tail --others --consumer llm --events message | head -n 1 | "$examples/llm-bot" | dm-send -q --consumer llm
+is "$(dm-tail --others --consumer llm --events message | jq -r .type)" caught_up "an answer acknowledges its question"
+ask llm fail >asked
+dm-tail --others --consumer llm --events message | head -n 1 | "$examples/llm-bot" 2>said | dm-send -q --consumer llm
+is "$(dm-tail --others --consumer llm --events message | jq -r .type)" caught_up "and so does a reaction"
 
 # Groups.
 dm-conversation create -q --as alice --title ops bob llm
@@ -93,6 +99,7 @@ bot
 is "$(dm-tail --peek alice -n 1 | jq -r .text)" "a�b" "an answer that is not UTF-8 is mended"
 exits 2 "without a model it does not start" env LLM_COMMAND= "$examples/llm-bot"
 like "$err" "*LLM_COMMAND: is not set*" "and says so"
+exits 67 "nor without a user" env DM_USER=lmm "$examples/llm-bot"
 
 # Killed, part by part, while the model works on a message. The programs leave their ids, to be killed by them.
 mkdir bin

@@ -9,7 +9,8 @@ import Testing
   private func declared(by program: String) throws -> [String] {
     let folder = "\(repository)/Sources/\(program)"
     let declaration = try Regex(#"static let \w+ = (?:Flag|Option)\(\s*(?:"([^"]+)"|nil, short: "(.)")"#)
-    return try FileManager.default.contentsOfDirectory(atPath: folder).flatMap { file in
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".swift") }
+    return try files.flatMap { file in
       let text = try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8)
       return text.matches(of: declaration).map { match in
         match.output[1].substring.map { "--\($0)" } ?? "-\(match.output[2].substring ?? "")"

@@ -163,7 +163,9 @@ import Testing
     let f = try ToolFixture()
     // It has a store of its own; what a user would not have set is not set.
     f.set("DM_STORE", nil)
-    let outcome = try f.run("sh", ["\(repository)/Tests/t/\(script)"], seconds: 600)
+    // As they are installed: links to one file.
+    let outcome = try f.shell(
+      "PATH='\(f.linkedPrograms())':$PATH; exec sh '\(repository)/Tests/t/\(script)'", seconds: 600)
     #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
     #expect(!outcome.stdout.split(separator: "\n").contains { $0.hasPrefix("not ok") }, "\(outcome.stdout)")
     #expect(outcome.stdout.contains("1.."), "it has no plan: \(outcome.stdout)")

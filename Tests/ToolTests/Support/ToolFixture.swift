@@ -221,4 +221,16 @@ final class ToolFixture: Sendable {
   func checkIntegrity(at location: SourceLocation = #_sourceLocation) throws {
     #expect(try integrity(at: location) == "ok", sourceLocation: location)
   }
+
+  /// A folder with a link to `dm` for each program without a network, and links to the others.
+  func linkedPrograms() throws -> String {
+    let folder = directory + "/linked"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let files = Self.programs.map { ($0, "dm") } + (["dm"] + Self.hubPrograms).map { ($0, $0) }
+    for (name, file) in files {
+      try FileManager.default.createSymbolicLink(
+        atPath: "\(folder)/\(name)", withDestinationPath: "\(Self.binaries)/\(file)")
+    }
+    return folder
+  }
 }
