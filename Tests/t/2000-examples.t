@@ -7,8 +7,8 @@ cd "$work" || exit 1
 mkdir bin
 export DM_USER=bob PATH="$work/bin:$PATH"
 tab=$(printf '\t')
-hostile="-n \$(touch $work/code) \`touch $work/code\` '\"; touch $work/code; {1} <b>&amp; \\074i\\076 #(touch $work/code) %s \
-$(printf '\033]0;title\007')${tab}tab
+hostile="-n \$(touch $work/code) \`touch $work/code\` '\"; touch $work/code; {1} <b>&amp; \\074i\\076 \
+#(touch $work/code) %s $(printf '\033]0;title\007')${tab}tab
 second line é"
 say() { dm-send --as "$1" -- bob "$2" | jq -r .conversation_id; }
 # stand_in NAME: the program is standard input, a script.
@@ -35,17 +35,19 @@ leave
 exits 64 "other words" "$examples/unread-count" --help
 
 # mark-old-read
-yesterday=$(jq -nr 'now - 86400 * 8 | todate')
-jq -nc --arg at "$yesterday" '{conversation: "+old", sender: ("alice", "bob"), text: "x", created_at: $at, nonce: "1"}' |
-  head -n 1 | dm-import -q --as alice
+for words in 'create --title old bob' 'name +old old'; do
+  # shellcheck disable=SC2086
+  faketime -f -8d dm-conversation $words -q --as alice
+done
+faketime -f -8d dm-send -q --as alice +old 'long ago'
+is "$(dm-list --count)" 4 "of four unread messages,"
 ok "mark-old-read" "$examples/mark-old-read"
-is "$(dm-list --count)" 3 "leaves what is new"
-ok "mark-old-read NOW" "$examples/mark-old-read" 0s --except alice
-is "$(dm-list --count --all)" 2 "marks what is older, but for exceptions"
-is "$(dm-read --as carol --receipts bob:1 | jq -r 'select(.type == "read_receipt")')" "" "and others get no receipt"
+is "$(dm-list --count) $(dm-list --count +old)" "3 0" "marks the one that is older than a week"
+is "$(dm-read --as alice --receipts +old:2 | jq -r 'select(.type == "read_receipt")')" "" "and its sender gets no receipt"
+ok "mark-old-read WHEN OPTION..." "$examples/mark-old-read" 0s --except alice
+is "$(dm-list --count alice) $(dm-list --count carol)" "2 0" "marks what is older than that, but for exceptions"
 ok "and all" "$examples/mark-old-read" 0s
-ok "and again" "$examples/mark-old-read" 0s
-is "$(dm-list --count --all)" 0 "so that nothing is left"
+is "$(dm-list --count)" 0 "so that nothing is left"
 
 # digest
 ok "a digest of nothing" env SENDMAIL="tee $work/mail" "$examples/digest" bob@example.org
@@ -62,7 +64,8 @@ print(json.dumps(dict(mail.items()) | {
     "defects": len(mail.defects), "longest": max(map(len, open(sys.argv[1]))), "body": mail.get_content()}))
 PYTHON
 is "$(jq -c '[.To, .Subject, .["Content-Type"], .["MIME-Version"], .defects, .longest < 100]' read)" \
-  '["Bob <bob@example.org>","2 unread","text/plain; charset=\"UTF-8\"","1.0",0,true]' "is a mail in the form of the standards"
+  '["Bob <bob@example.org>","2 unread","text/plain; charset=\"UTF-8\"","1.0",0,true]' \
+  "is a mail in the form of the standards"
 like "$(jq -r .body read)" "*: 1 unread*\$(touch $work/code)*second line é*" "with the messages as they are"
 like "$(jq -r .body read)" "*X: é \$(touch $work/code): 1 unread*yyyyy*" "and the names"
 is "$(jq -r .body read | grep -c "$(printf '\033')")" 0 "without control characters"
@@ -87,6 +90,9 @@ echo text/plain >types
 printf '%s' "$hostile" >text
 ok "clip send" "$examples/clip" send alice
 is "$(last .text)" "$(jq -n --arg text "$hostile" '$text')" "sends the text of the clipboard"
+printf 'a\377b' >text
+ok "clip send, of what is not UTF-8" "$examples/clip" send alice
+is "$(last .text)" '"a�b"' "sends it mended"
 printf '%s\n' text/html image/png >types
 cp "$examples/photo.jpg" image
 ok "clip send, of an image" "$examples/clip" send alice
@@ -144,12 +150,14 @@ is "$(shown)" "true$(jq -nc --arg text "$body" '["--action=default=Open", "--", 
   "a notification, in which nothing is an option, an escape or markup"
 dm-send -q --as alice -- "$ops" '-- all <i>green</i>'
 is "$(shown)" "true$(jq -nc --arg title "<ops> &c \$(touch $work/code)" \
-  '["--action=default=Open", "--", $title, "alice: -- all &lt;i&gt;green&lt;/i&gt;"]')" "one for each conversation, with its title"
+  '["--action=default=Open", "--", $title, "alice: -- all &lt;i&gt;green&lt;/i&gt;"]')" \
+  "one for each conversation, with its title"
 say alice -v >said
 is "$(shown)" 'true["--replace-id=1","--action=default=Open","--","alice","-v"]' "which the next message replaces"
 # Every call that waits for a notification is told of a click.
 for call in click.1.*; do timeout 10 sh -c "echo default >$call"; done
-is "$(line)" "$(jq -nc --arg id "$alice" '["-x", "-e", "dm-tail", "-f", "--read", $id]')" "a click opens the conversation"
+is "$(line)" "$(jq -nc --arg id "$alice" '["-x", "-e", "dm-tail", "-f", "--read", $id]')" \
+  "a click opens the conversation"
 say carol 'in a muted conversation' >said
 dm-send -q alice 'a message of my own'
 dm-conversation title -q --as alice "$ops" quiet

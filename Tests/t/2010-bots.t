@@ -44,10 +44,12 @@ is "$(answers alice)" "" "what was sent before the first start is not answered"
 question=$(ask llm "$hostile")
 bot
 is "$(dm-tail --peek alice -n 1 | jq -c '[.sender, .reply_to.id, .text]')" \
-  "$(jq -nc --arg id "$question" --arg text "$hostile" '["llm", $id, "re: " + $text]')" "an answer is a reply to the question"
+  "$(jq -nc --arg id "$question" --arg text "$hostile" '["llm", $id, "re: " + $text]')" \
+  "an answer is a reply to the question"
 is "$(tail -n 1 prompt | jq -c .)" "$(jq -nc --arg text "$hostile" '{from: "alice", text: $text}')" \
   "the prompt ends with it, as a string of JSON on one line"
-is "$(sed '/^$/q' prompt | grep -c "You are 'llm'") $(grep -c '^{' prompt)" "1 2" "after the instructions and the history"
+is "$(sed '/^$/q' prompt | grep -c "You are 'llm'") $(grep -c '^{' prompt)" "1 2" \
+  "after the instructions and the history"
 is "$(dm-tail --as alice --peek llm -n 2 | jq -r .status | head -n 1)" read "the question is read"
 is "$(find . -name code)" "" "and none of it becomes code"
 ask llm one >asked
@@ -123,7 +125,7 @@ done
 ask llm 'slow model' >asked
 before=$(dm-tail --as alice --cursor now | jq -r .cursor)
 kill -9 "$(started)"
-is "$(first '"emoji":"⚠️"' dm-tail -f --cursor "$before" --as alice --peek --events reaction llm --json | jq -r .user)" \
+is "$(first '"emoji":"⚠️"' dm-tail -f --cursor "$before" --as alice --events reaction llm --json | jq -r .user)" \
   llm "a model that is killed has failed"
 ask llm 'the end' >asked
 is "$(first '"re: the end"' dm-tail -f --as alice --peek llm --json | jq -r .sender)" llm "and the bot goes on"

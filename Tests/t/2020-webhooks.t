@@ -135,13 +135,16 @@ is "$(json alice other n1 | send)" '409 ["error","nonce_conflict"]' "a nonce mea
 is "$(json nobody hi n2 | send)" '404 ["error","unknown_user"]' "nobody is not there"
 is "$(json --as=alice hi n2 | send)" '404 ["error","unknown_user"]' "nor is an option"
 is "$(json alice '' n2 | send)" '400 ["error","empty_text"]' "an empty text"
-is "$(jq -nc '{conversation: "alice", text: ("x" * 70000), nonce: "n2"}' | send)" '413 ["error","text_too_long"]' "a long one"
+is "$(jq -nc '{conversation: "alice", text: ("x" * 70000), nonce: "n2"}' | send)" '413 ["error","text_too_long"]' \
+  "a long one"
 is "$(dm-conversation create --as alice --title ops bob | jq -r '{conversation: .id, text: "hi", nonce: "n"}' | send)" \
   '403 ["error","not_allowed"]' "a group of others"
-for body in '' '[]' '7' '{' 'null' '{"conversation":"alice","text":"x"}' '{"conversation":"alice","text":["x"],"nonce":"n"}'; do
+for body in '' '[]' '7' '{' 'null' '{"conversation":"alice","text":"x"}' \
+  '{"conversation":"alice","text":["x"],"nonce":"n"}'; do
   is "$(printf '%s' "$body" | send)" '400 ["error","refused"]' "the body '$body'"
 done
-is "$(printf '{"conversation":"alice","text":"\\ud83d","nonce":"n3"}' | send)" '400 ["error","malformed_line"]' "half a character"
+is "$(printf '{"conversation":"alice","text":"\\ud83d","nonce":"n3"}' | send)" '400 ["error","malformed_line"]' \
+  "half a character"
 is "$(jq -nc '{conversation: "alice", text: "hi", nonce: "n4", sender: "bob", ack: "x", attachments: ["y"]}' | send)" \
   '201 ["message",null]' "other fields are left out"
 is "$(json alice hi n5 | token=wrong send) $(json alice hi n5 | token= send)" \

@@ -39,7 +39,8 @@ done
 chmod +x bin/*
 # bot COMMAND...: runs it again whenever it ends; a line 'started' for each.
 bot() { # shellcheck disable=SC2016
-  PATH="$work/bin:$PATH" follow sh -c 'while echo "\"started\""; do "$@" & echo $! >bot.pid; wait $!; done' sh "$@" 2>/dev/null
+  PATH="$work/bin:$PATH" follow sh -c \
+    'while echo "\"started\""; do "$@" & echo $! >bot.pid; wait $!; done' sh "$@" 2>/dev/null
   line >/dev/null
 }
 ask() { dm-send --as alice -- echo "$@" | jq -r .id; }
@@ -72,7 +73,8 @@ killed() {
   is "$(jq -r 'select(.is_mine) | .reply_to.id' all)" "$(jq -r 'select(.is_mine | not).id' all)" \
     "each message is answered once, in order"
   is "$(jq -s --arg text "echo: $hostile" 'map(select(.text == $text)) | length' all)" 1 "whatever its text"
-  is "$(jq -r 'select(.is_mine) | .text | length' all | sort -n | tail -n 2 | tr '\n' ' ')" "1006 1006 " "cut between characters"
+  is "$(jq -r 'select(.is_mine) | .text | length' all | sort -n | tail -n 2 | tr '\n' ' ')" "1006 1006 " \
+    "cut between characters"
 }
 killed Python python3 "$examples/python/bot.py"
 dm-tail -q --forget echo

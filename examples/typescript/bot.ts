@@ -4,8 +4,8 @@
 //   tsc --strict --target es2020 --module commonjs --typeRoots /usr/share/nodejs/@types --outDir out typescript/bot.ts
 //   DM_USER=echo node out/bot.js     # run it again whenever it ends, for example with Restart=always in a systemd unit
 //
-// The answer and the acknowledgement of an event are one line, and so one transaction; dm-tail(1) explains this. dm.d.ts
-// is made by schema-types. The first start answers nothing that was sent before.
+// The answer and the acknowledgement of an event are one line, and so one transaction; dm-tail(1) explains this.
+// dm.d.ts is made by schema-types. The first start answers nothing that was sent before.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
