@@ -166,7 +166,7 @@ dm-conversation archive -q "$ops" alice
 dm-send -q --as alice "$ops" 'muted and archived'
 dm-attach --as alice --name x.txt --to bob - <text | dm-send -q --as alice
 is "$(shown)" 'true["--replace-id=1","--action=default=Open","--","alice","(1 attachments)"]' \
-  "once; and nothing is shown that is muted, announced or of one's own"
+  "once; and nothing is shown that is muted, announced or your own"
 leave
 is "$(find . -name code)" "" "no text becomes code"
 done_testing
