@@ -1,11 +1,12 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 PROGRAMS := $(notdir $(wildcard Sources/dm-*))
-# The programs that use the network are files of their own, the others are links to one file.
-APART := dm-hub dm-sync
-LINKS := $(filter-out $(APART),$(PROGRAMS))
-# The programs are small and their modules many: without the last flag, printing all messages takes a twentieth longer.
+# The programs are small and their modules many: with the last flag, printing all messages takes a twentieth less.
 RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -cross-module-optimization
+# A start is a third shorter when the library of C++ is within the program and nothing in the program can be linked with:
+# see docs/decisions/0026. A linker takes the shared library where a folder has both.
+LINK := -Xswiftc -use-ld=lld -Xswiftc -L.build/static \
+  $(addprefix -Xlinker ,--no-export-dynamic -z pack-relative-relocs -z now) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq
@@ -40,21 +41,24 @@ torture: setup
 mutations: setup
 	Tests/mutations/run
 
-# The programs, stripped, in bin/: dm, which is all programs without a network, the links to it, and the others.
+# The programs, stripped, in bin/: dm, which is all of them, and a link to it for each.
+build: TOOLS += cc:gcc
 build: setup
-	for p in dm $(APART); do $(RELEASE) --product $$p || exit; done
+	mkdir -p .build/static
+	ln -sf "$$(cc -print-file-name=libstdc++.a)" .build/static/libstdc++.a
+	$(RELEASE) $(LINK) --product dm
 	rm -rf bin
 	mkdir bin
-	for p in dm $(APART); do strip -s -o bin/$$p "$$($(RELEASE) --show-bin-path)/$$p" || exit; done
-	for p in $(LINKS); do ln -s dm bin/$$p || exit; done
+	strip -s -o bin/dm "$$($(RELEASE) --show-bin-path)/dm"
+	for p in $(PROGRAMS); do ln -s dm bin/$$p || exit; done
 
 # What was built, so that no compiler and no package manager runs as root.
 SHARE := $(DESTDIR)$(PREFIX)/share
 install:
 	@test -x bin/dm || { echo "nothing is built; run 'make build' first, not as root" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(addprefix $(SHARE)/man/man,1 5 7 8) $(SHARE)/doc/dm
-	install -m 755 $(addprefix bin/,dm $(APART)) $(DESTDIR)$(PREFIX)/bin
-	for p in $(LINKS); do ln -sf dm $(DESTDIR)$(PREFIX)/bin/$$p || exit; done
+	install -m 755 bin/dm $(DESTDIR)$(PREFIX)/bin
+	for p in $(PROGRAMS); do ln -sf dm $(DESTDIR)$(PREFIX)/bin/$$p || exit; done
 	for s in 1 5 7 8; do install -m 644 man/*.$$s $(SHARE)/man/man$$s || exit; done
 	install -D -m 644 -t $(SHARE)/bash-completion/completions completions/bash/*
 	install -D -m 644 -t $(SHARE)/zsh/site-functions completions/zsh/*

@@ -1,13 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Only these use the network, and so libpq, which a start takes four milliseconds to link.
-let hubPrograms = ["dm-hub", "dm-sync"]
 /// Adding a program is adding its name here and in `Sources/dm/Programs.swift`, and a folder of that name under `Sources`.
 let programs = [
-  "dm-attach", "dm-conversation", "dm-doctor", "dm-edit", "dm-import", "dm-list", "dm-mcp", "dm-read", "dm-search",
-  "dm-send", "dm-tail", "dm-typing", "dm-user",
+  "dm-attach", "dm-conversation", "dm-doctor", "dm-edit", "dm-hub", "dm-import", "dm-list", "dm-mcp", "dm-read",
+  "dm-search", "dm-send", "dm-sync", "dm-tail", "dm-typing", "dm-user",
 ]
+/// The targets that single programs need.
+let additions: [String: [Target.Dependency]] = ["dm-hub": ["DMHub"], "dm-mcp": ["DMAgent"], "dm-sync": ["DMHub"]]
 
 /// The library that has the code of a program, such as `ListProgram`: all of its folder but `main`.
 func library(of program: String) -> String {
@@ -20,7 +20,7 @@ let programTargets: [Target] = programs.flatMap { program -> [Target] in
   [
     .target(
       name: library(of: program),
-      dependencies: ["DMCLI", "DMKit", "DMSystem", "DMUpkeep"] + (program == "dm-mcp" ? ["DMAgent"] : []),
+      dependencies: ["DMCLI", "DMKit", "DMSystem", "DMUpkeep"] + additions[program, default: []],
       path: "Sources/\(program)", exclude: ["main"]),
     .executableTarget(
       name: program, dependencies: ["DMCLI", .byName(name: library(of: program))], path: "Sources/\(program)/main"),
@@ -39,11 +39,11 @@ let package = Package(
   name: "dm",
   products: [
     .library(name: "DMKit", targets: ["DMKit"])
-  ] + (["dm"] + programs + hubPrograms).map { .executable(name: $0, targets: [$0]) },
+  ] + (["dm"] + programs).map { .executable(name: $0, targets: [$0]) },
   targets: [
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(name: "CPQ", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CSystem"),
     /// The values that programs and stores speak of. Depends on none of the others.
     .target(name: "DMModel"),
@@ -85,17 +85,16 @@ let package = Package(
       name: "HubTests",
       dependencies: [
         "DMHub", "DMKit", "DMModel", "DMStore", "DMSystem", "DMUpkeep", "DMWire", "StoreSupport", "TestSupport",
-      ] + (programs + hubPrograms).map { .byName(name: $0) }),
+      ] + programs.map { .byName(name: $0) }),
     .testTarget(name: "DMCLITests", dependencies: ["DMCLI", "DMKit", "DMModel", "TestSupport"]),
     .testTarget(
       name: "ToolTests",
-      dependencies: ["DMKit", "DMCLI", "TestSupport"] + (["dm"] + programs + hubPrograms).map { .byName(name: $0) }),
-    /// All programs without a network in one file, which does what the name says by which it was started.
+      dependencies: ["DMKit", "DMCLI", "TestSupport"] + (["dm"] + programs).map { .byName(name: $0) }),
+    /// All programs in one file, which does what the name says by which it was started.
     .executableTarget(
       name: "dm", dependencies: ["DMCLI", "DMKit", "DMSystem"] + programs.map { .byName(name: library(of: $0)) },
       resources: [.embedInCode("tour.sh")]),
   ] + programTargets
-    + hubPrograms.map { .executableTarget(name: $0, dependencies: ["DMCLI", "DMHub", "DMKit", "DMSystem"]) }
 )
 
 for target in package.targets where target.type != .system {

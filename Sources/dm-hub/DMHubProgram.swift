@@ -1,8 +1,8 @@
-internal import DMCLI
+package import DMCLI
 internal import DMHub
 internal import DMKit
 
-@main struct DMHubProgram: Program {
+package struct DMHubProgram: Program {
   static let database = Option(
     "db", value: "DATABASE", "the database: a name, a connection string or a URI [$PGDATABASE]")
   static let address = Option("public", value: "HOST[:PORT]", "how members reach the hub, for invitations")
@@ -12,7 +12,7 @@ internal import DMKit
     return days
   }
 
-  static let command = Command(
+  package static let command = Command(
     "dm-hub", "set up a hub, and say who may join",
     synopsis: [
       "install [--public HOST[:PORT]] [--ca FILE]", "invite HANDLE [--days N]", "people", "revoke HANDLE|LOGIN",

@@ -36,7 +36,9 @@ package struct DMList: Program {
   package static func run(_ call: Invocation) throws {
     let messenger = try call.messenger()
     let list = Listing(call, messenger, try query(call.arguments, messenger))
-    if call.arguments[follow] { try list.follow() } else { try list.print() }
+    if call.arguments[follow] { return try list.follow() }
+    try list.print()
+    if !call.arguments[count] { try call.suggestNext() }
   }
 
   private static func query(_ arguments: Arguments, _ messenger: Messenger) throws -> ListQuery {

@@ -68,5 +68,6 @@ package struct DMSend: Program {
         try call.print(call.settled(message)) { answer($0, conversation.description) }
       }
     }
+    try call.suggestNext()
   }
 }

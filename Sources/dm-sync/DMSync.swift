@@ -1,13 +1,13 @@
-internal import DMCLI
+package import DMCLI
 internal import DMHub
 internal import DMKit
 
-@main struct DMSync: Program {
+package struct DMSync: Program {
   static let follow = Flag("follow", short: "f", "go on, and print how it stands whenever that changes")
   static let linger = Flag("linger", "go on until nothing is queued and nobody follows the store, and print nothing")
   static let force = Flag("force", "leave without telling the hub")
 
-  static let command = Command(
+  package static let command = Command(
     "dm-sync", "carry between a store and its hub",
     synopsis: [
       "", "-f | --linger", "join [TOKEN]", "status", "pending", "retry [ID]...", "drop ID...",

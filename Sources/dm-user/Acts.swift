@@ -8,6 +8,7 @@ extension DMUser {
     let handle = try Handle(arguments.operand(0, "HANDLE"))
     let user = try call.messenger().addUser(handle, change(arguments), ifAbsent: arguments[ifAbsent])
     try call.print(user, text: TextFormat.line)
+    try call.suggestNext(added: handle)
   }
 
   static func set(_ call: Invocation) throws {

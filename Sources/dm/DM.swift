@@ -13,8 +13,7 @@ struct DM: Program {
       Command.Subcommand("help", operands: "[PROGRAM]", "show the manual page of a program", run: showManual),
       Command.Subcommand(
         "tour", "play a conversation, step by step, in a store that stays", options: [again], run: playTour),
-    ] + Programs.all.map { Command.Subcommand(short($0.name), $0.program.command.summary, run: misplaced) }
-      + Programs.apart.map { Command.Subcommand(short($0.name), $0.summary, run: misplaced) },
+    ] + Programs.all.map { Command.Subcommand(short($0.name), $0.program.command.summary, run: misplaced) },
     main: list,
     examples: [
       ("dm", "the programs, and where to begin"), ("dm send alice 'lunch?'", "the same as 'dm-send alice …'"),

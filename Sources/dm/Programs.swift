@@ -3,12 +3,14 @@ import ConversationProgram
 import DMCLI
 import DoctorProgram
 import EditProgram
+import HubProgram
 import ImportProgram
 import ListProgram
 import McpProgram
 import ReadProgram
 import SearchProgram
 import SendProgram
+import SyncProgram
 import TailProgram
 import TypingProgram
 import UserProgram
@@ -19,14 +21,18 @@ enum Programs {
     ("dm-list", DMList.self), ("dm-send", DMSend.self), ("dm-tail", DMTail.self), ("dm-read", DMRead.self),
     ("dm-attach", DMAttach.self), ("dm-edit", DMEdit.self), ("dm-search", DMSearch.self),
     ("dm-typing", DMTyping.self), ("dm-user", DMUser.self), ("dm-conversation", DMConversation.self),
-    ("dm-import", DMImport.self), ("dm-mcp", DMMCP.self), ("dm-doctor", DMDoctor.self),
+    ("dm-import", DMImport.self), ("dm-mcp", DMMCP.self), ("dm-doctor", DMDoctor.self), ("dm-sync", DMSync.self),
+    ("dm-hub", DMHubProgram.self),
   ]
 
-  /// The programs that use the network: files of their own, beside this one.
-  static let apart = [
-    (name: "dm-sync", summary: "link a store to a hub, and carry between the two"),
-    (name: "dm-hub", summary: "set up a hub, and say who may join"),
-  ]
+  /// The programs that a static `dm` cannot be, because they load libpq: files of their own, beside it.
+  #if DM_STATIC
+    static let apart = ["dm-sync", "dm-hub"]
+  #else
+    static let apart: [String] = []
+  #endif
 
-  static func named(_ name: String) -> (any Program.Type)? { all.first { $0.name == name }?.program }
+  static func named(_ name: String) -> (any Program.Type)? {
+    apart.contains(name) ? nil : all.first { $0.name == name }?.program
+  }
 }

@@ -5,5 +5,5 @@ import DMSystem
 if let program = Programs.named(ownName) { program.main() }
 let name = CommandLine.argc > 1 ? "dm-" + CommandLine.arguments[1] : "dm"
 if let program = Programs.named(name) { program.main(firstWord: 2) }
-if Programs.apart.contains(where: { $0.name == name }) { DM.runApart(name) }
+if Programs.apart.contains(name) { DM.runApart(name) }
 DM.main()

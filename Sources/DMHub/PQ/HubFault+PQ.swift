@@ -23,8 +23,8 @@ extension HubFault {
   }
 
   /// The fault of a result, without its message, which may quote what was sent.
-  init(_ result: OpaquePointer) {
-    let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
+  init(_ pq: PQFunctions, _ result: OpaquePointer) {
+    let state = pq.field("C", of: result)
     self.init(state: state, "the hub answers with the error \(state.isEmpty ? "without a code" : state)")
   }
 

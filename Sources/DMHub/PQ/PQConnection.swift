@@ -20,6 +20,7 @@ final class PQConnection {
     }
   }
 
+  private let pq: PQFunctions
   private let connection: OpaquePointer
 
   /// Microseconds.
@@ -32,29 +33,31 @@ final class PQConnection {
   init(_ settings: [(name: String, value: String)], expandsName: Bool = false) throws {
     let names = CStrings(settings.map(\.name))
     let values = CStrings(settings.map(\.value))
-    guard let connection = PQconnectStartParams(names.pointers, values.pointers, expandsName ? 1 : 0) else {
+    let pq = try PQFunctions.loaded()
+    guard let connection = pq.PQconnectStartParams(names.pointers, values.pointers, expandsName ? 1 : 0) else {
       throw HubFault.lost("libpq has no memory")
     }
+    self.pq = pq
     self.connection = connection
     // So that the message of a failure has its code.
-    PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
-    PQsetNoticeProcessor(connection, { _, _ in }, nil)
+    _ = pq.PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
+    _ = pq.PQsetNoticeProcessor(connection, { _, _ in }, nil)
     try waitForConnection()
-    PQsetnonblocking(connection, 1)
+    _ = pq.PQsetnonblocking(connection, 1)
   }
 
-  deinit { PQfinish(connection) }
+  deinit { pq.PQfinish(connection) }
 
   private func waitForConnection() throws {
     let end = monotonicMicroseconds() + Self.patience
     var purpose = Awaited.Purpose.writing
     while true {
-      guard PQstatus(connection) != CONNECTION_BAD else { throw HubFault(connecting: message) }
-      var awaited = [Awaited(PQsocket(connection), for: purpose)]
+      guard pq.PQstatus(connection) != CONNECTION_BAD else { throw HubFault(connecting: message) }
+      var awaited = [Awaited(pq.PQsocket(connection), for: purpose)]
       guard waitForAny(of: &awaited, until: end) || monotonicMicroseconds() < end else {
         throw HubFault.lost("the hub does not answer")
       }
-      switch PQconnectPoll(connection) {
+      switch pq.PQconnectPoll(connection) {
       case PGRES_POLLING_OK: return
       case PGRES_POLLING_READING: purpose = .reading
       case PGRES_POLLING_WRITING: purpose = .writing
@@ -63,16 +66,16 @@ final class PQConnection {
     }
   }
 
-  private var message: String { PQerrorMessage(connection).map { String(cString: $0) } ?? "" }
+  private var message: String { pq.PQerrorMessage(connection).map { String(cString: $0) } ?? "" }
 
   /// Readable when the server has sent something.
-  var descriptor: Int32 { PQsocket(connection) }
+  var descriptor: Int32 { pq.PQsocket(connection) }
 
-  var host: String { PQhost(connection).map { String(cString: $0) } ?? "" }
-  var port: String { PQport(connection).map { String(cString: $0) } ?? "" }
+  var host: String { pq.PQhost(connection).map { String(cString: $0) } ?? "" }
+  var port: String { pq.PQport(connection).map { String(cString: $0) } ?? "" }
 
   /// Whether the connection is encrypted.
-  var isEncrypted: Bool { PQsslInUse(connection) == 1 }
+  var isEncrypted: Bool { pq.PQsslInUse(connection) == 1 }
 
   // MARK: Statements
 
@@ -81,18 +84,18 @@ final class PQConnection {
   /// - Throws: the fault of the first that failed, when the results of all were read; or an error of `row`, after which
   ///   the connection is of no use.
   func run(_ statements: [Statement]) throws {
-    guard PQenterPipelineMode(connection) == 1 else { throw HubFault.lost("the connection is busy") }
+    guard pq.PQenterPipelineMode(connection) == 1 else { throw HubFault.lost("the connection is busy") }
     for statement in statements {
       let values = CStrings(statement.values)
-      let isSent = PQsendQueryParams(
+      let isSent = pq.PQsendQueryParams(
         connection, statement.sql, Int32(statement.values.count), nil, values.pointers, nil, nil, 1)
-      guard isSent == 1, PQpipelineSync(connection) == 1 else { throw HubFault.lost(message) }
+      guard isSent == 1, pq.PQpipelineSync(connection) == 1 else { throw HubFault.lost(message) }
     }
     var first: HubFault?
     for statement in statements {
       if let fault = try results(of: statement), first == nil { first = fault }
     }
-    PQexitPipelineMode(connection)
+    _ = pq.PQexitPipelineMode(connection)
     if let first { throw first }
   }
 
@@ -108,14 +111,14 @@ final class PQConnection {
   ///
   /// - Throws: the fault of the first statement that failed, after which none is run.
   func execute(_ script: String) throws {
-    guard PQsendQuery(connection, script) == 1 else { throw HubFault.lost(message) }
+    guard pq.PQsendQuery(connection, script) == 1 else { throw HubFault.lost(message) }
     var first: HubFault?
     while let result = try next() {
-      defer { PQclear(result) }
-      guard first == nil, ![PGRES_COMMAND_OK, PGRES_TUPLES_OK].contains(PQresultStatus(result)) else { continue }
+      defer { pq.PQclear(result) }
+      guard first == nil, ![PGRES_COMMAND_OK, PGRES_TUPLES_OK].contains(pq.PQresultStatus(result)) else { continue }
       // The script is this program's own, so that the message quotes nothing that somebody wrote.
-      let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
-      let text = PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) } ?? ""
+      let state = pq.field("C", of: result)
+      let text = pq.field("M", of: result)
       first = HubFault(state: state, "\(text) (\(state))")
     }
     if let first { throw first }
@@ -123,24 +126,24 @@ final class PQConnection {
 
   /// Reads the results of a statement, up to the end of its transaction.
   private func results(of statement: Statement) throws -> HubFault? {
-    PQsetSingleRowMode(connection)
+    _ = pq.PQsetSingleRowMode(connection)
     var fault: HubFault?
     while true {
       guard let result = try next() else { continue }
-      defer { PQclear(result) }
-      switch PQresultStatus(result) {
-      case PGRES_SINGLE_TUPLE: try statement.row(PQRow(result: result))
+      defer { pq.PQclear(result) }
+      switch pq.PQresultStatus(result) {
+      case PGRES_SINGLE_TUPLE: try statement.row(PQRow(pq: pq, result: result))
       case PGRES_TUPLES_OK, PGRES_COMMAND_OK: break
       case PGRES_PIPELINE_SYNC: return fault
-      default: fault = fault ?? HubFault(result)
+      default: fault = fault ?? HubFault(pq, result)
       }
     }
   }
 
   /// The next result; nil at the end of those of a statement.
   private func next() throws -> OpaquePointer? {
-    while PQisBusy(connection) == 1 {
-      let isFlushed = PQflush(connection) == 0
+    while pq.PQisBusy(connection) == 1 {
+      let isFlushed = pq.PQflush(connection) == 0
       let end = monotonicMicroseconds() + Self.patience
       var awaited = [
         Awaited(descriptor, for: .reading), Awaited(isFlushed ? nil : descriptor, for: .writing),
@@ -148,10 +151,10 @@ final class PQConnection {
       guard waitForAny(of: &awaited, until: end) || monotonicMicroseconds() < end else {
         throw HubFault.lost("the hub has not answered for 15 seconds")
       }
-      guard PQconsumeInput(connection) == 1 else { throw HubFault.lost(message) }
+      guard pq.PQconsumeInput(connection) == 1 else { throw HubFault.lost(message) }
     }
-    let result = PQgetResult(connection)
-    if result == nil, PQstatus(connection) == CONNECTION_BAD { throw HubFault.lost(message) }
+    let result = pq.PQgetResult(connection)
+    if result == nil, pq.PQstatus(connection) == CONNECTION_BAD { throw HubFault.lost(message) }
     return result
   }
 
@@ -161,11 +164,11 @@ final class PQConnection {
   ///
   /// - Throws: `HubFault.lost` if the connection has ended.
   func notifications() throws -> [String] {
-    guard PQconsumeInput(connection) == 1 else { throw HubFault.lost(message) }
+    guard pq.PQconsumeInput(connection) == 1 else { throw HubFault.lost(message) }
     var payloads: [String] = []
-    while let notification = PQnotifies(connection) {
+    while let notification = pq.PQnotifies(connection) {
       if let payload = notification.pointee.extra { payloads.append(String(cString: payload)) }
-      PQfreemem(notification)
+      pq.PQfreemem(notification)
     }
     return payloads
   }
@@ -176,17 +179,17 @@ final class PQConnection {
   ///
   /// - Throws: `HubFault`.
   func verifier(of password: String, for user: String) throws -> String {
-    guard let verifier = PQencryptPasswordConn(connection, password, user, "scram-sha-256") else {
+    guard let verifier = pq.PQencryptPasswordConn(connection, password, user, "scram-sha-256") else {
       throw HubFault.lost(message)
     }
-    defer { PQfreemem(verifier) }
+    defer { pq.PQfreemem(verifier) }
     return String(cString: verifier)
   }
 
   /// A text as a literal of SQL, for statements that take no parameters.
   func literal(_ text: String) throws -> String {
-    guard let literal = PQescapeLiteral(connection, text, text.utf8.count) else { throw HubFault.lost(message) }
-    defer { PQfreemem(literal) }
+    guard let literal = pq.PQescapeLiteral(connection, text, text.utf8.count) else { throw HubFault.lost(message) }
+    defer { pq.PQfreemem(literal) }
     return String(cString: literal)
   }
 }

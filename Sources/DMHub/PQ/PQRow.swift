@@ -7,11 +7,12 @@ internal import DMModel
 ///
 /// Valid in the function that gets it.
 struct PQRow {
+  let pq: PQFunctions
   let result: OpaquePointer
 
   private func value(_ column: Int32) -> UnsafeRawBufferPointer? {
-    guard PQgetisnull(result, 0, column) == 0, let start = PQgetvalue(result, 0, column) else { return nil }
-    return UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, 0, column)))
+    guard pq.PQgetisnull(result, 0, column) == 0, let start = pq.PQgetvalue(result, 0, column) else { return nil }
+    return UnsafeRawBufferPointer(start: start, count: Int(pq.PQgetlength(result, 0, column)))
   }
 
   private func required<Value>(_ value: Value?, _ column: Int32) throws -> Value {

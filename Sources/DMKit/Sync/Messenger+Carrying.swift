@@ -3,6 +3,9 @@ internal import DMStore
 internal import DMSystem
 
 extension Messenger {
+  /// Whether the store is linked to a hub, so that its other users act elsewhere.
+  package var isLinked: Bool { get throws { try existingStore()?.isLinked ?? false } }
+
   /// Whether a process may be started that carries for the store: it is linked, lets itself be carried for, and belongs
   /// to the account of this process.
   package func mayCarry() throws -> Bool {

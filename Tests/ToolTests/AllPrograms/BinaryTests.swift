@@ -11,15 +11,14 @@ import Testing
     #expect(!libraries.contains("Foundation"), "\(libraries)")
   }
 
-  private static let released = ToolFixture.programs.filter {
-    FileManager.default.fileExists(atPath: "\(repository)/bin/\($0)")
-  }
+  private static let released = "\(repository)/bin/dm"
+  private static let isReleased = FileManager.default.fileExists(atPath: released)
 
-  @Test(.enabled(if: !released.isEmpty, "there is no bin/; 'make build' makes one"), arguments: released)
-  func `a released program is under 16 MB and needs no Swift`(program: String) throws {
-    let path = "\(repository)/bin/\(program)"
-    let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
-    #expect(try #require(size) < 16_000_000)
-    #expect(try !ToolFixture().done("ldd", [path]).stdout.contains("libswift"))
+  /// The libraries of Swift and of C++ are within it: each that is loaded makes every start slower.
+  @Test(.enabled(if: isReleased, "there is no bin/; 'make build' makes one"))
+  func `what is released needs the libraries of C and of SQLite, and no others`() throws {
+    let libraries = try ToolFixture().done("objdump", ["-p", Self.released]).stdout.split(separator: "\n")
+      .filter { $0.contains("NEEDED") }.compactMap { $0.split(separator: " ").last.map(String.init) }
+    #expect(libraries.allSatisfy { ["libsqlite3.", "libc.", "libm.", "ld-linux"].contains(where: $0.hasPrefix) }, "\(libraries)")
   }
 }

@@ -94,9 +94,8 @@ struct HubSecrecyTests {
     #expect(calls.filter { $0.contains("AF_INET") || $0.contains("connect(") && !$0.contains("/nscd/") } == [])
   }
 
-  @Test(arguments: ToolFixture.programs) func `a program that does not use the network links none of its libraries`(
-    program: String
-  ) throws {
+  @Test(arguments: ["dm"] + ToolFixture.programs + ToolFixture.hubPrograms)
+  func `no program links a library of the network`(program: String) throws {
     let libraries = try ToolFixture().done("ldd", [ToolFixture.executable(program)]).stdout
     #expect(!libraries.contains("libpq") && !libraries.contains("libssl"), "\(libraries)")
   }

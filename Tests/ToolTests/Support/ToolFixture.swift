@@ -222,14 +222,13 @@ final class ToolFixture: Sendable {
     #expect(try integrity(at: location) == "ok", sourceLocation: location)
   }
 
-  /// A folder with a link to `dm` for each program without a network, and links to the others.
+  /// A folder with a link to `dm` for each program.
   func linkedPrograms() throws -> String {
     let folder = directory + "/linked"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let files = Self.programs.map { ($0, "dm") } + (["dm"] + Self.hubPrograms).map { ($0, $0) }
-    for (name, file) in files {
+    for name in ["dm"] + Self.programs + Self.hubPrograms {
       try FileManager.default.createSymbolicLink(
-        atPath: "\(folder)/\(name)", withDestinationPath: "\(Self.binaries)/\(file)")
+        atPath: "\(folder)/\(name)", withDestinationPath: "\(Self.binaries)/dm")
     }
     return folder
   }

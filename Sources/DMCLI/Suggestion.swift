@@ -1,0 +1,35 @@
+package import DMKit
+
+extension Invocation {
+  /// Prints what to type next, on standard error, when a user at a terminal has no conversation, or one with one message.
+  ///
+  /// - Parameter added: the user who was just added.
+  /// - Throws: an error of the store.
+  package func suggestNext(added: Handle? = nil) throws {
+    guard !isJSON, !isQuiet, isTerminal(.output), isTerminal(.error) else { return }
+    var query = ListQuery()
+    query.archived = .included
+    query.limit = 2
+    let messenger = try messenger()
+    let (me, conversations) = (messenger.identity.handle, try messenger.conversations(query))
+    let actor = arguments.isGiven(Common.user) ? " --as \(me)" : ""
+    guard let only = conversations.first else {
+      if let added, added == me { return }
+      let user = added.map(\.description) ?? "USER"
+      return try suggest("dm-send\(actor) \(user) 'lunch?'", to: "begin a conversation")
+    }
+    guard conversations.count == 1, let message = only.lastMessage, message.seq == 1,
+      let other = only.participants.first(where: { $0 != me }), try !messenger.isLinked
+    else { return }
+    if message.sender == me {
+      try suggest("dm-list --as \(other)", to: "see it as \(other)")
+    } else {
+      try suggest("dm-send\(actor) \(other) 'with pleasure'", to: "answer")
+    }
+  }
+
+  private func suggest(_ words: String, to purpose: String) throws {
+    try output.flush()
+    printError(command.name, "to \(purpose), type: \(words)")
+  }
+}

@@ -1,0 +1,4 @@
+import DMCLI
+import HubProgram
+
+DMHubProgram.main()

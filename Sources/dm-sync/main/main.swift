@@ -1,0 +1,4 @@
+import DMCLI
+import SyncProgram
+
+DMSync.main()
