@@ -19,6 +19,7 @@ import Testing
   func `what is released needs the libraries of C and of SQLite, and no others`() throws {
     let libraries = try ToolFixture().done("objdump", ["-p", Self.released]).stdout.split(separator: "\n")
       .filter { $0.contains("NEEDED") }.compactMap { $0.split(separator: " ").last.map(String.init) }
-    #expect(libraries.allSatisfy { ["libsqlite3.", "libc.", "libm.", "ld-linux"].contains(where: $0.hasPrefix) }, "\(libraries)")
+    let few = ["libsqlite3.", "libc.", "libm.", "ld-linux"]
+    #expect(libraries.allSatisfy { few.contains(where: $0.hasPrefix) }, "\(libraries)")
   }
 }

@@ -61,7 +61,8 @@ import Testing
     f.set("DM_STORE", nil)
     let path = try f.linkedPrograms()
     let outcome = try f.shell("PATH='\(path)':$PATH '\(repository)/Tests/packages/first-answer'")
-    #expect(outcome.status == .exit(0) && outcome.stdout.hasSuffix("\n5 commands\n"), "\(outcome.stdout)\(outcome.stderr)")
+    #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
+    #expect(outcome.stdout.hasSuffix("\n5 commands\n"))
   }
 
   @Test func `dm help shows the page of a program`() throws {
