@@ -11,7 +11,7 @@ SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq
 
-.PHONY: demo test torture mutations build install uninstall deb tarball lint bench generate docs setup
+.PHONY: demo test torture mutations build install uninstall deb tarball packages lint bench generate docs setup
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
@@ -84,6 +84,11 @@ deb: setup
 tarball: TOOLS += cc:gcc
 tarball: setup
 	sh .ci/tarball
+
+# Installs, upgrades and removes the package, and tries the archive, in bare systems; as root.
+packages: TOOLS += debootstrap sqlite3 python3
+packages: build deb tarball
+	Tests/packages/run
 
 lint:
 	swift format lint --strict --recursive Sources Tests Package.swift
