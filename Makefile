@@ -11,7 +11,7 @@ SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq
 
-.PHONY: demo test torture mutations build install uninstall deb tarball packages lint bench generate docs setup
+.PHONY: demo test torture mutations build install uninstall deb tarball packages lint bench generate width docs setup
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
@@ -114,6 +114,11 @@ generate: setup
 	schemas="$$("$$b/dm-tail" --schema && "$$b/dm-send" --schema)" || exit; \
 	printf '%s\n' "$$schemas" | examples/schema-types python >examples/python/dm.py && \
 	printf '%s\n' "$$schemas" | examples/schema-types typescript >examples/typescript/dm.d.ts
+
+# The table of the characters that take two columns, from the tables of Unicode that Debian has.
+width:
+	test -e /usr/share/unicode/EastAsianWidth.txt || $(SUDO) apt-get install -y -qq unicode-data
+	sh .ci/width >Sources/DMCLI/Text/WideCharacters.swift
 
 # The documentation of DMKit, in .build/docs; warnings are errors.
 docs: setup

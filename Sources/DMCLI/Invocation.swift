@@ -25,6 +25,16 @@ package final class Invocation {
   package private(set) lazy var isJSON =
     arguments[Common.json] || (!arguments[Common.text] && !isTerminal(.output))
 
+  private var madeScreen: Screen?
+
+  /// Standard output as a place for text.
+  package func screen() throws -> Screen {
+    if let madeScreen { return madeScreen }
+    let screen = try Screen(arguments[Common.color])
+    madeScreen = screen
+    return screen
+  }
+
   package private(set) lazy var isQuiet = arguments[Common.quiet]
 
   /// The store as the user sees it, opened when it is first needed.
@@ -69,7 +79,7 @@ package final class Invocation {
     if isJSON {
       try output.write(record)
     } else if let text = try text(record) {
-      try output.write(text + "\n")
+      try output.write(screen().rendered(text) + "\n")
     }
   }
 

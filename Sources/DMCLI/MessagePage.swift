@@ -1,4 +1,5 @@
 package import DMKit
+internal import DMSystem
 
 /// Messages as text for people: grouped by day, with a line above the first unread message.
 package struct MessagePage {
@@ -17,12 +18,12 @@ package struct MessagePage {
   package mutating func text(of message: Message) throws -> String {
     var text = ""
     let today = TextFormat.day(message.createdAt)
-    if today != day { text += "-- \(today) --\n" }
+    if today != day { text += Mark.faint("-- \(LocalTime(message.createdAt).dayOfWeek) \(today) --") + "\n" }
     day = today
     if firstUnread == nil {
       firstUnread = .some(try conversation.flatMap { try messenger.conversation($0).firstUnreadSeq })
     }
-    if let seq = message.seq, seq == firstUnread { text += "-- unread --\n" }
+    if let seq = message.seq, seq == firstUnread { text += Mark.alert("-- unread --") + "\n" }
     return try text
       + TextFormat.line(
         message, for: messenger.identity.handle, in: conversation == nil ? name(message.conversationID) : nil,

@@ -28,10 +28,28 @@ final class Listing {
     for conversation in try messenger.conversations(query) { try print(conversation) }
   }
 
+  /// Whether the list stands on a terminal, and is drawn again when it changes.
+  private var redraws: Bool {
+    get throws {
+      try !call.arguments[DMList.count] && !call.isJSON && !call.isQuiet && call.screen().rows != nil
+    }
+  }
+
+  private func redraw() throws {
+    var fitting = query
+    fitting.limit = try min(query.limit ?? .max, max(1, (call.screen().rows ?? 1) - 1))
+    let list = try messenger.conversations(fitting)
+    try call.output.write(Screen.clearing)
+    shown = [:]
+    for conversation in list { try print(conversation) }
+  }
+
   private func print(_ conversation: Conversation) throws {
     if shown[conversation.id] == conversation { return }
     shown[conversation.id] = conversation
-    try call.print(conversation) { TextFormat.line($0, for: messenger.identity.handle) }
+    try call.print(conversation) {
+      try TextFormat.line($0, for: messenger.identity.handle, columns: call.screen().columns)
+    }
   }
 
   private func printCount() throws {
@@ -52,7 +70,7 @@ final class Listing {
   private func take(_ events: [MessagingEvent]) throws -> Duration? {
     for event in events {
       // The list is read after the stream has started, so that no change is missed between the two.
-      if case .caughtUp = event { try print() }
+      if case .caughtUp = event { try redraws ? redraw() : print() }
       if let id = event.conversationID, isChanged.insert(id).inserted { changed.append(id) }
     }
     if changed.isEmpty { return nil }
@@ -67,6 +85,8 @@ final class Listing {
   private func printChanged() throws {
     if call.arguments[DMList.count] {
       try printCount()
+    } else if try redraws {
+      try redraw()
     } else {
       for id in changed {
         var one = query

@@ -30,11 +30,10 @@ package struct DMSearch: Program {
     let messenger = try call.messenger()
     let results = try messenger.search(request)
     var page = MessagePage(messenger, [])
-    let marks = try TextFormat.HitMarks(isTerminal: isTerminal(.output))
     while case let batch = try results.next(), !batch.isEmpty {
       for found in batch {
         try call.print(found.message) {
-          TextFormat.line($0, found.snippet, in: try page.name($0.conversationID), marks)
+          TextFormat.line($0, found.snippet, in: try page.name($0.conversationID))
         }
       }
     }

@@ -1,0 +1,121 @@
+internal import DMKit
+internal import DMSystem
+
+/// Standard output as a place for text: how wide it is, and with which colours.
+package struct Screen {
+  /// When text is coloured.
+  package enum Colors: String, CaseIterable { case auto, always, never }
+
+  /// Which colours are readable: $DM_THEME.
+  private enum Theme: String { case light, dark, mono }
+
+  private let isTerminal: Bool
+  /// Nil for text without colours.
+  private let theme: Theme?
+  /// $COLUMNS, which a shell or a script sets for its programs.
+  private let givenColumns: Int?
+
+  /// - Parameter colors: nil to let the environment decide: NO_COLOR (no-color.org), CLICOLOR_FORCE
+  ///   (bixense.com/clicolors) and TERM.
+  init(_ colors: Colors?) throws {
+    isTerminal = DMCLI.isTerminal(.output)
+    givenColumns = try environment("COLUMNS").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+    let name = try environment("DM_THEME")
+    if let name, Theme(rawValue: name) == nil { throw usage("DM_THEME is '\(name)'; write light, dark or mono") }
+    let isColored: Bool
+    switch colors ?? .auto {
+    case .always: isColored = true
+    case .never: isColored = false
+    case .auto:
+      if try environment("NO_COLOR") != nil {
+        isColored = false
+      } else if let force = try environment("CLICOLOR_FORCE"), force != "0" {
+        isColored = true
+      } else {
+        isColored = try isTerminal && environment("TERM") != "dumb"
+      }
+    }
+    theme = isColored ? name.flatMap(Theme.init) ?? .dark : nil
+  }
+
+  /// How many columns a line has; nil for one that is not a terminal's.
+  package var columns: Int? {
+    guard isTerminal else { return nil }
+    return max(Self.leastColumns, givenColumns ?? terminalSize?.columns ?? 80)
+  }
+
+  private static let leastColumns = 20
+
+  /// How many lines it shows; nil if it is no terminal.
+  package var rows: Int? { isTerminal ? terminalSize?.rows ?? 24 : nil }
+
+  /// Moves the cursor to the first line and clears the screen: CUP and ED (ECMA-48, sections 8.3.21 and 8.3.39).
+  package static let clearing = "\u{1B}[H\u{1B}[J"
+
+  /// The columns under the time and the number of a message, where its further lines begin.
+  static let indent = 7
+
+  /// A text as it is printed: wrapped if this is a terminal, and its marks replaced by colours or left out.
+  func rendered(_ text: String) -> String {
+    guard let columns else { return colored(text) }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let spaces = line.prefix { $0 == " " }.count
+      return colored(isolated(wrapped(line, width: columns, indent: spaces > 0 ? spaces : Self.indent)))
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// Words from right to left must not move what stands around them (UAX #9): each line of a body is isolated.
+  private func isolated(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isRightToLeft) else { return text }
+    return text.replacing(Mark.bodyStart, with: "\u{2068}").replacing(Mark.bodyEnd, with: "\u{2069}")
+  }
+
+  private func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
+    default: false
+    }
+  }
+
+  private func colored(_ text: String) -> String {
+    guard text.utf8.contains(where: Mark.isMark) else { return text }
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      guard scalar.value < 0x20, Mark.isMark(UInt8(scalar.value)) else {
+        result.append(scalar)
+        continue
+      }
+      if let code = code(UInt8(scalar.value)) {
+        result.append(contentsOf: "\u{1B}[\(code)m".unicodeScalars)
+      } else if scalar == "\u{18}" || scalar == "\u{19}" {
+        result.append(contentsOf: "**".unicodeScalars)
+      }
+    }
+    return String(result)
+  }
+
+  /// The parameters of SGR (ECMA-48, section 8.3.117) for a mark; nil for none.
+  private func code(_ mark: UInt8) -> String? {
+    guard let theme, mark != 2, mark != 3 else { return nil }
+    if let person = Mark.person(mark) {
+      return switch theme {
+      case .mono: "1"
+      case .dark: "38;5;\(Self.dark[person])"
+      case .light: "38;5;\(Self.light[person])"
+      }
+    }
+    switch "\(Unicode.Scalar(mark))" {
+    case Mark.strong: return "1"
+    case Mark.faint: return "2"
+    case Mark.hitStart: return "7"
+    case Mark.hitEnd: return "27"
+    case Mark.alert: return theme == .mono ? "1" : "1;31"
+    default: return "0"
+    }
+  }
+
+  /// Six colours of the 256 of xterm that stay apart, for bright and for dark letters.
+  private static let dark = [81, 114, 215, 177, 186, 211]
+  private static let light = [25, 28, 130, 90, 94, 125]
+}
