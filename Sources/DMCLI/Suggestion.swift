@@ -6,7 +6,7 @@ extension Invocation {
   /// - Parameter added: the user who was just added.
   /// - Throws: an error of the store.
   package func suggestNext(added: Handle? = nil) throws {
-    guard !isJSON, !isQuiet, isTerminal(.output), isTerminal(.error) else { return }
+    guard isSeen else { return }
     var query = ListQuery()
     query.archived = .included
     query.limit = 2
@@ -28,8 +28,17 @@ extension Invocation {
     }
   }
 
-  private func suggest(_ words: String, to purpose: String) throws {
+  /// Whether a user at a terminal sees what is printed, and hints on standard error with it.
+  private var isSeen: Bool { !isJSON && !isQuiet && isTerminal(.output) && isTerminal(.error) }
+
+  /// Says why nothing was printed, on standard error, to a user at a terminal.
+  package func note(_ text: @autoclosure () throws -> String) throws {
+    guard isSeen else { return }
     try output.flush()
-    printError(command.name, "to \(purpose), type: \(words)")
+    printError(command.name, try text())
+  }
+
+  private func suggest(_ words: String, to purpose: String) throws {
+    try note("to \(purpose), type: \(words)")
   }
 }

@@ -10,6 +10,9 @@ package enum Stream: Int32, Sendable {
 
 package func isTerminal(_ stream: Stream) -> Bool { isTerminal(descriptor: stream.rawValue) }
 
+/// Rings the bell of the terminal of standard error; does nothing without one.
+package func ringBell() { if isTerminal(.error) { writeOnce([7], to: Stream.error.rawValue) } }
+
 /// A progress line for work of over a second, when standard error is a terminal.
 package final class Progress {
   private let name: String

@@ -38,7 +38,12 @@ package struct DMList: Program {
     let list = Listing(call, messenger, try query(call.arguments, messenger))
     if call.arguments[follow] { return try list.follow() }
     try list.print()
-    if !call.arguments[count] { try call.suggestNext() }
+    if call.arguments[count] { return }
+    if list.isEmpty, call.arguments[unread] { try call.note("nothing is unread; 'dm-list' has all conversations") }
+    if list.isEmpty, let text = try call.arguments[match] {
+      try call.note("no conversation has '\(text)' in its name or its people; 'dm-list' has all")
+    }
+    try call.suggestNext()
   }
 
   private static func query(_ arguments: Arguments, _ messenger: Messenger) throws -> ListQuery {

@@ -4,12 +4,13 @@ internal import DMSystem
 
 /// Prints the list, and then the conversations that change.
 final class Listing {
-  private let call: Invocation
-  private let messenger: Messenger
-  private let query: ListQuery
+  let call: Invocation
+  let messenger: Messenger
+  let query: ListQuery
   /// The conversations as they were printed last.
-  private var shown: [Identifier: Conversation] = [:]
+  var shown: [Identifier: Conversation] = [:]
   private var lastCount: Int?
+  var isEmpty: Bool { shown.isEmpty }
   private var changed: [Identifier] = []
   private var isChanged: Set<Identifier> = []
   private var due: Int64?
@@ -28,27 +29,11 @@ final class Listing {
     for conversation in try messenger.conversations(query) { try print(conversation) }
   }
 
-  /// Whether the list stands on a terminal, and is drawn again when it changes.
-  private var redraws: Bool {
-    get throws {
-      try !call.arguments[DMList.count] && !call.isJSON && !call.isQuiet && call.screen().rows != nil
-    }
-  }
-
-  private func redraw() throws {
-    var fitting = query
-    fitting.limit = try min(query.limit ?? .max, max(1, (call.screen().rows ?? 1) - 1))
-    let list = try messenger.conversations(fitting)
-    try call.output.write(Screen.clearing)
-    shown = [:]
-    for conversation in list { try print(conversation) }
-  }
-
-  private func print(_ conversation: Conversation) throws {
+  func print(_ conversation: Conversation) throws {
     if shown[conversation.id] == conversation { return }
     shown[conversation.id] = conversation
     try call.print(conversation) {
-      try TextFormat.line($0, for: messenger.identity.handle, columns: call.screen().columns)
+      try TextFormat.row($0, for: messenger.identity.handle, on: call.screen())
     }
   }
 

@@ -30,13 +30,16 @@ package struct DMSearch: Program {
     let messenger = try call.messenger()
     let results = try messenger.search(request)
     var page = MessagePage(messenger, [])
+    var isEmpty = true
     while case let batch = try results.next(), !batch.isEmpty {
+      isEmpty = false
       for found in batch {
         try call.print(found.message) {
           TextFormat.line($0, found.snippet, in: try page.name($0.conversationID))
         }
       }
     }
+    if isEmpty { try call.note("no message that you can see matches; 'wor*' finds what begins with 'wor'") }
   }
 
   private static func request(_ arguments: Arguments) throws -> SearchRequest {

@@ -25,6 +25,7 @@ extension DMTail {
   static let others = Flag("others", "leave out your own actions")
   static let heartbeat = Option(
     "heartbeat", value: "TIME", "print a heartbeat that often [a consumer: 5s]", as: duration)
+  static let bell = Flag("bell", "ring the bell of the terminal at each message of others")
   static let invisible = Flag("invisible", "do not show that you are online")
   static let consumer = Option("consumer", value: "NAME", "begin where this consumer of the user stands")
   static let acceptGap = Flag("accept-gap", "go on though what the consumer missed is no longer in the log")
@@ -34,7 +35,7 @@ extension DMTail {
 
   static let options: [any Declared] = [
     limit, before, since, unread, unmuted, deleted, with, read, peek, follow, events, cursor, others, heartbeat,
-    invisible, consumer, acceptGap, ack, consumers, forget,
+    bell, invisible, consumer, acceptGap, ack, consumers, forget,
   ]
 
   static let rules: [Rule] = [
@@ -50,7 +51,7 @@ extension DMTail {
     // These options choose among events, and a history has only messages.
     .needs(events, [follow, cursor, consumer]), .needs(others, [follow, cursor, consumer]),
     .needs(invisible, [follow, cursor, consumer]),
-    .needs(acceptGap, [consumer]), .needs(heartbeat, [follow]),
+    .needs(acceptGap, [consumer]), .needs(heartbeat, [follow]), .needs(bell, [follow, cursor, consumer]),
   ]
 
   /// An addition to each message, for `--with`.

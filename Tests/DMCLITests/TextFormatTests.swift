@@ -96,10 +96,11 @@ extension LocalTime {
       inZone("UTC") {
         var answer = message("(edited): hi  [read]", from: "alice", .delivered)
         answer.editedAt = time
+        answer.replyTo = Message.Reply(id: id, seq: 3, sender: me, text: "x', read): I approve, a long text")
         answer.reactions = [Message.Reactions(emoji: "👍", users: [me, Handle(stored: "bob")])]
         #expect(
-          unmarked(TextFormat.line(answer, for: me, replyTo: 3))
-            == "14:30  7 alice (to 3, edited, 👍2, delivered): (edited): hi  [read]")
+          unmarked(TextFormat.line(answer, for: me))
+            == "14:30  7 alice (to 3 alice 'x’, read): I approve, a …', edited, 👍2, delivered): (edited): hi  [read]")
       }
     }
 

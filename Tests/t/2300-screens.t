@@ -39,7 +39,7 @@ done
 # seen PATTERN: sets 'shown' to what the terminal shows, when that fits a pattern of case, or at the end.
 seen() {
   tries=0
-  while shown=$(tmux -L "$$" capture-pane -pe); do
+  while shown=$(tmux -L "$server" capture-pane -pe); do
     # shellcheck disable=SC2254
     case $shown in $1) return ;; esac
     tries=$((tries + 1))
@@ -49,10 +49,11 @@ seen() {
 
 # screen NAME WIDTH ENVIRONMENT COMMAND: compares what the command shows.
 screen() {
-  tmux -L "$$" -f /dev/null new-session -d -x "$2" -y 30 \
+  server=$$-$1
+  tmux -L "$server" -f /dev/null new-session -d -x "$2" -y 30 \
     "export TERM=screen-256color $3; faketime -f '2026-11-24 12:00:00' sh -c '$4'; printf '%s\n' '-- end --'; read -r line"
   seen '*-- end --*'
-  tmux -L "$$" kill-server
+  tmux -L "$server" kill-server
   [ -z "${UPDATE_SCREENS:-}" ] || printf '%s\n' "$shown" >"$screens/$1"
   is "$shown" "$(cat "$screens/$1")" "$1"
 }
@@ -64,14 +65,23 @@ for width in 40 80 200; do
   done
   screen "padded-$width" $width NO_COLOR=1 'dm-tail mei --peek'
 done
+screen plain-80 80 DM_PLAIN=1 'dm-list; dm-tail alice --peek'
 screen search-80 80 DM_THEME=dark 'dm-search lunch OR flags'
 screen user-80 80 NO_COLOR=1 'dm-user list'
 
-tmux -L "$$" -f /dev/null new-session -d -x 80 -y 4 'NO_COLOR=1 dm-list -f'
+server=$$-list
+tmux -L "$server" -f /dev/null new-session -d -x 80 -y 4 'NO_COLOR=1 dm-list -f'
 seen '*alice*mei*Yusuf*'
 like "$shown" '*alice*mei*Yusuf*' "a list that follows: as many rows as there is room for"
 dm-send --as yusuf bob 'drawn again' -q
 seen '*drawn again*'
 like "$shown" '*alice*Yusuf*drawn again*mei*' "is drawn again"
-tmux -L "$$" kill-server
+tmux -L "$server" kill-server
+
+# on COMMAND: what a terminal shows of it.
+on() { script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
+like "$(on 'dm-list --unread --match nobody')" "*nothing is unread*'dm-list' has all*" "why a list is empty"
+is "$(on 'dm-tail alice 99')" "dm-tail: no message there; the last one is 3" "why no message is printed"
+like "$(on 'dm-search zzz')" "dm-search: no message that you can see matches*" "why nothing is found"
+is "$(dm-search zzz 2>&1)" "" "which a script is not told"
 done_testing

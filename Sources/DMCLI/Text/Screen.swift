@@ -9,6 +9,8 @@ package struct Screen {
   /// Which colours are readable: $DM_THEME.
   private enum Theme: String { case light, dark, mono }
 
+  /// Whether text has neither colours nor columns, and nothing is drawn again.
+  package let isPlain: Bool
   private let isTerminal: Bool
   /// Nil for text without colours.
   private let theme: Theme?
@@ -17,8 +19,9 @@ package struct Screen {
 
   /// - Parameter colors: nil to let the environment decide: NO_COLOR (no-color.org), CLICOLOR_FORCE
   ///   (bixense.com/clicolors) and TERM.
-  init(_ colors: Colors?) throws {
-    isTerminal = DMCLI.isTerminal(.output)
+  init(_ colors: Colors?, isPlain: Bool) throws {
+    self.isPlain = isPlain
+    isTerminal = !isPlain && DMCLI.isTerminal(.output)
     givenColumns = try environment("COLUMNS").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
     let name = try environment("DM_THEME")
     if let name, Theme(rawValue: name) == nil { throw usage("DM_THEME is '\(name)'; write light, dark or mono") }
@@ -35,7 +38,7 @@ package struct Screen {
         isColored = try isTerminal && environment("TERM") != "dumb"
       }
     }
-    theme = isColored ? name.flatMap(Theme.init) ?? .dark : nil
+    theme = isColored && !isPlain ? name.flatMap(Theme.init) ?? .dark : nil
   }
 
   /// How many columns a line has; nil for one that is not a terminal's.

@@ -15,7 +15,7 @@ extension TextFormat {
   }
 
   /// The text and the attachments of a message, on one line.
-  private static func words(of message: Message) -> String {
+  static func words(of message: Message) -> String {
     let words = visible(message.text ?? "", indent: "").split(separator: "\n").map(String.init)
     return (words + message.attachments.map(brief)).joined(separator: " ")
   }

@@ -56,6 +56,11 @@ package enum TextFormat {
     return name == handle || space < 1 ? cut(handle, width) : "\(cut(name, space)) (\(handle))"
   }
 
+  /// A conversation in a list, as a screen has it.
+  package static func row(_ conversation: Conversation, for me: Handle, on screen: Screen) -> String {
+    screen.isPlain ? sentence(conversation, for: me) : line(conversation, for: me, columns: screen.columns)
+  }
+
   /// A line of the list: flag, unread messages, name, time, marks, and the last message.
   ///
   /// - Parameter columns: the width of a terminal, to which it is cut; nil for the same line everywhere.
@@ -73,7 +78,8 @@ package enum TextFormat {
     if conversation.draftText != nil { line += "  [draft]" }
     guard let last = conversation.lastMessage else { return line }
     let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init)
-    let said = ([text].compactMap { $0 } + last.attachments.map(brief)).joined(separator: " ")
+    let said = ([text.map { last.isTruncated ? $0 + "…" : $0 }].compactMap { $0 } + last.attachments.map(brief)).joined(
+      separator: " ")
     let preview = announcement(last) ?? "\(visible(last.sender.description)): \(columns == nil ? cut(said, 60) : said)"
     guard let columns else { return "\(line)  \(preview)" }
     let words = preview.split(separator: " ").joined(separator: " ")
@@ -85,12 +91,16 @@ package enum TextFormat {
   /// The marks are the message that it answers, whether it was edited, its reactions, and its status when it is the
   /// user's own.
   package static func line(
-    _ message: Message, for me: Handle, in place: String? = nil, replyTo reply: Int? = nil
+    _ message: Message, for me: Handle, in place: String? = nil
   ) -> String {
     if let announcement = announcement(message) {
       return "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(number(message)) \(announcement)"
     }
-    var marks = reply.map { ["to \($0)"] } ?? []
+    var marks: [String] = []
+    if let reply = message.replyTo, let seq = reply.seq {
+      let sender = reply.sender.map { " " + visible($0.description) } ?? ""
+      marks.append("to \(seq)\(sender)\(reply.text.map { " " + quoted($0) } ?? "")")
+    }
     if message.editedAt != nil { marks.append("edited") }
     marks += message.reactions.map { "\(visible($0.emoji))\($0.users.count > 1 ? String($0.users.count) : "")" }
     if message.sender == me, message.status != .sent {
@@ -98,6 +108,12 @@ package enum TextFormat {
     }
     let said = [message.text.map { visible($0, indent: margin) }].compactMap { $0 } + message.attachments.map(brief)
     return head(message, in: place, marks) + ": " + Mark.body(said.joined(separator: "  "))
+  }
+
+  /// The beginning of a text between quotation marks, of which it has none itself, so that its end is seen.
+  static func quoted(_ text: String) -> String {
+    let line = visible(text, indent: "").split { $0 == "\n" || $0 == " " }.joined(separator: " ")
+    return "'" + cut(String(line.map { $0 == "'" ? "’" : $0 }), 24) + "'"
   }
 
   /// The margin of all lines of a message but the first.
