@@ -237,8 +237,12 @@ final class SimulatedMachine {
     let faults = link.faults
     link.faults = Faults()
     try engine.connect()
-    for _ in 0..<Self.mostExchanges where try engine.hasWork() { try engine.exchange() }
-    if try engine.hasWork() { throw Violation(description: "\(handle): it pushes and pulls for ever") }
+    var exchanges = 0
+    while try engine.hasWork() {
+      try engine.exchange()
+      exchanges += 1
+      if exchanges > Self.mostExchanges { throw Violation(description: "\(handle): it pushes and pulls for ever") }
+    }
     link.faults = faults
   }
 }

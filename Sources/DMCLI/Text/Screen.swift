@@ -120,5 +120,5 @@ package struct Screen {
 
   /// Six colours of the 256 of xterm that stay apart, for bright and for dark letters.
   private static let dark = [81, 114, 215, 177, 186, 211]
-  private static let light = [25, 28, 130, 90, 94, 125]
+  private static let light = [25, 28, 130, 90, 30, 125]
 }
