@@ -8,6 +8,8 @@ package struct Arguments: Sendable {
   /// The action of a program that has several, such as `dm-user add`.
   private(set) var action: Command.Subcommand?
   package private(set) var operands: [String] = []
+  /// How many of the operands stand after `--`.
+  private var plainCount = 0
   /// The options that were given, once each, with their texts; none for a flag.
   ///
   /// A list, because there are few, and the first dictionary of a kind costs a start 140,000 instructions.
@@ -20,6 +22,7 @@ package struct Arguments: Sendable {
     var words = words[...]
     while let word = words.popFirst() {
       if word == "--" {
+        plainCount = words.count
         operands += words
         break
       } else if word.hasPrefix("--") {
@@ -130,6 +133,9 @@ package struct Arguments: Sendable {
   }
 
   // MARK: Operands
+
+  /// Whether the last operand is a `-` that means standard input; after `--` it is a hyphen.
+  package var endsWithInput: Bool { plainCount == 0 && operands.last == "-" }
 
   /// - Throws: `usage` when there are more operands than a program takes.
   package func atMost(_ count: Int) throws {

@@ -5,9 +5,9 @@ package struct DMSend: Program {
   package static let command = Command(
     "dm-send", "send messages: one from its arguments or standard input, or many as lines",
     synopsis: [
-      "[OPTION]... CONVERSATION TEXT...", "[OPTION]... CONVERSATION <FILE", "[OPTION]... --to CONVERSATION... TEXT...",
-      "CONVERSATION --from-draft | --forward MESSAGE", "--lines CONVERSATION <FILE",
-      "<JSON-LINES",
+      "[OPTION]... CONVERSATION TEXT...", "[OPTION]... CONVERSATION [-] <FILE",
+      "[OPTION]... --to CONVERSATION... TEXT...", "CONVERSATION --from-draft | --forward MESSAGE",
+      "--lines CONVERSATION <FILE", "<JSON-LINES",
     ],
     options: options, rules: rules,
     examples: [

@@ -60,6 +60,12 @@ struct ArgumentsTests {
     #expect(try parse("-", "").operands == ["-", ""])
   }
 
+  @Test func `a last operand that is a dash means standard input, unless two dashes are before it`() throws {
+    #expect(try parse("bob", "-").endsWithInput && parse("bob", "-", "-v").endsWithInput)
+    #expect(try !parse("bob", "--", "-").endsWithInput && !parse("--", "bob", "-").endsWithInput)
+    #expect(try !parse("-", "bob").endsWithInput && !parse().endsWithInput)
+  }
+
   @Test(arguments: [
     ["-n", "5"], ["-n5"], ["--limit", "5"], ["--limit=5"], ["-vn5"], ["-vn", "5"], ["-n", "4", "--limit", "5"],
   ])
