@@ -28,6 +28,11 @@ extension Invocation {
     }
   }
 
+  /// Says what to do, on standard error, when a program is about to read what the user types.
+  package func announceTyping(_ text: String) {
+    if isTerminal(.input), isTerminal(.error), !isQuiet { printError(command.name, text) }
+  }
+
   private func suggest(_ words: String, to purpose: String) throws {
     try output.flush()
     printError(command.name, "to \(purpose), type: \(words)")

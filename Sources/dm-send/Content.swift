@@ -44,6 +44,10 @@ extension DMSend {
     let options = try TextOptions(call.arguments)
     let isRead = readsText(words, call.arguments)
     if isRead, files.contains("-") { throw usage("'-' is the text and a file; standard input is one of them") }
+    if isRead {
+      call.announceTyping(
+        call.arguments[draft] ? "type the draft; Ctrl-D saves" : "type the message; Ctrl-D sends")
+    }
     let (fitted, whole) = isRead ? try options.standardInput() : options.fitted(text)
     if files.isEmpty || !fitted.isEmpty { try Outgoing.check(text: fitted) }
     var attachments = try prepare(files, call, messenger)
