@@ -15,21 +15,27 @@ package struct Arguments: Sendable {
   /// A list, because there are few, and the first dictionary of a kind costs a start 140,000 instructions.
   private var given: [(name: String, texts: [String])] = []
   let command: Command
+  /// The command line, for errors that say what to type instead.
+  let words: [String]
+  /// The place of the last operand in it.
+  private(set) var lastOperand: Int?
 
   /// - Throws: `usage`, which names the word and the nearest right one.
   init(_ words: [String], for command: Command) throws {
     self.command = command
-    var words = words[...]
-    while let word = words.popFirst() {
+    self.words = words
+    var rest = words[...]
+    while let word = rest.popFirst() {
       if word == "--" {
-        plainCount = words.count
-        operands += words
+        plainCount = rest.count
+        operands += rest
         break
       } else if word.hasPrefix("--") {
-        try takeLong(word, &words)
+        try takeLong(word, &rest)
       } else if word.hasPrefix("-"), word != "-", Int(word) == nil {
-        try takeShort(word, &words)
+        try takeShort(word, &rest)
       } else {
+        lastOperand = rest.startIndex - 1
         operands.append(word)
       }
     }
@@ -71,7 +77,7 @@ package struct Arguments: Sendable {
     var letters = word.dropFirst()
     while let letter = letters.popFirst() {
       guard let option = command.allOptions.first(where: { $0.short == letter }) else {
-        throw usage("unknown option '-\(letter)'; see --help")
+        throw unknownOption(letter, in: word, at: rest.startIndex - 1)
       }
       guard let placeholder = option.value else {
         give(option, [])

@@ -53,20 +53,20 @@ package struct DMEdit: Program {
   /// Applies one action to the messages of the operands, or of the lines of standard input if there are no operands.
   private static func edit(_ act: Edit.Act, _ operands: [String], _ call: Invocation) throws {
     if operands.isEmpty { return try editLines(call) { _ in act } }
-    let messages = try references(operands, call.messenger(), wordsOnly: Edit.needsUserMessage(act))
+    let messages = try references(operands, call, wordsOnly: Edit.needsUserMessage(act))
     try edit(messages.map { try Edit($0, act) }, call)
   }
 
   /// The messages that operands name, singly or as ranges of a conversation; of a range only those that the user sees.
-  private static func references(_ operands: [String], _ messenger: Messenger, wordsOnly: Bool) throws
-    -> [MessageReference]
-  {
+  private static func references(
+    _ operands: [String], _ call: Invocation, wordsOnly: Bool
+  ) throws -> [MessageReference] {
     // `bob 40..57 60`, where the second word is a range.
     let isSpread = operands.count > 1 && RangeReference(operands[1]) != nil
-    if isSpread || operands.contains(where: { $0.contains("..") }) {
-      let (conversations, ranges) = try conversationsAndRanges(operands, several: false)
+    if isSpread || operands.contains(where: { $0.contains("..") || dottedRange($0) != nil }) {
+      let (conversations, ranges) = try call.arguments.conversationsAndRanges(operands, several: false)
       guard let conversation = conversations.first, let ranges else { throw usage("RANGE is missing; see --help") }
-      let messages = try messenger.messages(in: conversation, ranges)
+      let messages = try call.messenger().messages(in: conversation, ranges)
       if messages.isEmpty {
         throw DMError(
           .unknownMessage,

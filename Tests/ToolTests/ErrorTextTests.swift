@@ -25,6 +25,12 @@ import Testing
     ("dm-tail --cursor c1-1", "the cursor 'c1-1' is another store's; begin with --cursor start or now"),
     ("dm-tail -f --consumer c", "the consumer 'c' is new; say where it begins: --cursor start, now or CURSOR"),
     ("dm-tail --forget c", "'alice' has no consumer 'c'; dm-tail -f --consumer makes one"),
+    ("dm-tail bob 40-57", "'40-57' is not a range of messages; write dm-tail bob 40..57"),
+    ("dm-read -q bob:40-57", "'bob:40-57' is not a range of messages; write dm-read -q bob:40..57"),
+    ("dm-edit delete bob 40-57", "'40-57' is not a range of messages; write dm-edit delete bob 40..57"),
+    ("dm-tail bob -20..", "'-20..' is taken for an option; write dm-tail bob:-20.."),
+    ("dm-edit delete bob -20..", "'-20..' is taken for an option; write dm-edit delete bob:-20.."),
+    ("dm-list -20..", "unknown option '-2'; see --help"),
     ("dm-doctor backup -", "a backup needs a file; 'dm-doctor dump' prints the store as lines"),
     ("dm-doctor stats --store /dev/none", "there is no store at '/dev/none'; name another --store, or restore one"),
   ])
