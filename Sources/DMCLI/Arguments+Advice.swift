@@ -8,7 +8,17 @@ extension Arguments {
   /// - Parameter index: the place of the word in the command line.
   func unknownOption(_ letter: Character, in word: String, at index: Int) -> DMError {
     if RangeReference(word) != nil, command.operandNames.contains("RANGE") { return looseRange(word, at: index) }
-    return usage("unknown option '-\(letter)'; see --help")
+    let whole = String(word.dropFirst())
+    let isLong = command.allOptions.contains { $0.long == whole }
+    let hint = isLong ? "; did you mean '--\(whole)'?" : command.hint(for: String(letter))
+    return usage("unknown option '-\(letter)'\(hint)")
+  }
+
+  /// The error for a word that is no action.
+  func unknownAction(_ word: String) -> DMError {
+    let near = meant(word, among: command.subcommands.map(\.name), actionSynonyms)
+    let hint = near.map { "did you mean '\($0)'?" } ?? "one of: \(command.actionNames)"
+    return usage("unknown action '\(word)'; \(hint)")
   }
 
   /// The error for a range such as `-20..`, which begins like an option.
@@ -47,14 +57,5 @@ extension Arguments {
     if isPlain, !word.isEmpty { return word }
     let parts = word.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
     return "'" + parts.map { String(Substring($0)) }.joined(separator: "'\\''") + "'"
-  }
-}
-
-extension Command {
-  /// The words in capitals in the usage, such as `TEXT`.
-  fileprivate var operandNames: [String] {
-    (synopsis + subcommands.map(\.operands)).flatMap { line in
-      line.utf8.split { !(0x41...0x5A).contains($0) }.map { String(Substring($0)) }
-    }
   }
 }

@@ -50,9 +50,7 @@ package struct Arguments: Sendable {
     ).map { String(Substring($0)) }
     let name = parts[0]
     guard let option = command.allOptions.first(where: { $0.long == name }) else {
-      let near = command.allOptions.compactMap(\.long).min { editDistance($0, name) < editDistance($1, name) }
-      let hint = near.map { editDistance($0, name) <= 2 ? "; did you mean '--\($0)'?" : "; see --help" } ?? ""
-      throw usage("unknown option '--\(name)'\(hint)")
+      throw usage("unknown option '--\(name)'\(command.hint(for: name))")
     }
     guard option.value != nil else {
       if parts.count > 1 { throw usage("'--\(name)' takes no value") }
@@ -92,13 +90,9 @@ package struct Arguments: Sendable {
   }
 
   private mutating func takeAction() throws {
-    let names = command.subcommands.map(\.name).joined(separator: ", ")
     if operands.isEmpty, command.main != nil { return try refuseStrays(nil, []) }
-    guard let name = operands.first else { throw usage("a command is missing; give one of \(names)") }
-    guard let action = command.subcommands.first(where: { $0.name == name }) else {
-      let near = command.subcommands.map(\.name).first { $0.hasPrefix(name) || editDistance($0, name) <= 2 }
-      throw usage("unknown action '\(name)'; \(near.map { "did you mean '\($0)'?" } ?? "say one of \(names)")")
-    }
+    guard let name = operands.first else { throw usage("missing action; one of: \(command.actionNames)") }
+    guard let action = command.subcommands.first(where: { $0.name == name }) else { throw unknownAction(name) }
     operands.removeFirst()
     self.action = action
     try refuseStrays(name, action.options)
