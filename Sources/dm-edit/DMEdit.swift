@@ -32,6 +32,7 @@ package struct DMEdit: Program {
       ("dm-edit delete bob 40..57", "delete those messages for yourself"),
       ("dm-edit delete --for-everyone +ops:-1", "take back your last message"),
       ("dm-edit react 👍 bob:-1", "agree"),
+      ("dm-edit react :tada: bob:-1", "the same with the short code of an emoji"),
       ("dm-tail bob -n 20 | dm-edit react 👀", "react to each of the last 20"),
     ], reads: "edit_line", writes: ["message", "message_deleted", "reaction", "report", "error"])
 
@@ -43,15 +44,8 @@ package struct DMEdit: Program {
     try edit([Edit(MessageReference(message), .text(text))], call)
   }
 
-  private static func react(_ call: Invocation) throws {
-    let words = call.arguments.operands
-    if call.arguments[remove] { return try edit(.react(nil), words, call) }
-    guard let emoji = words.first else { throw usage("EMOJI is missing; see --help") }
-    try edit(.react(emoji), Array(words.dropFirst()), call)
-  }
-
   /// Applies one action to the messages of the operands, or of the lines of standard input if there are no operands.
-  private static func edit(_ act: Edit.Act, _ operands: [String], _ call: Invocation) throws {
+  static func edit(_ act: Edit.Act, _ operands: [String], _ call: Invocation) throws {
     if operands.isEmpty { return try editLines(call) { _ in act } }
     let messages = try references(operands, call, wordsOnly: Edit.needsUserMessage(act))
     try edit(messages.map { try Edit($0, act) }, call)

@@ -65,6 +65,18 @@ is "$(dm-edit react --remove bob:1 | jq -c 'has("emoji")') $(get bob 1 | jq -c .
 is "$(dm-edit react 👀 bob 2..4 6 | jq .seq | tr '\n' ' ')" "2 3 4 6 " "to several, by ranges"
 is "$(dm-tail --peek bob 7..8 | dm-edit react ☕ | jq -r '"\(.seq)\(.emoji)"' | tr '\n' ' ')" "7☕ 8☕ " "by lines"
 is "$(dm-tail --peek --deleted bob --cursor start --events reaction | dm-edit react ☕)" "" "lines of other kinds pass by"
+is "$(dm-edit react bob:2 bob:3 👍 | jq -r '"\(.seq)\(.emoji)"' | tr '\n' ' ')" "2👍 3👍 " "the emoji may be the last"
+is "$(dm-edit react bob 2..3 ❤️ | jq -r '"\(.seq)\(.emoji)"' | tr '\n' ' ')" "2❤️ 3❤️ " "after a range, too"
+is "$(dm-edit react :thumbsup: bob:2 | jq -r .emoji) $(dm-edit react bob:2 :-1: | jq -r .emoji)" "👍 👎" \
+  "a short code, in either place"
+is "$(dm-tail --peek bob 2 | dm-edit react :tada: | jq -r .emoji)" "🎉" "and for lines"
+exits 65 "an unknown short code" dm-edit react bob:2 :thumbup:
+like "$err" "*':thumbup:' is not a short code here; did you mean ':thumbsup:'?" "names a near one"
+exits 65 "or none" dm-edit react :qqqqqq: bob:2
+like "$err" "*write the emoji itself, such as 👍" "if there is none"
+exits 65 "of two emoji the last" dm-edit react 👀 bob:2 👍
+like "$err" "*'👍' names no message*" "is taken for a message"
+is "$(get bob 2 | jq -c .reactions)" '{"🎉":["alice"]}' "and nothing is changed by it"
 is "$(get bob 9 | jq .reactions)" null "the others have none"
 exits 77 "nobody reacts where they are not a participant" dm-edit --as carol react 👍 "$id"
 exits 77 "nor to what is announced" dm-edit react 👍 +ops:1
