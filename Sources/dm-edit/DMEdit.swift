@@ -9,13 +9,13 @@ package struct DMEdit: Program {
   package static let command = Command(
     "dm-edit", "edit messages, delete them, react to them and report them",
     synopsis: [
-      "text MESSAGE TEXT...", "delete [--for-everyone] MESSAGE... | CONVERSATION RANGE...",
+      "text MESSAGE [TEXT]...", "text MESSAGE <FILE", "delete [--for-everyone] MESSAGE... | CONVERSATION RANGE...",
       "react EMOJI MESSAGE... | CONVERSATION RANGE...", "react --remove MESSAGE... | CONVERSATION RANGE...",
       "report [--reason TEXT] MESSAGE... | CONVERSATION RANGE...", "text|delete|react|report <MESSAGE-LINES",
     ],
     options: [wait],
     subcommands: [
-      Command.Subcommand("text", operands: "MESSAGE TEXT...", "change the text of your own message", run: setText),
+      Command.Subcommand("text", operands: "MESSAGE [TEXT]...", "change the text of your own message", run: setText),
       Command.Subcommand(
         "delete", operands: "MESSAGE...", "delete messages for yourself", options: [forEveryone]
       ) { try edit(.delete(forEveryone: $0.arguments[forEveryone]), $0.arguments.operands, $0) },
@@ -29,20 +29,13 @@ package struct DMEdit: Program {
     ],
     examples: [
       ("dm-edit text +ops:-1 'deployed at one'", "correct the last message"),
+      ("df -h / | dm-edit text +ops:-1", "the same with a text from a pipe; on a terminal an editor opens"),
       ("dm-edit delete bob 40..57", "delete those messages for yourself"),
       ("dm-edit delete --for-everyone +ops:-1", "take back your last message"),
       ("dm-edit react 👍 bob:-1", "agree"),
       ("dm-edit react :tada: bob:-1", "the same with the short code of an emoji"),
       ("dm-tail bob -n 20 | dm-edit react 👀", "react to each of the last 20"),
     ], reads: "edit_line", writes: ["message", "message_deleted", "reaction", "report", "error"])
-
-  private static func setText(_ call: Invocation) throws {
-    let words = call.arguments.operands
-    guard let message = words.first else { return try editLines(call, textOfLine) }
-    guard words.count > 1 else { throw usage("TEXT is missing; see --help") }
-    let text = words.dropFirst().joined(separator: " ")
-    try edit([Edit(MessageReference(message), .text(text))], call)
-  }
 
   /// Applies one action to the messages of the operands, or of the lines of standard input if there are no operands.
   static func edit(_ act: Edit.Act, _ operands: [String], _ call: Invocation) throws {
@@ -72,7 +65,7 @@ package struct DMEdit: Program {
     return try operands.map(MessageReference.init)
   }
 
-  private static func edit(_ batch: [Edit], _ call: Invocation) throws {
+  static func edit(_ batch: [Edit], _ call: Invocation) throws {
     let messenger = try call.messenger()
     // A single message fails like any other call; of several, each is answered.
     for (index, result) in try messenger.edit(batch).enumerated() {

@@ -36,7 +36,7 @@ extension DMSend {
       if words == ["-"], call.arguments.endsWithInput {
         throw usage("'-' is standard input, which the editor of --edit needs; leave it out")
       }
-      return try EditedText(text).keeping { text in
+      return try EditedText(text, for: call.command).keeping { text in
         try Outgoing.check(text: text)
         try body((text, prepare(files, call, messenger), nil))
       }
