@@ -1,4 +1,4 @@
-internal import DMKit
+package import DMKit
 
 // What to type instead, for errors; none of this runs before there is one.
 
@@ -19,6 +19,12 @@ extension Arguments {
     let near = meant(word, among: command.subcommands.map(\.name), actionSynonyms)
     let hint = near.map { "did you mean '\($0)'?" } ?? "one of: \(command.actionNames)"
     return usage("unknown action '\(word)'; \(hint)")
+  }
+
+  /// The error for an operand that is missing, with the usage of the action.
+  package func missing(_ operand: String) -> DMError {
+    let call = action.map { "\($0.name) \($0.operands)" } ?? command.synopsis.first ?? ""
+    return usage("missing \(operand); usage: \(command.name) \(call)")
   }
 
   /// The error for a range such as `-20..`, which begins like an option.

@@ -146,7 +146,7 @@ package struct Arguments: Sendable {
   ///
   /// - Throws: `usage` when it is missing.
   package func operand(_ index: Int, _ name: String) throws -> String {
-    guard operands.indices.contains(index) else { throw usage("\(name) is missing; see --help") }
+    guard operands.indices.contains(index) else { throw missing(name) }
     return operands[index]
   }
 }

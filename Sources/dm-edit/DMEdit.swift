@@ -52,7 +52,7 @@ package struct DMEdit: Program {
     let isSpread = operands.count > 1 && RangeReference(operands[1]) != nil
     if isSpread || operands.contains(where: { $0.contains("..") || dottedRange($0) != nil }) {
       let (conversations, ranges) = try call.arguments.conversationsAndRanges(operands, several: false)
-      guard let conversation = conversations.first, let ranges else { throw usage("RANGE is missing; see --help") }
+      guard let conversation = conversations.first, let ranges else { throw call.arguments.missing("RANGE") }
       let messages = try call.messenger().messages(in: conversation, ranges)
       if messages.isEmpty {
         throw DMError(

@@ -6,7 +6,7 @@ extension DMEdit {
   static func react(_ call: Invocation) throws {
     var words = call.arguments.operands
     if call.arguments[remove] { return try edit(.react(nil), words, call) }
-    guard let first = words.first, let last = words.last else { throw usage("EMOJI is missing; see --help") }
+    guard let first = words.first, let last = words.last else { throw call.arguments.missing("EMOJI") }
     if !isEmoji(first), isEmoji(last) {
       words.removeLast()
       return try edit(.react(reaction(last)), words, call)

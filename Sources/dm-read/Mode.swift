@@ -28,7 +28,7 @@ extension DMRead {
     if target != nil { throw usage("name a conversation, or add --everywhere") }
     if arguments.isGiven(from) { throw usage("'--from' needs a conversation or --everywhere") }
     if isTerminal(.input) {
-      throw usage("name a conversation, or pipe the lines of dm-tail into it; see --help")
+      throw arguments.missing("CONVERSATION").adding(", or pipe the lines of dm-tail into it")
     }
     return .lines
   }

@@ -226,9 +226,20 @@ struct ArgumentsTests {
   @Test func `operands are counted`() throws {
     let arguments = try parse("one", "two")
     #expect(try arguments.operand(1, "WORD") == "two")
-    #expect(throws: DMError.self) { try arguments.operand(2, "WORD") }
     #expect(throws: DMError.self) { try arguments.atMost(1) }
     try arguments.atMost(2)
+  }
+
+  private func missing(_ name: String, _ arguments: Arguments) throws -> String {
+    try fault {
+      _ = try arguments.operand(arguments.operands.count, name)
+      return arguments
+    }
+  }
+
+  @Test func `an operand that is missing is an error with the usage of the action`() throws {
+    #expect(try missing("WORD", parse("one")) == "missing WORD; usage: dm-example [OPTION]... WORD...")
+    #expect(try missing("NAME", act("add", "-q")) == "missing NAME; usage: dm-actions add NAME")
   }
 
   @Test func `an action is the first operand`() throws {

@@ -37,6 +37,13 @@ import Testing
     ("dm-list --sort name", "unknown option '--sort'; see --help"),
     ("dm-user ad x", "unknown action 'ad'; did you mean 'add'?"),
     ("dm-conversation rename +g x", "unknown action 'rename'; did you mean 'title'?"),
+    ("dm-user", "missing action; one of: add, list, show, set, presence, block, unblock, blocked"),
+    ("dm-user add", "missing HANDLE; usage: dm-user add HANDLE"),
+    ("dm-conversation title bob", "missing TITLE; usage: dm-conversation title CONVERSATION TITLE"),
+    ("dm-conversation create", "missing USER or --title; usage: dm-conversation create [USER]..."),
+    ("dm-edit react", "missing EMOJI; usage: dm-edit react EMOJI MESSAGE..."),
+    ("dm-typing --on", "missing CONVERSATION; usage: dm-typing CONVERSATION --on | --off | --for TIME"),
+    ("dm-attach", "missing FILE; usage: dm-attach [OPTION]... FILE...; '-' is standard input"),
     ("dm-list -20..", "unknown option '-2'; see --help"),
     ("dm-doctor backup -", "a backup needs a file; 'dm-doctor dump' prints the store as lines"),
     ("dm-doctor stats --store /dev/none", "there is no store at '/dev/none'; name another --store, or restore one"),
@@ -45,6 +52,21 @@ import Testing
     let f = try fixture()
     let words = call.split(separator: " ").map(String.init)
     #expect(try f.run(words[0], Array(words.dropFirst()), as: "alice").stderr == "\(words[0]): \(text)\n")
+  }
+
+  @Test(arguments: [
+    ("dm-edit text", "missing MESSAGE; usage: dm-edit text MESSAGE [TEXT]..., or pipe the lines of dm-tail into it"),
+    ("dm-edit react 👍", "missing MESSAGE; usage: dm-edit react EMOJI MESSAGE..., or pipe the lines of dm-tail into it"),
+    ("dm-read", "missing CONVERSATION; usage: dm-read CONVERSATION RANGE..., or pipe the lines of dm-tail into it"),
+    ("dm-send", "missing CONVERSATION; usage: dm-send [OPTION]... CONVERSATION TEXT..., or pipe JSON lines into it"),
+  ])
+  func `a program that reads lines says what is missing when they would come from a terminal`(
+    call: String, text: String
+  ) throws {
+    let words = call.split(separator: " ").map(String.init)
+    let live = try LiveProcess(fixture(), words[0], Array(words.dropFirst()), as: "alice", stdin: .terminal)
+    let outcome = live.finish(closingInput: false)
+    #expect(outcome.status == .exit(64) && outcome.stderr == "\(words[0]): \(text)\n", "\(outcome.stderr)")
   }
 
   @Test func `an error record has the same message as standard error`() throws {
