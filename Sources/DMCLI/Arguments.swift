@@ -8,25 +8,34 @@ package struct Arguments: Sendable {
   /// The action of a program that has several, such as `dm-user add`.
   private(set) var action: Command.Subcommand?
   package private(set) var operands: [String] = []
+  /// How many of the operands stand after `--`.
+  private var plainCount = 0
   /// The options that were given, once each, with their texts; none for a flag.
   ///
   /// A list, because there are few, and the first dictionary of a kind costs a start 140,000 instructions.
   private var given: [(name: String, texts: [String])] = []
   let command: Command
+  /// The command line, for errors that say what to type instead.
+  let words: [String]
+  /// The place of the last operand in it.
+  private(set) var lastOperand: Int?
 
   /// - Throws: `usage`, which names the word and the nearest right one.
   init(_ words: [String], for command: Command) throws {
     self.command = command
-    var words = words[...]
-    while let word = words.popFirst() {
+    self.words = words
+    var rest = words[...]
+    while let word = rest.popFirst() {
       if word == "--" {
-        operands += words
+        plainCount = rest.count
+        operands += rest
         break
       } else if word.hasPrefix("--") {
-        try takeLong(word, &words)
+        try takeLong(word, &rest)
       } else if word.hasPrefix("-"), word != "-", Int(word) == nil {
-        try takeShort(word, &words)
+        try takeShort(word, &rest)
       } else {
+        lastOperand = rest.startIndex - 1
         operands.append(word)
       }
     }
@@ -41,9 +50,7 @@ package struct Arguments: Sendable {
     ).map { String(Substring($0)) }
     let name = parts[0]
     guard let option = command.allOptions.first(where: { $0.long == name }) else {
-      let near = command.allOptions.compactMap(\.long).min { editDistance($0, name) < editDistance($1, name) }
-      let hint = near.map { editDistance($0, name) <= 2 ? "; did you mean '--\($0)'?" : "; see --help" } ?? ""
-      throw usage("unknown option '--\(name)'\(hint)")
+      throw usage("unknown option '--\(name)'\(command.hint(for: name))")
     }
     guard option.value != nil else {
       if parts.count > 1 { throw usage("'--\(name)' takes no value") }
@@ -68,7 +75,7 @@ package struct Arguments: Sendable {
     var letters = word.dropFirst()
     while let letter = letters.popFirst() {
       guard let option = command.allOptions.first(where: { $0.short == letter }) else {
-        throw usage("unknown option '-\(letter)'; see --help")
+        throw unknownOption(letter, in: word, at: rest.startIndex - 1)
       }
       guard let placeholder = option.value else {
         give(option, [])
@@ -83,13 +90,9 @@ package struct Arguments: Sendable {
   }
 
   private mutating func takeAction() throws {
-    let names = command.subcommands.map(\.name).joined(separator: ", ")
     if operands.isEmpty, command.main != nil { return try refuseStrays(nil, []) }
-    guard let name = operands.first else { throw usage("a command is missing; give one of \(names)") }
-    guard let action = command.subcommands.first(where: { $0.name == name }) else {
-      let near = command.subcommands.map(\.name).first { $0.hasPrefix(name) || editDistance($0, name) <= 2 }
-      throw usage("unknown action '\(name)'; \(near.map { "did you mean '\($0)'?" } ?? "say one of \(names)")")
-    }
+    guard let name = operands.first else { throw usage("missing action; one of: \(command.actionNames)") }
+    guard let action = command.subcommands.first(where: { $0.name == name }) else { throw unknownAction(name) }
     operands.removeFirst()
     self.action = action
     try refuseStrays(name, action.options)
@@ -131,6 +134,9 @@ package struct Arguments: Sendable {
 
   // MARK: Operands
 
+  /// Whether the last operand is a `-` that means standard input; after `--` it is a hyphen.
+  package var endsWithInput: Bool { plainCount == 0 && operands.last == "-" }
+
   /// - Throws: `usage` when there are more operands than a program takes.
   package func atMost(_ count: Int) throws {
     if operands.count > count { throw usage("unexpected '\(operands[count])'; see --help") }
@@ -140,7 +146,7 @@ package struct Arguments: Sendable {
   ///
   /// - Throws: `usage` when it is missing.
   package func operand(_ index: Int, _ name: String) throws -> String {
-    guard operands.indices.contains(index) else { throw usage("\(name) is missing; see --help") }
+    guard operands.indices.contains(index) else { throw missing(name) }
     return operands[index]
   }
 }

@@ -38,6 +38,11 @@ extension Invocation {
     printError(command.name, try text())
   }
 
+  /// Says what to do, on standard error, when a program is about to read what the user types.
+  package func announceTyping(_ text: String) {
+    if isTerminal(.input), isTerminal(.error), !isQuiet { printError(command.name, text) }
+  }
+
   private func suggest(_ words: String, to purpose: String) throws {
     try note("to \(purpose), type: \(words)")
   }

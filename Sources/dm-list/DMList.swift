@@ -8,7 +8,7 @@ package struct DMList: Program {
   static let all = Flag("all", "archived ones too")
   static let match = Option(
     "match", value: "TEXT", "only those with TEXT in their name, or in a handle or name of their people", as: matched)
-  static let limit = Option("limit", count: "N", "at most N conversations, or 'all' [50]")
+  static let limit = Option("limit", short: "n", count: "N", "at most N conversations, or 'all' [50]")
   static let after = Option(
     "after", value: "CURSOR", "the page after the conversation with this cursor", as: PageCursor.init)
   static let count = Flag("count", "print how many messages are unread, and nothing else")

@@ -11,7 +11,7 @@ package struct DMSearch: Program {
     "has", value: "KIND", oneOf: SearchRequest.Content.self,
     "only with a link, an attachment, an image or a mention; may stand more than once")
   static let newest = Flag("newest", "the newest first")
-  static let limit = Option(nil, short: "n", count: "N", "at most N messages, or 'all' [20]")
+  static let limit = Option("limit", short: "n", count: "N", "at most N messages, or 'all' [20]")
 
   package static let command = Command(
     "dm-search", "search the messages that you can see, best matches first",

@@ -3,7 +3,7 @@ internal import DMKit
 
 extension DMTail {
   static let limit = Option(
-    nil, short: "n", count: "N", "the newest N messages, or 'all' [30; all with a range, --since or --unread]")
+    "limit", short: "n", count: "N", "the newest N messages, or 'all' [30; all with a range, --since or --unread]")
   static let before = Option(
     "before", value: "WHEN", "only those before a message or a time", as: messageOrTime)
   static let since = Option(

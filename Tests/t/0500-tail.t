@@ -8,6 +8,7 @@ seqs() { dm-tail --peek "$@" | jq -r .seq | tr '\n' ' '; }
 
 is "$(seqs alice)" "$(seq 21 50 | tr '\n' ' ')" "the newest 30, oldest first"
 is "$(seqs alice -n 3)" "48 49 50 " "-n"
+is "$(seqs alice --limit 3)" "48 49 50 " "which is also --limit"
 is "$(seqs alice -n 0)" "" "-n 0"
 is "$(seqs alice -n all | wc -w)" 50 "-n all"
 is "$(seqs alice 7)" "7 " "a number"

@@ -1,5 +1,5 @@
 # fish completion for dm-tail; made by 'make generate'
-complete -c dm-tail -s n -x -d 'the newest N messages, or \'all\' [30; all with a range, --since or --unread]'
+complete -c dm-tail -s n -l limit -x -d 'the newest N messages, or \'all\' [30; all with a range, --since or --unread]'
 complete -c dm-tail -l before -x -d 'only those before a message or a time'
 complete -c dm-tail -l since -x -d 'only those from a message or a time on'
 complete -c dm-tail -l unread -d 'only unread ones'
