@@ -17,6 +17,8 @@ complete -c dm-attach -l store -x -a '(__fish_complete_directories)' -d 'the sto
 complete -c dm-attach -l as -x -d 'who acts [$DM_USER, else the login name]'
 complete -c dm-attach -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
 complete -c dm-attach -l json -d 'print JSON lines, also on a terminal'
+complete -c dm-attach -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
+complete -c dm-attach -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
 complete -c dm-attach -s q -l quiet -d 'print nothing on success'
 complete -c dm-attach -l schema -d 'print the JSON Schema of what it reads and writes'
 complete -c dm-attach -s h -l help -d 'print this help'

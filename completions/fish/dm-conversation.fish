@@ -10,6 +10,8 @@ complete -c dm-conversation -l as -x -d 'who acts [$DM_USER, else the login name
 complete -c dm-conversation -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
 complete -c dm-conversation -l json -d 'print JSON lines, also on a terminal'
 complete -c dm-conversation -l text -d 'print text, also into a pipe'
+complete -c dm-conversation -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
+complete -c dm-conversation -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
 complete -c dm-conversation -s q -l quiet -d 'print nothing on success'
 complete -c dm-conversation -l schema -d 'print the JSON Schema of what it reads and writes'
 complete -c dm-conversation -s h -l help -d 'print this help'
