@@ -25,7 +25,8 @@ struct ColumnsTests {
     ("one two three", 20, "one two three"), ("one two three", 8, "one two\n  three"),
     ("one two three", 7, "one two\n  three"),
     ("one  two", 5, "one\n  two"), ("abcdefghij", 4, "abcd\n  ef\n  gh\n  ij"), ("你好世界", 5, "你好\n  世\n  界"),
-    ("a b c d e f", 6, "a b c\n  d e\n  f"), ("  in dented", 8, "  in\n  dented"), ("one      ", 4, "one \n  "),
+    ("a b c d e f", 6, "a b c\n  d e\n  f"), ("  in dented", 8, "  in\n  dented"), ("one      ", 4, "one "),
+    ("one      two", 5, "one\n  two"),
   ])
   func `a line is broken between words, with an indent`(line: String, width: Int, lines: String) {
     #expect(wrapped(line[...], width: width, indent: 2) == lines)

@@ -100,7 +100,7 @@ extension LocalTime {
         answer.reactions = [Message.Reactions(emoji: "👍", users: [me, Handle(stored: "bob")])]
         #expect(
           unmarked(TextFormat.line(answer, for: me))
-            == "14:30  7 alice (to 3 alice 'x’, read): I approve, a …', edited, 👍2, delivered): (edited): hi  [read]")
+            == "14:30  7 alice (to 3 alice 'x’, read): I approve, a…', edited, 👍2, delivered): (edited): hi  [read]")
       }
     }
 

@@ -82,22 +82,29 @@ func right(_ text: String, _ width: Int) -> String {
 func wrapped(_ line: Substring, width: Int, indent: Int) -> String {
   if line.utf8.count <= width || mostColumns(of: line) <= width { return String(line) }
   let margin = String(repeating: " ", count: min(indent, width / 2))
-  var (result, column, isFirst) = ("", 0, true)
+  var (result, column, isFirst, isBroken) = ("", 0, true, false)
   // The last space, where the line can be broken.
   var space: String.Index?
+  func goOn(with word: Substring = "") {
+    while result.last == " " { result.removeLast() }
+    result += "\n" + margin + word
+    column = margin.utf8.count + mostColumns(of: word)
+    (space, isFirst, isBroken) = (nil, false, false)
+  }
   for character in line {
+    // Spaces at a break are not shown.
+    if isBroken, character == " " { continue }
+    if isBroken { goOn() }
     let size = mostColumns(character)
     if column + size > width, size > 0 {
-      // The word that does not fit begins the next line; a space that does not fit is not shown.
-      var word = ""
-      if let space, character != " " {
-        word = String(result[space...].drop { $0 == " " })
-        result.removeSubrange(space...)
+      if character == " " {
+        isBroken = true
+        continue
       }
-      result += "\n" + margin + word
-      column = margin.utf8.count + mostColumns(of: word)
-      (space, isFirst) = (nil, false)
-      if character == " " { continue }
+      // The word that does not fit begins the next line.
+      let word = space.map { String(result[$0...].drop { $0 == " " }) } ?? ""
+      if let space { result.removeSubrange(space...) }
+      goOn(with: word[...])
     }
     // Spaces of the margin are no place to break.
     if character == " ", column > (isFirst ? indent : margin.utf8.count) { space = result.endIndex }
