@@ -79,7 +79,7 @@ package final class Invocation {
     if isJSON {
       try output.write(record)
     } else if let text = try text(record) {
-      try output.write(screen().rendered(text) + "\n")
+      try output.write(lines: screen().rendered(text))
     }
   }
 

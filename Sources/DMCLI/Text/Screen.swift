@@ -12,8 +12,8 @@ package struct Screen {
   /// Whether text has neither colours nor columns, and nothing is drawn again.
   package let isPlain: Bool
   private let isTerminal: Bool
-  /// Nil for text without colours.
-  private let theme: Theme?
+  /// What is printed for each mark: an escape sequence, or nothing; asterisks around hits if there are no colours.
+  private let codes: [[UInt8]]
   /// $COLUMNS, which a shell or a script sets for its programs.
   private let givenColumns: Int?
 
@@ -38,7 +38,11 @@ package struct Screen {
         isColored = try isTerminal && environment("TERM") != "dumb"
       }
     }
-    theme = isColored && !isPlain ? name.flatMap(Theme.init) ?? .dark : nil
+    let theme = isColored && !isPlain ? name.flatMap(Theme.init) ?? .dark : nil
+    codes = (0..<0x20).map { (mark: UInt8) in
+      guard let theme else { return [Mark.hitStart, Mark.hitEnd].contains("\(Unicode.Scalar(mark))") ? [42, 42] : [] }
+      return Self.code(mark, theme).map { Array("\u{1B}[\($0)m".utf8) } ?? []
+    }
   }
 
   /// How many columns a line has; nil for one that is not a terminal's.
@@ -58,14 +62,20 @@ package struct Screen {
   /// The columns under the time and the number of a message, where its further lines begin.
   static let indent = 7
 
-  /// A text as it is printed: wrapped if this is a terminal, and its marks replaced by colours or left out.
-  func rendered(_ text: String) -> String {
-    guard let columns else { return colored(text) }
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      let spaces = line.prefix { $0 == " " }.count
-      return colored(isolated(wrapped(line, width: columns, indent: spaces > 0 ? spaces : Self.indent)))
+  /// A text as it is printed, with a line feed at its end: wrapped if this is a terminal, and its marks replaced by
+  /// colours or left out.
+  func rendered(_ text: String) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.utf8.count + 64)
+    guard let columns else {
+      append(text, to: &result)
+      return result
     }
-    return lines.joined(separator: "\n")
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let spaces = line.prefix { $0 == " " }.count
+      append(isolated(wrapped(line, width: columns, indent: spaces > 0 ? spaces : Self.indent)), to: &result)
+    }
+    return result
   }
 
   /// Words from right to left must not move what stands around them (UAX #9): each line of a body is isolated.
@@ -81,31 +91,28 @@ package struct Screen {
     }
   }
 
-  private func colored(_ text: String) -> String {
-    guard text.utf8.contains(where: Mark.isMark) else { return text }
-    var result = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      guard scalar.value < 0x20, Mark.isMark(UInt8(scalar.value)) else {
-        result.append(scalar)
-        continue
+  private func append(_ text: String, to result: inout [UInt8]) {
+    var text = text
+    text.withUTF8 { bytes in
+      var start = 0
+      for place in bytes.indices where bytes[place] < 0x20 && Mark.isMark(bytes[place]) {
+        result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<place]))
+        result.append(contentsOf: codes[Int(bytes[place])])
+        start = place + 1
       }
-      if let code = code(UInt8(scalar.value)) {
-        result.append(contentsOf: "\u{1B}[\(code)m".unicodeScalars)
-      } else if scalar == "\u{18}" || scalar == "\u{19}" {
-        result.append(contentsOf: "**".unicodeScalars)
-      }
+      result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
     }
-    return String(result)
+    result.append(UInt8(ascii: "\n"))
   }
 
   /// The parameters of SGR (ECMA-48, section 8.3.117) for a mark; nil for none.
-  private func code(_ mark: UInt8) -> String? {
-    guard let theme, mark != 2, mark != 3 else { return nil }
+  private static func code(_ mark: UInt8, _ theme: Theme) -> String? {
+    if mark == 2 || mark == 3 { return nil }
     if let person = Mark.person(mark) {
       return switch theme {
       case .mono: "1"
-      case .dark: "38;5;\(Self.dark[person])"
-      case .light: "38;5;\(Self.light[person])"
+      case .dark: "38;5;\(dark[person])"
+      case .light: "38;5;\(light[person])"
       }
     }
     switch "\(Unicode.Scalar(mark))" {
