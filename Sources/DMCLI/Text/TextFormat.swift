@@ -106,8 +106,16 @@ package enum TextFormat {
     if message.sender == me, message.status != .sent {
       marks.append(message.status.rawValue + (message.failure.map { ": \(visible($0))" } ?? ""))
     }
-    let said = [message.text.map { visible($0, indent: margin) }].compactMap { $0 } + message.attachments.map(brief)
-    return head(message, in: place, marks) + ": " + Mark.body(said.joined(separator: "  "))
+    var line = head(message, in: place, marks)
+    line += ": "
+    line += Mark.bodyStart
+    if let text = message.text { line += visible(text, indent: margin) }
+    for (index, attachment) in message.attachments.enumerated() {
+      if index > 0 || message.text != nil { line += "  " }
+      line += brief(attachment)
+    }
+    line += Mark.bodyEnd
+    return line
   }
 
   /// The beginning of a text between quotation marks, of which it has none itself, so that its end is seen.
@@ -123,10 +131,14 @@ package enum TextFormat {
   ///
   /// All that dm says of a message stands here, because what stands after it could be written by the sender.
   private static func head(_ message: Message, in place: String?, _ marks: [String]) -> String {
-    let time = Mark.faint(clock(message.createdAt))
     let sender = message.sender.description
-    let notes = marks.isEmpty ? "" : " " + Mark.faint("(\(marks.joined(separator: ", ")))")
-    return "\(time)  \(place.map { "\($0):" } ?? "")\(number(message)) \(Mark.person(sender, visible(sender)))\(notes)"
+    var head = Mark.faint(clock(message.createdAt))
+    head += "  "
+    if let place { head += "\(place):" }
+    head += "\(number(message)) "
+    head += Mark.person(sender, visible(sender))
+    if !marks.isEmpty { head += " " + Mark.faint("(\(marks.joined(separator: ", ")))") }
+    return head
   }
 
   /// The number of a message, or a hyphen for one that waits for the hub.
