@@ -26,11 +26,6 @@ extension LocalTime {
         isPinned: isPinned, isArchived: isArchived, pageCursor: nil)
     }
 
-    /// Without what only colours show.
-    private func unmarked(_ text: String) -> String {
-      String(String.UnicodeScalarView(text.unicodeScalars.filter { !($0.isASCII && Mark.isMark(UInt8($0.value))) }))
-    }
-
     @Test func `a time is the local clock, or the day when it was another`() {
       inZone("Europe/Berlin") {
         #expect(TextFormat.clock(time) == "15:30")
