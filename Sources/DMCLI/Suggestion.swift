@@ -11,7 +11,14 @@ extension Invocation {
     query.archived = .included
     query.limit = 2
     let messenger = try messenger()
-    let (me, conversations) = (messenger.identity.handle, try messenger.conversations(query))
+    let me = messenger.identity.handle
+    let conversations: [Conversation]
+    do {
+      conversations = try messenger.conversations(query)
+    } catch let error as DMError where error.code == .unknownUser {
+      // The first user was added, and it is another one than who acts.
+      return
+    }
     let actor = arguments.isGiven(Common.user) ? " --as \(me)" : ""
     guard let only = conversations.first else {
       if let added, added == me { return }

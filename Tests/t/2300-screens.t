@@ -83,5 +83,6 @@ on() { script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
 like "$(on 'dm-list --unread --match nobody')" "*nothing is unread*'dm-list' has all*" "why a list is empty"
 is "$(on 'dm-tail alice 99')" "dm-tail: no message there; the last one is 3" "why no message is printed"
 like "$(on 'dm-search zzz')" "dm-search: no message that you can see matches*" "why nothing is found"
+is "$(on "DM_USER=ann dm-user add --store $work/new first; echo \$?" | tail -n 1)" 0 "a user is added by somebody who is none yet"
 is "$(dm-search zzz 2>&1)" "" "which a script is not told"
 done_testing
