@@ -1,5 +1,3 @@
-internal import DMSystem
-
 /// How many columns a text takes on a terminal.
 ///
 /// - Complexity: O(*n*); ASCII is counted without a table.
@@ -9,7 +7,7 @@ func columns(of text: some StringProtocol) -> Int { sum(text, columns) }
 func mostColumns(of text: some StringProtocol) -> Int { sum(text, mostColumns) }
 
 private func sum(_ text: some StringProtocol, _ columns: (Character) -> Int) -> Int {
-  if text.utf8.allSatisfy({ 0x20...0x7E ~= $0 }) { return text.utf8.count }
+  if isASCII(text) { return text.utf8.count }
   return text.reduce(0) { $0 + columns($1) }
 }
 

@@ -47,7 +47,7 @@ private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) 
 }
 
 /// Whether a text has nothing but printable ASCII.
-private func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { 0x20...0x7E ~= $0 } }
+func isASCII(_ text: some StringProtocol) -> Bool { text.utf8.allSatisfy { 0x20...0x7E ~= $0 } }
 
 /// Whether a character is printed as it is, known without a look into the tables of Unicode: a letter or sign of Latin,
 /// an ideograph or a syllable of Hangul.

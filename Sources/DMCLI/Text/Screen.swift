@@ -95,7 +95,7 @@ package struct Screen {
     var text = text
     text.withUTF8 { bytes in
       var start = 0
-      for place in bytes.indices where bytes[place] < 0x20 && Mark.isMark(bytes[place]) {
+      for place in bytes.indices where Mark.isMark(bytes[place]) {
         result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<place]))
         result.append(contentsOf: codes[Int(bytes[place])])
         start = place + 1
