@@ -12,26 +12,46 @@ package struct Arguments: Sendable {
   ///
   /// A list, because there are few, and the first dictionary of a kind costs a start 140,000 instructions.
   private var given: [(name: String, texts: [String])] = []
+  /// The option at the end whose value is missing.
+  private(set) var unfinished: Declaration?
   let command: Command
 
   /// - Throws: `usage`, which names the word and the nearest right one.
   init(_ words: [String], for command: Command) throws {
     self.command = command
     var words = words[...]
-    while let word = words.popFirst() {
-      if word == "--" {
-        operands += words
-        break
-      } else if word.hasPrefix("--") {
-        try takeLong(word, &words)
-      } else if word.hasPrefix("-"), word != "-", Int(word) == nil {
-        try takeShort(word, &words)
-      } else {
-        operands.append(word)
-      }
-    }
+    while let word = words.popFirst() { try take(word, &words) }
     let asksForProgram = [Common.help, Common.version, Common.schema].contains(where: isGiven)
     if !command.subcommands.isEmpty, !asksForProgram { try takeAction() }
+  }
+
+  /// Reads as much as it can of a command line to which words will be added, for completions.
+  init(unfinished words: some Sequence<String>, for command: Command) {
+    self.command = command
+    var words = Array(words)[...]
+    while let word = words.popFirst() {
+      do {
+        try take(word, &words)
+      } catch {
+        // An unknown option, or one whose value comes next.
+        continue
+      }
+    }
+    action = command.subcommands.first { $0.name == operands.first }
+    if action != nil { operands.removeFirst() }
+  }
+
+  private mutating func take(_ word: String, _ rest: inout ArraySlice<String>) throws {
+    if word == "--" {
+      operands += rest
+      rest = []
+    } else if word.hasPrefix("--") {
+      try takeLong(word, &rest)
+    } else if word.hasPrefix("-"), word != "-", Int(word) == nil {
+      try takeShort(word, &rest)
+    } else {
+      operands.append(word)
+    }
   }
 
   private mutating func takeLong(_ word: String, _ rest: inout ArraySlice<String>) throws {
@@ -51,6 +71,7 @@ package struct Arguments: Sendable {
       return
     }
     guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
+      unfinished = option
       throw usage("'--\(name)' needs a value: \(option.value ?? "")")
     }
     give(option, [value])
@@ -75,6 +96,7 @@ package struct Arguments: Sendable {
         continue
       }
       guard let value = letters.isEmpty ? rest.popFirst() : String(letters) else {
+        unfinished = option
         throw usage("'-\(letter)' needs a value: \(placeholder)")
       }
       give(option, [value])
@@ -122,6 +144,13 @@ package struct Arguments: Sendable {
   /// Whether an option was given, flag or not.
   package func isGiven(_ option: any Declared) -> Bool { texts(option.declaration) != nil }
 
+  /// The first value of an option that this completes.
+  func firstText(ofOptionCompletedBy kind: Completed) -> String? {
+    given.first { option in
+      command.allOptions.contains { $0.name == option.name && $0.completed.contains(kind) }
+    }?.texts.first
+  }
+
   /// The texts of an option; nil if it was not given, also if the program uses the name for another kind of option.
   private func texts(_ option: Declaration) -> [String]? {
     assert(command.allOptions.contains { $0.name == option.name }, "\(command.name) does not list '\(option.spelling)'")
@@ -130,6 +159,13 @@ package struct Arguments: Sendable {
   }
 
   // MARK: Operands
+
+  /// The placeholders of the operands, which some options change.
+  var placeholders: String {
+    let (usual, others) =
+      action.map { ($0.operands, $0.operandsWith) } ?? (command.operands, command.operandsWith)
+    return others.first { isGiven($0.option) }?.operands ?? usual
+  }
 
   /// - Throws: `usage` when there are more operands than a program takes.
   package func atMost(_ count: Int) throws {

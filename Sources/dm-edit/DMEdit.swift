@@ -21,7 +21,7 @@ package struct DMEdit: Program {
       ) { try edit(.delete(forEveryone: $0.arguments[forEveryone]), $0.arguments.operands, $0) },
       Command.Subcommand(
         "react", operands: "EMOJI MESSAGE...", "react with an emoji, at most one for each message", options: [remove],
-        run: react),
+        operandsWith: [(remove, "MESSAGE...")], run: react),
       Command.Subcommand(
         "report", operands: "MESSAGE...", "report messages: the owner of the store gets a copy",
         options: [reason]
