@@ -11,7 +11,7 @@ SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq
 
-.PHONY: demo test torture mutations build install uninstall deb tarball lint bench generate docs setup
+.PHONY: demo test torture mutations build install uninstall deb tarball packages lint bench generate width docs setup
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
@@ -87,6 +87,11 @@ tarball: TOOLS += cc:gcc
 tarball: setup
 	sh .ci/tarball
 
+# Installs, upgrades and removes the package, and tries the archive, in bare systems; as root.
+packages: TOOLS += debootstrap sqlite3 python3
+packages: build deb tarball
+	Tests/packages/run
+
 lint:
 	swift format lint --strict --recursive Sources Tests Package.swift
 	sh .ci/lint
@@ -111,6 +116,11 @@ generate: setup
 	schemas="$$("$$b/dm-tail" --schema && "$$b/dm-send" --schema)" || exit; \
 	printf '%s\n' "$$schemas" | examples/schema-types python >examples/python/dm.py && \
 	printf '%s\n' "$$schemas" | examples/schema-types typescript >examples/typescript/dm.d.ts
+
+# The table of the characters that take two columns, from the tables of Unicode that Debian has.
+width:
+	test -e /usr/share/unicode/EastAsianWidth.txt || $(SUDO) apt-get install -y -qq unicode-data
+	sh .ci/width >Sources/DMCLI/Text/WideCharacters.swift
 
 # The documentation of DMKit, in .build/docs; warnings are errors.
 docs: setup

@@ -8,6 +8,8 @@ package struct Arguments: Sendable {
   /// The action of a program that has several, such as `dm-user add`.
   private(set) var action: Command.Subcommand?
   package private(set) var operands: [String] = []
+  /// How many of the operands stand after `--`.
+  private var plainCount = 0
   /// The options that were given, once each, with their texts; none for a flag.
   ///
   /// A list, because there are few, and the first dictionary of a kind costs a start 140,000 instructions.
@@ -15,12 +17,17 @@ package struct Arguments: Sendable {
   /// The option at the end whose value is missing.
   private(set) var unfinished: Declaration?
   let command: Command
+  /// The command line, for errors that say what to type instead.
+  let words: [String]
+  /// The place of the last operand in it.
+  private(set) var lastOperand: Int?
 
   /// - Throws: `usage`, which names the word and the nearest right one.
   init(_ words: [String], for command: Command) throws {
     self.command = command
-    var words = words[...]
-    while let word = words.popFirst() { try take(word, &words) }
+    self.words = words
+    var rest = words[...]
+    while let word = rest.popFirst() { try take(word, &rest) }
     let asksForProgram = [Common.help, Common.version, Common.schema].contains(where: isGiven)
     if !command.subcommands.isEmpty, !asksForProgram { try takeAction() }
   }
@@ -28,10 +35,11 @@ package struct Arguments: Sendable {
   /// Reads as much as it can of a command line to which words will be added, for completions.
   init(unfinished words: some Sequence<String>, for command: Command) {
     self.command = command
-    var words = Array(words)[...]
-    while let word = words.popFirst() {
+    self.words = Array(words)
+    var rest = self.words[...]
+    while let word = rest.popFirst() {
       do {
-        try take(word, &words)
+        try take(word, &rest)
       } catch {
         // An unknown option, or one whose value comes next.
         continue
@@ -43,6 +51,7 @@ package struct Arguments: Sendable {
 
   private mutating func take(_ word: String, _ rest: inout ArraySlice<String>) throws {
     if word == "--" {
+      plainCount = rest.count
       operands += rest
       rest = []
     } else if word.hasPrefix("--") {
@@ -50,6 +59,7 @@ package struct Arguments: Sendable {
     } else if word.hasPrefix("-"), word != "-", Int(word) == nil {
       try takeShort(word, &rest)
     } else {
+      lastOperand = rest.startIndex - 1
       operands.append(word)
     }
   }
@@ -61,9 +71,7 @@ package struct Arguments: Sendable {
     ).map { String(Substring($0)) }
     let name = parts[0]
     guard let option = command.allOptions.first(where: { $0.long == name }) else {
-      let near = command.allOptions.compactMap(\.long).min { editDistance($0, name) < editDistance($1, name) }
-      let hint = near.map { editDistance($0, name) <= 2 ? "; did you mean '--\($0)'?" : "; see --help" } ?? ""
-      throw usage("unknown option '--\(name)'\(hint)")
+      throw usage("unknown option '--\(name)'\(command.hint(for: name))")
     }
     guard option.value != nil else {
       if parts.count > 1 { throw usage("'--\(name)' takes no value") }
@@ -89,7 +97,7 @@ package struct Arguments: Sendable {
     var letters = word.dropFirst()
     while let letter = letters.popFirst() {
       guard let option = command.allOptions.first(where: { $0.short == letter }) else {
-        throw usage("unknown option '-\(letter)'; see --help")
+        throw unknownOption(letter, in: word, at: rest.startIndex - 1)
       }
       guard let placeholder = option.value else {
         give(option, [])
@@ -105,13 +113,9 @@ package struct Arguments: Sendable {
   }
 
   private mutating func takeAction() throws {
-    let names = command.subcommands.map(\.name).joined(separator: ", ")
     if operands.isEmpty, command.main != nil { return try refuseStrays(nil, []) }
-    guard let name = operands.first else { throw usage("a command is missing; give one of \(names)") }
-    guard let action = command.subcommands.first(where: { $0.name == name }) else {
-      let near = command.subcommands.map(\.name).first { $0.hasPrefix(name) || editDistance($0, name) <= 2 }
-      throw usage("unknown action '\(name)'; \(near.map { "did you mean '\($0)'?" } ?? "say one of \(names)")")
-    }
+    guard let name = operands.first else { throw usage("missing action; one of: \(command.actionNames)") }
+    guard let action = command.subcommands.first(where: { $0.name == name }) else { throw unknownAction(name) }
     operands.removeFirst()
     self.action = action
     try refuseStrays(name, action.options)
@@ -167,6 +171,9 @@ package struct Arguments: Sendable {
     return others.first { isGiven($0.option) }?.operands ?? usual
   }
 
+  /// Whether the last operand is a `-` that means standard input; after `--` it is a hyphen.
+  package var endsWithInput: Bool { plainCount == 0 && operands.last == "-" }
+
   /// - Throws: `usage` when there are more operands than a program takes.
   package func atMost(_ count: Int) throws {
     if operands.count > count { throw usage("unexpected '\(operands[count])'; see --help") }
@@ -176,7 +183,7 @@ package struct Arguments: Sendable {
   ///
   /// - Throws: `usage` when it is missing.
   package func operand(_ index: Int, _ name: String) throws -> String {
-    guard operands.indices.contains(index) else { throw usage("\(name) is missing; see --help") }
+    guard operands.indices.contains(index) else { throw missing(name) }
     return operands[index]
   }
 }

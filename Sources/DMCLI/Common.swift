@@ -10,12 +10,15 @@ package enum Common {
   package static let json = Flag("json", "print JSON lines, also on a terminal")
   package static let text = Flag("text", "print text, also into a pipe")
   package static let quiet = Flag("quiet", short: "q", "print nothing on success")
+  package static let plain = Flag("plain", "print text as plain sentences, for screen readers and logs [$DM_PLAIN]")
+  package static let color = Option(
+    "color", value: "WHEN", oneOf: Screen.Colors.self, "when text is coloured: auto, always or never [auto]")
   package static let schema = Flag("schema", "print the JSON Schema of what it reads and writes")
   package static let help = Flag("help", short: "h", "print this help")
   package static let version = Flag("version", "print the version")
 
-  static let all: [any Declared] = [store, user, busyTimeout, json, text, quiet, schema, help, version]
-  static let rules: [Rule] = [.excludes(json, [text])]
+  static let all: [any Declared] = [store, user, busyTimeout, json, text, plain, color, quiet, schema, help, version]
+  static let rules: [Rule] = [.excludes(json, [text, plain])]
 }
 
 /// An option of `dm-send`, declared here because it decides how the words of the command line are read.

@@ -23,7 +23,17 @@ package final class Invocation {
 
   /// Whether records are printed as JSON lines: as --json or --text says, else unless standard output is a terminal.
   package private(set) lazy var isJSON =
-    arguments[Common.json] || (!arguments[Common.text] && !isTerminal(.output))
+    arguments[Common.json] || (!arguments[Common.text] && !arguments[Common.plain] && !isTerminal(.output))
+
+  private var madeScreen: Screen?
+
+  /// Standard output as a place for text.
+  package func screen() throws -> Screen {
+    if let madeScreen { return madeScreen }
+    let screen = try Screen(arguments[Common.color], isPlain: arguments[Common.plain] || environment("DM_PLAIN") != nil)
+    madeScreen = screen
+    return screen
+  }
 
   package private(set) lazy var isQuiet = arguments[Common.quiet]
 
@@ -69,7 +79,7 @@ package final class Invocation {
     if isJSON {
       try output.write(record)
     } else if let text = try text(record) {
-      try output.write(text + "\n")
+      try output.write(lines: screen().rendered(text))
     }
   }
 

@@ -1,36 +1,54 @@
 package import DMKit
 
-/// The operands of `dm-tail` and `dm-read`: conversations and ranges of messages of one, `bob 40..57 60`,
-/// `bob:40..57` or `bob +ops`.
-///
-/// The ranges are nil when no operand is a range.
-///
-/// - Parameter several: allows more than one conversation when there are no ranges.
-/// - Throws: `usage`, `bad_reference`.
-package func conversationsAndRanges(
-  _ operands: [String], several: Bool = true
-) throws -> ([ConversationReference], [RangeReference]?) {
-  var conversations: [ConversationReference] = []
-  var ranges: [RangeReference] = []
-  for operand in operands {
-    if !conversations.isEmpty { try RangeReference.refuseZero(operand) }
-    if !conversations.isEmpty, let range = RangeReference(operand) {
-      ranges.append(range)
-    } else if let (named, range) = try splitReference(operand) {
-      conversations.append(named)
-      ranges.append(range)
-    } else {
-      conversations.append(try ConversationReference(operand))
+extension Arguments {
+  /// The operands of `dm-tail` and `dm-read`: conversations and ranges of messages of one, `bob 40..57 60`,
+  /// `bob:40..57` or `bob +ops`.
+  ///
+  /// The ranges are nil when no operand is a range.
+  ///
+  /// - Parameters:
+  ///   - operands: those of the command line, or some of them.
+  ///   - several: allows more than one conversation when there are no ranges.
+  /// - Throws: `usage`, `bad_reference`.
+  package func conversationsAndRanges(
+    _ operands: [String], several: Bool = true
+  ) throws -> ([ConversationReference], [RangeReference]?) {
+    var conversations: [ConversationReference] = []
+    var ranges: [RangeReference] = []
+    for operand in operands {
+      if !conversations.isEmpty { try RangeReference.refuseZero(operand) }
+      if !conversations.isEmpty, let range = RangeReference(operand) {
+        ranges.append(range)
+      } else if let (named, range) = try splitReference(operand) {
+        conversations.append(named)
+        ranges.append(range)
+      } else if let range = dottedRange(operand), !conversations.isEmpty || range.utf8.contains(UInt8(ascii: ":")) {
+        // A user with such a handle is written '@40-57'.
+        throw usage("'\(operand)' is not a range of messages; write \(retyped(operand, as: range))")
+      } else {
+        conversations.append(try ConversationReference(operand))
+      }
     }
+    if conversations.count > 1, !several || !ranges.isEmpty {
+      throw usage("'\(operands[1])' is not a range of messages; write 57, 40..57, 40.. or ..57")
+    }
+    if let backwards = ranges.first(where: \.isBackwards) {
+      let (from, to) = (backwards.from ?? 0, backwards.to ?? 0)
+      throw usage("'\(from)..\(to)' runs backwards; write \(to)..\(from)")
+    }
+    return (conversations, ranges.isEmpty ? nil : ranges)
   }
-  if conversations.count > 1, !several || !ranges.isEmpty {
-    throw usage("'\(operands[1])' is not a range of messages; write 57, 40..57, 40.. or ..57")
-  }
-  if let backwards = ranges.first(where: \.isBackwards) {
-    let (from, to) = (backwards.from ?? 0, backwards.to ?? 0)
-    throw usage("'\(from)..\(to)' runs backwards; write \(to)..\(from)")
-  }
-  return (conversations, ranges.isEmpty ? nil : ranges)
+}
+
+/// `40..57` for `40-57`, and `bob:40..57` for `bob:40-57`; nil for other words, and for titles, which may end like that.
+package func dottedRange(_ word: String) -> String? {
+  let bytes = word.utf8
+  guard bytes.first != UInt8(ascii: "+"), bytes.first != UInt8(ascii: "#") else { return nil }
+  let start = bytes.lastIndex(of: UInt8(ascii: ":")).map(bytes.index(after:)) ?? bytes.startIndex
+  let ends = bytes[start...].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+  let areNumbers = ends.allSatisfy { !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }
+  guard ends.count == 2, areNumbers else { return nil }
+  return String(Substring(bytes[..<start])) + ends.map { String(Substring($0)) }.joined(separator: "..")
 }
 
 /// A number, a UUID or `bob:57` is a message; `14:30` is a time, even if there is a user `14`.

@@ -1,4 +1,5 @@
 package import DMKit
+internal import DMSystem
 
 /// Messages as text for people: grouped by day, with a line above the first unread message.
 package struct MessagePage {
@@ -8,25 +9,39 @@ package struct MessagePage {
   private var firstUnread: Int??
   private var day = ""
   private var names: [Identifier: String] = [:]
+  private var shownNames: [Handle: String] = [:]
+  private let isPlain: Bool
 
-  package init(_ messenger: Messenger, _ conversations: [ConversationReference]) {
+  /// - Parameter isPlain: makes one sentence of each message, for `--plain`.
+  package init(_ messenger: Messenger, _ conversations: [ConversationReference], isPlain: Bool = false) {
     self.messenger = messenger
+    self.isPlain = isPlain
     conversation = conversations.count == 1 ? conversations[0] : nil
   }
 
   package mutating func text(of message: Message) throws -> String {
+    if isPlain { return try sentence(message) }
     var text = ""
     let today = TextFormat.day(message.createdAt)
-    if today != day { text += "-- \(today) --\n" }
+    if today != day { text += Mark.faint("-- \(LocalTime(message.createdAt).dayOfWeek) \(today) --") + "\n" }
     day = today
     if firstUnread == nil {
       firstUnread = .some(try conversation.flatMap { try messenger.conversation($0).firstUnreadSeq })
     }
-    if let seq = message.seq, seq == firstUnread { text += "-- unread --\n" }
-    return try text
-      + TextFormat.line(
-        message, for: messenger.identity.handle, in: conversation == nil ? name(message.conversationID) : nil,
-        replyTo: message.replyTo?.seq)
+    if let seq = message.seq, seq == firstUnread { text += Mark.alert("-- unread --") + "\n" }
+    let place = conversation == nil ? try name(message.conversationID) : nil
+    return text + TextFormat.line(message, for: messenger.identity.handle, in: place)
+  }
+
+  /// A message as one sentence, for `--plain`.
+  private mutating func sentence(_ message: Message) throws -> String {
+    let place = conversation == nil ? try name(message.conversationID) : nil
+    let users = [message.sender] + [message.replyTo?.sender].compactMap(\.self) + message.reactions.flatMap(\.users)
+    for user in users where shownNames[user] == nil {
+      shownNames[user] = visible(try messenger.user(user).displayName ?? user.description)
+    }
+    let names = shownNames
+    return TextFormat.sentence(message, for: messenger.identity.handle, in: place) { names[$0] ?? $0.description }
   }
 
   /// `bob:` when there are several conversations.

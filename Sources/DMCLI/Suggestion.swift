@@ -6,12 +6,19 @@ extension Invocation {
   /// - Parameter added: the user who was just added.
   /// - Throws: an error of the store.
   package func suggestNext(added: Handle? = nil) throws {
-    guard !isJSON, !isQuiet, isTerminal(.output), isTerminal(.error) else { return }
+    guard isSeen else { return }
     var query = ListQuery()
     query.archived = .included
     query.limit = 2
     let messenger = try messenger()
-    let (me, conversations) = (messenger.identity.handle, try messenger.conversations(query))
+    let me = messenger.identity.handle
+    let conversations: [Conversation]
+    do {
+      conversations = try messenger.conversations(query)
+    } catch let error as DMError where error.code == .unknownUser {
+      // The first user was added, and it is another one than who acts.
+      return
+    }
     let actor = arguments.isGiven(Common.user) ? " --as \(me)" : ""
     guard let only = conversations.first else {
       if let added, added == me { return }
@@ -28,8 +35,22 @@ extension Invocation {
     }
   }
 
-  private func suggest(_ words: String, to purpose: String) throws {
+  /// Whether a user at a terminal sees what is printed, and hints on standard error with it.
+  private var isSeen: Bool { !isJSON && !isQuiet && isTerminal(.output) && isTerminal(.error) }
+
+  /// Says why nothing was printed, on standard error, to a user at a terminal.
+  package func note(_ text: @autoclosure () throws -> String) throws {
+    guard isSeen else { return }
     try output.flush()
-    printError(command.name, "to \(purpose), type: \(words)")
+    printError(command.name, try text())
+  }
+
+  /// Says what to do, on standard error, when a program is about to read what the user types.
+  package func announceTyping(_ text: String) {
+    if isTerminal(.input), isTerminal(.error), !isQuiet { printError(command.name, text) }
+  }
+
+  private func suggest(_ words: String, to purpose: String) throws {
+    try note("to \(purpose), type: \(words)")
   }
 }

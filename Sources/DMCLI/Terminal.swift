@@ -10,6 +10,9 @@ package enum Stream: Int32, Sendable {
 
 package func isTerminal(_ stream: Stream) -> Bool { isTerminal(descriptor: stream.rawValue) }
 
+/// Rings the bell of the terminal of standard error; does nothing without one.
+package func ringBell() { if isTerminal(.error) { writeOnce([7], to: Stream.error.rawValue) } }
+
 /// A progress line for work of over a second, when standard error is a terminal.
 package final class Progress {
   private let name: String
@@ -35,24 +38,24 @@ package final class Progress {
   private func put(_ text: String) { writeOnce(Array(text.utf8), to: Stream.error.rawValue) }
 }
 
-/// A text that the user writes in `$VISUAL` or `$EDITOR`; its file stays when the text could not be sent.
+/// A text that the user writes in `$VISUAL` or `$EDITOR`; its file stays when the text could not be used.
 package struct EditedText {
   package let path: String
   package let text: String
 
-  /// Opens a text in the editor, and waits for the editor to end.
+  /// Opens a text in the editor, and waits for the editor to end; the file has the name of the program.
   ///
   /// Call it before the store is opened, so that no lock is held meanwhile. The corresponding C function is `system`,
   /// whose shell splits the editor's arguments.
   ///
   /// - Throws: `cannot_create`, `io_error`, `bad_field` when the editor fails, `invalid_utf8`.
-  package init(_ text: String) throws {
-    path = try temporaryName(in: environment("TMPDIR") ?? "/tmp", "dm-send-")
+  package init(_ text: String, for command: Command) throws {
+    path = try temporaryName(in: environment("TMPDIR") ?? "/tmp", "\(command.name)-")
     try Self.write(text, to: path)
     let editor = try environment("VISUAL") ?? environment("EDITOR") ?? "vi"
     guard runShell("\(editor) \"$DM_EDITED\"", with: "DM_EDITED", path) else {
       throw DMError(
-        .badField, "the editor '\(editor)' failed and nothing was sent; what it left is in '\(path)'", subject: editor)
+        .badField, "the editor '\(editor)' failed, so its text was not used; it is in '\(path)'", subject: editor)
     }
     // The editor may have replaced the file.
     let edited = try OpenFile(path, for: .reading) { [path] _ in
@@ -89,7 +92,7 @@ package struct EditedText {
 }
 
 extension DMError {
-  /// The same error, with the path of the text that could not be sent.
+  /// The same error, with the path of the text that could not be used.
   fileprivate func naming(_ path: String) -> DMError {
     DMError(code, "\(message); what you wrote is in '\(path)'", subject: subject)
   }

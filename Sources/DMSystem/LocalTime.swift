@@ -13,6 +13,8 @@ package struct LocalTime {
   package var hour: Int
   package var minute: Int
   package var second: Int
+  /// `Mon`, for a time that was converted.
+  package private(set) var dayOfWeek = ""
 
   package init(_ time: Timestamp) {
     var seconds = time_t((Double(time.microseconds) / 1_000_000).rounded(.down))
@@ -20,6 +22,7 @@ package struct LocalTime {
     localtime_r(&seconds, &parts)
     (year, month, day) = (Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday))
     (hour, minute, second) = (Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec))
+    dayOfWeek = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(parts.tm_wday)]
   }
 
   /// The time, with whether summer time applies as the time zone says.

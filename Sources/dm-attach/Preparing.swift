@@ -6,7 +6,7 @@ extension DMAttach {
   static func prepare(_ files: [String], _ call: Invocation) throws {
     let arguments = call.arguments
     let conversation = try arguments[to]
-    guard !files.isEmpty else { throw usage("name a FILE, or '-' for standard input; see --help") }
+    guard !files.isEmpty else { throw call.arguments.missing("FILE").adding("; '-' is standard input") }
     if files.count > 1, arguments.isGiven(name) { throw usage("'--name' is for a single file") }
     if conversation != nil {
       try PreparationArguments.checkCount(files)

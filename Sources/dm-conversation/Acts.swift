@@ -9,7 +9,7 @@ extension DMConversation {
       let title = title.without("+")
       return try print(messenger.createGroup(titled: title, with: users, ifAbsent: arguments[ifAbsent]), call)
     }
-    if users.isEmpty { throw usage("USER or --title is missing; see --help") }
+    if users.isEmpty { throw arguments.missing("USER or --title") }
     try print(messenger.createConversation(with: users, ifAbsent: arguments[ifAbsent]), call)
   }
 

@@ -9,13 +9,13 @@ package struct DMEdit: Program {
   package static let command = Command(
     "dm-edit", "edit messages, delete them, react to them and report them",
     synopsis: [
-      "text MESSAGE TEXT...", "delete [--for-everyone] MESSAGE... | CONVERSATION RANGE...",
+      "text MESSAGE [TEXT]...", "text MESSAGE <FILE", "delete [--for-everyone] MESSAGE... | CONVERSATION RANGE...",
       "react EMOJI MESSAGE... | CONVERSATION RANGE...", "react --remove MESSAGE... | CONVERSATION RANGE...",
       "report [--reason TEXT] MESSAGE... | CONVERSATION RANGE...", "text|delete|react|report <MESSAGE-LINES",
     ],
     options: [wait],
     subcommands: [
-      Command.Subcommand("text", operands: "MESSAGE TEXT...", "change the text of your own message", run: setText),
+      Command.Subcommand("text", operands: "MESSAGE [TEXT]...", "change the text of your own message", run: setText),
       Command.Subcommand(
         "delete", operands: "MESSAGE...", "delete messages for yourself", options: [forEveryone]
       ) { try edit(.delete(forEveryone: $0.arguments[forEveryone]), $0.arguments.operands, $0) },
@@ -29,44 +29,31 @@ package struct DMEdit: Program {
     ],
     examples: [
       ("dm-edit text +ops:-1 'deployed at one'", "correct the last message"),
+      ("df -h / | dm-edit text +ops:-1", "the same with a text from a pipe; on a terminal an editor opens"),
       ("dm-edit delete bob 40..57", "delete those messages for yourself"),
       ("dm-edit delete --for-everyone +ops:-1", "take back your last message"),
       ("dm-edit react 👍 bob:-1", "agree"),
+      ("dm-edit react :tada: bob:-1", "the same with the short code of an emoji"),
       ("dm-tail bob -n 20 | dm-edit react 👀", "react to each of the last 20"),
     ], reads: "edit_line", writes: ["message", "message_deleted", "reaction", "report", "error"])
 
-  private static func setText(_ call: Invocation) throws {
-    let words = call.arguments.operands
-    guard let message = words.first else { return try editLines(call, textOfLine) }
-    guard words.count > 1 else { throw usage("TEXT is missing; see --help") }
-    let text = words.dropFirst().joined(separator: " ")
-    try edit([Edit(MessageReference(message), .text(text))], call)
-  }
-
-  private static func react(_ call: Invocation) throws {
-    let words = call.arguments.operands
-    if call.arguments[remove] { return try edit(.react(nil), words, call) }
-    guard let emoji = words.first else { throw usage("EMOJI is missing; see --help") }
-    try edit(.react(emoji), Array(words.dropFirst()), call)
-  }
-
   /// Applies one action to the messages of the operands, or of the lines of standard input if there are no operands.
-  private static func edit(_ act: Edit.Act, _ operands: [String], _ call: Invocation) throws {
+  static func edit(_ act: Edit.Act, _ operands: [String], _ call: Invocation) throws {
     if operands.isEmpty { return try editLines(call) { _ in act } }
-    let messages = try references(operands, call.messenger(), wordsOnly: Edit.needsUserMessage(act))
+    let messages = try references(operands, call, wordsOnly: Edit.needsUserMessage(act))
     try edit(messages.map { try Edit($0, act) }, call)
   }
 
   /// The messages that operands name, singly or as ranges of a conversation; of a range only those that the user sees.
-  private static func references(_ operands: [String], _ messenger: Messenger, wordsOnly: Bool) throws
-    -> [MessageReference]
-  {
+  private static func references(
+    _ operands: [String], _ call: Invocation, wordsOnly: Bool
+  ) throws -> [MessageReference] {
     // `bob 40..57 60`, where the second word is a range.
     let isSpread = operands.count > 1 && RangeReference(operands[1]) != nil
-    if isSpread || operands.contains(where: { $0.contains("..") }) {
-      let (conversations, ranges) = try conversationsAndRanges(operands, several: false)
-      guard let conversation = conversations.first, let ranges else { throw usage("RANGE is missing; see --help") }
-      let messages = try messenger.messages(in: conversation, ranges)
+    if isSpread || operands.contains(where: { $0.contains("..") || dottedRange($0) != nil }) {
+      let (conversations, ranges) = try call.arguments.conversationsAndRanges(operands, several: false)
+      guard let conversation = conversations.first, let ranges else { throw call.arguments.missing("RANGE") }
+      let messages = try call.messenger().messages(in: conversation, ranges)
       if messages.isEmpty {
         throw DMError(
           .unknownMessage,
@@ -78,7 +65,7 @@ package struct DMEdit: Program {
     return try operands.map(MessageReference.init)
   }
 
-  private static func edit(_ batch: [Edit], _ call: Invocation) throws {
+  static func edit(_ batch: [Edit], _ call: Invocation) throws {
     let messenger = try call.messenger()
     // A single message fails like any other call; of several, each is answered.
     for (index, result) in try messenger.edit(batch).enumerated() {

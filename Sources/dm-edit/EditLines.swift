@@ -6,7 +6,9 @@ extension DMEdit {
   ///
   /// - Parameter act: what is done to a message, given the text of its line.
   static func editLines(_ call: Invocation, _ act: (_ text: String?) throws -> Edit.Act) throws {
-    if isTerminal(.input) { throw usage("name a message, or pipe the lines of dm-tail into it; see --help") }
+    if isTerminal(.input) {
+      throw call.arguments.missing("MESSAGE").adding(", or pipe the lines of dm-tail into it")
+    }
     let messenger = try call.messenger()
     let me = messenger.identity.handle
     try call.answerLines { line, _ in

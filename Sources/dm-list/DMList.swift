@@ -8,7 +8,7 @@ package struct DMList: Program {
   static let all = Flag("all", "archived ones too")
   static let match = Option(
     "match", value: "TEXT", "only those with TEXT in their name, or in a handle or name of their people", as: matched)
-  static let limit = Option("limit", count: "N", "at most N conversations, or 'all' [50]")
+  static let limit = Option("limit", short: "n", count: "N", "at most N conversations, or 'all' [50]")
   static let after = Option(
     "after", value: "CURSOR", "the page after the conversation with this cursor", as: PageCursor.init)
   static let count = Flag("count", "print how many messages are unread, and nothing else")
@@ -39,7 +39,12 @@ package struct DMList: Program {
     let list = Listing(call, messenger, try query(call.arguments, messenger))
     if call.arguments[follow] { return try list.follow() }
     try list.print()
-    if !call.arguments[count] { try call.suggestNext() }
+    if call.arguments[count] { return }
+    if list.isEmpty, call.arguments[unread] { try call.note("nothing is unread; 'dm-list' has all conversations") }
+    if list.isEmpty, let text = try call.arguments[match] {
+      try call.note("no conversation has '\(text)' in its name or its people; 'dm-list' has all")
+    }
+    try call.suggestNext()
   }
 
   private static func query(_ arguments: Arguments, _ messenger: Messenger) throws -> ListQuery {

@@ -4,12 +4,13 @@ internal import DMSystem
 
 /// Prints the list, and then the conversations that change.
 final class Listing {
-  private let call: Invocation
-  private let messenger: Messenger
-  private let query: ListQuery
+  let call: Invocation
+  let messenger: Messenger
+  let query: ListQuery
   /// The conversations as they were printed last.
-  private var shown: [Identifier: Conversation] = [:]
+  var shown: [Identifier: Conversation] = [:]
   private var lastCount: Int?
+  var isEmpty: Bool { shown.isEmpty }
   private var changed: [Identifier] = []
   private var isChanged: Set<Identifier> = []
   private var due: Int64?
@@ -28,10 +29,12 @@ final class Listing {
     for conversation in try messenger.conversations(query) { try print(conversation) }
   }
 
-  private func print(_ conversation: Conversation) throws {
+  func print(_ conversation: Conversation) throws {
     if shown[conversation.id] == conversation { return }
     shown[conversation.id] = conversation
-    try call.print(conversation) { TextFormat.line($0, for: messenger.identity.handle) }
+    try call.print(conversation) {
+      try TextFormat.row($0, for: messenger.identity.handle, on: call.screen())
+    }
   }
 
   private func printCount() throws {
@@ -52,7 +55,7 @@ final class Listing {
   private func take(_ events: [MessagingEvent]) throws -> Duration? {
     for event in events {
       // The list is read after the stream has started, so that no change is missed between the two.
-      if case .caughtUp = event { try print() }
+      if case .caughtUp = event { try redraws ? redraw() : print() }
       if let id = event.conversationID, isChanged.insert(id).inserted { changed.append(id) }
     }
     if changed.isEmpty { return nil }
@@ -67,6 +70,8 @@ final class Listing {
   private func printChanged() throws {
     if call.arguments[DMList.count] {
       try printCount()
+    } else if try redraws {
+      try redraw()
     } else {
       for id in changed {
         var one = query

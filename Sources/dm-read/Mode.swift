@@ -15,7 +15,7 @@ extension DMRead {
     let target = try target(arguments)
     if arguments[everywhere] { return .everywhere(try targetEverywhere(target, arguments)) }
     if let name = arguments.operands.first {
-      let (conversations, ranges) = try conversationsAndRanges(arguments.operands, several: false)
+      let (conversations, ranges) = try arguments.conversationsAndRanges(arguments.operands, several: false)
       if ranges != nil, target != nil {
         throw usage("a range and '--up-to', '--since', '--before' or '--all' exclude each other; use one of them")
       }
@@ -28,7 +28,7 @@ extension DMRead {
     if target != nil { throw usage("name a conversation, or add --everywhere") }
     if arguments.isGiven(from) { throw usage("'--from' needs a conversation or --everywhere") }
     if isTerminal(.input) {
-      throw usage("name a conversation, or pipe the lines of dm-tail into it; see --help")
+      throw arguments.missing("CONVERSATION").adding(", or pipe the lines of dm-tail into it")
     }
     return .lines
   }

@@ -11,7 +11,7 @@ package struct DMSearch: Program {
     "has", value: "KIND", oneOf: SearchRequest.Content.self,
     "only with a link, an attachment, an image or a mention; may stand more than once")
   static let newest = Flag("newest", "the newest first")
-  static let limit = Option(nil, short: "n", count: "N", "at most N messages, or 'all' [20]")
+  static let limit = Option("limit", short: "n", count: "N", "at most N messages, or 'all' [20]")
 
   package static let command = Command(
     "dm-search", "search the messages that you can see, best matches first",
@@ -30,14 +30,16 @@ package struct DMSearch: Program {
     let messenger = try call.messenger()
     let results = try messenger.search(request)
     var page = MessagePage(messenger, [])
-    let marks = try TextFormat.HitMarks(isTerminal: isTerminal(.output))
+    var isEmpty = true
     while case let batch = try results.next(), !batch.isEmpty {
+      isEmpty = false
       for found in batch {
         try call.print(found.message) {
-          TextFormat.line($0, found.snippet, in: try page.name($0.conversationID), marks)
+          TextFormat.line($0, found.snippet, in: try page.name($0.conversationID))
         }
       }
     }
+    if isEmpty { try call.note("no message that you can see matches; 'wor*' finds what begins with 'wor'") }
   }
 
   private static func request(_ arguments: Arguments) throws -> SearchRequest {

@@ -12,10 +12,16 @@ extension DMSend {
   /// A text, attachments, and the message that is forwarded, if any.
   typealias Content = (text: String, attachments: [Identifier], forwards: Identifier?)
 
+  /// Whether the text comes from standard input: there are no words, or they are `-`.
+  ///
+  /// With `--attach` and no words there is no text.
+  static func readsText(_ words: [String], _ arguments: Arguments) -> Bool {
+    if [edit, forward].contains(where: arguments.isGiven) { return false }
+    return words.isEmpty ? !arguments.isGiven(attach) : words == ["-"] && arguments.endsWithInput
+  }
+
   /// Calls `body` with the content: that of a forwarded message, or a text from an editor, the words or standard input,
   /// and attachments.
-  ///
-  /// With `--attach`, standard input is not read for a text.
   static func withContent(
     _ words: [String], _ call: Invocation, _ messenger: Messenger, _ body: (Content) throws -> Void
   ) throws {
@@ -27,13 +33,22 @@ extension DMSend {
     let files = try call.arguments.all(attach)
     // An empty text in the editor sends nothing, even with attachments.
     if call.arguments[edit] {
-      return try EditedText(text).keeping { text in
+      if words == ["-"], call.arguments.endsWithInput {
+        throw usage("'-' is standard input, which the editor of --edit needs; leave it out")
+      }
+      return try EditedText(text, for: call.command).keeping { text in
         try Outgoing.check(text: text)
         try body((text, prepare(files, call, messenger), nil))
       }
     }
     let options = try TextOptions(call.arguments)
-    let (fitted, whole) = words.isEmpty && files.isEmpty ? try options.standardInput() : options.fitted(text)
+    let isRead = readsText(words, call.arguments)
+    if isRead, files.contains("-") { throw usage("'-' is the text and a file; standard input is one of them") }
+    if isRead {
+      call.announceTyping(
+        call.arguments[draft] ? "type the draft; Ctrl-D saves" : "type the message; Ctrl-D sends")
+    }
+    let (fitted, whole) = isRead ? try options.standardInput() : options.fitted(text)
     if files.isEmpty || !fitted.isEmpty { try Outgoing.check(text: fitted) }
     var attachments = try prepare(files, call, messenger)
     if let whole {

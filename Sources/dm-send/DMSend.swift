@@ -5,9 +5,9 @@ package struct DMSend: Program {
   package static let command = Command(
     "dm-send", "send messages: one from its arguments or standard input, or many as lines",
     synopsis: [
-      "[OPTION]... CONVERSATION TEXT...", "[OPTION]... CONVERSATION <FILE", "[OPTION]... --to CONVERSATION... TEXT...",
-      "CONVERSATION --from-draft | --forward MESSAGE", "--lines CONVERSATION <FILE",
-      "<JSON-LINES",
+      "[OPTION]... CONVERSATION TEXT...", "[OPTION]... CONVERSATION [-] <FILE",
+      "[OPTION]... --to CONVERSATION... TEXT...", "CONVERSATION --from-draft | --forward MESSAGE",
+      "--lines CONVERSATION <FILE", "<JSON-LINES",
     ],
     options: options, operands: "CONVERSATION|USER TEXT...", operandsWith: [(to, "TEXT...")], rules: rules,
     examples: [
@@ -52,8 +52,9 @@ package struct DMSend: Program {
   private static func send(
     _ words: [String], to conversations: [ConversationReference], _ call: Invocation, _ messenger: Messenger
   ) throws {
-    // Before files are prepared, which may take minutes.
-    if try call.arguments.isGiven(attach) || call.arguments[overflow] == .attach {
+    // Before files are prepared or a text is typed, which may take minutes.
+    let isTyped = readsText(words, call.arguments) && isTerminal(.input)
+    if try isTyped || call.arguments.isGiven(attach) || call.arguments[overflow] == .attach {
       for conversation in conversations { try messenger.checkMaySend(to: conversation) }
     }
     let extras = try extras(call.arguments)

@@ -45,7 +45,7 @@ extension DMSend {
       [lines, nonce, replyTo, edit, draft, fromDraft, forward, expiresIn, attach, lossy, overflow]
       + PreparationArguments.options
     try arguments.refuse(ofMessages) { "\($0) needs a conversation; see --help" }
-    if isTerminal(.input) { throw usage("name a conversation, or pipe JSON lines into it; see --help") }
+    if isTerminal(.input) { throw arguments.missing("CONVERSATION").adding(", or pipe JSON lines into it") }
     try arguments.check(lineRules)
     return try arguments[consumer].map(Mode.consumerLines) ?? .jsonLines
   }

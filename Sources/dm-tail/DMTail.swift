@@ -41,19 +41,28 @@ package struct DMTail: Program {
     case .consumers:
       for consumer in try call.messenger().consumers() { try call.print(consumer, text: TextFormat.line) }
     case .messages(let messages):
-      var printer = Printer(call, try call.messenger(), [])
+      var printer = try Printer(call, try call.messenger(), [])
       try printer.print(messages)
     case .history(let history, var stream):
-      var printer = Printer(call, try call.messenger(), stream.conversations)
+      var printer = try Printer(call, try call.messenger(), stream.conversations)
       let cursor = try printer.print(history, of: stream)
-      guard stream.follows else { return }
+      guard stream.follows else { return printer.isEmpty ? try noteEmpty(history, call) : () }
       stream.start = cursor.map { .cursor($0) } ?? .start
       stream.beginsCaughtUp = true
       try printEvents(stream, &printer, call)
     case .stream(let stream):
-      var printer = Printer(call, try call.messenger(), stream.conversations)
+      var printer = try Printer(call, try call.messenger(), stream.conversations)
       try printEvents(stream, &printer, call)
     }
+  }
+
+  /// Says why a history has no messages.
+  private static func noteEmpty(_ query: HistoryQuery, _ call: Invocation) throws {
+    guard query.conversations.count == 1, !query.unreadOnly else {
+      return try call.note(query.unreadOnly ? "nothing is unread" : "there are no messages")
+    }
+    let last = try call.messenger().conversation(query.conversations[0]).lastMessage?.seq
+    try call.note(last.map { "no message there; the last one is \($0)" } ?? "there are no messages yet")
   }
 
   private static func printEvents(_ stream: EventQuery, _ printer: inout Printer, _ call: Invocation) throws {

@@ -23,7 +23,7 @@ extension DMTail {
     }
     if arguments[consumers] { return .consumers }
     if let messages = try messagesByID(call) { return .messages(messages) }
-    let (conversations, ranges) = try conversationsAndRanges(arguments.operands)
+    let (conversations, ranges) = try arguments.conversationsAndRanges(arguments.operands)
     let stream = try eventQuery(arguments, conversations)
     let isStream = stream.start != nil || stream.consumer != nil
     if ranges != nil, isStream || stream.follows {

@@ -3,7 +3,7 @@ internal import DMKit
 
 extension DMTail {
   static let limit = Option(
-    nil, short: "n", count: "N", "the newest N messages, or 'all' [30; all with a range, --since or --unread]")
+    "limit", short: "n", count: "N", "the newest N messages, or 'all' [30; all with a range, --since or --unread]")
   static let before = Option(
     "before", value: "WHEN", "only those before a message or a time", as: messageOrTime)
   static let since = Option(
@@ -25,6 +25,7 @@ extension DMTail {
   static let others = Flag("others", "leave out your own actions")
   static let heartbeat = Option(
     "heartbeat", value: "TIME", "print a heartbeat that often [a consumer: 5s]", as: duration)
+  static let bell = Flag("bell", "ring the bell of the terminal at each message of others")
   static let invisible = Flag("invisible", "do not show that you are online")
   static let consumer = Option(
     "consumer", value: "NAME", values: [.consumers], "begin where this consumer of the user stands")
@@ -35,7 +36,7 @@ extension DMTail {
 
   static let options: [any Declared] = [
     limit, before, since, unread, unmuted, deleted, with, read, peek, follow, events, cursor, others, heartbeat,
-    invisible, consumer, acceptGap, ack, consumers, forget,
+    bell, invisible, consumer, acceptGap, ack, consumers, forget,
   ]
 
   static let rules: [Rule] = [
@@ -51,7 +52,7 @@ extension DMTail {
     // These options choose among events, and a history has only messages.
     .needs(events, [follow, cursor, consumer]), .needs(others, [follow, cursor, consumer]),
     .needs(invisible, [follow, cursor, consumer]),
-    .needs(acceptGap, [consumer]), .needs(heartbeat, [follow]),
+    .needs(acceptGap, [consumer]), .needs(heartbeat, [follow]), .needs(bell, [follow, cursor, consumer]),
   ]
 
   /// An addition to each message, for `--with`.

@@ -7,12 +7,14 @@ struct Printer {
   private let messenger: Messenger
   private let isToBeRead: Bool
   private var page: MessagePage
+  /// Whether nothing was printed yet.
+  private(set) var isEmpty = true
 
-  init(_ call: Invocation, _ messenger: Messenger, _ conversations: [ConversationReference]) {
+  init(_ call: Invocation, _ messenger: Messenger, _ conversations: [ConversationReference]) throws {
     self.call = call
     self.messenger = messenger
     isToBeRead = call.arguments[DMTail.read]
-    page = MessagePage(messenger, conversations)
+    page = MessagePage(messenger, conversations, isPlain: try call.screen().isPlain)
   }
 
   /// Prints the messages of a history that the stream after it would print too.
@@ -46,6 +48,7 @@ struct Printer {
       for message in batch {
         try call.print(message) { try page.text(of: $0) }
         printed.add(message)
+        isEmpty = false
       }
     }
     // The reader has the messages only after the flush.
@@ -57,10 +60,15 @@ struct Printer {
   /// Prints events; the follower marks them as delivered.
   mutating func print(_ events: [MessagingEvent]) throws {
     for event in events { try call.print(event) { try page.text(of: $0) } }
+    if call.arguments[DMTail.bell], events.contains(where: isMessageOfOthers) { ringBell() }
     guard isToBeRead else { return }
     try call.output.flush()
     var printed = PrintedMessages(isToBeRead: isToBeRead)
     for case .message(let message, _) in events { printed.add(message) }
     try printed.markRead(messenger)
+  }
+
+  private func isMessageOfOthers(_ event: MessagingEvent) -> Bool {
+    if case .message(let message, _) = event { !message.isMine } else { false }
   }
 }

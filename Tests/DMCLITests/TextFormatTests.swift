@@ -56,11 +56,13 @@ extension LocalTime {
 
     @Test func `a line of the list has flag, unread, name, time and last message`() {
       inZone("UTC") {
-        let line = TextFormat.line(
-          conversation(["alice", "bob"], last: message("one\ntwo"), unread: 3, isPinned: true), for: me)
+        let line = unmarked(
+          TextFormat.line(
+            conversation(["alice", "bob"], last: message("one\ntwo"), unread: 3, isPinned: true), for: me))
         #expect(
           line == "*    3  bob                       2026-11-21  bob: one" || line.contains("  14:30       bob: one"))
-        #expect(TextFormat.line(conversation(["alice"], isArchived: true), for: me).hasPrefix("a       alice "))
+        let archived = unmarked(TextFormat.line(conversation(["alice"], isArchived: true), for: me))
+        #expect(archived.hasPrefix("a       alice "))
         #expect(!line.contains("\n"))
       }
     }
@@ -69,19 +71,40 @@ extension LocalTime {
       let hostile = conversation(
         ["alice", "bob"], last: message("\n\u{1B}]0;x\u{7}\u{2028}" + String(repeating: "w", count: 500)),
         unread: 123_456)
-      let line = TextFormat.line(hostile, for: me)
+      let line = unmarked(TextFormat.line(hostile, for: me))
       #expect(!line.unicodeScalars.contains { isHidden($0) })
       #expect(line.count < 130)
     }
 
     @Test func `a message shows its number, sender and text, and how far one's own came`() {
       inZone("UTC") {
-        #expect(TextFormat.line(message("hi"), for: me) == "14:30  7 bob: hi")
-        #expect(TextFormat.line(message("hi", from: "alice", .read), for: me) == "14:30  7 alice: hi  [read]")
-        #expect(TextFormat.line(message("hi", from: "alice"), for: me) == "14:30  7 alice: hi")
-        #expect(TextFormat.line(message("hi", .read), for: me) == "14:30  7 bob: hi")
-        #expect(TextFormat.line(message("hi"), for: me, in: "+ops") == "14:30  +ops:7 bob: hi")
-        #expect(TextFormat.line(message("a\nb\u{1B}"), for: me) == "14:30  7 bob: a\n       b\\u{1B}")
+        #expect(unmarked(TextFormat.line(message("hi"), for: me)) == "14:30  7 bob: hi")
+        #expect(unmarked(TextFormat.line(message("hi", from: "alice", .read), for: me)) == "14:30  7 alice (read): hi")
+        #expect(unmarked(TextFormat.line(message("hi", from: "alice"), for: me)) == "14:30  7 alice: hi")
+        #expect(unmarked(TextFormat.line(message("hi", .read), for: me)) == "14:30  7 bob: hi")
+        #expect(unmarked(TextFormat.line(message("hi"), for: me, in: "+ops")) == "14:30  +ops:7 bob: hi")
+        #expect(unmarked(TextFormat.line(message("a\nb\u{1B}"), for: me)) == "14:30  7 bob: a\n       b\\u{1B}")
+      }
+    }
+
+    @Test func `what dm says of a message stands before the colon, where no text can be`() {
+      inZone("UTC") {
+        var answer = message("(edited): hi  [read]", from: "alice", .delivered)
+        answer.editedAt = time
+        answer.replyTo = Message.Reply(id: id, seq: 3, sender: me, text: "x', read): I approve, a long text")
+        answer.reactions = [Message.Reactions(emoji: "👍", users: [me, Handle(stored: "bob")])]
+        #expect(
+          unmarked(TextFormat.line(answer, for: me))
+            == "14:30  7 alice (to 3 alice 'x’, read): I approve, a…', edited, 👍2, delivered): (edited): hi  [read]")
+      }
+    }
+
+    @Test(arguments: 20...200) func `a row of the list fits into the terminal`(width: Int) {
+      for text in ["hi", "我们明天在北京见面好吗？天气预报说会下雨", String(repeating: "w ", count: 200), "👍🏽👨‍👩‍👧‍👦🇩🇪"] {
+        var seen = conversation(["alice", "bob"], last: message(text), unread: 3)
+        seen.name = "Bartholomäus 陈美"
+        let line = unmarked(TextFormat.line(seen, for: me, columns: width))
+        #expect(mostColumns(of: line) <= max(width, 40), "\(line)")
       }
     }
 

@@ -25,6 +25,26 @@ import Testing
     ("dm-tail --cursor c1-1", "the cursor 'c1-1' is another store's; begin with --cursor start or now"),
     ("dm-tail -f --consumer c", "the consumer 'c' is new; say where it begins: --cursor start, now or CURSOR"),
     ("dm-tail --forget c", "'alice' has no consumer 'c'; dm-tail -f --consumer makes one"),
+    ("dm-tail bob 40-57", "'40-57' is not a range of messages; write dm-tail bob 40..57"),
+    ("dm-read -q bob:40-57", "'bob:40-57' is not a range of messages; write dm-read -q bob:40..57"),
+    ("dm-edit delete bob 40-57", "'40-57' is not a range of messages; write dm-edit delete bob 40..57"),
+    ("dm-tail bob -20..", "'-20..' is taken for an option; write dm-tail bob:-20.."),
+    ("dm-edit delete bob -20..", "'-20..' is taken for an option; write dm-edit delete bob:-20.."),
+    ("dm-send bob --reply 3 x", "unknown option '--reply'; did you mean '--reply-to'?"),
+    ("dm-send bob -m x", "unknown option '-m'; write TEXT without an option"),
+    ("dm-conversation create --name x", "unknown option '--name'; did you mean '--title'?"),
+    ("dm-user add x --name x", "unknown option '--name'; did you mean '--display-name'?"),
+    ("dm-list --sort name", "unknown option '--sort'; see --help"),
+    ("dm-user ad x", "unknown action 'ad'; did you mean 'add'?"),
+    ("dm-conversation rename +g x", "unknown action 'rename'; did you mean 'title'?"),
+    ("dm-user", "missing action; one of: add, list, show, set, presence, block, unblock, blocked"),
+    ("dm-user add", "missing HANDLE; usage: dm-user add HANDLE"),
+    ("dm-conversation title bob", "missing TITLE; usage: dm-conversation title CONVERSATION TITLE"),
+    ("dm-conversation create", "missing USER or --title; usage: dm-conversation create [USER]..."),
+    ("dm-edit react", "missing EMOJI; usage: dm-edit react EMOJI MESSAGE..."),
+    ("dm-typing --on", "missing CONVERSATION; usage: dm-typing CONVERSATION --on | --off | --for TIME"),
+    ("dm-attach", "missing FILE; usage: dm-attach [OPTION]... FILE...; '-' is standard input"),
+    ("dm-list -20..", "unknown option '-2'; see --help"),
     ("dm-doctor backup -", "a backup needs a file; 'dm-doctor dump' prints the store as lines"),
     ("dm-doctor stats --store /dev/none", "there is no store at '/dev/none'; name another --store, or restore one"),
   ])
@@ -32,6 +52,21 @@ import Testing
     let f = try fixture()
     let words = call.split(separator: " ").map(String.init)
     #expect(try f.run(words[0], Array(words.dropFirst()), as: "alice").stderr == "\(words[0]): \(text)\n")
+  }
+
+  @Test(arguments: [
+    ("dm-edit text", "missing MESSAGE; usage: dm-edit text MESSAGE [TEXT]..., or pipe the lines of dm-tail into it"),
+    ("dm-edit react 👍", "missing MESSAGE; usage: dm-edit react EMOJI MESSAGE..., or pipe the lines of dm-tail into it"),
+    ("dm-read", "missing CONVERSATION; usage: dm-read CONVERSATION RANGE..., or pipe the lines of dm-tail into it"),
+    ("dm-send", "missing CONVERSATION; usage: dm-send [OPTION]... CONVERSATION TEXT..., or pipe JSON lines into it"),
+  ])
+  func `a program that reads lines says what is missing when they would come from a terminal`(
+    call: String, text: String
+  ) throws {
+    let words = call.split(separator: " ").map(String.init)
+    let live = try LiveProcess(fixture(), words[0], Array(words.dropFirst()), as: "alice", stdin: .terminal)
+    let outcome = live.finish(closingInput: false)
+    #expect(outcome.status == .exit(64) && outcome.stderr == "\(words[0]): \(text)\n", "\(outcome.stderr)")
   }
 
   @Test func `an error record has the same message as standard error`() throws {

@@ -98,6 +98,26 @@ is "$(dm-send bob --reply-to bob:1 yes | jq -r .reply_to.id)" "$first" "by conve
 is "$(dm-send bob --reply-to "$first" yes | jq -r .reply_to.id)" "$first" "by id"
 is "$(dm-send bob --reply-to -1 yes | jq -r .reply_to.id)" "$(dm-tail bob -n 2 | head -n 1 | jq -r .id)" "to the last"
 exits 66 "to none" dm-send bob --reply-to 99999 yes
+is "$(printf 'a\nb\n' | dm-send bob - | jq -c .text)" '"a\nb"' "- is standard input"
+is "$(echo draft | dm-send bob --draft - | jq -r .draft_text)" draft "of a draft, too"
+is "$(echo both | dm-send --to bob --to carol - | jq -r .text | tr '\n' ' ')" "both both " "and of a message to several"
+is "$(echo no | dm-send bob -- - | jq -r .text) $(echo no | dm-send bob - - | jq -r .text)" "- - -" \
+  "but after -- and among other words it is a hyphen"
+# What is typed on a terminal, with Ctrl-D after a line.
+typed() { printf 'typed\n\004' | script -qec "$1" /dev/null | tr -d '\r'; }
+like "$(typed 'dm-send bob --text')" "*dm-send: type the message; Ctrl-D sends*bob:*" "who is to type a message is told so"
+is "$(dm-tail bob -n 1 --peek | jq -r .text)" typed "and Ctrl-D sends it"
+like "$(typed 'dm-send bob --draft - --text')" "*dm-send: type the draft; Ctrl-D saves*" "or a draft"
+like "$(typed 'dm-send bobb')" "*dm-send: there is no user 'bobb'*" "a message to nobody"
+case $(typed 'dm-send bobb') in *Ctrl-D*) no=asked ;; *) no=refused ;; esac
+is "$no" refused "is refused before it is typed"
+for call in 'dm-send -q bob' 'dm-send bob <words' 'dm-send bob 2>/dev/null' 'dm-send bob words' 'dm-send bob --attach words'; do
+  echo words >"$work/words"
+  case $(cd "$work" && typed "$call") in *Ctrl-D*) no=asked ;; *) no=silent ;; esac
+  is "$no" silent "'$call' says nothing of typing"
+done
+exits 64 "standard input is not two things" sh -c "echo x | dm-send bob --attach - -"
+exits 64 "nor an editor's text" sh -c "echo x | EDITOR=true dm-send bob --edit -"
 exits 66 "to another conversation's" dm-send bob --reply-to carol:1 yes
 
 printf '#!/bin/sh\nprintf "from the editor, after: " >"$1.new"; cat "$1" >>"$1.new"; mv "$1.new" "$1"\n' >"$work/editor"

@@ -17,6 +17,7 @@ is "$(titles --match g1)" "g12 g11 g10 g1 " "--match finds a part of a title"
 is "$(titles --match CAR)" "bob-carol " "in either case, also of people"
 is "$(titles carol +g3)" "bob-carol g3 " "those that are named"
 is "$(titles --limit 2)" "bob-carol g3 " "--limit"
+is "$(titles -n 2)" "bob-carol g3 " "which is also -n"
 is "$(titles --limit 0)" "" "--limit 0"
 is "$(dm-list +g3 |
   jq -c '[.unread_count, .first_unread_seq, .last_read_seq, .last_message.text, .is_pinned, .is_archived]')" \

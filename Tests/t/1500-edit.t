@@ -17,7 +17,12 @@ is "$(texts --as bob alice)" "1 2 another text four 5 6 7 8 nine " "the other se
 before=$(get bob 3)
 is "$(dm-edit text bob:3 another text)" "$before" "the same text is edited no more"
 exits 65 "no text" dm-edit text bob:3 ''
-exits 64 "or none at all" dm-edit text bob:3
+exits 65 "or none at all" sh -c 'dm-edit text bob:3 </dev/null'
+is "$(printf 'from\na pipe\n' | dm-edit text bob:3 | jq -c .text)" '"from\na pipe"' "a text from a pipe"
+is "$(echo piped | dm-edit text bob:3 - | jq -r .text)" piped "of which a - also speaks"
+is "$(echo piped | dm-edit text bob:3 -- - | jq -r .text)" - "but not after --"
+exits 65 "a text from a pipe that is too long" sh -c "head -c 65537 /dev/zero | tr '\0' x | dm-edit text bob:3"
+dm-edit -q text bob:3 another text
 exits 65 "a text that is too long" dm-edit text bob:3 "$(head -c 65537 /dev/zero | tr '\0' x)"
 exits 77 "another's words stay" dm-edit text --as bob alice:3 mine
 exits 66 "what nobody said is not edited" dm-edit text bob:99 x
@@ -46,6 +51,36 @@ is "$(dm-list --as bob +ops | jq .unread_mentions_count)" 0 "what was read menti
 dm-read -q --as bob +ops --all --unread
 is "$(dm-list --as bob +ops | jq .unread_mentions_count)" 1 "until it is unread again"
 
+# In an editor, on a terminal.
+editor() { printf '#!/bin/sh\n%s\n' "$1" >"$work/editor" && chmod +x "$work/editor"; }
+edit() { VISUAL="$work/editor" TMPDIR="$work" script -qec "dm-edit text $1" /dev/null </dev/null | tr -d '\r'; }
+dm-send -q carol 'a text'
+editor 'sed "s/text/letter/" "$1" >"$1.new" && mv "$1.new" "$1"'
+is "$(edit 'carol:1 --json' | jq -r .text)" "a letter" "an editor begins with the text that is there"
+editor 'dm-send -q carol later && echo "another letter" >"$1"'
+is "$(edit 'carol:-1 --json' | jq -r '"\(.seq) \(.text)"')" "1 another letter" \
+  "the last message is the one that was last before the editor was opened"
+is "$(get carol | jq -r '"\(.seq) \(.text)"')" "2 later" "and the store is free meanwhile"
+before=$(get carol 1)
+editor ':'
+is "$(edit 'carol:1 --json')" "$before" "a text that is left as it is is not edited"
+editor ': >"$1"'
+like "$(edit carol:1)" "dm-edit: the text is empty*" "an empty text is refused"
+editor 'false'
+like "$(edit carol:1)" "dm-edit: the editor '*' failed, so its text was not used; it is in '$work/dm-edit-*'" \
+  "and so is that of an editor that fails"
+rm -f "$work"/dm-edit-*
+editor 'echo opened >"$DM_STORE/../opened"'
+like "$(edit '--as carol alice:1')" "dm-edit: 'alice' said the message 'alice:1', not 'carol'*" "another's words"
+like "$(edit carol:99)" "dm-edit: there is no message '99'*" "and what nobody said"
+is "$(ls "$work/opened" 2>/dev/null)" "" "open no editor"
+is "$(get carol 1)" "$before" "nothing of that changes the message"
+editor 'dm-edit -q delete carol:2 && echo "a long letter" >"$1"'
+kept=$(edit carol:2 | sed "s/.*what you wrote is in '\(.*\)'/\1/")
+is "$(cat "$kept")" "a long letter" "a text for a message that was deleted meanwhile is kept"
+rm -f "$kept"
+is "$(ls "$work"/dm-edit-* 2>/dev/null)" "" "no other file stays"
+
 # Reactions.
 react() { dm-edit react "$1" bob:1 >"$work/.out" 2>"$work/.err"; }
 for emoji in 👍 👍🏽 ❤️ ❤ ☺️ 🇩🇪 1️⃣ '#️⃣' '*️⃣' 👨‍👩‍👧‍👦 👩🏽‍❤️‍💋‍👩🏿 🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏳️‍🌈 👁️‍🗨️ 🫠 ⌚ ©️ 🧑🏿‍🚀; do
@@ -65,6 +100,18 @@ is "$(dm-edit react --remove bob:1 | jq -c 'has("emoji")') $(get bob 1 | jq -c .
 is "$(dm-edit react 👀 bob 2..4 6 | jq .seq | tr '\n' ' ')" "2 3 4 6 " "to several, by ranges"
 is "$(dm-tail --peek bob 7..8 | dm-edit react ☕ | jq -r '"\(.seq)\(.emoji)"' | tr '\n' ' ')" "7☕ 8☕ " "by lines"
 is "$(dm-tail --peek --deleted bob --cursor start --events reaction | dm-edit react ☕)" "" "lines of other kinds pass by"
+is "$(dm-edit react bob:2 bob:3 👍 | jq -r '"\(.seq)\(.emoji)"' | tr '\n' ' ')" "2👍 3👍 " "the emoji may be the last"
+is "$(dm-edit react bob 2..3 ❤️ | jq -r '"\(.seq)\(.emoji)"' | tr '\n' ' ')" "2❤️ 3❤️ " "after a range, too"
+is "$(dm-edit react :thumbsup: bob:2 | jq -r .emoji) $(dm-edit react bob:2 :-1: | jq -r .emoji)" "👍 👎" \
+  "a short code, in either place"
+is "$(dm-tail --peek bob 2 | dm-edit react :tada: | jq -r .emoji)" "🎉" "and for lines"
+exits 65 "an unknown short code" dm-edit react bob:2 :thumbup:
+like "$err" "*':thumbup:' is not a short code here; did you mean ':thumbsup:'?" "names a near one"
+exits 65 "or none" dm-edit react :qqqqqq: bob:2
+like "$err" "*write the emoji itself, such as 👍" "if there is none"
+exits 65 "of two emoji the last" dm-edit react 👀 bob:2 👍
+like "$err" "*'👍' names no message*" "is taken for a message"
+is "$(get bob 2 | jq -c .reactions)" '{"🎉":["alice"]}' "and nothing is changed by it"
 is "$(get bob 9 | jq .reactions)" null "the others have none"
 exits 77 "nobody reacts where they are not a participant" dm-edit --as carol react 👍 "$id"
 exits 77 "nor to what is announced" dm-edit react 👍 +ops:1

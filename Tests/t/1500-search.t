@@ -20,6 +20,7 @@ is "$(snippets haha)" '**haha**🤣 lunch, lunch' "a word with an emoji after it
 is "$(dm-search lunch | wc -l)" 3 "nothing of others' conversations"
 is "$(dm-search --newest lunch | jq -r .sender | paste -sd ' ')" 'alice bob alice' "the newest first"
 is "$(dm-search -n 1 --newest lunch | jq -c '[.type, .seq, .snippet]')" '["message",1,"haha🤣 **lunch**, **lunch**"]' "-n"
+is "$(dm-search --limit=1 --newest lunch)" "$(dm-search -n 1 --newest lunch)" "which is also --limit"
 is "$(dm-search lunch | jq -s 'map(keys_unsorted[-1]) | unique[]')" '"snippet"' "the snippet stands last"
 
 is "$(dm-search --in bob lunch | wc -l)" 2 "--in"

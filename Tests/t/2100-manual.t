@@ -14,7 +14,7 @@ cp "$pages/examples/photo.jpg" .
 introduction() {
   sed -n '/^\.Sh INTRODUCTION/,/^\.Sh [^I]/p' "$1" | sed -n '/^\.Bd -literal/,/^\.Ed/p' |
     sed -e '/^\.Bd/d' -e 's/^\.Ed.*/---/' -e 's/\\&//g' -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\(ti/~/g' \
-      -e 's/\\(ha/^/g' -e 's/\\(ga/`/g' -e 's/\\(dq/"/g' -e 's/\\\[u1F440\]/👀/g' -e 's/\\e/\\/g'
+      -e 's/\\(ha/^/g' -e 's/\\(ga/`/g' -e 's/\\(dq/"/g' -e 's/\\\[u1F440\]/👀/g' -e 's/\\\[u2026\]/…/g' -e 's/\\e/\\/g'
 }
 
 # sessions PAGE: the blocks of a page in Markdown that are sessions.
@@ -31,7 +31,7 @@ picture() {
 
 # Without what differs from run to run: dates and times.
 masked() {
-  sed -E -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}/DATE/g' -e 's/[0-9]{2}:[0-9]{2}(:[0-9]{2}\.[0-9]{6})?/TIME/g'
+  sed -E -e 's/-- [A-Z][a-z]{2} ([0-9]{4}-)/-- DAY \1/' -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}/DATE/g' -e 's/[0-9]{2}:[0-9]{2}(:[0-9]{2}\.[0-9]{6})?/TIME/g'
 }
 
 # in_terminal COMMAND: prints what a terminal of 80 columns shows, without hints about programs that are not installed.

@@ -2,7 +2,7 @@
 # Made for prove(1); a plain 'sh 0300-send.t' prints the same.
 
 set -u
-unset DM_USER XDG_DATA_HOME VISUAL EDITOR
+unset DM_USER XDG_DATA_HOME VISUAL EDITOR NO_COLOR CLICOLOR_FORCE DM_THEME COLUMNS
 export LC_ALL=C.UTF-8 TZ=UTC
 
 count=0

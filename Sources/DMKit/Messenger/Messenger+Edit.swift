@@ -20,6 +20,23 @@ extension Messenger {
     return try perform(batch, EditBatch.init)
   }
 
+  /// A message whose text the user may change.
+  ///
+  /// - Throws: `unknown_message`; `not_allowed` for an announcement, or a message of another user.
+  package func messageToEdit(_ reference: MessageReference) throws -> Message {
+    let found = try reading(nil as Message?) { session in
+      if let waiting = try session.waitingMessage(reference) { return try session.messageThatWaited(waiting.id) }
+      let (row, message) = try session.visibleMessage(reference)
+      try session.check(.edit, in: row)
+      try session.checkOwn(message, reference)
+      return message
+    }
+    guard let found else {
+      throw DMError(.unknownMessage, "there is no message '\(reference)' yet", subject: reference.description)
+    }
+    return found
+  }
+
   /// The messages of a conversation with some numbers that the user sees, ascending.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.

@@ -127,7 +127,9 @@ final class Replica {
 
   /// The conversation of a log, which is created if this store does not have it.
   private func row(of id: Identifier, _ first: HubEntry, _ members: [HubMember]) throws -> Conversations.Row {
-    if let row = try store.conversations.row(id) ?? store.conversations.row(alias: id) { return row }
+    if let row = try store.conversations.row(id) { return row }
+    // The hub was set back, and both have begun it again.
+    if let row = try store.conversations.row(alias: id) { return try adopt(row, as: id) }
     // The entry itself is the news of it.
     store.logsChanges = false
     defer { store.logsChanges = true }

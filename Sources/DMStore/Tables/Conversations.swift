@@ -187,7 +187,11 @@ package struct Conversations {
 
   /// Another id of a conversation; nil if it has none.
   package func alias(of conversation: ConversationKey) throws -> Identifier? {
-    var statement = try store.connection.prepare("SELECT uuid FROM conversation_alias WHERE conversation = ?")
+    var statement = try store.connection.prepare(
+      """
+      SELECT a.uuid FROM conversation_alias a JOIN conversation c ON c.id = a.conversation
+      WHERE a.conversation = ? AND a.uuid <> c.uuid
+      """)
     statement.bind(conversation)
     return try statement.step() ? statement.identifier(0) : nil
   }

@@ -18,12 +18,19 @@ import Testing
   }()
 
   private func check(terminal program: String, _ arguments: [String], _ f: ToolFixture, _ user: String) throws {
-    let live = try LiveProcess(f, program, arguments, as: user, stdin: .null, stdout: .terminal)
-    let outcome = live.finish()
+    func shown(colors: Bool) throws -> Outcome {
+      f.set("NO_COLOR", colors ? nil : "1")
+      let live = try LiveProcess(f, program, arguments, as: user, stdin: .null, stdout: .terminal)
+      return live.finish()
+    }
+    let outcome = try shown(colors: false)
     #expect(outcome.status == .exit(0), "\(outcome.stderr)")
     #expect(!outcome.output.isEmpty)
     let hidden = hiddenBytes(in: outcome.output, allowing: [0x0A])
     #expect(hidden.isEmpty, "\(program): \(outcome.stdout)")
+    // Colours change nothing else.
+    let colored = try shown(colors: true).stdout.replacing(#/\u{1B}\[[0-9;]*m/#, with: "")
+    #expect(colored == outcome.stdout)
   }
 
   @Test(arguments: texts)

@@ -62,7 +62,7 @@ import Testing
     let path = try f.linkedPrograms()
     let outcome = try f.shell("PATH='\(path)':$PATH '\(repository)/Tests/packages/first-answer'")
     #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
-    #expect(outcome.stdout.hasSuffix("\n5 commands\n"))
+    #expect(outcome.stdout.hasSuffix("5 commands\n"))
   }
 
   @Test func `dm help shows the page of a program`() throws {

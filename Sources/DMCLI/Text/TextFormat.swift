@@ -23,6 +23,16 @@ package enum TextFormat {
   /// `2026-11-23 14:30`.
   package static func moment(_ time: Timestamp) -> String { "\(day(time)) \(clock(time))" }
 
+  /// At most six columns: `14:30`, `Mon` within a week, `3 Nov` within the year, else the year.
+  static func brief(_ time: Timestamp, now: Timestamp = .now) -> String {
+    let (local, today) = (LocalTime(time), LocalTime(now))
+    if (local.year, local.month, local.day) == (today.year, today.month, today.day) { return clock(time) }
+    let age = now.microseconds - time.microseconds
+    if 0...(6 * 86_400_000_000) ~= age { return local.dayOfWeek }
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    return local.year == today.year ? "\(local.day) \(months[local.month - 1])" : String(local.year)
+  }
+
   static func padded(_ number: some BinaryInteger) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   /// A reference to a conversation: the user's own name for it or its title after `+`, a handle, or a UUID.
@@ -46,39 +56,89 @@ package enum TextFormat {
     return name == handle || space < 1 ? cut(handle, width) : "\(cut(name, space)) (\(handle))"
   }
 
-  /// A line of the list: flag, unread messages, name, time, and the last message.
-  package static func line(_ conversation: Conversation, for me: Handle) -> String {
-    let unread = conversation.unreadCount > 0 ? String(conversation.unreadCount) : ""
-    let flag = conversation.isPinned ? "*" : conversation.isArchived ? "a" : conversation.mutedUntil != nil ? "m" : " "
-    var line = "\(flag)\(right(unread, 5))  \(left(label(conversation, for: me, width: 24), 24))  "
-    line += left(short(conversation.lastActivityAt), 10)
-    if let last = conversation.lastMessage {
-      let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init)
-      let said = ([text].compactMap { $0 } + last.attachments.map(brief)).joined(separator: " ")
-      line += "  " + (announcement(last) ?? "\(visible(last.sender.description)): \(cut(said, 60))")
-    }
-    if conversation.unreadMentionsCount > 0 { line += "  [@\(conversation.unreadMentionsCount)]" }
-    return line + (conversation.draftText == nil ? "" : "  [draft]")
+  /// A conversation in a list, as a screen has it.
+  package static func row(_ conversation: Conversation, for me: Handle, on screen: Screen) -> String {
+    screen.isPlain ? sentence(conversation, for: me) : line(conversation, for: me, columns: screen.columns)
   }
 
-  /// A message: time, number, sender, the message that it answers, text, and its status when it is the user's own.
+  /// A line of the list: flag, unread messages, name, time, marks, and the last message.
+  ///
+  /// - Parameter columns: the width of a terminal, to which it is cut; nil for the same line everywhere.
+  package static func line(_ conversation: Conversation, for me: Handle, columns: Int? = nil) -> String {
+    let isUnread = conversation.unreadCount > 0
+    let isNarrow = columns.map { $0 < 60 } ?? false
+    let count = right(isUnread ? String(conversation.unreadCount) : "", isNarrow ? 3 : 5)
+    let flag = conversation.isPinned ? "*" : conversation.isArchived ? "a" : conversation.mutedUntil != nil ? "m" : " "
+    let width = isNarrow ? 12 : 24
+    let name = left(isNarrow ? name(conversation, for: me) : label(conversation, for: me, width: width), width)
+    let at = conversation.lastActivityAt
+    let time = columns == nil ? left(short(at), 10) : left(brief(at), 6)
+    var line = flag + (isUnread ? Mark.strong("\(count)  \(name)") : "\(count)  \(name)") + "  " + Mark.faint(time)
+    if conversation.unreadMentionsCount > 0 { line += "  " + Mark.alert("[@\(conversation.unreadMentionsCount)]") }
+    if conversation.draftText != nil { line += "  [draft]" }
+    guard let last = conversation.lastMessage else { return line }
+    let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init)
+    let said = ([text.map { last.isTruncated ? $0 + "…" : $0 }].compactMap { $0 } + last.attachments.map(brief)).joined(
+      separator: " ")
+    let preview = announcement(last) ?? "\(visible(last.sender.description)): \(columns == nil ? cut(said, 60) : said)"
+    guard let columns else { return "\(line)  \(preview)" }
+    let words = preview.split(separator: " ").joined(separator: " ")
+    return "\(line)  " + Mark.body(cut(words, max(1, columns - mostColumns(of: line) - 2)))
+  }
+
+  /// A message: time, number, sender, marks, and the text.
+  ///
+  /// The marks are the message that it answers, whether it was edited, its reactions, and its status when it is the
+  /// user's own.
   package static func line(
-    _ message: Message, for me: Handle, in place: String? = nil, replyTo reply: Int? = nil
+    _ message: Message, for me: Handle, in place: String? = nil
   ) -> String {
     if let announcement = announcement(message) {
       return "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(number(message)) \(announcement)"
     }
-    let head =
-      "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(number(message)) \(visible(message.sender.description)): "
-    let said = [message.text.map { visible($0, indent: "       ") }].compactMap { $0 } + message.attachments.map(brief)
-    let text = (reply.map { "(to \($0)) " } ?? "") + said.joined(separator: "  ")
-    var marks = message.editedAt == nil ? "" : "  (edited)"
-    for reaction in message.reactions {
-      marks += "  \(visible(reaction.emoji))\(reaction.users.count > 1 ? String(reaction.users.count) : "")"
+    var marks: [String] = []
+    if let reply = message.replyTo, let seq = reply.seq {
+      let sender = reply.sender.map { " " + visible($0.description) } ?? ""
+      marks.append("to \(seq)\(sender)\(reply.text.map { " " + quoted($0) } ?? "")")
     }
-    return head + text + marks
-      + (message.sender == me && message.status != .sent
-        ? "  [\(message.status.rawValue)\(message.failure.map { ": \(visible($0))" } ?? "")]" : "")
+    if message.editedAt != nil { marks.append("edited") }
+    marks += message.reactions.map { "\(visible($0.emoji))\($0.users.count > 1 ? String($0.users.count) : "")" }
+    if message.sender == me, message.status != .sent {
+      marks.append(message.status.rawValue + (message.failure.map { ": \(visible($0))" } ?? ""))
+    }
+    var line = head(message, in: place, marks)
+    line += ": "
+    line += Mark.bodyStart
+    if let text = message.text { line += visible(text, indent: margin) }
+    for (index, attachment) in message.attachments.enumerated() {
+      if index > 0 || message.text != nil { line += "  " }
+      line += brief(attachment)
+    }
+    line += Mark.bodyEnd
+    return line
+  }
+
+  /// The beginning of a text between quotation marks, of which it has none itself, so that its end is seen.
+  static func quoted(_ text: String) -> String {
+    let line = visible(text, indent: "").split { $0 == "\n" || $0 == " " }.joined(separator: " ")
+    return "'" + cut(String(line.map { $0 == "'" ? "’" : $0 }), 24) + "'"
+  }
+
+  /// The margin of all lines of a message but the first.
+  private static let margin = String(repeating: " ", count: Screen.indent)
+
+  /// What stands before the words of a message: time, number, sender, and the marks in parentheses.
+  ///
+  /// All that dm says of a message stands here, because what stands after it could be written by the sender.
+  private static func head(_ message: Message, in place: String?, _ marks: [String]) -> String {
+    let sender = message.sender.description
+    var head = Mark.faint(clock(message.createdAt))
+    head += "  "
+    if let place { head += "\(place):" }
+    head += "\(number(message)) "
+    head += Mark.person(sender, visible(sender))
+    if !marks.isEmpty { head += " " + Mark.faint("(\(marks.joined(separator: ", ")))") }
+    return head
   }
 
   /// The number of a message, or a hyphen for one that waits for the hub.
@@ -88,13 +148,13 @@ package enum TextFormat {
   static func announcement(_ message: Message) -> String? {
     let sender = visible(message.sender.description)
     let subject = visible(message.subject ?? "")
-    if message.deletedAt != nil { return "\(sender): -- gone --" }
+    if message.deletedAt != nil { return "\(sender) (gone)" }
     return switch message.systemKind {
     case nil: nil
     case .conversationCreated: "-- \(sender) created the group \(subject.isEmpty ? "" : "\(subject) ")--"
     case .titleChanged: "-- \(sender) changed the title to \(subject) --"
     case .historyImported: "-- \(sender) imported history --"
-    case .unreadable: "\(sender): -- cannot be read by this version of dm; update it --"
+    case .unreadable: "\(sender) (cannot be read by this version of dm; update it)"
     case .userJoined: "-- \(sender) added \(subject) --"
     case .userLeft: sender == subject ? "-- \(sender) left --" : "-- \(sender) removed \(subject) --"
     }
@@ -209,18 +269,5 @@ package enum TextFormat {
       lines.append("  draft         \(visible(draft, indent: "                "))")
     }
     return lines.joined(separator: "\n")
-  }
-
-  static func left(_ text: String, _ width: Int) -> String {
-    let cut = cut(text, width)
-    return cut + String(repeating: " ", count: max(0, width - cut.count))
-  }
-
-  private static func right(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
-  }
-
-  private static func cut(_ text: String, _ width: Int) -> String {
-    text.count > width ? text.prefix(width - 1) + "…" : text
   }
 }

@@ -3,6 +3,7 @@ internal import DMKit
 /// Escapes a name from a store, or a line with such names, for a terminal: as a text, and invisible characters too, as
 /// `\u{200B}`, so that two names never look the same.
 package func visible(_ name: String) -> String {
+  if isASCII(name) { return name }
   let scalars = Array(name.unicodeScalars)
   return visible(name, indent: nil) { isInvisible(at: $0, of: scalars) }
 }
@@ -14,9 +15,15 @@ package func visible(_ name: String) -> String {
 package func visible(_ text: String, indent: String?) -> String { visible(text, indent: indent) { _ in false } }
 
 private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) -> String {
+  if isASCII(text) { return text }
   var result = String.UnicodeScalarView()
   var marks = 0
   for (place, scalar) in text.unicodeScalars.enumerated() {
+    if isOrdinary(scalar.value) {
+      marks = 0
+      result.append(scalar)
+      continue
+    }
     switch scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark:
       marks += 1
@@ -37,4 +44,16 @@ private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) 
     }
   }
   return String(result)
+}
+
+/// Whether a text has nothing but printable ASCII.
+func isASCII(_ text: some StringProtocol) -> Bool { text.utf8.allSatisfy { 0x20...0x7E ~= $0 } }
+
+/// Whether a character is printed as it is, known without a look into the tables of Unicode: a letter or sign of Latin,
+/// an ideograph or a syllable of Hangul.
+private func isOrdinary(_ value: UInt32) -> Bool {
+  switch value {
+  case 0x20...0x7E, 0xA1...0xAC, 0xAE...0x2FF, 0x4E00...0x9FFF, 0xAC00...0xD7A3: true
+  default: false
+  }
 }

@@ -1,0 +1,104 @@
+internal import DMKit
+
+// Names that were probably meant, for errors; none of this runs before there is one.
+
+/// Names, each with the words that other programs have for it.
+typealias Synonyms = [(name: String, words: [String])]
+
+/// The name that a user meant with a word: what other programs call it, the only one that begins with it, or the
+/// nearest; nil for none.
+func meant(_ word: String, among names: [String], _ synonyms: Synonyms) -> String? {
+  synonym(of: word, among: names, synonyms) ?? nearest(to: word, among: names)
+}
+
+private func synonym(of word: String, among names: [String], _ synonyms: Synonyms) -> String? {
+  synonyms.first { $0.words.contains(word) && names.contains($0.name) }?.name
+}
+
+/// The only name that begins with the word, or the nearest that differs in at most a third of its characters.
+func nearest(to word: String, among names: [String]) -> String? {
+  let longer = names.filter { $0.hasPrefix(word) }
+  if let only = longer.first, longer.allSatisfy({ $0 == only }) { return only }
+  return names.map { (name: $0, distance: editDistance($0, word)) }
+    .filter { $0.distance <= max(1, word.count / 3) && $0.distance < word.count }
+    .min { $0.distance < $1.distance }?.name
+}
+
+extension Command {
+  /// The end of an error about an option that the program does not have.
+  func hint(for option: String) -> String {
+    let options = allOptions.compactMap(\.long)
+    // An operand first, because `-m` also begins `--max-size`.
+    if let name = synonym(of: option, among: options + operandNames, optionSynonyms) {
+      return options.contains(name) ? "; did you mean '--\(name)'?" : "; write \(name) without an option"
+    }
+    return nearest(to: option, among: options).map { "; did you mean '--\($0)'?" } ?? "; see --help"
+  }
+
+  /// The names of all actions.
+  var actionNames: String { subcommands.map(\.name).joined(separator: ", ") }
+
+  /// The words in capitals in the usage, such as `TEXT`.
+  var operandNames: [String] {
+    (synopsis + subcommands.map(\.operands)).flatMap { line in
+      line.utf8.split { !(0x41...0x5A).contains($0) }.map { String(Substring($0)) }
+    }
+  }
+}
+
+/// What other programs call an option, or an operand, whose name is in capitals.
+///
+/// The first row that fits the program counts.
+private let optionSynonyms: Synonyms = [
+  ("TEXT", ["message", "body", "msg", "m"]),
+  ("QUERY", ["query", "words", "e"]),
+  ("EMOJI", ["emoji", "reaction"]),
+  ("attach", ["file", "attachment", "image", "a"]),
+  ("FILE", ["file", "input", "i"]),
+  ("reply-to", ["answer", "in-reply-to", "thread", "r"]),
+  ("title", ["name", "subject", "topic"]),
+  ("display-name", ["name", "full-name", "real-name"]),
+  ("match", ["name", "filter", "search", "grep"]),
+  ("bio", ["about", "description"]),
+  ("limit", ["count", "max", "max-count", "number", "lines", "last", "l"]),
+  ("newest", ["sort", "reverse", "r"]),
+  ("since", ["after", "newer"]),
+  ("before", ["until", "till", "older"]),
+  ("from", ["sender", "author", "by"]),
+  ("in", ["conversation", "chat", "channel", "room"]),
+  ("to", ["recipient", "conversation", "chat", "channel", "room"]),
+  ("CONVERSATION", ["conversation", "chat", "channel", "room"]),
+  ("as", ["user", "me", "u"]),
+  ("expires-in", ["ttl", "expire", "expires", "expiry"]),
+  ("nonce", ["key", "id", "dedupe", "idempotency-key"]),
+  ("follow", ["watch", "live", "stream", "F"]),
+  ("for-everyone", ["everyone"]),
+  ("remove", ["delete", "undo", "clear", "d"]),
+  ("output", ["out", "save"]),
+  ("store", ["dir", "directory", "database", "db"]),
+  ("busy-timeout", ["timeout"]),
+  ("text", ["human"]),
+  ("quiet", ["silent", "s"]),
+]
+
+/// What other programs call an action.
+let actionSynonyms: Synonyms = [
+  ("add", ["new", "create", "register", "invite"]),
+  ("create", ["new", "make"]),
+  ("delete", ["remove", "unsend"]),
+  ("remove", ["kick"]),
+  ("title", ["rename"]),
+  ("text", ["edit", "change", "correct"]),
+  ("react", ["reaction", "like", "emoji"]),
+  ("list", ["ls", "all"]),
+  ("show", ["view", "info", "get", "whoami"]),
+  ("set", ["profile", "edit", "change"]),
+  ("join", ["link", "login"]),
+  ("leave", ["part", "quit", "unlink"]),
+  ("check", ["verify", "fsck"]),
+  ("stats", ["status", "info", "size"]),
+  ("dump", ["export"]),
+  ("restore", ["import", "load"]),
+  ("purge", ["vacuum", "clean", "gc"]),
+  ("repair", ["fix"]),
+]

@@ -1,0 +1,36 @@
+/// What the parts of a text are, as control characters, which `visible` never lets through from a store.
+///
+/// `Screen` turns them into colours, or leaves them out.
+enum Mark {
+  static let strong = "\u{E}"
+  static let faint = "\u{F}"
+  static let alert = "\u{10}"
+  /// The first of the colours of people.
+  private static let firstPerson: UInt8 = 0x11
+  static let personCount: UInt8 = 6
+  static let end = "\u{17}"
+  /// Around what somebody wrote.
+  static let bodyStart = "\u{2}"
+  static let bodyEnd = "\u{3}"
+  /// Around what was searched: asterisks if there are no colours.
+  static let hitStart = "\u{18}"
+  static let hitEnd = "\u{19}"
+
+  static func strong(_ text: String) -> String { strong + text + end }
+  static func faint(_ text: String) -> String { faint + text + end }
+  static func alert(_ text: String) -> String { alert + text + end }
+  static func body(_ text: String) -> String { bodyStart + text + bodyEnd }
+
+  /// A text in the colour of a person, which is the same wherever they appear.
+  static func person(_ handle: String, _ text: String) -> String {
+    // FNV-1a (isthe.com/chongo/tech/comp/fnv), because the hashes of Swift differ from run to run.
+    let hash = handle.utf8.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+    return "\(Unicode.Scalar(firstPerson + UInt8(hash >> 16 % UInt32(personCount))))" + text + end
+  }
+
+  static func isMark(_ byte: UInt8) -> Bool { byte == 2 || byte == 3 || 0xE...0x19 ~= byte }
+  /// The number of the colour of a person, or nil.
+  static func person(_ byte: UInt8) -> Int? {
+    firstPerson..<(firstPerson + personCount) ~= byte ? Int(byte - firstPerson) : nil
+  }
+}

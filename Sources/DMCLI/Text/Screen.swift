@@ -1,0 +1,131 @@
+internal import DMKit
+internal import DMSystem
+
+/// Standard output as a place for text: how wide it is, and with which colours.
+package struct Screen {
+  /// When text is coloured.
+  package enum Colors: String, CaseIterable { case auto, always, never }
+
+  /// Which colours are readable: $DM_THEME.
+  private enum Theme: String { case light, dark, mono }
+
+  /// Whether text has neither colours nor columns, and nothing is drawn again.
+  package let isPlain: Bool
+  private let isTerminal: Bool
+  /// What is printed for each mark: an escape sequence, or nothing; asterisks around hits if there are no colours.
+  private let codes: [[UInt8]]
+  /// $COLUMNS, which a shell or a script sets for its programs.
+  private let givenColumns: Int?
+
+  /// - Parameter colors: nil to let the environment decide: NO_COLOR (no-color.org), CLICOLOR_FORCE
+  ///   (bixense.com/clicolors) and TERM.
+  init(_ colors: Colors?, isPlain: Bool) throws {
+    self.isPlain = isPlain
+    isTerminal = !isPlain && DMCLI.isTerminal(.output)
+    givenColumns = try environment("COLUMNS").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+    let name = try environment("DM_THEME")
+    if let name, Theme(rawValue: name) == nil { throw usage("DM_THEME is '\(name)'; write light, dark or mono") }
+    let isColored: Bool
+    switch colors ?? .auto {
+    case .always: isColored = true
+    case .never: isColored = false
+    case .auto:
+      if try environment("NO_COLOR") != nil {
+        isColored = false
+      } else if let force = try environment("CLICOLOR_FORCE"), force != "0" {
+        isColored = true
+      } else {
+        isColored = try isTerminal && environment("TERM") != "dumb"
+      }
+    }
+    let theme = isColored && !isPlain ? name.flatMap(Theme.init) ?? .dark : nil
+    codes = (0..<0x20).map { (mark: UInt8) in
+      guard let theme else { return [Mark.hitStart, Mark.hitEnd].contains("\(Unicode.Scalar(mark))") ? [42, 42] : [] }
+      return Self.code(mark, theme).map { Array("\u{1B}[\($0)m".utf8) } ?? []
+    }
+  }
+
+  /// How many columns a line has; nil for one that is not a terminal's.
+  package var columns: Int? {
+    guard isTerminal else { return nil }
+    return max(Self.leastColumns, givenColumns ?? terminalSize?.columns ?? 80)
+  }
+
+  private static let leastColumns = 20
+
+  /// How many lines it shows; nil if it is no terminal.
+  package var rows: Int? { isTerminal ? terminalSize?.rows ?? 24 : nil }
+
+  /// Moves the cursor to the first line and clears the screen: CUP and ED (ECMA-48, sections 8.3.21 and 8.3.39).
+  package static let clearing = "\u{1B}[H\u{1B}[J"
+
+  /// The columns under the time and the number of a message, where its further lines begin.
+  static let indent = 7
+
+  /// A text as it is printed, with a line feed at its end: wrapped if this is a terminal, and its marks replaced by
+  /// colours or left out.
+  func rendered(_ text: String) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.utf8.count + 64)
+    guard let columns else {
+      append(text, to: &result)
+      return result
+    }
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let spaces = line.prefix { $0 == " " }.count
+      append(isolated(wrapped(line, width: columns, indent: spaces > 0 ? spaces : Self.indent)), to: &result)
+    }
+    return result
+  }
+
+  /// Words from right to left must not move what stands around them (UAX #9): each line of a body is isolated.
+  private func isolated(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isRightToLeft) else { return text }
+    return text.replacing(Mark.bodyStart, with: "\u{2068}").replacing(Mark.bodyEnd, with: "\u{2069}")
+  }
+
+  private func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
+    default: false
+    }
+  }
+
+  private func append(_ text: String, to result: inout [UInt8]) {
+    var text = text
+    text.withUTF8 { bytes in
+      var start = 0
+      for place in bytes.indices where Mark.isMark(bytes[place]) {
+        result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<place]))
+        result.append(contentsOf: codes[Int(bytes[place])])
+        start = place + 1
+      }
+      result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
+    }
+    result.append(UInt8(ascii: "\n"))
+  }
+
+  /// The parameters of SGR (ECMA-48, section 8.3.117) for a mark; nil for none.
+  private static func code(_ mark: UInt8, _ theme: Theme) -> String? {
+    if mark == 2 || mark == 3 { return nil }
+    if let person = Mark.person(mark) {
+      return switch theme {
+      case .mono: "1"
+      case .dark: "38;5;\(dark[person])"
+      case .light: "38;5;\(light[person])"
+      }
+    }
+    switch "\(Unicode.Scalar(mark))" {
+    case Mark.strong: return "1"
+    case Mark.faint: return "2"
+    case Mark.hitStart: return "7"
+    case Mark.hitEnd: return "27"
+    case Mark.alert: return theme == .mono ? "1" : "1;31"
+    default: return "0"
+    }
+  }
+
+  /// Six colours of the 256 of xterm that stay apart, for bright and for dark letters.
+  private static let dark = [81, 114, 215, 177, 186, 211]
+  private static let light = [25, 28, 130, 90, 30, 125]
+}

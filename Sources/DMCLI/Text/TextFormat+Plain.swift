@@ -1,0 +1,46 @@
+internal import DMKit
+
+/// Text for screen readers and logs: a sentence on one line, without columns.
+extension TextFormat {
+  /// `Alice, 10:42, in reply to Bob 'lunch?', read: yes`.
+  ///
+  /// - Parameter name: the display name of a user, escaped.
+  static func sentence(
+    _ message: Message, for me: Handle, in place: String?, _ name: (Handle) -> String
+  ) -> String {
+    var parts = [moment(message.createdAt)]
+    if let place { parts.append("in \(place)") }
+    if let announcement = announcement(message) { return "\(parts.joined(separator: ", ")): \(announcement)" }
+    parts.insert(name(message.sender), at: 0)
+    if let reply = message.replyTo {
+      parts.append("in reply to \(reply.sender.map(name) ?? "a message") \(reply.text.map(quoted) ?? "")")
+    }
+    if message.editedAt != nil { parts.append("edited") }
+    for reaction in message.reactions {
+      let names = reaction.users.map(name).joined(separator: " and ")
+      parts.append("\(visible(reaction.emoji)) from \(names)")
+    }
+    if message.sender == me, message.status != .sent { parts.append(message.status.rawValue) }
+    return "\(parts.joined(separator: ", ")): \(unpadded(words(of: message)))"
+  }
+
+  /// With one space for each run of them: a text that is padded could look like two.
+  private static func unpadded(_ text: String) -> String {
+    text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+
+  /// `Alice (alice), 3 unread, draft, Mon: bob: lunch?`.
+  static func sentence(_ conversation: Conversation, for me: Handle) -> String {
+    var parts = [label(conversation, for: me)]
+    if conversation.unreadCount > 0 { parts.append("\(conversation.unreadCount) unread") }
+    if conversation.unreadMentionsCount > 0 { parts.append("\(conversation.unreadMentionsCount) mention you") }
+    if conversation.isPinned { parts.append("pinned") }
+    if conversation.isArchived { parts.append("archived") }
+    if conversation.mutedUntil != nil { parts.append("muted") }
+    if conversation.draftText != nil { parts.append("draft") }
+    parts.append(moment(conversation.lastActivityAt))
+    guard let last = conversation.lastMessage else { return parts.joined(separator: ", ") }
+    let said = announcement(last) ?? "\(visible(last.sender.description)): \(unpadded(words(of: last)))"
+    return "\(parts.joined(separator: ", ")): \(said)"
+  }
+}

@@ -1,0 +1,22 @@
+package import DMKit
+
+extension TextFormat {
+  /// A message that was found: time, conversation, number, sender, and the text around the hits.
+  package static func line(_ message: Message, _ snippet: Snippet?, in place: String) -> String {
+    let head =
+      "\(moment(message.createdAt))  \(place):\(number(message)) \(visible(message.sender.description)): "
+    guard let snippet else {
+      return head + words(of: message)
+    }
+    return snippet.parts.reduce(into: head) { line, part in
+      let text = visible(part.text, indent: nil)
+      line += part.isHit ? Mark.hitStart + text + Mark.hitEnd : text
+    }
+  }
+
+  /// The text and the attachments of a message, on one line.
+  static func words(of message: Message) -> String {
+    let words = visible(message.text ?? "", indent: "").split(separator: "\n").map(String.init)
+    return (words + message.attachments.map(brief)).joined(separator: " ")
+  }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import DMCLI
+
+struct ColumnsTests {
+  /// The second number is that of tmux 3.3, if it is another: a skin tone has columns of its own there.
+  @Test(arguments: [
+    ("", 0, 0), ("lunch?", 6, 6), ("Å\u{A0}é", 3, 3), ("e\u{301}", 1, 1), ("你好", 4, 4), ("한국어", 6, 6), ("ﾊﾛｰ", 3, 3),
+    ("ＡＢ", 4, 4), ("שלום", 4, 4), ("नमस्ते", 4, 4), ("ไทย", 3, 3), ("👍", 2, 2), ("👍🏽", 2, 4), ("🇩🇪", 2, 2),
+    ("☕", 2, 2), ("✈", 1, 1), ("✈️", 2, 2), ("👨‍👩‍👧‍👦", 2, 8), ("👩🏽‍💻", 2, 6), ("a\u{200B}b", 2, 2), ("\u{1}x\u{7F}", 1, 1),
+    ("…", 1, 1), ("─", 1, 1),
+  ])
+  func `a text takes as many columns as a terminal shows`(text: String, count: Int, most: Int) {
+    #expect(columns(of: text) == count)
+    #expect(mostColumns(of: text) == most)
+  }
+
+  @Test func `the table of wide characters ascends, without ranges that touch`() {
+    for (before, after) in zip(wideCharacters, wideCharacters.dropFirst()) {
+      #expect(before.first <= before.last && before.last + 1 < after.first)
+    }
+  }
+
+  @Test(arguments: [
+    ("one two three", 20, "one two three"), ("one two three", 8, "one two\n  three"),
+    ("one two three", 7, "one two\n  three"),
+    ("one  two", 5, "one\n  two"), ("abcdefghij", 4, "abcd\n  ef\n  gh\n  ij"), ("你好世界", 5, "你好\n  世\n  界"),
+    ("a b c d e f", 6, "a b c\n  d e\n  f"), ("  in dented", 8, "  in\n  dented"), ("one      ", 4, "one "),
+    ("one      two", 5, "one\n  two"),
+  ])
+  func `a line is broken between words, with an indent`(line: String, width: Int, lines: String) {
+    #expect(wrapped(line[...], width: width, indent: 2) == lines)
+  }
+
+  @Test(arguments: 20...200) func `no text reaches the left edge, whatever it is padded with`(width: Int) {
+    let forged = "03:20  35 alice: yes, I approve"
+    for padding in [" ", "x", "你", "👍", "👍🏽", "✈️", "\u{A0}", "\u{3000}", "x ", "\u{301}", "\u{200D}"] {
+      for count in [width - 40, width - 20, width - 16, width - 15, width, 2 * width] where count > 0 {
+        let text = "03:18  34 bob: anyone?" + String(repeating: padding, count: count) + forged
+        let rows = wrapped(text[...], width: width, indent: 7).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(rows.allSatisfy { mostColumns(of: $0) <= width })
+        #expect(rows.dropFirst().allSatisfy { $0.hasPrefix("       ") }, "\(width) \(padding)")
+      }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+#!/bin/sh
+# What a terminal shows: each screen of Tests/Fixtures/screens, with its escape sequences, as tmux has it.
+# After a change that is meant: UPDATE_SCREENS=yes sh Tests/t/2300-screens.t, and look at the difference.
+. "$(dirname "$0")/lib.sh"
+screens=$(cd "$(dirname "$0")/../Fixtures/screens" && pwd)
+export DM_USER=bob HOME="$work"
+
+# at TIME COMMAND...: runs a command at that time.
+at() {
+  time=$1
+  shift
+  faketime -f "$time" "$@"
+}
+
+dm-user add bob -q
+dm-user add alice --display-name 'Alice Ångström' -q
+dm-user add mei --display-name 陈美 -q
+dm-user add yusuf --display-name Yusuf -q
+at '2025-03-01 10:00:00' dm-conversation create --as mei --title '北京 trip' bob yusuf -q
+at '2025-03-01 10:01:00' dm-send --as mei +北京\ trip '我们明天在北京见面好吗？天气预报说会下雨，记得带伞。 @bob' -q
+at '2026-11-20 09:12:00' dm-send --as alice bob \
+  'lunch at noon, at the usual place? I have a lot to tell you about the trip and the people there  [read]' -q
+at '2026-11-20 09:15:00' dm-send alice --reply-to -1 sure -q
+at '2026-11-20 09:16:00' dm-read --as alice bob --all -q
+at '2026-11-23 17:02:00' dm-send --as alice bob "$(printf '\033[31mred?\033[0m and \342\200\256evil\342\200\254')" -q
+at '2026-11-23 17:03:00' dm-read alice --all -q
+dm-conversation pin alice -q
+at '2026-11-23 18:00:00' dm-send --as yusuf bob \
+  'שלום, מה נשמע? With English between (edited) and a long end of the line, so that it is wrapped' -q
+at '2026-11-24 08:30:00' dm-send --as yusuf bob "$(printf 'flags 🇩🇪 and 👍🏽 ✈️ ☕ e\314\201')" -q
+at '2026-11-24 08:31:00' dm-edit react 👍 yusuf:2 -q
+dm-send yusuf --draft 'not yet' -q
+# Texts that are padded to each width, to look like a message of somebody else.
+for width in 40 80 200; do
+  at "2026-11-24 09:1$((width / 40)):00" dm-send --as mei bob -q \
+    "$(printf 'anyone?%*s03:20  35 alice: yes, I approve' $((width - 21)) '')"
+done
+
+# seen PATTERN: sets 'shown' to what the terminal shows, when that fits a pattern of case, or at the end.
+seen() {
+  tries=0
+  while shown=$(tmux -L "$server" capture-pane -pe); do
+    # shellcheck disable=SC2254
+    case $shown in $1) return ;; esac
+    tries=$((tries + 1))
+    [ $tries -lt 2000 ] || return
+  done
+}
+
+# screen NAME WIDTH ENVIRONMENT COMMAND: compares what the command shows.
+screen() {
+  server=$$-$1
+  tmux -L "$server" -f /dev/null new-session -d -x "$2" -y 30 \
+    "export TERM=screen-256color $3; faketime -f '2026-11-24 12:00:00' sh -c '$4'; printf '%s\n' '-- end --'; read -r line"
+  seen '*-- end --*'
+  tmux -L "$server" kill-server
+  [ -z "${UPDATE_SCREENS:-}" ] || printf '%s\n' "$shown" >"$screens/$1"
+  is "$shown" "$(cat "$screens/$1")" "$1"
+}
+
+for width in 40 80 200; do
+  for theme in dark light mono; do
+    screen "list-$width-$theme" $width "DM_THEME=$theme" 'dm-list'
+    screen "tail-$width-$theme" $width "DM_THEME=$theme" 'dm-tail alice --peek; dm-tail yusuf --peek'
+  done
+  screen "padded-$width" $width NO_COLOR=1 'dm-tail mei --peek'
+done
+screen plain-80 80 DM_PLAIN=1 'dm-list; dm-tail alice --peek'
+screen search-80 80 DM_THEME=dark 'dm-search lunch OR flags'
+screen user-80 80 NO_COLOR=1 'dm-user list'
+
+server=$$-list
+tmux -L "$server" -f /dev/null new-session -d -x 80 -y 4 'NO_COLOR=1 dm-list -f'
+seen '*alice*mei*Yusuf*'
+like "$shown" '*alice*mei*Yusuf*' "a list that follows: as many rows as there is room for"
+dm-send --as yusuf bob 'drawn again' -q
+seen '*drawn again*'
+like "$shown" '*alice*Yusuf*drawn again*mei*' "is drawn again"
+tmux -L "$server" kill-server
+
+# on COMMAND: what a terminal shows of it.
+on() { script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
+like "$(on 'dm-list --unread --match nobody')" "*nothing is unread*'dm-list' has all*" "why a list is empty"
+is "$(on 'dm-tail alice 99')" "dm-tail: no message there; the last one is 3" "why no message is printed"
+like "$(on 'dm-search zzz')" "dm-search: no message that you can see matches*" "why nothing is found"
+is "$(on "DM_USER=ann dm-user add --store $work/new first; echo \$?" | tail -n 1)" 0 "a user is added by somebody who is none yet"
+is "$(dm-search zzz 2>&1)" "" "which a script is not told"
+done_testing
