@@ -115,10 +115,12 @@ final class Completion {
     }
   }
 
-  /// The options that go with the action.
+  /// The options that go with the action, by both of their names.
   private func options() -> [Candidate] {
-    ((command.options + (arguments.action?.options ?? [])).map(\.declaration) + command.common).map {
-      Candidate(value: $0.spelling, meaning: $0.help)
+    ((command.options + (arguments.action?.options ?? [])).map(\.declaration) + command.common).flatMap { option in
+      [option.long.map { "--\($0)" }, option.short.map { "-\($0)" }].compactMap(\.self).map {
+        Candidate(value: $0, meaning: option.help)
+      }
     }
   }
 
@@ -135,8 +137,13 @@ final class Completion {
     case .messages:
       let messages = store.messages(typed)
       if !messages.isEmpty { return messages }
-      manner = .parts
-      return store.conversations(typed).map { Candidate(value: "\($0.value):", meaning: $0.meaning) }
+      let conversations = store.conversations(typed)
+      if !conversations.isEmpty { manner = .parts }
+      return conversations.map { Candidate(value: "\($0.value):", meaning: $0.meaning) }
+    case .emoji:
+      // `bob:57 👍` is allowed too.
+      if !typed.isEmpty, typed.utf8.first != UInt8(ascii: ":") { return candidates(of: .messages) }
+      return shortCodes.flatMap { row in row.names.map { Candidate(value: ":\($0):", meaning: row.emoji) } }
     case .files: manner = .files
     case .folders: manner = .folders
     }

@@ -10,6 +10,8 @@ package enum Completed: Equatable, Sendable {
   case messages
   /// The same, but no `bob:` where the conversation is missing.
   case numbers
+  /// The short codes of emoji.
+  case emoji
   case files, folders
 
   /// Reads a placeholder of the usage, such as `CONVERSATION` or `TIME|off`.
@@ -20,6 +22,7 @@ package enum Completed: Equatable, Sendable {
       case "USER": [.people]
       case "MESSAGE": [.messages]
       case "RANGE": [.numbers]
+      case "EMOJI": [.emoji]
       case "WHEN": [.numbers, .words(["today", "yesterday"])]
       case "FILE", "PATH", "COMMAND", "ARGUMENT": [.files]
       case "DIR": [.folders]

@@ -64,7 +64,7 @@ import Testing
     #expect(try values(f, "dm-send", "bob", "--reply-to", "") == ["words", "2", "1"])
     #expect(try values(f, "dm-edit", "delete", "") == ["parts", "bob:", "+ops:"])
     #expect(try values(f, "dm-edit", "react", "👍", "bob", "") == ["words", "2", "1"])
-    #expect(try values(f, "dm-edit", "react", "") == ["words"])
+    #expect(try values(f, "dm-edit", "react", "bob:") == ["words", "bob:2", "bob:1"])
     #expect(try values(f, "dm-edit", "react", "--remove", "") == ["parts", "bob:", "+ops:"])
     #expect(try values(f, "dm-read", "bob", "--since", "").suffix(2) == ["today", "yesterday"])
   }
@@ -77,6 +77,10 @@ import Testing
     try f.done("dm-tail", ["--consumer", "bot", "--cursor", "now"], as: "alice")
     #expect(try values(f, "dm-tail", "--forget", "") == ["words", "bot"])
     #expect(try values(f, "dm-send", "--consumer", "") == ["words", "bot"])
+    #expect(try lines(f, "dm-edit", "react", "").contains(":tada:\t🎉"))
+    #expect(try lines(f, "dm-edit", "react", ":ta").first == "words")
+    #expect(try values(f, "dm-list", "--color", "") == ["words", "auto", "always", "never"])
+    #expect(try values(f, "dm-sync", "network", "") == ["words", "normal", "poor", "very-poor", "offline"])
     #expect(try values(f, "dm-search", "--has", "") == ["words", "link", "attachment", "image", "mention"])
     let events = try values(f, "dm-tail", "--events", "message,typing,t")
     #expect(events.first == "parts" && events.contains("message,typing,reaction"))
@@ -92,6 +96,11 @@ import Testing
     let options = try values(f, "dm-edit", "react", "-")
     #expect(options.contains("--remove") && options.contains("--wait") && options.contains("--as"))
     #expect(!options.contains("--reason") && !options.contains("--for-everyone"))
+    let common = ["--plain", "--color", "-q", "--quiet", "-h"]
+    for program in ["dm-list", "dm-tail", "dm-search"] {
+      #expect(Set(try values(f, program, "-")).isSuperset(of: common + ["-n", "--limit"]))
+    }
+    #expect(try values(f, "dm-tail", "-").contains("--bell"))
     #expect(try values(f, "dm-edit", "react", "--", "-") == ["words"])
     #expect(try values(f, "dm-edit", "nothing", "") == ["words"])
     #expect(try values(f, "dm-edit", "--nothing", "").contains("react"))

@@ -91,6 +91,8 @@ import Testing
     }
     try session.type("dm-edit rea\t--json 👍 bob \t\r")
     try session.see("\"type\":\"reaction\"")
+    try session.type("dm-edit react --json :tad\t bob:\t\r")
+    try session.see("\"emoji\":\"🎉\"")
     try session.type("dm-user sh\t--json ber\t\r")
     try session.see("\"display_name\":\"Bertha $(touch pwned)\"")
     try session.type("dm-tail --cursor start --json --events message,reac\t\r")
