@@ -176,7 +176,7 @@ package struct Arguments: Sendable {
 
   /// - Throws: `usage` when there are more operands than a program takes.
   package func atMost(_ count: Int) throws {
-    if operands.count > count { throw usage("unexpected '\(operands[count])'; see --help") }
+    if operands.count > count { throw unexpected(operands[count]) }
   }
 
   /// The operand at an index.

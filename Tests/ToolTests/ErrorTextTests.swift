@@ -42,6 +42,15 @@ import Testing
     ("dm-conversation title bob", "missing TITLE; usage: dm-conversation title CONVERSATION TITLE"),
     ("dm-conversation create", "missing USER or --title; usage: dm-conversation create [USER]..."),
     ("dm-edit react", "missing EMOJI; usage: dm-edit react EMOJI MESSAGE..."),
+    ("dm-user show bob x", "unexpected 'x'; usage: dm-user show [USER]"),
+    ("dm-user list x", "unexpected 'x'; usage: dm-user list"),
+    ("dm-conversation draft bob --clear x", "unexpected 'x'; usage: dm-conversation draft --clear CONVERSATION"),
+    ("dm-send --lines bob x", "unexpected 'x'; usage: dm-send --lines CONVERSATION <FILE"),
+    ("dm-tail --forget c x", "unexpected 'x'; usage: dm-tail --consumers | --forget NAME"),
+    (
+      "dm-read --everywhere --all x",
+      "unexpected 'x'; usage: dm-read --everywhere --since WHEN | --before WHEN | --all"
+    ),
     ("dm-typing --on", "missing CONVERSATION; usage: dm-typing CONVERSATION --on | --off | --for TIME"),
     ("dm-attach", "missing FILE; usage: dm-attach [OPTION]... FILE...; '-' is standard input"),
     ("dm-list -20..", "unknown option '-2'; see --help"),
