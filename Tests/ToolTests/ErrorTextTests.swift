@@ -56,6 +56,7 @@ import Testing
       "dm-read --everywhere --all x",
       "unexpected 'x'; usage: dm-read --everywhere --since WHEN | --before WHEN | --all"
     ),
+    ("dm-conversation add bob carol", "that is for groups; 'bob' is a direct conversation"),
     ("dm-typing --on", "missing CONVERSATION; usage: dm-typing CONVERSATION --on | --off | --for TIME"),
     ("dm-attach", "missing FILE; usage: dm-attach [OPTION]... FILE...; '-' is standard input"),
     ("dm-list -20..", "unknown option '-2'; see --help"),
@@ -81,6 +82,14 @@ import Testing
     let live = try LiveProcess(fixture(), words[0], Array(words.dropFirst()), as: "alice", stdin: .terminal)
     let outcome = live.finish(closingInput: false)
     #expect(outcome.status == .exit(64) && outcome.stderr == "\(words[0]): \(text)\n", "\(outcome.stderr)")
+  }
+
+  @Test func `the error about a message of a range names it as the user could have typed it`() throws {
+    let f = try fixture()
+    let text = "dm-edit: 'alice' said the message 'alice:1', not 'bob'\n"
+    for words in [["alice:1"], ["alice", "1.."], ["alice:..1"]] {
+      #expect(try f.run("dm-edit", ["delete", "--for-everyone"] + words, as: "bob").stderr == text)
+    }
   }
 
   @Test func `an error record has the same message as standard error`() throws {
