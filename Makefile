@@ -18,6 +18,8 @@ demo: build
 
 test torture: TOOLS += openssl python3 sqlite3 strace groff mandoc faketime time script:bsdutils ffmpeg vips:libvips-tools \
   heif-enc:libheif-examples exiftool:libimage-exiftool-perl
+# For the completions.
+test torture: TOOLS += bash zsh fish setsid:util-linux
 # For the examples.
 test torture: TOOLS += tmux fzf curl mypy node:nodejs tsc:node-typescript systemd-analyze:systemd shellcheck
 # The suites that measure time: nothing else may run at the same time.
@@ -107,7 +109,7 @@ bench: build
 generate: setup
 	swift build
 	b="$$(swift build --show-bin-path)"; sh .ci/api "$$b" DMKit >docs/api/DMKit.txt || exit; \
-	for p in $(PROGRAMS); do \
+	for p in dm $(PROGRAMS); do \
 	  "$$b/$$p" --generate-completion bash >completions/bash/$$p && \
 	  "$$b/$$p" --generate-completion zsh >completions/zsh/_$$p && \
 	  "$$b/$$p" --generate-completion fish >completions/fish/$$p.fish || exit; done; \

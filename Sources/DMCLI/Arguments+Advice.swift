@@ -22,9 +22,23 @@ extension Arguments {
   }
 
   /// The error for an operand that is missing, with the usage of the action.
-  package func missing(_ operand: String) -> DMError {
-    let call = action.map { "\($0.name) \($0.operands)" } ?? command.synopsis.first ?? ""
-    return usage("missing \(operand); usage: \(command.name) \(call)")
+  package func missing(_ operand: String) -> DMError { usage("missing \(operand); \(usageLine)") }
+
+  /// The error for an operand too many, with the usage of the action.
+  package func unexpected(_ operand: String) -> DMError { usage("unexpected '\(operand)'; \(usageLine)") }
+
+  /// The usage of the action, or the line of the usage that has most of the options that were given.
+  private var usageLine: String {
+    let call: [String]
+    if let action {
+      let option = action.operandsWith.first { isGiven($0.option) }?.option.declaration.call
+      call = [action.name, option ?? "", placeholders]
+    } else {
+      let given = command.options.filter(isGiven).map(\.declaration.spelling)
+      func count(_ line: String) -> Int { line.split(separator: " ").count { given.contains(String($0)) } }
+      call = [command.synopsis.max { count($0) < count($1) } ?? ""]
+    }
+    return (["usage:", command.name] + call).filter { !$0.isEmpty }.joined(separator: " ")
   }
 
   /// The error for a range such as `-20..`, which begins like an option.

@@ -14,6 +14,8 @@ package struct Arguments: Sendable {
   ///
   /// A list, because there are few, and the first dictionary of a kind costs a start 140,000 instructions.
   private var given: [(name: String, texts: [String])] = []
+  /// The option at the end whose value is missing.
+  private(set) var unfinished: Declaration?
   let command: Command
   /// The command line, for errors that say what to type instead.
   let words: [String]
@@ -25,22 +27,41 @@ package struct Arguments: Sendable {
     self.command = command
     self.words = words
     var rest = words[...]
-    while let word = rest.popFirst() {
-      if word == "--" {
-        plainCount = rest.count
-        operands += rest
-        break
-      } else if word.hasPrefix("--") {
-        try takeLong(word, &rest)
-      } else if word.hasPrefix("-"), word != "-", Int(word) == nil {
-        try takeShort(word, &rest)
-      } else {
-        lastOperand = rest.startIndex - 1
-        operands.append(word)
-      }
-    }
+    while let word = rest.popFirst() { try take(word, &rest) }
     let asksForProgram = [Common.help, Common.version, Common.schema].contains(where: isGiven)
     if !command.subcommands.isEmpty, !asksForProgram { try takeAction() }
+  }
+
+  /// Reads as much as it can of a command line to which words will be added, for completions.
+  init(unfinished words: some Sequence<String>, for command: Command) {
+    self.command = command
+    self.words = Array(words)
+    var rest = self.words[...]
+    while let word = rest.popFirst() {
+      do {
+        try take(word, &rest)
+      } catch {
+        // An unknown option, or one whose value comes next.
+        continue
+      }
+    }
+    action = command.subcommands.first { $0.name == operands.first }
+    if action != nil { operands.removeFirst() }
+  }
+
+  private mutating func take(_ word: String, _ rest: inout ArraySlice<String>) throws {
+    if word == "--" {
+      plainCount = rest.count
+      operands += rest
+      rest = []
+    } else if word.hasPrefix("--") {
+      try takeLong(word, &rest)
+    } else if word.hasPrefix("-"), word != "-", Int(word) == nil {
+      try takeShort(word, &rest)
+    } else {
+      lastOperand = rest.startIndex - 1
+      operands.append(word)
+    }
   }
 
   private mutating func takeLong(_ word: String, _ rest: inout ArraySlice<String>) throws {
@@ -58,6 +79,7 @@ package struct Arguments: Sendable {
       return
     }
     guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
+      unfinished = option
       throw usage("'--\(name)' needs a value: \(option.value ?? "")")
     }
     give(option, [value])
@@ -82,6 +104,7 @@ package struct Arguments: Sendable {
         continue
       }
       guard let value = letters.isEmpty ? rest.popFirst() : String(letters) else {
+        unfinished = option
         throw usage("'-\(letter)' needs a value: \(placeholder)")
       }
       give(option, [value])
@@ -125,6 +148,13 @@ package struct Arguments: Sendable {
   /// Whether an option was given, flag or not.
   package func isGiven(_ option: any Declared) -> Bool { texts(option.declaration) != nil }
 
+  /// The first value of an option that this completes.
+  func firstText(ofOptionCompletedBy kind: Completed) -> String? {
+    given.first { option in
+      command.allOptions.contains { $0.name == option.name && $0.completed.contains(kind) }
+    }?.texts.first
+  }
+
   /// The texts of an option; nil if it was not given, also if the program uses the name for another kind of option.
   private func texts(_ option: Declaration) -> [String]? {
     assert(command.allOptions.contains { $0.name == option.name }, "\(command.name) does not list '\(option.spelling)'")
@@ -134,12 +164,19 @@ package struct Arguments: Sendable {
 
   // MARK: Operands
 
+  /// The placeholders of the operands, which some options change.
+  var placeholders: String {
+    let (usual, others) =
+      action.map { ($0.operands, $0.operandsWith) } ?? (command.operands, command.operandsWith)
+    return others.first { isGiven($0.option) }?.operands ?? usual
+  }
+
   /// Whether the last operand is a `-` that means standard input; after `--` it is a hyphen.
   package var endsWithInput: Bool { plainCount == 0 && operands.last == "-" }
 
   /// - Throws: `usage` when there are more operands than a program takes.
   package func atMost(_ count: Int) throws {
-    if operands.count > count { throw usage("unexpected '\(operands[count])'; see --help") }
+    if operands.count > count { throw unexpected(operands[count]) }
   }
 
   /// The operand at an index.

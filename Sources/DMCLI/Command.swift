@@ -4,16 +4,20 @@ package struct Command: Sendable {
   package struct Subcommand: Sendable {
     package let name: String
     package let operands: String
+    /// The operands where an option is given that changes them.
+    let operandsWith: [(option: any Declared, operands: String)]
     package let summary: String
     package let options: [any Declared]
     let run: @Sendable (Invocation) throws -> Void
 
     package init(
       _ name: String, operands: String = "", _ summary: String, options: [any Declared] = [],
+      operandsWith: [(option: any Declared, operands: String)] = [],
       run: @escaping @Sendable (Invocation) throws -> Void
     ) {
       self.name = name
       self.operands = operands
+      self.operandsWith = operandsWith
       self.summary = summary
       self.options = options
       self.run = run
@@ -25,6 +29,10 @@ package struct Command: Sendable {
   /// The lines of the usage, each without the program's name.
   package let synopsis: [String]
   package let options: [any Declared]
+  /// The placeholders of the operands of a program without actions, for completions: `CONVERSATION|USER TEXT...`.
+  let operands: String
+  /// The operands where an option is given that changes them.
+  let operandsWith: [(option: any Declared, operands: String)]
   /// Which options do not go together; checked before the program runs.
   package let rules: [Rule]
   package let subcommands: [Subcommand]
@@ -36,7 +44,8 @@ package struct Command: Sendable {
   package let writes: [String]
 
   package init(
-    _ name: String, _ summary: String, synopsis: [String], options: [any Declared] = [], rules: [Rule] = [],
+    _ name: String, _ summary: String, synopsis: [String], options: [any Declared] = [], operands: String = "",
+    operandsWith: [(option: any Declared, operands: String)] = [], rules: [Rule] = [],
     subcommands: [Subcommand] = [], main: (@Sendable (Invocation) throws -> Void)? = nil,
     examples: [(call: String, meaning: String)], reads: String? = nil, writes: [String]
   ) {
@@ -44,6 +53,8 @@ package struct Command: Sendable {
     self.summary = summary
     self.synopsis = synopsis
     self.options = options
+    self.operands = operands
+    self.operandsWith = operandsWith
     self.rules = rules
     self.subcommands = subcommands
     self.main = main

@@ -3,7 +3,7 @@ package import DMKit
 /// The options that every program has; dm(7) explains them.
 package enum Common {
   package static let store = Option(
-    "store", value: "DIR", values: .folders, "the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]")
+    "store", value: "DIR", "the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]")
   package static let user = Option("as", user: "USER", "who acts [$DM_USER, else the login name]")
   package static let busyTimeout = Option(
     "busy-timeout", value: "TIME", "how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]", as: timeout)

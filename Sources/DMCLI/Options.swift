@@ -2,21 +2,15 @@ internal import DMKit
 
 /// How an option is written, explained and completed.
 package struct Declaration: Sendable {
-  /// The possible values of the option, for completion.
-  package enum Values: Sendable {
-    case any
-    case folders
-    case words([String])
-  }
-
   package let long: String?
   package let short: Character?
   /// The placeholder of its value; nil for a flag.
   package let value: String?
   package let help: String
-  package let values: Values
+  /// What completes its value; nil if the placeholder says it.
+  let values: [Completed]?
 
-  init(long: String?, short: Character?, value: String?, values: Values = .any, help: String) {
+  init(long: String?, short: Character?, value: String?, values: [Completed]? = nil, help: String) {
     self.long = long
     self.short = short
     self.value = value
@@ -58,7 +52,7 @@ package struct Option<Value>: Declared {
   ///   - value: the placeholder in the help.
   ///   - parse: makes the value from the word that was typed.
   package init(
-    _ long: String?, short: Character? = nil, value: String, values: Declaration.Values = .any, _ help: String,
+    _ long: String?, short: Character? = nil, value: String, values: [Completed]? = nil, _ help: String,
     as parse: @escaping @Sendable (String) throws -> Value
   ) {
     declaration = Declaration(long: long, short: short, value: value, values: values, help: help)
@@ -69,7 +63,7 @@ package struct Option<Value>: Declared {
 extension Option<String> {
   /// A text that is taken as it was typed.
   package init(
-    _ long: String?, short: Character? = nil, value: String, values: Declaration.Values = .any, _ help: String
+    _ long: String?, short: Character? = nil, value: String, values: [Completed]? = nil, _ help: String
   ) {
     self.init(long, short: short, value: value, values: values, help, as: { $0 })
   }
@@ -100,7 +94,7 @@ extension Option where Value: RawRepresentable<String> & CaseIterable & Sendable
   /// One of the words of an enumeration.
   package init(_ long: String, value: String, oneOf all: Value.Type, _ help: String) {
     let words = Value.allCases.map(\.rawValue)
-    self.init(long, value: value, values: .words(words), help) { text in
+    self.init(long, value: value, values: [.words(words)], help) { text in
       if let value = Value(rawValue: text) { return value }
       throw usage("'\(text)' is not a value of --\(long); use \(either(words))")
     }

@@ -5,6 +5,8 @@ internal import DMSystem
 package protocol Program: SendableMetatype {
   static var command: Command { get }
   static func run(_ call: Invocation) throws
+  /// The command that completes the words after the name of the program, and its words.
+  static func completed(_ words: [String]) -> (command: Command, words: [String])
 }
 
 extension Program {
@@ -12,6 +14,8 @@ extension Program {
   package static func run(_ call: Invocation) throws {
     if let action = call.arguments.action { try action.run(call) } else { try command.main?(call) }
   }
+
+  package static func completed(_ words: [String]) -> (command: Command, words: [String]) { (command, words) }
 
   /// Parses, runs, flushes, and ends with the exit status.
   package static func main() { main(firstWord: 1) }
@@ -32,12 +36,7 @@ extension Program {
     var call: Invocation?
     do {
       let words = try words(from: first)
-      if let shell = completionShell(words) {
-        let output = Output()
-        try output.write(completion(of: command, for: shell))
-        try output.flush()
-        return .done
-      }
+      if try answerShell(words) { return .done }
       let made = Invocation(command, try Arguments(words, for: command))
       call = made
       try answer(made)
@@ -100,8 +99,19 @@ extension Program {
     return ExitStatus(error.code)
   }
 
-  /// Not listed as an option: only `make generate` and packagers use it.
-  private static func completionShell(_ words: [String]) -> Shell? {
-    words.count == 2 && words[0] == "--generate-completion" ? Shell(rawValue: words[1]) : nil
+  /// Answers `--generate-completion SHELL` and `--complete SHELL WORD...`; the words of bash are its line up to the
+  /// cursor, and what it replaces of it.
+  ///
+  /// Not listed as options: only `make generate` and packagers use the first, and only what it prints uses the second.
+  private static func answerShell(_ words: [String]) throws -> Bool {
+    guard words.count > 1, let shell = Shell(rawValue: words[1]) else { return false }
+    let output = Output()
+    switch words[0] {
+    case "--generate-completion" where words.count == 2: try output.write(completion(of: command, for: shell))
+    case "--complete" where words.count > 2: try output.write(candidates(for: shell, words[2...], completed))
+    default: return false
+    }
+    try output.flush()
+    return true
   }
 }

@@ -14,6 +14,8 @@ public struct Edit: Sendable {
 
   /// The message, which the user must be able to see.
   package let message: MessageReference
+  /// The reference to it in errors.
+  package private(set) var typed: MessageReference
   /// What to do to it.
   package let act: Act
 
@@ -38,7 +40,14 @@ public struct Edit: Sendable {
     case .delete, .react(nil), .report(nil): break
     }
     self.message = message
+    typed = message
     self.act = act
+  }
+
+  /// The same on a message that the user named by another reference.
+  package init(_ message: MessageReference, typedAs typed: MessageReference, _ act: Act) throws(DMError) {
+    try self.init(message, act)
+    self.typed = typed
   }
 
   /// Whether the action is possible on messages of users only, not on announcements.

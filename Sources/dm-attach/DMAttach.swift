@@ -7,7 +7,7 @@ package struct DMAttach: Program {
   static let text = Option("text", value: "TEXT", "what to say with it; needs --to")
   static let name = Option("name", value: "NAME", "what the file is to be called; for a single one")
   static let get = Option(
-    "get", value: "ID", "save an attachment, or all of a message: its id, or 'bob:57'")
+    "get", value: "ID", values: [.messages], "save an attachment, or all of a message: its id, or 'bob:57'")
   static let output = Option(
     "output", short: "o", value: "PATH", "save as this file or into this folder; '-' is standard output [.]")
   static let thumbnail = Flag("thumbnail", "fetch the thumbnail instead")
@@ -24,6 +24,7 @@ package struct DMAttach: Program {
       "--get ID|MESSAGE [-o FILE|DIR|-] [--thumbnail] [--open] [--force]", "--list CONVERSATION",
     ],
     options: PreparationArguments.options + [to, text, name, get, output, thumbnail, force, open, list],
+    operands: "FILE...", operandsWith: [(get, ""), (list, "")],
     rules: [
       .atMostOne([get, list, to]), .alone(list, with: []), .alone(get, with: [output, thumbnail, force, open]),
       .excludes(open, [output, force]), .needs(output, [get]), .needs(thumbnail, [get]), .needs(force, [get]),

@@ -55,7 +55,8 @@ package struct DMConversation: Program {
         "delete its messages for yourself, and list it again only after a new one"
       ) { try change(.deleted, $0) },
       Command.Subcommand(
-        "draft", operands: "CONVERSATION [TEXT]...", "keep a text for later, or show it", options: [clear], run: draft),
+        "draft", operands: "CONVERSATION [TEXT]...", "keep a text for later, or show it", options: [clear],
+        operandsWith: [(clear, "CONVERSATION")], run: draft),
     ],
     examples: [
       ("dm-conversation create --title ops bob carol", "a group of you, bob and carol"),

@@ -21,7 +21,7 @@ package struct DMEdit: Program {
       ) { try edit(.delete(forEveryone: $0.arguments[forEveryone]), $0.arguments.operands, $0) },
       Command.Subcommand(
         "react", operands: "EMOJI MESSAGE...", "react with an emoji, at most one for each message", options: [remove],
-        run: react),
+        operandsWith: [(remove, "MESSAGE...")], run: react),
       Command.Subcommand(
         "report", operands: "MESSAGE...", "report messages: the owner of the store gets a copy",
         options: [reason]
@@ -41,13 +41,13 @@ package struct DMEdit: Program {
   static func edit(_ act: Edit.Act, _ operands: [String], _ call: Invocation) throws {
     if operands.isEmpty { return try editLines(call) { _ in act } }
     let messages = try references(operands, call, wordsOnly: Edit.needsUserMessage(act))
-    try edit(messages.map { try Edit($0, act) }, call)
+    try edit(messages.map { try Edit($0.message, typedAs: $0.typed, act) }, call)
   }
 
   /// The messages that operands name, singly or as ranges of a conversation; of a range only those that the user sees.
   private static func references(
     _ operands: [String], _ call: Invocation, wordsOnly: Bool
-  ) throws -> [MessageReference] {
+  ) throws -> [(message: MessageReference, typed: MessageReference)] {
     // `bob 40..57 60`, where the second word is a range.
     let isSpread = operands.count > 1 && RangeReference(operands[1]) != nil
     if isSpread || operands.contains(where: { $0.contains("..") || dottedRange($0) != nil }) {
@@ -60,9 +60,12 @@ package struct DMEdit: Program {
           "no message '\(operands.joined(separator: " "))' that you can see; dm-tail prints what you can see",
           subject: operands.joined(separator: " "))
       }
-      return messages.filter { !wordsOnly || !$0.isAnnouncement }.map { .id($0.id) }
+      // By their ids, because a title may be another group's by now.
+      return messages.filter { !wordsOnly || !$0.isAnnouncement }.map {
+        (.id($0.id), .number($0.number, in: conversation))
+      }
     }
-    return try operands.map(MessageReference.init)
+    return try operands.map(MessageReference.init).map { ($0, $0) }
   }
 
   static func edit(_ batch: [Edit], _ call: Invocation) throws {

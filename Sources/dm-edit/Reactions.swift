@@ -7,12 +7,16 @@ extension DMEdit {
     var words = call.arguments.operands
     if call.arguments[remove] { return try edit(.react(nil), words, call) }
     guard let first = words.first, let last = words.last else { throw call.arguments.missing("EMOJI") }
-    if !isEmoji(first), isEmoji(last) {
-      words.removeLast()
-      return try edit(.react(reaction(last)), words, call)
-    }
-    words.removeFirst()
-    try edit(.react(reaction(first)), words, call)
+    let isLast = !isEmoji(first) && (isEmoji(last) || nameMessages(words))
+    let emoji = isLast ? words.removeLast() : words.removeFirst()
+    if isLast, nameMessages([emoji]) || RangeReference(emoji) != nil { throw call.arguments.missing("EMOJI") }
+    try edit(.react(reaction(emoji)), words, call)
+  }
+
+  /// Whether words begin with messages: `bob:57`, a UUID, or `bob 40..57`.
+  private static func nameMessages(_ words: [String]) -> Bool {
+    if Identifier(words[0]) != nil || words.count > 1 && RangeReference(words[1]) != nil { return true }
+    do { return try splitReference(words[0]) != nil } catch { return true }
   }
 
   private static func reaction(_ word: String) throws -> String { isShortCode(word) ? try emoji(of: word) : word }

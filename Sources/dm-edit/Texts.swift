@@ -23,7 +23,7 @@ extension DMEdit {
     let message = try Messenger(call.location(), as: call.messenger().identity).messageToEdit(reference)
     try EditedText(message.text ?? "", for: call.command).keeping { text in
       // By its id, because `-1` may name another message by now.
-      try edit([Edit(.id(message.id), .text(text))], call)
+      try edit([Edit(.id(message.id), typedAs: reference, .text(text))], call)
     }
   }
 }

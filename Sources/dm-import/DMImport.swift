@@ -3,11 +3,12 @@ internal import DMKit
 
 package struct DMImport: Program {
   static let folder = Option(
-    "folder", value: "DIR", values: .folders, "the folder of the files that lines name [the working directory]")
+    "folder", value: "DIR", "the folder of the files that lines name [the working directory]")
 
   package static let command = Command(
     "dm-import", "add history from JSON lines, with its own times, senders and replies",
-    synopsis: ["[FILE]", "<FILE"], options: [folder] + PreparationArguments.options, rules: PreparationArguments.rules,
+    synopsis: ["[FILE]", "<FILE"], options: [folder] + PreparationArguments.options, operands: "[FILE]",
+    rules: PreparationArguments.rules,
     examples: [
       ("dm-import history.jsonl", "add what is not there yet; safe to repeat"),
       (

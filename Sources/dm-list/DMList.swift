@@ -20,6 +20,7 @@ package struct DMList: Program {
     "dm-list", "list conversations: pinned first, then newest activity",
     synopsis: ["[OPTION]... [CONVERSATION]..."],
     options: [unread, unmuted, archived, all, match, limit, after, count, follow, invisible],
+    operands: "[CONVERSATION]...",
     rules: [
       .excludes(archived, [all]), .excludes(count, [Common.quiet]), .excludes(follow, [after, Common.quiet]),
       .needs(invisible, [follow]),

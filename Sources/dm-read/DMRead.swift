@@ -12,7 +12,8 @@ package struct DMRead: Program {
   static let from = Option("from", user: "USER", "only messages of this sender")
   static let everywhere = Flag("everywhere", "in all conversations")
   static let except = Option(
-    "except", value: "NAME", "with --everywhere: but not in this one; may be given several times",
+    "except", value: "NAME", values: [.conversations],
+    "with --everywhere: but not in this one; may be given several times",
     as: ConversationReference.init)
   static let muted = Flag("muted", "with --everywhere: only in muted conversations")
   static let unmuted = Flag("unmuted", "with --everywhere: only in conversations that are not muted")
@@ -34,6 +35,8 @@ package struct DMRead: Program {
       upTo, since, before, all, from, everywhere, except, muted, unmuted, isPrivate, unread, delivered, receipts,
       dryRun,
     ],
+    operands: "CONVERSATION|RANGE RANGE...",
+    operandsWith: [(receipts, "MESSAGE RANGE|MESSAGE..."), (everywhere, "")],
     rules: [
       .alone(receipts, with: []), .excludes(unread, [delivered]), .excludes(isPrivate, [unread, delivered]),
       .excludes(from, [delivered]), .excludes(muted, [unmuted]), .atMostOne([upTo, before, all]),

@@ -9,7 +9,7 @@ package struct DMSend: Program {
       "[OPTION]... --to CONVERSATION... TEXT...", "CONVERSATION --from-draft | --forward MESSAGE",
       "--lines CONVERSATION <FILE", "<JSON-LINES",
     ],
-    options: options, rules: rules,
+    options: options, operands: "CONVERSATION|USER TEXT...", operandsWith: [(to, "TEXT...")], rules: rules,
     examples: [
       ("dm-send bob 'lunch?'", "send"),
       ("make 2>&1 | tail -n 20 | dm-send +ops", "standard input as one message"),

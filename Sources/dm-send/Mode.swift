@@ -29,7 +29,7 @@ extension DMSend {
       try arguments.refuse([lines, draft, fromDraft]) { "'\($0)' is for one conversation; leave out all but one --to" }
     }
     if let word = words.first {
-      try arguments.refuse([lines]) { _ in "unexpected '\(word)'; see --help" }
+      if arguments[lines] { throw arguments.unexpected(word) }
       try arguments.refuse([fromDraft, forward]) { "unexpected '\(word)'; '\($0)' brings its own text" }
     }
     if try arguments[overflow] == .attach { try arguments.check([.excludes(overflow, [lines, draft])]) }

@@ -3,7 +3,8 @@ internal import DMKit
 
 extension DMSend {
   static let to = Option(
-    "to", value: "CONVERSATION", "where to send; may stand several times: to all of them or to none")
+    "to", value: "CONVERSATION", values: [.conversations, .people],
+    "where to send; may stand several times: to all of them or to none")
   static let lines = Flag("lines", "send each line of standard input as a message")
   static let replyTo = Option(
     "reply-to", value: "MESSAGE", "the message that this one answers", as: MessageReference.init)
@@ -11,7 +12,8 @@ extension DMSend {
     "nonce", value: "NONCE", "sent before with this nonce: do nothing, return that message")
   static let once = Flag("once", "return that message whatever the text is now")
   static let consumer = Option(
-    "consumer", value: "NAME", "the lines acknowledge ('ack') for this consumer of the user; see dm-tail(1)")
+    "consumer", value: "NAME", values: [.consumers],
+    "the lines acknowledge ('ack') for this consumer of the user; see dm-tail(1)")
   static let stopAtFailed = Flag("stop-at-failed", "end with the first line of a consumer that fails")
   static let skipFailed = Flag(
     "skip-failed", "acknowledge and count the lines of a consumer that can never succeed; the default")

@@ -20,7 +20,8 @@ package struct DMSync: Program {
       Command.Subcommand("pending", "print what waits for the hub, and what it has refused", run: printPending),
       Command.Subcommand("retry", operands: "[ID]...", "try again what the hub has refused", run: retry),
       Command.Subcommand("drop", operands: "ID...", "give up what the hub has refused", run: drop),
-      Command.Subcommand("network", operands: "[QUALITY]", "play another network, or print which", run: network),
+      Command.Subcommand(
+        "network", operands: "[normal|poor|very-poor|offline]", "play another network, or print which", run: network),
       Command.Subcommand(
         "leave", "take the store off its hub; it is only read from then on", options: [force], run: leave),
     ],

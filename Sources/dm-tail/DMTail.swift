@@ -9,7 +9,7 @@ package struct DMTail: Program {
       "--cursor CURSOR|start|now [OPTION]... [CONVERSATION]...", "--consumer NAME --ack CURSOR",
       "--consumers | --forget NAME",
     ],
-    options: options, rules: rules,
+    options: options, operands: "CONVERSATION|RANGE RANGE|CONVERSATION...", rules: rules,
     examples: [
       ("dm-tail bob", "the newest 30 messages with bob"),
       ("dm-tail bob --before 120 -n 50", "the page before message 120"),

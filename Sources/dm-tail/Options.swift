@@ -17,21 +17,22 @@ extension DMTail {
   static let peek = Flag("peek", "do not mark what was printed as delivered")
   static let follow = Flag("follow", short: "f", "go on with what happens from then on")
   static let events = Option(
-    "events", value: "KIND,...", values: .words(MessagingEvent.Kind.allCases.map(\.rawValue) + ["all"]),
+    "events", value: "KIND,...", values: [.list(MessagingEvent.Kind.allCases.map(\.rawValue) + ["all"])],
     "what to print [message,message_updated,message_deleted,message_status]", as: Invocation.eventKinds)
   static let cursor = Option(
-    "cursor", value: "CURSOR", values: .words(["start", "now"]),
+    "cursor", value: "CURSOR", values: [.words(["start", "now"])],
     "no history, but what happened after CURSOR, oldest first", as: start)
   static let others = Flag("others", "leave out your own actions")
   static let heartbeat = Option(
     "heartbeat", value: "TIME", "print a heartbeat that often [a consumer: 5s]", as: duration)
   static let bell = Flag("bell", "ring the bell of the terminal at each message of others")
   static let invisible = Flag("invisible", "do not show that you are online")
-  static let consumer = Option("consumer", value: "NAME", "begin where this consumer of the user stands")
+  static let consumer = Option(
+    "consumer", value: "NAME", values: [.consumers], "begin where this consumer of the user stands")
   static let acceptGap = Flag("accept-gap", "go on though what the consumer missed is no longer in the log")
   static let ack = Option("ack", value: "CURSOR", "move the consumer there, and print nothing else", as: Cursor.init)
   static let consumers = Flag("consumers", "print the user's consumers, and how far behind they are")
-  static let forget = Option("forget", value: "NAME", "forget a consumer")
+  static let forget = Option("forget", value: "NAME", values: [.consumers], "forget a consumer")
 
   static let options: [any Declared] = [
     limit, before, since, unread, unmuted, deleted, with, read, peek, follow, events, cursor, others, heartbeat,

@@ -13,7 +13,7 @@ package struct DMTyping: Program {
       "CONVERSATION --on | --off | --for TIME", "CONVERSATION", "CONVERSATION -- COMMAND [ARGUMENT]...",
       "--watch [CONVERSATION]",
     ],
-    options: [on, off, length, watch],
+    options: [on, off, length, watch], operands: "CONVERSATION COMMAND...",
     rules: [.atMostOne([on, off, length, watch]), .excludes(watch, [Common.quiet])],
     examples: [
       ("llm \"$question\" | dm-typing bob | dm-send bob", "typing shows while the text is being produced"),

@@ -27,6 +27,14 @@ struct DM: Program {
     throw usage("the name of the program comes first: 'dm send bob --reply-to 3 yes'")
   }
 
+  /// `dm send bob` is completed as `dm-send bob` is.
+  static func completed(_ words: [String]) -> (command: Command, words: [String]) {
+    guard words.count > 1, let program = Programs.all.first(where: { $0.name == "dm-" + words[0] })?.program else {
+      return (command, words)
+    }
+    return (program.command, Array(words.dropFirst()))
+  }
+
   private static func list(_ call: Invocation) throws {
     var text = "The programs of dm, each with --help and a manual page ('dm help send'):\n\n"
     for program in command.subcommands { text += listed("dm " + program.name, program.summary) }

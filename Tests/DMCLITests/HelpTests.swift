@@ -8,7 +8,7 @@ struct HelpTests {
     "dm-example", "show 'help' [and] more", synopsis: ["WORD", "--all"],
     options: [
       Option("limit", short: "n", count: "N", "a count [50]"), Flag(nil, short: "x", "a letter: alone"),
-      Option("colour", value: "WHEN", values: .words(["always", "never"]), "when it's coloured"),
+      Option("colour", value: "WHEN", values: [.words(["always", "never"])], "when it's coloured"),
       Option("a-name-that-is-rather-long", value: "VALUE", "a long one"),
     ],
     subcommands: [
@@ -40,24 +40,5 @@ struct HelpTests {
     #expect(text.hasSuffix("\n") && !text.hasSuffix("\n\n"))
     #expect(!text.contains(" \n"))
     #expect(text.utf8.allSatisfy { $0 == 0x0A || (0x20...0x7E).contains($0) })
-  }
-
-  @Test(arguments: Shell.allCases)
-  func `a completion holds every option, action and word`(_ shell: Shell) {
-    let script = completion(of: Self.command, for: shell)
-    for option in Self.command.allOptions {
-      if let long = option.long { #expect(script.contains(shell == .fish ? "-l \(long) " : "--\(long)"), "\(long)") }
-      if let short = option.short {
-        #expect(script.contains(shell == .fish ? "-s \(short) " : "-\(short)"), "\(short)")
-      }
-    }
-    for word in ["add", "list", "always never", "dm-example"] { #expect(script.contains(word), "\(word)") }
-    #expect(script.hasSuffix("\n"))
-  }
-
-  @Test func `a completion quotes what the shell would take for its own`() {
-    #expect(completion(of: Self.command, for: .zsh).contains("'--colour[when it'\\''s coloured]:WHEN:(always never)'"))
-    #expect(completion(of: Self.command, for: .zsh).contains("a count \\[50\\]"))
-    #expect(completion(of: Self.command, for: .fish).contains("-d 'when it\\'s coloured'"))
   }
 }

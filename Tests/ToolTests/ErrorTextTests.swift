@@ -42,6 +42,21 @@ import Testing
     ("dm-conversation title bob", "missing TITLE; usage: dm-conversation title CONVERSATION TITLE"),
     ("dm-conversation create", "missing USER or --title; usage: dm-conversation create [USER]..."),
     ("dm-edit react", "missing EMOJI; usage: dm-edit react EMOJI MESSAGE..."),
+    ("dm-edit react bob:-1", "missing EMOJI; usage: dm-edit react EMOJI MESSAGE..."),
+    ("dm-edit react bob:-1 bob:1", "missing EMOJI; usage: dm-edit react EMOJI MESSAGE..."),
+    ("dm-edit react bob 1..", "missing EMOJI; usage: dm-edit react EMOJI MESSAGE..."),
+    ("dm-edit react lol bob:-1", "'lol' is not one emoji; react with one, such as 👍"),
+    ("dm-edit react bob:-1 lol", "'lol' is not one emoji; react with one, such as 👍"),
+    ("dm-user show bob x", "unexpected 'x'; usage: dm-user show [USER]"),
+    ("dm-user list x", "unexpected 'x'; usage: dm-user list"),
+    ("dm-conversation draft bob --clear x", "unexpected 'x'; usage: dm-conversation draft --clear CONVERSATION"),
+    ("dm-send --lines bob x", "unexpected 'x'; usage: dm-send --lines CONVERSATION <FILE"),
+    ("dm-tail --forget c x", "unexpected 'x'; usage: dm-tail --consumers | --forget NAME"),
+    (
+      "dm-read --everywhere --all x",
+      "unexpected 'x'; usage: dm-read --everywhere --since WHEN | --before WHEN | --all"
+    ),
+    ("dm-conversation add bob carol", "that is for groups; 'bob' is a direct conversation"),
     ("dm-typing --on", "missing CONVERSATION; usage: dm-typing CONVERSATION --on | --off | --for TIME"),
     ("dm-attach", "missing FILE; usage: dm-attach [OPTION]... FILE...; '-' is standard input"),
     ("dm-list -20..", "unknown option '-2'; see --help"),
@@ -67,6 +82,14 @@ import Testing
     let live = try LiveProcess(fixture(), words[0], Array(words.dropFirst()), as: "alice", stdin: .terminal)
     let outcome = live.finish(closingInput: false)
     #expect(outcome.status == .exit(64) && outcome.stderr == "\(words[0]): \(text)\n", "\(outcome.stderr)")
+  }
+
+  @Test func `the error about a message of a range names it as the user could have typed it`() throws {
+    let f = try fixture()
+    let text = "dm-edit: 'alice' said the message 'alice:1', not 'bob'\n"
+    for words in [["alice:1"], ["alice", "1.."], ["alice:..1"]] {
+      #expect(try f.run("dm-edit", ["delete", "--for-everyone"] + words, as: "bob").stderr == text)
+    }
   }
 
   @Test func `an error record has the same message as standard error`() throws {

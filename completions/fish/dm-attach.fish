@@ -1,25 +1,16 @@
 # fish completion for dm-attach; made by 'make generate'
-complete -c dm-attach -l as-file -d 'change nothing at all'
-complete -c dm-attach -l keep-metadata -d 'keep what cameras and programs have written into the file, a place for example'
-complete -c dm-attach -l transcode -x -d 'make H.264 and AAC of a video, at so many bits per second: 800k, 2M'
-complete -c dm-attach -l voice -d 'make a voice message of a recording'
-complete -c dm-attach -l max-size -x -d 'refuse a file that is larger: 500M, 20G [4G]'
-complete -c dm-attach -l to -x -d 'print one line that is ready for dm-send'
-complete -c dm-attach -l text -x -d 'what to say with it; needs --to'
-complete -c dm-attach -l name -x -d 'what the file is to be called; for a single one'
-complete -c dm-attach -l get -x -d 'save an attachment, or all of a message: its id, or \'bob:57\''
-complete -c dm-attach -s o -l output -x -d 'save as this file or into this folder; \'-\' is standard output [.]'
-complete -c dm-attach -l thumbnail -d 'fetch the thumbnail instead'
-complete -c dm-attach -l force -d 'replace a file that is there'
-complete -c dm-attach -l open -d 'open it by xdg-open, as a copy'
-complete -c dm-attach -l list -x -d 'print what a conversation has: by kind, the newest first'
-complete -c dm-attach -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-attach -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-attach -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-attach -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-attach -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-attach -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-attach -s q -l quiet -d 'print nothing on success'
-complete -c dm-attach -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-attach -s h -l help -d 'print this help'
-complete -c dm-attach -l version -d 'print the version'
+function __dm_attach
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-attach --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-attach -f -k -a '(__dm_attach)'

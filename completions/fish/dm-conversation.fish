@@ -1,35 +1,16 @@
 # fish completion for dm-conversation; made by 'make generate'
-complete -c dm-conversation -l wait -d 'in a store of a hub: wait until the hub has it, for 30 seconds at most'
-complete -c dm-conversation -l title -x -d 'make it a group of that title'
-complete -c dm-conversation -l if-absent -d 'print the group where there is one of that title, or of exactly these users'
-complete -c dm-conversation -l with-history -d 'let them see what was said before, too'
-complete -c dm-conversation -l for -x -d 'only for that long'
-complete -c dm-conversation -l clear -d 'throw it away'
-complete -c dm-conversation -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-conversation -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-conversation -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-conversation -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-conversation -l text -d 'print text, also into a pipe'
-complete -c dm-conversation -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-conversation -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-conversation -s q -l quiet -d 'print nothing on success'
-complete -c dm-conversation -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-conversation -s h -l help -d 'print this help'
-complete -c dm-conversation -l version -d 'print the version'
-complete -c dm-conversation -n __fish_use_subcommand -x -a create -d 'find or create a direct conversation, or create a group'
-complete -c dm-conversation -n __fish_use_subcommand -x -a show -d 'print a conversation'
-complete -c dm-conversation -n __fish_use_subcommand -x -a add -d 'add users to a group'
-complete -c dm-conversation -n __fish_use_subcommand -x -a remove -d 'remove users from a group that you own'
-complete -c dm-conversation -n __fish_use_subcommand -x -a leave -d 'leave a group; its last owner passes it on'
-complete -c dm-conversation -n __fish_use_subcommand -x -a title -d 'give a group another title'
-complete -c dm-conversation -n __fish_use_subcommand -x -a name -d 'give it a name that only you see; \'\' for none'
-complete -c dm-conversation -n __fish_use_subcommand -x -a avatar -d 'say where a picture of a group is; \'\' for nowhere'
-complete -c dm-conversation -n __fish_use_subcommand -x -a expire -d 'have what is said from now on expire'
-complete -c dm-conversation -n __fish_use_subcommand -x -a pin -d 'list it first'
-complete -c dm-conversation -n __fish_use_subcommand -x -a unpin -d 'list it by its activity again'
-complete -c dm-conversation -n __fish_use_subcommand -x -a mute -d 'mark it as not to notify'
-complete -c dm-conversation -n __fish_use_subcommand -x -a unmute -d 'undo that'
-complete -c dm-conversation -n __fish_use_subcommand -x -a archive -d 'put it away until something new is said, or for good if it is muted'
-complete -c dm-conversation -n __fish_use_subcommand -x -a unarchive -d 'bring it back'
-complete -c dm-conversation -n __fish_use_subcommand -x -a delete -d 'delete its messages for yourself, and list it again only after a new one'
-complete -c dm-conversation -n __fish_use_subcommand -x -a draft -d 'keep a text for later, or show it'
+function __dm_conversation
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-conversation --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-conversation -f -k -a '(__dm_conversation)'

@@ -1,23 +1,16 @@
 # fish completion for dm-doctor; made by 'make generate'
-complete -c dm-doctor -l deep -d 'compute everything again: pages, references, index, counts, ranges, digests and contents'
-complete -c dm-doctor -l force -d 'replace a file that is not a backup, or a backup that holds more'
-complete -c dm-doctor -l damaged -d 'take along messages that are not as they were written, leave out such contents'
-complete -c dm-doctor -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-doctor -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-doctor -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-doctor -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-doctor -l text -d 'print text, also into a pipe'
-complete -c dm-doctor -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-doctor -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-doctor -s q -l quiet -d 'print nothing on success'
-complete -c dm-doctor -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-doctor -s h -l help -d 'print this help'
-complete -c dm-doctor -l version -d 'print the version'
-complete -c dm-doctor -n __fish_use_subcommand -x -a check -d 'look for faults'
-complete -c dm-doctor -n __fish_use_subcommand -x -a stats -d 'print sizes, rows, consumers, and when each of these tools was used last'
-complete -c dm-doctor -n __fish_use_subcommand -x -a backup -d 'copy the store as it is now into a file, while others write'
-complete -c dm-doctor -n __fish_use_subcommand -x -a dump -d 'print the whole store as lines'
-complete -c dm-doctor -n __fish_use_subcommand -x -a restore -d 'make a store of a dump on standard input, or of a dump or backup in a file'
-complete -c dm-doctor -n __fish_use_subcommand -x -a purge -d 'remove what has expired, every trace of what was deleted, and old changes'
-complete -c dm-doctor -n __fish_use_subcommand -x -a repair -d 'make the search index and the counts anew'
-complete -c dm-doctor -n __fish_use_subcommand -x -a reports -d 'print the messages that were reported'
+function __dm_doctor
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-doctor --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-doctor -f -k -a '(__dm_doctor)'

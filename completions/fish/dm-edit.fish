@@ -1,20 +1,16 @@
 # fish completion for dm-edit; made by 'make generate'
-complete -c dm-edit -l wait -d 'in a store of a hub: wait until the hub has it, for 30 seconds at most'
-complete -c dm-edit -l for-everyone -d 'delete your own messages for all'
-complete -c dm-edit -l remove -d 'take the reaction back'
-complete -c dm-edit -l reason -x -d 'why'
-complete -c dm-edit -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-edit -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-edit -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-edit -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-edit -l text -d 'print text, also into a pipe'
-complete -c dm-edit -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-edit -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-edit -s q -l quiet -d 'print nothing on success'
-complete -c dm-edit -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-edit -s h -l help -d 'print this help'
-complete -c dm-edit -l version -d 'print the version'
-complete -c dm-edit -n __fish_use_subcommand -x -a text -d 'change the text of your own message'
-complete -c dm-edit -n __fish_use_subcommand -x -a delete -d 'delete messages for yourself'
-complete -c dm-edit -n __fish_use_subcommand -x -a react -d 'react with an emoji, at most one for each message'
-complete -c dm-edit -n __fish_use_subcommand -x -a report -d 'report messages: the owner of the store gets a copy'
+function __dm_edit
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-edit --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-edit -f -k -a '(__dm_edit)'

@@ -1,22 +1,16 @@
 # fish completion for dm-hub; made by 'make generate'
-complete -c dm-hub -l db -x -d 'the database: a name, a connection string or a URI [$PGDATABASE]'
-complete -c dm-hub -l public -x -d 'how members reach the hub, for invitations'
-complete -c dm-hub -l ca -x -d 'the certificate of the authority that signed the hub\'s'
-complete -c dm-hub -l days -x -d 'how many days the invitation holds [7]'
-complete -c dm-hub -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-hub -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-hub -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-hub -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-hub -l text -d 'print text, also into a pipe'
-complete -c dm-hub -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-hub -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-hub -s q -l quiet -d 'print nothing on success'
-complete -c dm-hub -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-hub -s h -l help -d 'print this help'
-complete -c dm-hub -l version -d 'print the version'
-complete -c dm-hub -n __fish_use_subcommand -x -a install -d 'make the tables and functions, or bring them up to date'
-complete -c dm-hub -n __fish_use_subcommand -x -a invite -d 'print a token with which somebody joins, or joins with another machine'
-complete -c dm-hub -n __fish_use_subcommand -x -a people -d 'print who is on the hub, with their machines'
-complete -c dm-hub -n __fish_use_subcommand -x -a revoke -d 'let somebody in no more, or one machine'
-complete -c dm-hub -n __fish_use_subcommand -x -a status -d 'print how large the hub is, and what holds it up'
-complete -c dm-hub -n __fish_use_subcommand -x -a unstick -d 'end the connections of members that hold up all others'
+function __dm_hub
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-hub --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-hub -f -k -a '(__dm_hub)'

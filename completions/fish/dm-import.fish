@@ -1,18 +1,16 @@
 # fish completion for dm-import; made by 'make generate'
-complete -c dm-import -l folder -x -a '(__fish_complete_directories)' -d 'the folder of the files that lines name [the working directory]'
-complete -c dm-import -l as-file -d 'change nothing at all'
-complete -c dm-import -l keep-metadata -d 'keep what cameras and programs have written into the file, a place for example'
-complete -c dm-import -l transcode -x -d 'make H.264 and AAC of a video, at so many bits per second: 800k, 2M'
-complete -c dm-import -l voice -d 'make a voice message of a recording'
-complete -c dm-import -l max-size -x -d 'refuse a file that is larger: 500M, 20G [4G]'
-complete -c dm-import -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-import -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-import -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-import -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-import -l text -d 'print text, also into a pipe'
-complete -c dm-import -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-import -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-import -s q -l quiet -d 'print nothing on success'
-complete -c dm-import -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-import -s h -l help -d 'print this help'
-complete -c dm-import -l version -d 'print the version'
+function __dm_import
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-import --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-import -f -k -a '(__dm_import)'

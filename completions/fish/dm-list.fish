@@ -1,22 +1,16 @@
 # fish completion for dm-list; made by 'make generate'
-complete -c dm-list -l unread -d 'only those with unread messages'
-complete -c dm-list -l unmuted -d 'only those that are not muted'
-complete -c dm-list -l archived -d 'only archived ones'
-complete -c dm-list -l all -d 'archived ones too'
-complete -c dm-list -l match -x -d 'only those with TEXT in their name, or in a handle or name of their people'
-complete -c dm-list -s n -l limit -x -d 'at most N conversations, or \'all\' [50]'
-complete -c dm-list -l after -x -d 'the page after the conversation with this cursor'
-complete -c dm-list -l count -d 'print how many messages are unread, and nothing else'
-complete -c dm-list -s f -l follow -d 'go on with each conversation that changes, and the count when it does'
-complete -c dm-list -l invisible -d 'do not show that you are online while following'
-complete -c dm-list -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-list -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-list -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-list -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-list -l text -d 'print text, also into a pipe'
-complete -c dm-list -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-list -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-list -s q -l quiet -d 'print nothing on success'
-complete -c dm-list -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-list -s h -l help -d 'print this help'
-complete -c dm-list -l version -d 'print the version'
+function __dm_list
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-list --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-list -f -k -a '(__dm_list)'

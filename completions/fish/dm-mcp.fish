@@ -1,14 +1,16 @@
 # fish completion for dm-mcp; made by 'make generate'
-complete -c dm-mcp -l read-only -d 'the agent reads, and neither sends, reacts nor marks anything'
-complete -c dm-mcp -l only -x -d 'only this conversation; may stand more than once'
-complete -c dm-mcp -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-mcp -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-mcp -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-mcp -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-mcp -l text -d 'print text, also into a pipe'
-complete -c dm-mcp -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-mcp -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-mcp -s q -l quiet -d 'print nothing on success'
-complete -c dm-mcp -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-mcp -s h -l help -d 'print this help'
-complete -c dm-mcp -l version -d 'print the version'
+function __dm_mcp
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-mcp --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-mcp -f -k -a '(__dm_mcp)'

@@ -1,26 +1,16 @@
 # fish completion for dm-read; made by 'make generate'
-complete -c dm-read -l up-to -x -d 'everything to this message, itself included'
-complete -c dm-read -l since -x -d 'everything from a message or a time on; goes with --before'
-complete -c dm-read -l before -x -d 'everything that was said before a message or a time'
-complete -c dm-read -l all -d 'everything'
-complete -c dm-read -l from -x -d 'only messages of this sender'
-complete -c dm-read -l everywhere -d 'in all conversations'
-complete -c dm-read -l except -x -d 'with --everywhere: but not in this one; may be given several times'
-complete -c dm-read -l muted -d 'with --everywhere: only in muted conversations'
-complete -c dm-read -l unmuted -d 'with --everywhere: only in conversations that are not muted'
-complete -c dm-read -l private -d 'without a receipt: nobody else learns of it'
-complete -c dm-read -l unread -d 'mark as unread instead; the receipts stay'
-complete -c dm-read -l delivered -d 'mark as delivered instead: for those who take messages by other ways than dm-tail'
-complete -c dm-read -l receipts -d 'print who has got and who has read these messages, and when'
-complete -c dm-read -l dry-run -d 'print what would change, and change nothing'
-complete -c dm-read -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-read -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-read -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-read -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-read -l text -d 'print text, also into a pipe'
-complete -c dm-read -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-read -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-read -s q -l quiet -d 'print nothing on success'
-complete -c dm-read -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-read -s h -l help -d 'print this help'
-complete -c dm-read -l version -d 'print the version'
+function __dm_read
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-read --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-read -f -k -a '(__dm_read)'

@@ -1,19 +1,16 @@
 # fish completion for dm-search; made by 'make generate'
-complete -c dm-search -l in -x -d 'only in this conversation; may stand more than once'
-complete -c dm-search -l from -x -d 'only what this user said'
-complete -c dm-search -l since -x -d 'only from a message or a time on'
-complete -c dm-search -l before -x -d 'only before a message or a time'
-complete -c dm-search -l has -x -a 'link attachment image mention' -d 'only with a link, an attachment, an image or a mention; may stand more than once'
-complete -c dm-search -l newest -d 'the newest first'
-complete -c dm-search -s n -l limit -x -d 'at most N messages, or \'all\' [20]'
-complete -c dm-search -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-search -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-search -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-search -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-search -l text -d 'print text, also into a pipe'
-complete -c dm-search -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-search -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-search -s q -l quiet -d 'print nothing on success'
-complete -c dm-search -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-search -s h -l help -d 'print this help'
-complete -c dm-search -l version -d 'print the version'
+function __dm_search
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-search --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-search -f -k -a '(__dm_search)'

@@ -1,34 +1,16 @@
 # fish completion for dm-send; made by 'make generate'
-complete -c dm-send -l to -x -d 'where to send; may stand several times: to all of them or to none'
-complete -c dm-send -l lines -d 'send each line of standard input as a message'
-complete -c dm-send -l reply-to -x -d 'the message that this one answers'
-complete -c dm-send -l nonce -x -d 'sent before with this nonce: do nothing, return that message'
-complete -c dm-send -l once -d 'return that message whatever the text is now'
-complete -c dm-send -l consumer -x -d 'the lines acknowledge (\'ack\') for this consumer of the user; see dm-tail(1)'
-complete -c dm-send -l stop-at-failed -d 'end with the first line of a consumer that fails'
-complete -c dm-send -l skip-failed -d 'acknowledge and count the lines of a consumer that can never succeed; the default'
-complete -c dm-send -l edit -d 'write the text in $VISUAL or $EDITOR'
-complete -c dm-send -l draft -d 'keep the text as the draft of the conversation instead of sending it'
-complete -c dm-send -l from-draft -d 'send the draft, and clear it'
-complete -c dm-send -l forward -x -d 'send the text of this message, and what it carries'
-complete -c dm-send -l expires-in -x -d 'have it gone after that long'
-complete -c dm-send -l lossy -d 'put U+FFFD in the place of bytes that are not UTF-8, and of NUL'
-complete -c dm-send -l overflow -x -a 'attach truncate error' -d 'what becomes of a text over 64 KiB: attach it, truncate it, or fail [error]'
-complete -c dm-send -l attach -x -d 'send a file with it, prepared as by dm-attach(1); may stand several times'
-complete -c dm-send -l wait -d 'in a store of a hub: wait until the hub has it, for 30 seconds at most'
-complete -c dm-send -l as-file -d 'change nothing at all'
-complete -c dm-send -l keep-metadata -d 'keep what cameras and programs have written into the file, a place for example'
-complete -c dm-send -l transcode -x -d 'make H.264 and AAC of a video, at so many bits per second: 800k, 2M'
-complete -c dm-send -l voice -d 'make a voice message of a recording'
-complete -c dm-send -l max-size -x -d 'refuse a file that is larger: 500M, 20G [4G]'
-complete -c dm-send -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-send -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-send -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-send -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-send -l text -d 'print text, also into a pipe'
-complete -c dm-send -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-send -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-send -s q -l quiet -d 'print nothing on success'
-complete -c dm-send -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-send -s h -l help -d 'print this help'
-complete -c dm-send -l version -d 'print the version'
+function __dm_send
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-send --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-send -f -k -a '(__dm_send)'

@@ -1,22 +1,16 @@
 # fish completion for dm-sync; made by 'make generate'
-complete -c dm-sync -s f -l follow -d 'go on, and print how it stands whenever that changes'
-complete -c dm-sync -l linger -d 'go on until nothing is queued and nobody follows the store, and print nothing'
-complete -c dm-sync -l force -d 'leave without telling the hub'
-complete -c dm-sync -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-sync -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-sync -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-sync -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-sync -l text -d 'print text, also into a pipe'
-complete -c dm-sync -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-sync -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-sync -s q -l quiet -d 'print nothing on success'
-complete -c dm-sync -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-sync -s h -l help -d 'print this help'
-complete -c dm-sync -l version -d 'print the version'
-complete -c dm-sync -n __fish_use_subcommand -x -a join -d 'link a new store to the hub of an invitation'
-complete -c dm-sync -n __fish_use_subcommand -x -a status -d 'print how the store and its hub stand, without asking the hub'
-complete -c dm-sync -n __fish_use_subcommand -x -a pending -d 'print what waits for the hub, and what it has refused'
-complete -c dm-sync -n __fish_use_subcommand -x -a retry -d 'try again what the hub has refused'
-complete -c dm-sync -n __fish_use_subcommand -x -a drop -d 'give up what the hub has refused'
-complete -c dm-sync -n __fish_use_subcommand -x -a network -d 'play another network, or print which'
-complete -c dm-sync -n __fish_use_subcommand -x -a leave -d 'take the store off its hub; it is only read from then on'
+function __dm_sync
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-sync --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-sync -f -k -a '(__dm_sync)'

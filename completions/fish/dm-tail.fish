@@ -1,33 +1,16 @@
 # fish completion for dm-tail; made by 'make generate'
-complete -c dm-tail -s n -l limit -x -d 'the newest N messages, or \'all\' [30; all with a range, --since or --unread]'
-complete -c dm-tail -l before -x -d 'only those before a message or a time'
-complete -c dm-tail -l since -x -d 'only those from a message or a time on'
-complete -c dm-tail -l unread -d 'only unread ones'
-complete -c dm-tail -l unmuted -d 'leave out muted conversations'
-complete -c dm-tail -l deleted -d 'say where a message was deleted or has expired, too'
-complete -c dm-tail -l with -x -a 'readers' -d 'say of each message who has read it'
-complete -c dm-tail -l read -d 'mark what was printed as read'
-complete -c dm-tail -l peek -d 'do not mark what was printed as delivered'
-complete -c dm-tail -s f -l follow -d 'go on with what happens from then on'
-complete -c dm-tail -l events -x -a 'message message_updated message_deleted message_status reaction read_receipt delivery_receipt typing presence conversation_updated all' -d 'what to print [message,message_updated,message_deleted,message_status]'
-complete -c dm-tail -l cursor -x -a 'start now' -d 'no history, but what happened after CURSOR, oldest first'
-complete -c dm-tail -l others -d 'leave out your own actions'
-complete -c dm-tail -l heartbeat -x -d 'print a heartbeat that often [a consumer: 5s]'
-complete -c dm-tail -l bell -d 'ring the bell of the terminal at each message of others'
-complete -c dm-tail -l invisible -d 'do not show that you are online'
-complete -c dm-tail -l consumer -x -d 'begin where this consumer of the user stands'
-complete -c dm-tail -l accept-gap -d 'go on though what the consumer missed is no longer in the log'
-complete -c dm-tail -l ack -x -d 'move the consumer there, and print nothing else'
-complete -c dm-tail -l consumers -d 'print the user\'s consumers, and how far behind they are'
-complete -c dm-tail -l forget -x -d 'forget a consumer'
-complete -c dm-tail -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-tail -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-tail -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-tail -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-tail -l text -d 'print text, also into a pipe'
-complete -c dm-tail -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-tail -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-tail -s q -l quiet -d 'print nothing on success'
-complete -c dm-tail -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-tail -s h -l help -d 'print this help'
-complete -c dm-tail -l version -d 'print the version'
+function __dm_tail
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-tail --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-tail -f -k -a '(__dm_tail)'

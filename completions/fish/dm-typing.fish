@@ -1,16 +1,16 @@
 # fish completion for dm-typing; made by 'make generate'
-complete -c dm-typing -l on -d 'show it for the next 5 seconds'
-complete -c dm-typing -l off -d 'show it no longer'
-complete -c dm-typing -l for -x -d 'show it that long, and wait as long'
-complete -c dm-typing -l watch -d 'print who is typing whenever that changes'
-complete -c dm-typing -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-typing -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-typing -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-typing -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-typing -l text -d 'print text, also into a pipe'
-complete -c dm-typing -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-typing -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-typing -s q -l quiet -d 'print nothing on success'
-complete -c dm-typing -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-typing -s h -l help -d 'print this help'
-complete -c dm-typing -l version -d 'print the version'
+function __dm_typing
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-typing --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-typing -f -k -a '(__dm_typing)'

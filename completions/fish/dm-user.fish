@@ -1,30 +1,16 @@
 # fish completion for dm-user; made by 'make generate'
-complete -c dm-user -l wait -d 'in a store of a hub: wait until the hub has it, for 30 seconds at most'
-complete -c dm-user -l if-absent -d 'print the user who has the handle, and change nothing'
-complete -c dm-user -l display-name -x -d 'the name that people see'
-complete -c dm-user -l bio -x -d 'a few words about the user'
-complete -c dm-user -l avatar-url -x -d 'where a picture of the user is'
-complete -c dm-user -l show-presence -d 'let others see when the user is online'
-complete -c dm-user -l hide-presence -d 'do not'
-complete -c dm-user -l send-read-receipts -d 'let others see what the user has read'
-complete -c dm-user -l hide-read-receipts -d 'do not; what is read from then on is marked without receipts'
-complete -c dm-user -s f -l follow -d 'go on with each who comes and goes'
-complete -c dm-user -l store -x -a '(__fish_complete_directories)' -d 'the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]'
-complete -c dm-user -l as -x -d 'who acts [$DM_USER, else the login name]'
-complete -c dm-user -l busy-timeout -x -d 'how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]'
-complete -c dm-user -l json -d 'print JSON lines, also on a terminal'
-complete -c dm-user -l text -d 'print text, also into a pipe'
-complete -c dm-user -l plain -d 'print text as plain sentences, for screen readers and logs [$DM_PLAIN]'
-complete -c dm-user -l color -x -a 'auto always never' -d 'when text is coloured: auto, always or never [auto]'
-complete -c dm-user -s q -l quiet -d 'print nothing on success'
-complete -c dm-user -l schema -d 'print the JSON Schema of what it reads and writes'
-complete -c dm-user -s h -l help -d 'print this help'
-complete -c dm-user -l version -d 'print the version'
-complete -c dm-user -n __fish_use_subcommand -x -a add -d 'add a user'
-complete -c dm-user -n __fish_use_subcommand -x -a list -d 'print all users'
-complete -c dm-user -n __fish_use_subcommand -x -a show -d 'print a user, or yourself'
-complete -c dm-user -n __fish_use_subcommand -x -a set -d 'change your profile; an empty value clears a field'
-complete -c dm-user -n __fish_use_subcommand -x -a presence -d 'print which users who share a conversation with you are online'
-complete -c dm-user -n __fish_use_subcommand -x -a block -d 'hide what a user sends; they are not told'
-complete -c dm-user -n __fish_use_subcommand -x -a unblock -d 'undo that'
-complete -c dm-user -n __fish_use_subcommand -x -a blocked -d 'print the users you block'
+function __dm_user
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l lines (command dm-user --complete fish $words[2..-1] "$word" 2>/dev/null)
+    switch "$lines[1]"
+        case files
+            set -l head (string match -r -- '^--[^=]*=' "$word")
+            string join -- \n "$head"(__fish_complete_path (string replace -- "$head" '' "$word"))
+        case folders
+            __fish_complete_directories "$word"
+        case '*'
+            string join -- \n $lines[2..-1]
+    end
+end
+complete -c dm-user -f -k -a '(__dm_user)'

@@ -65,7 +65,7 @@ final class EditBatch: Batch {
 
   func act(on edit: Edit) throws -> Edit.Outcome {
     if let waiting = try session.waitingMessage(edit.message) { return try act(on: waiting, edit) }
-    let target = try find(edit.message)
+    let target = try find(edit)
     return switch edit.act {
     case .text(let text): .message(try change(target, to: text))
     case .delete(let forEveryone): .deleted(try delete(target, forEveryone: forEveryone))
@@ -104,13 +104,13 @@ final class EditBatch: Batch {
     let stored: Messages.Row
   }
 
-  private func find(_ reference: MessageReference) throws -> Target {
-    let (row, message) = try session.visibleMessage(reference, as: viewer)
+  private func find(_ edit: Edit) throws -> Target {
+    let (row, message) = try session.visibleMessage(edit.message, as: viewer)
     let address = Messages.Address(conversation: row.key, seq: message.number)
     guard let stored = try store.messages.row(at: address) else {
       throw DMError(.internal, "the message '\(message.id)' was not found again", subject: message.id.description)
     }
-    return Target(reference: reference, row: row, message: message, address: address, stored: stored)
+    return Target(reference: edit.typed, row: row, message: message, address: address, stored: stored)
   }
 
   private func change(_ target: Target, to text: String) throws -> Message {

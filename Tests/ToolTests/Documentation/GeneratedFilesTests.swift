@@ -12,14 +12,12 @@ import Testing
 
   static let completions = [("bash", "bash/NAME"), ("zsh", "zsh/_NAME"), ("fish", "fish/NAME.fish")]
 
-  @Test(arguments: ToolFixture.programs + ToolFixture.hubPrograms, completions)
+  @Test(arguments: ["dm"] + ToolFixture.programs + ToolFixture.hubPrograms, completions)
   func `completions are as the program generates them`(program: String, shell: (name: String, path: String)) throws {
     let path = "completions/" + shell.path.replacingOccurrences(of: "NAME", with: program)
     let f = try ToolFixture()
     let generated = try f.done(program, ["--generate-completion", shell.name])
     #expect(try text(path) == generated.stdout, "\(path) is stale; run 'make generate'")
-    // Absent shells cannot judge.
-    guard ToolFixture.has(shell.name) else { return print("not read by its shell, which is absent: \(path)") }
     let read = try f.run(shell.name, ["-n", "\(repository)/\(path)"])
     #expect(read.status == .exit(0), "\(read.stderr)")
     #expect(read.stderr.isEmpty)

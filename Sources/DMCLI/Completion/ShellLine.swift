@@ -1,0 +1,79 @@
+internal import DMKit
+
+/// A command line as it was typed up to the cursor, taken apart as bash does it; nothing of it is evaluated.
+struct ShellLine {
+  /// The words without their quotes; the last one ends at the cursor, and is empty after a space.
+  private(set) var words: [String] = []
+  /// The last word as it was typed.
+  private(set) var raw = ""
+  /// The quote that is open at the cursor.
+  private(set) var quote: Unicode.Scalar?
+
+  init(_ line: String) {
+    var word: String.UnicodeScalarView?
+    var typed = String.UnicodeScalarView()
+    var rest = line.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      typed.append(scalar)
+      switch (scalar, quote) {
+      case (" ", nil), ("\t", nil), ("\n", nil):
+        if let word { words.append(String(word)) }
+        word = nil
+        typed = String.UnicodeScalarView()
+        continue
+      case ("'", nil), ("\"", nil): quote = scalar
+      case (_, let open?) where scalar == open: quote = nil
+      case ("\\", nil), ("\\", "\""):
+        guard let next = rest.popFirst() else { break }
+        typed.append(next)
+        // Within double quotes, a backslash before other characters is one.
+        if quote != nil, !"$`\"\\\n".unicodeScalars.contains(next) { word = (word ?? .init()) + [scalar] }
+        word = (word ?? .init()) + [next]
+        continue
+      default:
+        word = (word ?? .init()) + [scalar]
+        continue
+      }
+      word = word ?? .init()
+    }
+    words.append(word.map { String($0) } ?? "")
+    raw = String(typed)
+  }
+
+  /// What bash must insert for its part of the last word, so that the word becomes `value`; nil if it cannot become that.
+  ///
+  /// - Parameter part: what bash replaces: of `bob:4` only what follows the colon, and nothing of an open quote.
+  func insertion(of value: String, replacing part: String) -> String? {
+    guard raw.utf8.suffix(part.utf8.count).elementsEqual(part.utf8) else { return nil }
+    let kept = ShellLine(String(Substring(raw.utf8.dropLast(part.utf8.count))))
+    let known = kept.words[kept.words.count - 1]
+    guard value.utf8.starts(with: known.utf8) else { return nil }
+    return quoted(String(Substring(value.utf8.dropFirst(known.utf8.count))), within: kept.quote)
+  }
+}
+
+/// A text for bash, where a quote may be open.
+private func quoted(_ text: String, within quote: Unicode.Scalar?) -> String {
+  var result = ""
+  for scalar in text.unicodeScalars {
+    switch (scalar, quote) {
+    case ("'", "'"): result += "'\\''"
+    // Within double quotes, history expansion takes no backslash: bash(1), HISTORY EXPANSION.
+    case ("!", "\""): result += "\"\\!\""
+    case ("$", "\""), ("`", "\""), ("\"", "\""), ("\\", "\""): result += "\\\(scalar)"
+    case (_, nil) where scalar.isASCII && !isPlain(scalar): result += "\\\(scalar)"
+    default: result.unicodeScalars.append(scalar)
+    }
+  }
+  // Bash closes the quote, except after that character.
+  if let quote, result.unicodeScalars.last == quote { result.unicodeScalars.append(quote) }
+  return result
+}
+
+/// Whether bash takes an unquoted character of ASCII as it is.
+private func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar {
+  case "a"..."z", "A"..."Z", "0"..."9", "_", "-", "+", ".", ",", "/", ":", "@", "%", "=": true
+  default: false
+  }
+}

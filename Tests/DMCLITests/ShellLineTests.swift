@@ -1,0 +1,62 @@
+import Testing
+
+@testable import DMCLI
+
+/// Lines of bash, taken apart and completed.
+struct ShellLineTests {
+  @Test func `words lose their quotes, and nothing in them is evaluated`() {
+    let line = ShellLine(#"dm-send a\ b 'c $(d)' "e \"f\" \g" g"h"'i' "# + "$(touch x)")
+    #expect(line.words == ["dm-send", "a b", "c $(d)", #"e "f" \g"#, "ghi", "$(touch", "x)"])
+    #expect(ShellLine("dm-send ").words == ["dm-send", ""])
+    #expect(ShellLine("dm-send ''").words == ["dm-send", ""])
+    #expect(ShellLine("").words == [""])
+  }
+
+  @Test func `the last word is also kept as it was typed, with the quote that is open`() {
+    let line = ShellLine("dm-send '+my t")
+    #expect(line.words == ["dm-send", "+my t"] && line.raw == "'+my t" && line.quote == "'")
+    let escaped = ShellLine(#"dm-send +my\ t"#)
+    #expect(escaped.words == ["dm-send", "+my t"] && escaped.raw == #"+my\ t"# && escaped.quote == nil)
+  }
+
+  private static let title = #"+a $(b) `c` "d" 'e' !f ~g ; {h,i} \j é👍"#
+
+  /// What is typed, what bash replaces of it, and what it then has.
+  @Test(arguments: [
+    ("+a", "+a", #"+a\ \$\(b\)\ \`c\`\ \"d\"\ \'e\'\ \!f\ \~g\ \;\ \{h,i\}\ \\j\ é👍"#),
+    ("'+a", "+a", #"+a $(b) `c` "d" '\''e'\'' !f ~g ; {h,i} \j é👍"#),
+    ("\"+a", "+a", #"+a \$(b) \`c\` \"d\" 'e' "\!"f ~g ; {h,i} \\j é👍"#),
+    ("", "", #"+a\ \$\(b\)\ \`c\`\ \"d\"\ \'e\'\ \!f\ \~g\ \;\ \{h,i\}\ \\j\ é👍"#),
+  ])
+  func `a title is quoted as the quote demands that is open`(typed: String, part: String, insertion: String) {
+    let line = ShellLine("dm-tail " + typed)
+    #expect(line.insertion(of: Self.title, replacing: part) == insertion)
+    // What bash then has is the title.
+    #expect(ShellLine(String(typed.dropLast(part.count)) + insertion).words == [Self.title])
+  }
+
+  @Test func `a quote that bash does not close is closed`() {
+    #expect(ShellLine("dm-tail \"+g").insertion(of: "+g!", replacing: "+g") == #"+g"\!"""#)
+    #expect(ShellLine("dm-tail \"+g").insertion(of: "+g\"", replacing: "+g") == #"+g\"""#)
+    #expect(ShellLine("dm-tail '+g").insertion(of: "+g'", replacing: "+g") == #"+g'\'''"#)
+    #expect(ShellLine("dm-tail '+g").insertion(of: "+g", replacing: "+g") == "+g")
+  }
+
+  @Test func `what bash does not replace stays`() {
+    #expect(ShellLine("dm-edit bob:5").insertion(of: "bob:57", replacing: "5") == "57")
+    #expect(ShellLine("dm-edit bob:").insertion(of: "bob:57", replacing: "") == "57")
+    #expect(ShellLine("dm-list --as=bo").insertion(of: "--as=bob", replacing: "bo") == "bob")
+    #expect(ShellLine("dm-list @bo").insertion(of: "@bob", replacing: "bo") == "bob")
+    #expect(ShellLine("dm-list bob:5").insertion(of: "carol:5", replacing: "5") == nil)
+    #expect(ShellLine("dm-list bob").insertion(of: "bob", replacing: "carol") == nil)
+  }
+
+  @Test func `placeholders say what completes an operand`() {
+    func kinds(_ index: Int, _ operands: String) -> [Completed] { Completed.all(ofOperand: index, in: operands) }
+    #expect(kinds(0, "CONVERSATION|USER TEXT...") == [.conversations, .people])
+    #expect(kinds(1, "CONVERSATION|USER TEXT...") == [] && kinds(0, "") == [])
+    #expect(kinds(5, "CONVERSATION RANGE...") == [.numbers] && kinds(1, "[USER]") == [])
+    #expect(kinds(2, "[USER]...") == [.people])
+    #expect(kinds(1, "CONVERSATION TIME|off") == [.words(["off"])])
+  }
+}
