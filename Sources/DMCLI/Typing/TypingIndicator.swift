@@ -3,10 +3,10 @@ internal import DMSystem
 
 /// Shows other users that the user is typing, and hides it at the end, also after a signal.
 package struct TypingIndicator: ~Copyable {
-  private var typing: ShownTyping
+  var typing: ShownTyping
   private let interrupts: Interrupts
-  /// Restored before the program ends.
-  private var terminal: KeyTerminal?
+  /// Its terminal is restored before the program ends.
+  var line: TypedLine?
 
   /// - Parameter signal: nil if no other user could see it.
   package init(_ signal: TypingSignal?) throws {
@@ -15,7 +15,7 @@ package struct TypingIndicator: ~Copyable {
   }
 
   /// Waits as `listen` does; dies of a signal that ends the program.
-  private mutating func wait(for streams: inout [Awaited], until moment: Int64?) {
+  mutating func wait(for streams: inout [Awaited], until moment: Int64?) {
     for ending in listen(for: &streams, until: moment) { leave(ending.signal) }
   }
 
@@ -43,14 +43,14 @@ package struct TypingIndicator: ~Copyable {
   /// Stops the process for SIGTSTP, and goes on as before after SIGCONT.
   private mutating func pause() {
     typing.show(false)
-    terminal?.restore()
+    line?.leave()
     Signal.stop.raise()
-    terminal?.take()
+    line?.resume()
   }
 
-  private mutating func leave(_ signal: Signal) -> Never {
+  mutating func leave(_ signal: Signal) -> Never {
     typing.show(false)
-    terminal?.restore()
+    line?.leave()
     signal.end()
   }
 
@@ -93,7 +93,7 @@ package struct TypingIndicator: ~Copyable {
   }
 
   /// Reads what is there; nil if another process has read it.
-  private func readInput(into chunk: inout [UInt8]) throws -> Int? {
+  func readInput(into chunk: inout [UInt8]) throws -> Int? {
     do {
       return try readSome(Stream.input.rawValue, into: &chunk)
     } catch {
@@ -103,7 +103,7 @@ package struct TypingIndicator: ~Copyable {
   }
 
   /// Writes to standard output; returns the number of bytes that it took.
-  private mutating func put(_ bytes: ArraySlice<UInt8>) throws -> Int {
+  mutating func put(_ bytes: ArraySlice<UInt8>) throws -> Int {
     do {
       return try writeSome(bytes, to: Stream.output.rawValue)
     } catch {
@@ -133,41 +133,5 @@ package struct TypingIndicator: ~Copyable {
         ending.repeated()
       }
     }
-  }
-
-  /// Shows typing while the user types on a terminal; each line goes to standard output, unless that is a terminal too.
-  package mutating func keystrokes() throws {
-    let terminal = try KeyTerminal()
-    self.terminal = terminal
-    var keys = KeystrokeClock()
-    var line = KeyedLine()
-    var byte: [UInt8] = [0]
-    while true {
-      let now = monotonicMicroseconds()
-      typing.show(keys.isShowing(at: now))
-      var streams = [
-        Awaited(Stream.input.rawValue, for: .reading), Awaited(Stream.output.rawValue, for: .end),
-      ]
-      wait(for: &streams, until: keys.due(after: now))
-      if streams[1].hasEnded { leave(.brokenPipe) }
-      guard streams[0].isReady else { continue }
-      guard try readInput(into: &byte) == 1 else { break }
-      keys.strike(at: monotonicMicroseconds())
-      switch line.take(byte[0]) {
-      case .echo(let bytes): terminal.show(bytes)
-      case .line(let bytes):
-        keys.stop()
-        typing.show(false)
-        terminal.show([0x0A])
-        if !isTerminal(.output) {
-          var rest = (bytes + [0x0A])[...]
-          while !rest.isEmpty { rest = rest.dropFirst(try put(rest)) }
-        }
-      case .end:
-        typing.show(false)
-        return
-      }
-    }
-    typing.show(false)
   }
 }
