@@ -1,9 +1,11 @@
 internal import Glibc
 
 /// The size of the terminal of standard output: TIOCGWINSZ of ioctl_tty(2); nil if it does not say.
-package var terminalSize: (columns: Int, rows: Int)? {
+package var terminalSize: (columns: Int, rows: Int)? { sizeOfTerminal(descriptor: STDOUT_FILENO) }
+
+func sizeOfTerminal(descriptor: Int32) -> (columns: Int, rows: Int)? {
   var size = winsize()
-  guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
+  guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
   return (Int(size.ws_col), Int(size.ws_row))
 }
 

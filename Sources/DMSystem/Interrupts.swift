@@ -3,7 +3,7 @@ package import DMModel
 internal import Glibc
 
 /// The signals that end or suspend a program, read one by one, for a program that must clean up first; and
-/// `Signal.childEnded`.
+/// `Signal.childEnded` and `Signal.resize`.
 ///
 /// The corresponding facility is signalfd(2).
 package struct Interrupts: ~Copyable {
@@ -14,7 +14,7 @@ package struct Interrupts: ~Copyable {
   /// - Throws: `io_error`.
   package init() throws(DMError) {
     let endings: [Signal] = [.interrupt, .terminate, .hangUp, .quit, .suspend]
-    var set = Signal.set([.childEnded] + endings.filter { !$0.isIgnored })
+    var set = Signal.set([.childEnded, .resize] + endings.filter { !$0.isIgnored })
     sigprocmask(SIG_BLOCK, &set, nil)
     // write(2) fails with EPIPE when the reader has gone.
     Signal.brokenPipe.ignore()

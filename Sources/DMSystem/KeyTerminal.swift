@@ -3,13 +3,19 @@ internal import Glibc
 
 /// The terminal of standard input in non-canonical mode without echo, until it is restored.
 ///
+/// Enter is CR, so that it differs from the line feeds of a text that is pasted.
+///
 /// The corresponding C functions are `tcgetattr` and `tcsetattr`.
 package final class KeyTerminal {
   private var before = termios()
   private let screen: Int32
+  private let bracketsPastes: Bool
+  private var isTaken = false
 
+  /// - Parameter bracketsPastes: asks the terminal to send ESC [ 200 ~ before a text that is pasted, and ESC [ 201 ~
+  ///   after it: a mode of xterm, which its control sequences call bracketed paste.
   /// - Throws: `io_error` if standard input is not a terminal that this process may use.
-  package init() throws(DMError) {
+  package init(bracketsPastes: Bool) throws(DMError) {
     tcgetattr(STDIN_FILENO, &before)
     // Standard input may be open for reading only.
     guard let name = ttyname(STDIN_FILENO), case let screen = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC), screen >= 0,
@@ -18,19 +24,34 @@ package final class KeyTerminal {
       throw DMError(.inputOutput, "cannot take keys from the terminal: \(SystemFailure.current.text)")
     }
     self.screen = screen
+    self.bracketsPastes = bracketsPastes
     take()
   }
 
-  deinit { restore() }
+  deinit {
+    restore()
+    close(screen)
+  }
 
   package func take() {
     var keyed = before
     keyed.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    keyed.c_iflag &= ~tcflag_t(ICRNL | INLCR | IGNCR)
     tcsetattr(STDIN_FILENO, TCSADRAIN, &keyed)
+    isTaken = true
+    if bracketsPastes { show("\u{1B}[?2004h") }
   }
 
-  package func restore() { tcsetattr(STDIN_FILENO, TCSADRAIN, &before) }
+  package func restore() {
+    guard isTaken else { return }
+    isTaken = false
+    if bracketsPastes { show("\u{1B}[?2004l") }
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &before)
+  }
 
   /// Ignores errors: the text is kept even if the screen does not show it.
-  package func show(_ bytes: [UInt8]) { writeOnce(bytes, to: screen) }
+  package func show(_ text: String) { writeOnce(Array(text.utf8), to: screen) }
+
+  /// The size of the terminal; 80 by 24 if it does not say.
+  package var size: (columns: Int, rows: Int) { sizeOfTerminal(descriptor: screen) ?? (80, 24) }
 }

@@ -13,6 +13,8 @@ package struct Signal: Hashable, Sendable {
   /// A write beyond the size that setrlimit(2) allows.
   package static var fileTooLarge: Signal { Signal(number: SIGXFSZ) }
   package static var childEnded: Signal { Signal(number: SIGCHLD) }
+  /// The terminal has another size now.
+  package static var resize: Signal { Signal(number: SIGWINCH) }
   /// Ctrl-Z on the terminal.
   package static var suspend: Signal { Signal(number: SIGTSTP) }
   /// Stops a process; no process can catch it.

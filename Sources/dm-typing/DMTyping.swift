@@ -62,7 +62,7 @@ package struct DMTyping: Program {
     case .off: try signal()?.hide()
     case .time(let length): try show { $0.last(length) }
     case .command(let words): try show { try $0.run(words) }
-    case .keystrokes: try show { try $0.keystrokes() }
+    case .keystrokes: try show { try $0.keystrokes(isPlain: call.screen().isPlain) }
     case .input: try show { try $0.passThrough() }
     }
   }

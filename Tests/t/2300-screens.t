@@ -36,17 +36,6 @@ for width in 40 80 200; do
     "$(printf 'anyone?%*s03:20  35 alice: yes, I approve' $((width - 21)) '')"
 done
 
-# seen PATTERN: sets 'shown' to what the terminal shows, when that fits a pattern of case, or at the end.
-seen() {
-  tries=0
-  while shown=$(tmux -L "$server" capture-pane -pe); do
-    # shellcheck disable=SC2254
-    case $shown in $1) return ;; esac
-    tries=$((tries + 1))
-    [ $tries -lt 2000 ] || return
-  done
-}
-
 # screen NAME WIDTH ENVIRONMENT COMMAND: compares what the command shows.
 screen() {
   server=$$-$1

@@ -82,6 +82,18 @@ first() {
   return "$1"
 }
 
+# seen PATTERN: sets 'shown' to what the terminal shows, when that fits a pattern of case, or at the end; the terminal is
+# that of tmux with the socket 'server'.
+seen() {
+  tries=0
+  while shown=$(tmux -L "$server" capture-pane -pe); do
+    # shellcheck disable=SC2254
+    case $shown in $1) return ;; esac
+    tries=$((tries + 1))
+    [ $tries -lt 2000 ] || return
+  done
+}
+
 done_testing() {
   echo "1..$count"
   [ $failed -eq 0 ]

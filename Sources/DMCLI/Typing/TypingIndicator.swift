@@ -3,36 +3,19 @@ internal import DMSystem
 
 /// Shows other users that the user is typing, and hides it at the end, also after a signal.
 package struct TypingIndicator: ~Copyable {
-  private let signal: TypingSignal?
+  var typing: ShownTyping
   private let interrupts: Interrupts
-  /// Restored before the program ends.
-  private var terminal: KeyTerminal?
-  private var isOn = false
-  private var shown: Timestamp?
-  private var refresh: Int64 = 0
+  /// Its terminal is restored before the program ends.
+  var line: TypedLine?
 
   /// - Parameter signal: nil if no other user could see it.
   package init(_ signal: TypingSignal?) throws {
-    self.signal = signal
+    typing = ShownTyping(signal)
     interrupts = try Interrupts()
   }
 
-  deinit { if isOn { signal?.hide(unlessShownSince: shown) } }
-
-  /// Shows typing, shows it again before it expires, or hides it.
-  private mutating func show(_ isWanted: Bool) {
-    let now = monotonicMicroseconds()
-    if isWanted, !isOn || now >= refresh {
-      shown = signal?.show()
-      refresh = now + TypingSignal.refresh.microseconds
-    } else if !isWanted, isOn {
-      signal?.hide(unlessShownSince: shown)
-    }
-    isOn = isWanted
-  }
-
   /// Waits as `listen` does; dies of a signal that ends the program.
-  private mutating func wait(for streams: inout [Awaited], until moment: Int64?) {
+  mutating func wait(for streams: inout [Awaited], until moment: Int64?) {
     for ending in listen(for: &streams, until: moment) { leave(ending.signal) }
   }
 
@@ -44,12 +27,12 @@ package struct TypingIndicator: ~Copyable {
   ) -> [(signal: Signal, isFromTerminal: Bool)] {
     streams.append(Awaited(interrupts.descriptor, for: .reading))
     defer { streams.removeLast() }
-    let due = min(moment ?? .max, isOn ? refresh : .max)
+    let due = min(moment ?? .max, typing.due)
     guard waitForAny(of: &streams, until: due) else { return [] }
     var endings: [(signal: Signal, isFromTerminal: Bool)] = []
     while let arrived = interrupts.next() {
       switch arrived.signal {
-      case .childEnded: continue
+      case .childEnded, .resize: continue
       case .suspend: pause()
       default: endings.append(arrived)
       }
@@ -59,15 +42,15 @@ package struct TypingIndicator: ~Copyable {
 
   /// Stops the process for SIGTSTP, and goes on as before after SIGCONT.
   private mutating func pause() {
-    show(false)
-    terminal?.restore()
+    typing.show(false)
+    line?.leave()
     Signal.stop.raise()
-    terminal?.take()
+    line?.resume()
   }
 
-  private mutating func leave(_ signal: Signal) -> Never {
-    show(false)
-    terminal?.restore()
+  mutating func leave(_ signal: Signal) -> Never {
+    typing.show(false)
+    line?.leave()
     signal.end()
   }
 
@@ -78,10 +61,10 @@ package struct TypingIndicator: ~Copyable {
     let end = monotonicMicroseconds() + length.microseconds
     var nothing: [Awaited] = []
     while monotonicMicroseconds() < end {
-      show(true)
+      typing.show(true)
       wait(for: &nothing, until: end)
     }
-    show(false)
+    typing.show(false)
   }
 
   /// Shows typing until the end of standard input, which is copied to standard output unchanged and at once.
@@ -91,7 +74,7 @@ package struct TypingIndicator: ~Copyable {
     var chunk = [UInt8](repeating: 0, count: 64 * 1024)
     var waiting: ArraySlice<UInt8> = []
     while true {
-      show(true)
+      typing.show(true)
       var streams = [
         Awaited(waiting.isEmpty ? Stream.input.rawValue : nil, for: .reading),
         Awaited(Stream.output.rawValue, for: waiting.isEmpty ? .end : .writing),
@@ -106,11 +89,11 @@ package struct TypingIndicator: ~Copyable {
         waiting = chunk[..<count]
       }
     }
-    show(false)
+    typing.show(false)
   }
 
   /// Reads what is there; nil if another process has read it.
-  private func readInput(into chunk: inout [UInt8]) throws -> Int? {
+  func readInput(into chunk: inout [UInt8]) throws -> Int? {
     do {
       return try readSome(Stream.input.rawValue, into: &chunk)
     } catch {
@@ -120,7 +103,7 @@ package struct TypingIndicator: ~Copyable {
   }
 
   /// Writes to standard output; returns the number of bytes that it took.
-  private mutating func put(_ bytes: ArraySlice<UInt8>) throws -> Int {
+  mutating func put(_ bytes: ArraySlice<UInt8>) throws -> Int {
     do {
       return try writeSome(bytes, to: Stream.output.rawValue)
     } catch {
@@ -142,49 +125,13 @@ package struct TypingIndicator: ~Copyable {
     }
     var nothing: [Awaited] = []
     while true {
-      show(true)
+      typing.show(true)
       // The terminal sends its signals to the child too.
       for ending in listen(for: &nothing, until: nil) where !ending.isFromTerminal { child.send(ending.signal) }
       if let ending = child.ending() {
-        show(false)
+        typing.show(false)
         ending.repeated()
       }
     }
-  }
-
-  /// Shows typing while the user types on a terminal; each line goes to standard output, unless that is a terminal too.
-  package mutating func keystrokes() throws {
-    let terminal = try KeyTerminal()
-    self.terminal = terminal
-    var keys = KeystrokeClock()
-    var line = KeyedLine()
-    var byte: [UInt8] = [0]
-    while true {
-      let now = monotonicMicroseconds()
-      show(keys.isShowing(at: now))
-      var streams = [
-        Awaited(Stream.input.rawValue, for: .reading), Awaited(Stream.output.rawValue, for: .end),
-      ]
-      wait(for: &streams, until: keys.due(after: now))
-      if streams[1].hasEnded { leave(.brokenPipe) }
-      guard streams[0].isReady else { continue }
-      guard try readInput(into: &byte) == 1 else { break }
-      keys.strike(at: monotonicMicroseconds())
-      switch line.take(byte[0]) {
-      case .echo(let bytes): terminal.show(bytes)
-      case .line(let bytes):
-        keys.stop()
-        show(false)
-        terminal.show([0x0A])
-        if !isTerminal(.output) {
-          var rest = (bytes + [0x0A])[...]
-          while !rest.isEmpty { rest = rest.dropFirst(try put(rest)) }
-        }
-      case .end:
-        show(false)
-        return
-      }
-    }
-    show(false)
   }
 }

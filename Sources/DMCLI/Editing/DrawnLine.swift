@@ -1,0 +1,49 @@
+/// A line that is edited, drawn again in place on the rows of a terminal where it began.
+///
+/// The cursor is placed by printing what stands before it, not by its column: terminals differ in the columns of emoji
+/// that are made of several characters.
+package struct DrawnLine {
+  private var rows = [""]
+  private var row = 0
+  private var beforeCursor = ""
+  private var width = 0
+
+  package init() {}
+
+  /// The bytes that show a line instead of the one that was shown.
+  ///
+  /// If it has more rows than the terminal, those around the cursor are shown.
+  package mutating func draw(_ line: EditedLine, prompt: String = "", width: Int, height: Int) -> String {
+    let old = self
+    let shown = LineRows(line, width: width, prompt: prompt)
+    let first = max(0, min(shown.row, shown.rows.count - height))
+    rows = Array(shown.rows[first...].prefix(height))
+    (row, beforeCursor, self.width) = (shown.row - first, shown.beforeCursor, width)
+    // Only what was added at the end: a screen reader speaks what is printed.
+    if old.isAtEnd, isAtEnd, text.utf8.starts(with: old.text.utf8) {
+      return String(text.unicodeScalars.dropFirst(old.text.unicodeScalars.count))
+    }
+    if width == old.width, row == old.row, beforeCursor == old.beforeCursor, rows == old.rows { return "" }
+    let up = rows.count - 1 - row
+    let toCursor = isAtEnd ? "" : (up > 0 ? "\u{1B}[\(up)A" : "") + "\r" + beforeCursor
+    return old.toStart(width) + "\u{1B}[J" + text + toCursor
+  }
+
+  /// The bytes that leave the cursor below the line; the next one begins there.
+  package mutating func leave() -> String {
+    let down = rows.count - 1 - row
+    self = DrawnLine()
+    return (down > 0 ? "\u{1B}[\(down)B" : "") + "\r\n"
+  }
+
+  private var text: String { rows.joined(separator: "\r\n") }
+  private var isAtEnd: Bool { row == rows.count - 1 && beforeCursor.utf8.elementsEqual(rows[row].utf8) }
+
+  /// Moves the cursor to where the line begins: CUU (ECMA-48, section 8.3.22).
+  ///
+  /// A terminal that was made narrower has wrapped the rows.
+  private func toStart(_ width: Int) -> String {
+    let wrapped = (rows[..<row] + [beforeCursor]).map { max(0, columns(of: $0) - 1) / width }.reduce(row, +)
+    return "\r" + (wrapped > 0 ? "\u{1B}[\(wrapped)A" : "")
+  }
+}

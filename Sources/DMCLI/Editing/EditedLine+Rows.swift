@@ -1,0 +1,61 @@
+/// A line as the rows of a terminal.
+struct LineRows {
+  private(set) var rows: [String]
+  /// The row of the cursor, and what stands before the cursor in it.
+  private(set) var row = 0
+  private(set) var beforeCursor = ""
+
+  private let room: Int
+  private let indent: String
+  /// The columns of the last row that are taken.
+  private var column = 0
+
+  /// - Parameter width: the columns of the terminal. The last one is left to the cursor, because terminals differ in
+  ///   where it is after a character in the last column.
+  init(_ line: EditedLine, width: Int, prompt: String) {
+    let prompt = cut(visible(prompt, indent: nil), width / 2)
+    indent = String(repeating: " ", count: mostColumns(of: prompt))
+    room = max(1, width - 1 - indent.utf8.count)
+    rows = [prompt]
+    for character in line.before { append(character) }
+    (row, beforeCursor) = (rows.count - 1, rows[rows.count - 1])
+    for (place, character) in line.after.enumerated() {
+      // The cursor is on the first character of a row, not after the last one of the row before.
+      if append(character), place == 0 { (row, beforeCursor) = (rows.count - 1, indent) }
+    }
+  }
+
+  /// - Returns: whether there was no room for it in the last row.
+  @discardableResult
+  private mutating func append(_ character: Character) -> Bool {
+    if character.isLineFeed {
+      startRow()
+      return false
+    }
+    var shown = visible(String(character), indent: nil)
+    var size = mostColumns(of: shown)
+    if size > room { (shown, size) = ("…", 1) }
+    let isOver = column + size > room
+    if isOver { startRow() }
+    rows[rows.count - 1] += shown
+    column += size
+    return isOver
+  }
+
+  private mutating func startRow() {
+    rows.append(indent)
+    column = 0
+  }
+}
+
+extension EditedLine {
+  /// The text as rows of a terminal, and where the cursor is.
+  ///
+  /// The first row begins with the prompt, the others with as many spaces. They are broken at line feeds, and where no
+  /// terminal of this width would wrap them. Control characters are escaped. The column is that of a terminal which
+  /// knows grapheme clusters.
+  package func rows(width: Int, prompt: String) -> (rows: [String], row: Int, column: Int) {
+    let shown = LineRows(self, width: width, prompt: prompt)
+    return (shown.rows, shown.row, columns(of: shown.beforeCursor))
+  }
+}

@@ -1,0 +1,168 @@
+/// The bytes of a terminal as keys.
+///
+/// Characters and sequences may be split over several reads. Sequences that are not known and bytes that are not UTF-8
+/// give no key.
+package struct KeyReader {
+  private enum State {
+    case text
+    /// After ESC, or after two.
+    case escape(isDouble: Bool)
+    /// Within a sequence: ESC [ is CSI and ESC O is SS3 (ECMA-48, sections 8.3.16 and 8.3.143).
+    case sequence(isSS3: Bool, isDouble: Bool, parameters: [UInt8])
+    /// ESC [ [ and a letter is a function key of the console of Linux.
+    case functionKey
+    /// Within a paste; how many bytes of its end have come.
+    case paste(matched: Int)
+  }
+
+  private var state = State.text
+  /// The first bytes of a character.
+  private var unfinished: [UInt8] = []
+  private var pasted = ""
+  private var keys: [Key] = []
+
+  private static let escape: UInt8 = 0x1B
+  private static let pasteEnd = Array("\u{1B}[201~".utf8)
+
+  package init() {}
+
+  package mutating func keys(_ bytes: some Sequence<UInt8>) -> [Key] {
+    for byte in bytes { take(byte) }
+    defer { keys = [] }
+    return keys
+  }
+
+  /// Whether ESC may be a key or begin a sequence: call `finish` when no byte has followed for 50 ms.
+  package var isWaiting: Bool {
+    if case .escape = state { return true }
+    return false
+  }
+
+  /// No byte has followed an ESC: it is the key.
+  package mutating func finish() -> [Key] {
+    guard case .escape(let isDouble) = state else { return [] }
+    state = .text
+    return isDouble ? [.escape, .escape] : [.escape]
+  }
+
+  private mutating func take(_ byte: UInt8) {
+    switch state {
+    case .text: takeText(byte)
+    case .escape(let isDouble): takeEscaped(byte, isDouble: isDouble)
+    case .sequence(let isSS3, let isDouble, let parameters):
+      take(byte, isSS3: isSS3, isDouble: isDouble, parameters: parameters)
+    case .functionKey: state = .text
+    case .paste(let matched): takePasted(byte, matched: matched)
+    }
+  }
+
+  private mutating func takeText(_ byte: UInt8) {
+    if byte == Self.escape {
+      unfinished = []
+      state = .escape(isDouble: false)
+    } else if byte < 0x20 || byte == 0x7F {
+      unfinished = []
+      if let key = Key(control: byte) { keys.append(key) }
+    } else if let scalar = scalar(byte), scalar.properties.generalCategory != .control {
+      keys.append(.character(Character(scalar)))
+    }
+  }
+
+  private mutating func takeEscaped(_ byte: UInt8, isDouble: Bool) {
+    state = .text
+    switch byte {
+    case UInt8(ascii: "["), UInt8(ascii: "O"):
+      state = .sequence(isSS3: byte == UInt8(ascii: "O"), isDouble: isDouble, parameters: [])
+    case Self.escape:
+      if isDouble { keys.append(.escape) }
+      state = .escape(isDouble: true)
+    default:
+      if isDouble { keys.append(.escape) }
+      // Other characters with Alt do nothing; bytes of UTF-8 begin one.
+      if let key = Key(alt: byte) { keys.append(key) } else if byte < 0x20 || byte >= 0x80 { takeText(byte) }
+    }
+  }
+
+  private mutating func take(_ byte: UInt8, isSS3: Bool, isDouble: Bool, parameters: [UInt8]) {
+    let isRxvtEnd = byte == UInt8(ascii: "$") && !parameters.isEmpty && parameters.allSatisfy { 0x30...0x39 ~= $0 }
+    switch byte {
+    case UInt8(ascii: "[") where parameters.isEmpty && !isSS3: state = .functionKey
+    case 0x20...0x3F where !isRxvtEnd:
+      state = .sequence(isSS3: isSS3, isDouble: isDouble, parameters: parameters + [byte])
+    case 0x20...0x7E:
+      state = .text
+      finishSequence(String(decoding: parameters, as: UTF8.self), byte, isSS3: isSS3, isDouble: isDouble)
+    default:
+      // A control character is never within a sequence.
+      state = .text
+      takeText(byte)
+    }
+  }
+
+  private mutating func finishSequence(_ parameters: String, _ final: UInt8, isSS3: Bool, isDouble: Bool) {
+    if !isSS3, final == UInt8(ascii: "~"), parameters == "200" {
+      state = .paste(matched: 0)
+    } else if let key = Key(isSS3: isSS3, parameters: parameters, final: final) {
+      // Some terminals send ESC before the sequence for Alt.
+      switch key {
+      case .left where isDouble: keys.append(.wordLeft)
+      case .right where isDouble: keys.append(.wordRight)
+      default: keys.append(key)
+      }
+    }
+  }
+
+  private mutating func takePasted(_ byte: UInt8, matched: Int) {
+    if byte == Self.pasteEnd[matched] {
+      guard matched + 1 == Self.pasteEnd.count else {
+        state = .paste(matched: matched + 1)
+        return
+      }
+      state = .text
+      unfinished = []
+      let text = cleaned(pasted)
+      if !text.isEmpty { keys.append(.paste(text)) }
+      pasted = ""
+      return
+    }
+    // ESC may begin the end anew.
+    let isBegun = byte == Self.escape
+    for byte in Self.pasteEnd[..<matched] + (isBegun ? [] : [byte]) {
+      if let scalar = scalar(byte) { pasted.unicodeScalars.append(scalar) }
+    }
+    state = .paste(matched: isBegun ? 1 : 0)
+  }
+
+  /// The character that a byte completes; nil if there is none yet.
+  private mutating func scalar(_ byte: UInt8) -> Unicode.Scalar? {
+    if byte & 0xC0 != 0x80 { unfinished = [] }
+    unfinished.append(byte)
+    let length =
+      switch unfinished[0] {
+      case 0..<0x80: 1
+      case 0xC2..<0xE0: 2
+      case 0xE0..<0xF0: 3
+      case 0xF0..<0xF5: 4
+      default: 0
+      }
+    if unfinished.count < length { return nil }
+    defer { unfinished = [] }
+    return String(validating: unfinished, as: UTF8.self)?.unicodeScalars.first
+  }
+}
+
+/// A pasted text with LF at the end of each line, and without other control characters but TAB.
+private func cleaned(_ text: String) -> String {
+  var result = String.UnicodeScalarView()
+  var last: Unicode.Scalar?
+  for scalar in text.unicodeScalars {
+    switch scalar {
+    case "\r": result.append("\n")
+    case "\n" where last == "\r": break
+    case "\n", "\t": result.append(scalar)
+    default: if scalar.properties.generalCategory != .control { result.append(scalar) }
+    }
+    last = scalar
+  }
+  return String(result)
+}

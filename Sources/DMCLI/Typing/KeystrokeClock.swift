@@ -1,0 +1,31 @@
+internal import DMKit
+
+/// Shows typing by the times of keystrokes: from 300 ms after the first until 4 s after the last.
+package struct KeystrokeClock {
+  private var first: Int64?
+  private var last: Int64 = 0
+
+  package init() {}
+
+  static let delay: Int64 = 300_000
+  static let idleTimeout: Int64 = 4_000_000
+
+  package mutating func strike(at moment: Int64) {
+    if first == nil || moment - last >= Self.idleTimeout { first = moment }
+    last = moment
+  }
+
+  /// The line was sent.
+  package mutating func stop() { first = nil }
+
+  package mutating func isShowing(at moment: Int64) -> Bool {
+    if moment - last >= Self.idleTimeout { first = nil }
+    return first.map { moment - $0 >= Self.delay } ?? false
+  }
+
+  /// The time when `isShowing` may change without another key; nil if only a key can change it.
+  package func due(after moment: Int64) -> Int64? {
+    guard let first else { return nil }
+    return moment < first + Self.delay ? first + Self.delay : last + Self.idleTimeout
+  }
+}

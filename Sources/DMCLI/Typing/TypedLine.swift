@@ -1,0 +1,56 @@
+internal import DMSystem
+
+/// A line that is typed on the terminal of standard input, and shown there.
+struct TypedLine {
+  private let terminal: KeyTerminal
+  private var line = EditedLine()
+  private var drawn = DrawnLine()
+  /// Instead of `drawn` on a terminal without escape sequences, and for a screen reader.
+  private var rubbed: RubbedLine?
+
+  enum Outcome {
+    case edited
+    /// A text was entered; it is not empty.
+    case entry(String)
+    case end
+  }
+
+  /// - Throws: `io_error`.
+  init(isPlain: Bool) throws {
+    rubbed = try isPlain || environment("TERM") ?? "dumb" == "dumb" ? RubbedLine() : nil
+    terminal = try KeyTerminal(bracketsPastes: rubbed == nil)
+  }
+
+  mutating func take(_ key: Key) -> Outcome {
+    switch key {
+    case .enter where !line.isEmpty:
+      draw()
+      goBelow()
+      return .entry(line.take())
+    case .endOfInput where line.isEmpty:
+      draw()
+      return .end
+    case .redraw where rubbed == nil:
+      drawn = DrawnLine()
+      terminal.show(Screen.clearing)
+    default: if rubbed == nil || RubbedLine.shows(key) { _ = line.apply(key) }
+    }
+    return .edited
+  }
+
+  mutating func draw() {
+    let size = terminal.size
+    terminal.show(rubbed?.draw(line) ?? drawn.draw(line, width: size.columns, height: size.rows))
+  }
+
+  private mutating func goBelow() { terminal.show(rubbed?.leave() ?? drawn.leave()) }
+
+  /// Restores the terminal, with the cursor below the line.
+  mutating func leave() {
+    if !line.isEmpty { goBelow() }
+    terminal.restore()
+  }
+
+  /// Takes the terminal again, where the line is drawn anew.
+  func resume() { terminal.take() }
+}
