@@ -3,8 +3,8 @@ import PackageDescription
 
 /// Adding a program is adding its name here and in `Sources/dm/Programs.swift`, and a folder of that name under `Sources`.
 let programs = [
-  "dm-attach", "dm-conversation", "dm-doctor", "dm-edit", "dm-hub", "dm-import", "dm-list", "dm-mcp", "dm-read",
-  "dm-search", "dm-send", "dm-sync", "dm-tail", "dm-typing", "dm-user",
+  "dm-attach", "dm-chat", "dm-conversation", "dm-doctor", "dm-edit", "dm-hub", "dm-import", "dm-list", "dm-mcp",
+  "dm-read", "dm-search", "dm-send", "dm-sync", "dm-tail", "dm-typing", "dm-user",
 ]
 /// The targets that single programs need.
 let additions: [String: [Target.Dependency]] = ["dm-hub": ["DMHub"], "dm-mcp": ["DMAgent"], "dm-sync": ["DMHub"]]

@@ -158,7 +158,7 @@ package final class AgentServer {
       query.marksDelivered = false
       query.signalsPresence = !settings.isReadOnly
       let follower = try Follower(messenger, query)
-      follower.yieldsTo = streams.input
+      follower.yieldsTo = [streams.input]
       follower.keepCarrier = streams.carry
       bell = follower
     }

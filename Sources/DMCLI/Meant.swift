@@ -16,7 +16,7 @@ private func synonym(of word: String, among names: [String], _ synonyms: Synonym
 }
 
 /// The only name that begins with the word, or the nearest that differs in at most a third of its characters.
-func nearest(to word: String, among names: [String]) -> String? {
+package func nearest(to word: String, among names: [String]) -> String? {
   let longer = names.filter { $0.hasPrefix(word) }
   if let only = longer.first, longer.allSatisfy({ $0 == only }) { return only }
   return names.map { (name: $0, distance: editDistance($0, word)) }

@@ -23,12 +23,12 @@ package struct MessagePage {
     if isPlain { return try sentence(message) }
     var text = ""
     let today = TextFormat.day(message.createdAt)
-    if today != day { text += Mark.faint("-- \(LocalTime(message.createdAt).dayOfWeek) \(today) --") + "\n" }
+    if today != day { text += TextFormat.dayLine(message.createdAt) + "\n" }
     day = today
     if firstUnread == nil {
       firstUnread = .some(try conversation.flatMap { try messenger.conversation($0).firstUnreadSeq })
     }
-    if let seq = message.seq, seq == firstUnread { text += Mark.alert("-- unread --") + "\n" }
+    if let seq = message.seq, seq == firstUnread { text += TextFormat.unreadLine + "\n" }
     let place = conversation == nil ? try name(message.conversationID) : nil
     return text + TextFormat.line(message, for: messenger.identity.handle, in: place)
   }

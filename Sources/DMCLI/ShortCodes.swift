@@ -17,7 +17,7 @@ package func emoji(of word: String) throws(DMError) -> String {
 }
 
 /// The short codes of common reactions, as GitHub names them (github.com/github/gemoji).
-let shortCodes: [(emoji: String, names: [String])] = [
+package let shortCodes: [(emoji: String, names: [String])] = [
   ("👍", ["+1", "thumbsup"]), ("👎", ["-1", "thumbsdown"]), ("❤️", ["heart"]), ("💔", ["broken_heart"]),
   ("😂", ["joy"]), ("🤣", ["rofl"]), ("😄", ["smile"]), ("😁", ["grin"]), ("😆", ["laughing"]), ("😉", ["wink"]),
   ("🙂", ["slightly_smiling_face"]), ("😅", ["sweat_smile"]), ("😍", ["heart_eyes"]), ("😎", ["sunglasses"]),

@@ -1,4 +1,5 @@
 import AttachProgram
+import ChatProgram
 import ConversationProgram
 import DMCLI
 import DoctorProgram
@@ -18,8 +19,8 @@ import UserProgram
 /// The programs of this file, in the order in which a newcomer needs them.
 enum Programs {
   static let all: [(name: String, program: any Program.Type)] = [
-    ("dm-list", DMList.self), ("dm-send", DMSend.self), ("dm-tail", DMTail.self), ("dm-read", DMRead.self),
-    ("dm-attach", DMAttach.self), ("dm-edit", DMEdit.self), ("dm-search", DMSearch.self),
+    ("dm-list", DMList.self), ("dm-send", DMSend.self), ("dm-tail", DMTail.self), ("dm-chat", DMChat.self),
+    ("dm-read", DMRead.self), ("dm-attach", DMAttach.self), ("dm-edit", DMEdit.self), ("dm-search", DMSearch.self),
     ("dm-typing", DMTyping.self), ("dm-user", DMUser.self), ("dm-conversation", DMConversation.self),
     ("dm-import", DMImport.self), ("dm-mcp", DMMCP.self), ("dm-doctor", DMDoctor.self), ("dm-sync", DMSync.self),
     ("dm-hub", DMHubProgram.self),

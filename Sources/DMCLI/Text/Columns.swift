@@ -1,7 +1,7 @@
 /// How many columns a text takes on a terminal.
 ///
 /// - Complexity: O(*n*); ASCII is counted without a table.
-func columns(of text: some StringProtocol) -> Int { sum(text, columns) }
+package func columns(of text: some StringProtocol) -> Int { sum(text, columns) }
 
 /// How many columns a text takes at most: terminals differ in emoji that are made of several characters.
 func mostColumns(of text: some StringProtocol) -> Int { sum(text, mostColumns) }
@@ -52,7 +52,7 @@ private func isWide(_ value: UInt32) -> Bool {
 }
 
 /// As much of the beginning of a text as fits, with an ellipsis if that is not all.
-func cut(_ text: String, _ width: Int) -> String {
+package func cut(_ text: String, _ width: Int) -> String {
   if mostColumns(of: text) <= width { return text }
   var (taken, rest) = (text.startIndex, max(0, width - 1))
   while taken < text.endIndex {

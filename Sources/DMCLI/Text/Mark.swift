@@ -1,7 +1,7 @@
 /// What the parts of a text are, as control characters, which `visible` never lets through from a store.
 ///
 /// `Screen` turns them into colours, or leaves them out.
-enum Mark {
+package enum Mark {
   static let strong = "\u{E}"
   static let faint = "\u{F}"
   static let alert = "\u{10}"
@@ -16,10 +16,10 @@ enum Mark {
   static let hitStart = "\u{18}"
   static let hitEnd = "\u{19}"
 
-  static func strong(_ text: String) -> String { strong + text + end }
-  static func faint(_ text: String) -> String { faint + text + end }
-  static func alert(_ text: String) -> String { alert + text + end }
-  static func body(_ text: String) -> String { bodyStart + text + bodyEnd }
+  package static func strong(_ text: String) -> String { strong + text + end }
+  package static func faint(_ text: String) -> String { faint + text + end }
+  package static func alert(_ text: String) -> String { alert + text + end }
+  package static func body(_ text: String) -> String { bodyStart + text + bodyEnd }
 
   /// A text in the colour of a person, which is the same wherever they appear.
   static func person(_ handle: String, _ text: String) -> String {

@@ -64,7 +64,7 @@ package struct Screen {
 
   /// A text as it is printed, with a line feed at its end: wrapped if this is a terminal, and its marks replaced by
   /// colours or left out.
-  func rendered(_ text: String) -> [UInt8] {
+  package func rendered(_ text: String) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.utf8.count + 64)
     guard let columns else {
@@ -76,6 +76,21 @@ package struct Screen {
       append(isolated(wrapped(line, width: columns, indent: spaces > 0 ? spaces : Self.indent)), to: &result)
     }
     return result
+  }
+
+  /// The same as rows for `Window`, each with the colours that it begins with.
+  package func rows(of text: String) -> [[UInt8]] {
+    let escape: UInt8 = 0x1B
+    var colors: ArraySlice<UInt8> = []
+    return rendered(text).dropLast().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { row in
+      let begun = Array(colors) + row
+      guard row.contains(escape) else { return begun }
+      for part in row.split(separator: escape, omittingEmptySubsequences: false).dropFirst() {
+        let code = part.prefix { $0 != UInt8(ascii: "m") } + [UInt8(ascii: "m")]
+        colors = code.elementsEqual("[0m".utf8) ? [] : [escape] + code
+      }
+      return begun
+    }
   }
 
   /// Words from right to left must not move what stands around them (UAX #9): each line of a body is isolated.

@@ -1,4 +1,4 @@
-internal import DMKit
+package import DMKit
 
 /// Text for screen readers and logs: a sentence on one line, without columns.
 extension TextFormat {
@@ -30,7 +30,7 @@ extension TextFormat {
   }
 
   /// `Alice (alice), 3 unread, draft, Mon: bob: lunch?`.
-  static func sentence(_ conversation: Conversation, for me: Handle) -> String {
+  package static func sentence(_ conversation: Conversation, for me: Handle) -> String {
     var parts = [label(conversation, for: me)]
     if conversation.unreadCount > 0 { parts.append("\(conversation.unreadCount) unread") }
     if conversation.unreadMentionsCount > 0 { parts.append("\(conversation.unreadMentionsCount) mention you") }

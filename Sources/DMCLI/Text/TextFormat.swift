@@ -20,6 +20,14 @@ package enum TextFormat {
     return "\(local.year)-\(padded(local.month))-\(padded(local.day))"
   }
 
+  /// The line above the messages of a day: `-- Monday 2026-11-23 --`.
+  package static func dayLine(_ time: Timestamp) -> String {
+    Mark.faint("-- \(LocalTime(time).dayOfWeek) \(day(time)) --")
+  }
+
+  /// The line above the first unread message.
+  package static let unreadLine = Mark.alert("-- unread --")
+
   /// `2026-11-23 14:30`.
   package static func moment(_ time: Timestamp) -> String { "\(day(time)) \(clock(time))" }
 
@@ -43,7 +51,7 @@ package enum TextFormat {
   }
 
   /// The name of a conversation in at most `width` columns: `+ops`, or `Bob B. (bob)` with the handle to type.
-  static func label(_ conversation: Conversation, for me: Handle, width: Int = .max) -> String {
+  package static func label(_ conversation: Conversation, for me: Handle, width: Int = .max) -> String {
     let reference = name(conversation, for: me)
     if conversation.ownName != nil || conversation.title != nil { return cut(reference, width) }
     let name = visible(conversation.name)
@@ -119,7 +127,7 @@ package enum TextFormat {
   }
 
   /// The beginning of a text between quotation marks, of which it has none itself, so that its end is seen.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     let line = visible(text, indent: "").split { $0 == "\n" || $0 == " " }.joined(separator: " ")
     return "'" + cut(String(line.map { $0 == "'" ? "’" : $0 }), 24) + "'"
   }

@@ -35,8 +35,8 @@ package final class Follower {
   /// Ends the stream when the other end of this descriptor is closed: the reader has gone, or needs no more.
   package var endsWith: Int32?
 
-  /// Ends a wait when this descriptor has input or its end, for a program that must read it.
-  package var yieldsTo: Int32?
+  /// Ends a wait when one of these descriptors has input or its end, for a program that must read it.
+  package var yieldsTo: [Int32] = []
   private var mustYield = false
 
   /// Called at the beginning and every 15 seconds in a linked store, to keep the process that carries to the hub.
@@ -193,10 +193,11 @@ package final class Follower {
   ///
   /// - Returns: false if the reader has gone.
   private func wait(until moment: Int64) -> Bool {
-    var streams = [
-      Awaited(endsWith, for: .end), Awaited(bell.descriptor, for: .reading),
-      Awaited(signals?.descriptor, for: .reading), Awaited(yieldsTo, for: .reading),
-    ]
+    var streams =
+      [
+        Awaited(endsWith, for: .end), Awaited(bell.descriptor, for: .reading),
+        Awaited(signals?.descriptor, for: .reading),
+      ] + yieldsTo.map { Awaited($0, for: .reading) }
     mustYield = false
     guard waitForAny(of: &streams, until: moment) else { return true }
     if streams[0].hasEnded { return false }
@@ -209,7 +210,7 @@ package final class Follower {
       }
     }
     if streams[2].isReady { signals?.isTouched = true }
-    mustYield = streams[3].isReady
+    mustYield = streams[3...].contains(where: \.isReady)
     return true
   }
 }

@@ -121,7 +121,7 @@ struct FollowerTests {
     var ends: [Int32] = [-1, -1]
     try #require(pipe(&ends) == 0)
     defer { ends.forEach { close($0) } }
-    follower.yieldsTo = ends[0]
+    follower.yieldsTo = [ends[0]]
     _ = try follower.untilCaughtUp()
     #expect(try follower.next(within: .microseconds(1000)) == [])
     #expect(write(ends[1], "x", 1) == 1)

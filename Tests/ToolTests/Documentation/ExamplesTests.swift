@@ -60,7 +60,9 @@ import Testing
 
   private func run(_ script: String, at location: SourceLocation = #_sourceLocation) throws -> Outcome {
     let f = try fixture()
-    return try f.shell("set -e; cd '\(f.directory)'; \(Self.arecord); \(script)", as: "alice", at: location)
+    // A window needs a terminal, and Ctrl-D leaves it.
+    let call = script.hasPrefix("dm-chat") ? "printf '\\004' | script -qec '\(script)' /dev/null" : script
+    return try f.shell("set -e; cd '\(f.directory)'; \(Self.arecord); \(call)", as: "alice", at: location)
   }
 
   /// What was said besides that a tool of the field is missing.

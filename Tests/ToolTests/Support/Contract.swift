@@ -11,7 +11,7 @@ enum Contract {
     // Whatever passes through it.
     if program == "dm-typing", !arguments.contains("--watch") { return false }
     // JSON-RPC, which its own tests look at.
-    if program == "dm-mcp" { return false }
+    if ["dm-chat", "dm-mcp"].contains(program) { return false }
     // The content that is fetched.
     if zip(arguments, arguments.dropFirst()).contains(where: { ["-o", "--output"].contains($0) && $1 == "-" }) {
       return false

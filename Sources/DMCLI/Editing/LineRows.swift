@@ -1,9 +1,12 @@
-/// A line as the rows of a terminal.
-struct LineRows {
-  private(set) var rows: [String]
+/// A line that is edited as the rows of a terminal.
+///
+/// The first row begins with a prompt, the others with as many spaces. They are broken at line feeds, and where no
+/// terminal of this width would wrap them. Control characters are escaped.
+package struct LineRows {
+  package private(set) var rows: [String]
   /// The row of the cursor, and what stands before the cursor in it.
-  private(set) var row = 0
-  private(set) var beforeCursor = ""
+  package private(set) var row = 0
+  package private(set) var beforeCursor = ""
 
   private let room: Int
   private let indent: String
@@ -12,7 +15,7 @@ struct LineRows {
 
   /// - Parameter width: the columns of the terminal. The last one is left to the cursor, because terminals differ in
   ///   where it is after a character in the last column.
-  init(_ line: EditedLine, width: Int, prompt: String) {
+  package init(_ line: EditedLine, width: Int, prompt: String) {
     let prompt = cut(visible(prompt, indent: nil), width / 2)
     indent = String(repeating: " ", count: mostColumns(of: prompt))
     room = max(1, width - 1 - indent.utf8.count)
@@ -45,17 +48,5 @@ struct LineRows {
   private mutating func startRow() {
     rows.append(indent)
     column = 0
-  }
-}
-
-extension EditedLine {
-  /// The text as rows of a terminal, and where the cursor is.
-  ///
-  /// The first row begins with the prompt, the others with as many spaces. They are broken at line feeds, and where no
-  /// terminal of this width would wrap them. Control characters are escaped. The column is that of a terminal which
-  /// knows grapheme clusters.
-  package func rows(width: Int, prompt: String) -> (rows: [String], row: Int, column: Int) {
-    let shown = LineRows(self, width: width, prompt: prompt)
-    return (shown.rows, shown.row, columns(of: shown.beforeCursor))
   }
 }

@@ -1,0 +1,52 @@
+internal import DMKit
+internal import DMSystem
+
+/// Lines of standard input for a program that waits for something else too, and must not wait in a read.
+package struct LineBuffer {
+  private var bytes: [UInt8] = []
+  /// Whether the input has ended, and every line was returned.
+  package var isAtEnd: Bool { hasEnded && bytes.isEmpty }
+  private var hasEnded = false
+
+  package init() {}
+
+  /// Reads what is there.
+  ///
+  /// - Throws: `io_error`.
+  package mutating func read() throws {
+    guard !hasEnded, waitUntilReadable(Stream.input.rawValue, milliseconds: 0) else { return }
+    var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+    do {
+      let count = try readSome(Stream.input.rawValue, into: &chunk)
+      if count == 0 { hasEnded = true }
+      bytes += chunk[..<count]
+    } catch {
+      if error.isTemporary { return }
+      throw DMError(.inputOutput, "cannot read standard input: \(error.text)")
+    }
+  }
+
+  /// The next line; at the end of the input also one without its LF.
+  ///
+  /// - Throws: `invalid_utf8`; then the line is left out.
+  package mutating func next() throws -> String? {
+    guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? (hasEnded && !bytes.isEmpty ? bytes.count : nil)
+    else { return nil }
+    let line = bytes[..<end]
+    bytes.removeFirst(min(bytes.count, end + 1))
+    guard let text = String(validating: line, as: UTF8.self) else {
+      throw DMError(.invalidUTF8, "the line is not UTF-8; convert it with iconv")
+    }
+    return text
+  }
+
+  /// Waits for a line; nil at the end.
+  package mutating func wait() throws -> String? {
+    while true {
+      if let line = try next() { return line }
+      if hasEnded { return nil }
+      _ = waitUntilReadable(Stream.input.rawValue, milliseconds: -1)
+      try read()
+    }
+  }
+}

@@ -1,0 +1,148 @@
+internal import DMKit
+package import DMSystem
+
+/// The terminal of standard input and output as a window: rows that are drawn in place, and keys.
+///
+/// It is drawn on the normal screen of the terminal, not on the alternate one: after a program was killed, a shell
+/// restores the modes of the terminal, but does not leave the alternate screen.
+package final class Window {
+  package enum Event {
+    case key(Key)
+    /// The size may be another one, and everything is drawn at the next time.
+    case resized
+    /// A signal ends the program, or the terminal has gone.
+    case ended
+  }
+
+  private let terminal: KeyTerminal
+  private let interrupts: Interrupts
+  private var reader = KeyReader()
+  /// When an escape key that came alone is one.
+  private var escapeDue: Int64?
+  /// The rows as they stand on the terminal.
+  private var drawn: [[UInt8]] = []
+  /// The row from which on the screen is cleared at the end.
+  private var end = 0
+  /// The signal that ends the program.
+  package private(set) var ending: Signal?
+
+  private static let clearingLine = Array("\u{1B}[K".utf8)
+
+  /// Microseconds within which the bytes of one key follow each other.
+  private static let escapeTime: Int64 = 50_000
+
+  /// - Throws: `io_error`.
+  package init() throws {
+    interrupts = try Interrupts()
+    terminal = try KeyTerminal(bracketsPastes: true)
+    makeRoom()
+  }
+
+  /// Readable when there is an event.
+  package var descriptors: [Int32] { [Stream.input.rawValue, interrupts.descriptor] }
+
+  /// When there is an event without anything to read, on the monotonic clock; nil for never.
+  package var due: Int64? { escapeDue }
+
+  /// What has happened since the last call.
+  ///
+  /// It does not wait, but after Ctrl-Z it returns when the process is continued.
+  ///
+  /// - Throws: `io_error`.
+  package func events() throws -> [Event] {
+    if ending != nil { return [.ended] }
+    var events: [Event] = []
+    while let signal = interrupts.next()?.signal {
+      switch signal {
+      case .childEnded: continue
+      case .suspend: pause()
+      case .resize: drawn = []
+      default:
+        ending = signal
+        return [.ended]
+      }
+      events.append(.resized)
+    }
+    if waitUntilReadable(Stream.input.rawValue, milliseconds: 0) {
+      guard let bytes = readInput() else { return [.ended] }
+      events += reader.keys(bytes).map(Event.key)
+    } else if let due = escapeDue, monotonicMicroseconds() >= due {
+      events += reader.finish().map(Event.key)
+    }
+    escapeDue = reader.isWaiting ? monotonicMicroseconds() + Self.escapeTime : nil
+    return events
+  }
+
+  /// The next bytes; nil at the end, and after an error, which is that the terminal has gone.
+  private func readInput() -> ArraySlice<UInt8>? {
+    var bytes = [UInt8](repeating: 0, count: 64 * 1024)
+    do {
+      let count = try readSome(Stream.input.rawValue, into: &bytes)
+      return count == 0 ? nil : bytes[..<count]
+    } catch {
+      return error.isTemporary ? [] : nil
+    }
+  }
+
+  /// Whether a signal that ends the program has come, for work that takes long; Ctrl-C then ends only that work.
+  package var isInterrupted: Bool {
+    while let signal = interrupts.next()?.signal {
+      switch signal {
+      case .interrupt: return true
+      case .resize, .suspend, .childEnded: drawn = []
+      default: ending = signal
+      }
+    }
+    return ending != nil
+  }
+
+  // MARK: Drawing
+
+  /// Scrolls what is on the screen out of it, so that it stays where one scrolls back to.
+  private func makeRoom() {
+    write(Array(repeating: UInt8(ascii: "\n"), count: max(0, (terminalSize?.rows ?? 24) - 1)))
+    drawn = []
+  }
+
+  /// Draws rows from the top of the screen on, of which only those that have changed are printed, and places the cursor.
+  ///
+  /// The sequences are CUP, EL, ED and SGR (ECMA-48, section 8.3).
+  ///
+  /// - Parameters:
+  ///   - rows: what is printed, each as wide as the screen at most; what is below them is cleared.
+  ///   - cursor: its row, counted from 0, and what stands before it there. That is printed once more, because terminals
+  ///     differ in the columns of emoji.
+  ///   - end: the first row that is cleared when the program ends.
+  package func draw(_ rows: [[UInt8]], cursor: (row: Int, beforeCursor: String), clearingFrom end: Int) {
+    self.end = end
+    var bytes: [UInt8] = drawn.isEmpty ? Array("\u{1B}[H\u{1B}[0m\u{1B}[J".utf8) : []
+    for (index, row) in rows.enumerated() where index >= drawn.count || drawn[index] != row {
+      // The line is cleared first, because the cursor stays on the last column when that is printed.
+      bytes += place(index) + Self.clearingLine + row + Array("\u{1B}[0m".utf8)
+    }
+    for index in drawn.indices.dropFirst(rows.count) { bytes += place(index) + Self.clearingLine }
+    drawn = rows
+    write(bytes + place(cursor.row) + Array(cursor.beforeCursor.utf8))
+  }
+
+  private func place(_ row: Int) -> [UInt8] { Array("\u{1B}[\(row + 1)H".utf8) }
+
+  /// Draws everything at the next time, because something else may have been printed.
+  package func forget() { drawn = [] }
+
+  /// Gives the terminal back, with the rows above `end` on it.
+  package func leave() {
+    write(place(end) + Array("\u{1B}[0m\u{1B}[J".utf8))
+    terminal.restore()
+  }
+
+  /// Stops the process until it is continued.
+  private func pause() {
+    leave()
+    Signal.stop.raise()
+    terminal.take()
+    makeRoom()
+  }
+
+  private func write(_ bytes: [UInt8]) { terminal.show(String(decoding: bytes, as: UTF8.self)) }
+}

@@ -1,0 +1,46 @@
+internal import DMCLI
+internal import DMKit
+
+/// The commands that concern the window.
+extension Chat {
+  /// - Returns: the text to edit, if there is none yet.
+  func edit(_ words: String) throws -> String? {
+    let (number, text) = Entered.number(words)
+    if let number, !text.isEmpty {
+      try acts.edit(number, text)
+      return nil
+    }
+    let own = stretch.entries.last { $0.message.isMine && $0.message.text != nil && $0.message.seq != nil }?.message
+    guard let number = number ?? own?.seq else { throw usage("you have sent nothing here that could be edited") }
+    if !text.isEmpty {
+      try acts.edit(number, text)
+      return nil
+    }
+    let message = try messenger.messageToEdit(acts.message(number))
+    let offer = "/edit \(message.seq ?? number) \(message.text ?? "")"
+    offered = (offer, message.seq ?? number)
+    return offer
+  }
+
+  func attach(_ words: String) throws {
+    try acts.attach(words) { [self] doing in
+      if window.isInterrupted { throw usage("the file was not sent: you pressed Ctrl-C") }
+      say("\(doing) …")
+      try draw()
+    }
+    notice = nil
+  }
+
+  func search(_ words: String) throws {
+    let lines = try acts.search(words)
+    if lines.isEmpty { return say("nothing here matches '\(words)'; 'wor*' finds what begins with 'wor'") }
+    panel = lines.reversed()
+    say("\(lines.count == 1 ? "1 message" : "\(lines.count) messages"); /go N goes to one, Esc back")
+  }
+
+  func go(_ words: String) throws {
+    guard let number = Entered.number(words).0, number > 0 else { throw usage("write /go and the number of a message") }
+    try stretch.read(around: number)
+    try stretch.goOn(height() / 2, text)
+  }
+}

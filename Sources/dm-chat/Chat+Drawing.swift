@@ -1,0 +1,77 @@
+internal import DMCLI
+internal import DMKit
+
+/// What the window shows.
+extension Chat {
+  /// A message as dm-tail prints it.
+  func text(of message: Message) -> String { TextFormat.line(message, for: me) }
+
+  /// The rows of the conversation, from the size of the window.
+  func height() throws -> Int { max(1, try size().rows - 1 - composed().rows.count) }
+
+  private func size() throws -> (columns: Int, rows: Int) {
+    let screen = try call.screen()
+    return (screen.columns ?? 80, screen.rows ?? 24)
+  }
+
+  /// What the user writes, of which at most a third of the window is shown: that around the cursor.
+  private func composed() throws -> (rows: ArraySlice<String>, row: Int, beforeCursor: String) {
+    let (columns, height) = try size()
+    let line = LineRows(line, width: columns, prompt: "> ")
+    let most = max(1, height / 3)
+    let first = max(0, line.row + 1 - most)
+    return (line.rows[first...].prefix(most), line.row - first, line.beforeCursor)
+  }
+
+  func draw() throws {
+    let screen = try call.screen()
+    let (composed, row, beforeCursor) = try composed()
+    let height = try height()
+    var rows: [[UInt8]]
+    var seen: ArraySlice<Stretch.Entry> = []
+    if let panel {
+      rows = panel.flatMap(screen.rows).suffix(height)
+    } else {
+      (rows, seen) = try stretch.visible(height, text)
+    }
+    let end = rows.count
+    rows.append(screen.rows(of: try state())[0])
+    rows += composed.map { Array($0.utf8) }
+    window.draw(rows, cursor: (end + 1 + row, beforeCursor), clearingFrom: end)
+    try markRead(seen)
+  }
+
+  /// The line between the conversation and what the user writes: `-- Bob B. (bob), online: Bob B. is typing --`.
+  private func state() throws -> String {
+    let width = try size().columns
+    if let notice {
+      let text = cut("-- \(visible(notice.text, indent: " ")) --".replacing("\n", with: " "), width)
+      return notice.isFault ? Mark.alert(text) : Mark.strong(text)
+    }
+    var parts = [conversation.map { TextFormat.label($0, for: me) } ?? visible(acts.conversation.description)]
+    if let isOnline { parts.append(isOnline ? "online" : "offline") }
+    if conversation?.mutedUntil != nil { parts.append("muted") }
+    if panel != nil { parts.append("Esc goes back") } else if stretch.isScrolled { parts.append("Esc goes to the end") }
+    var text = parts.joined(separator: ", ")
+    if !typing.isEmpty {
+      let names = try typing.map { try messenger.user($0).displayName ?? $0.description }
+      text += ": " + TextFormat.typing(names)
+    }
+    return Mark.faint(cut("-- \(text) --", width))
+  }
+
+  /// What was on the screen is read.
+  private func markRead(_ seen: ArraySlice<Stretch.Entry>) throws {
+    var printed = PrintedMessages(isToBeRead: true)
+    let unread = seen.filter(\.message.isUnread)
+    if unread.isEmpty { return }
+    for entry in unread { printed.add(entry.message) }
+    do {
+      try printed.markRead(messenger)
+    } catch let error as DMError where error.code == .busy {
+      // It is tried again when the window is drawn again.
+      return
+    }
+    for place in seen.indices { stretch.entries[place].message.isUnread = false }
+  }
+}

@@ -1,0 +1,34 @@
+internal import DMCLI
+internal import DMKit
+
+/// What happens in the conversation.
+extension Chat {
+  func take(_ event: MessagingEvent) throws {
+    switch event {
+    case .message(let message, _):
+      if conversation == nil { try begin() }
+      stretch.take(message)
+      if !message.isMine, call.arguments[DMChat.bell] { ringBell() }
+    case .messageUpdated(let message, _):
+      stretch.take(message)
+      try stretch.refreshReplies(to: message.id)
+    case .messageDeleted(let deletion, _):
+      if let seq = deletion.seq { try stretch.refresh([seq...seq]) } else { try stretch.readNewest() }
+      try stretch.refreshReplies(to: deletion.messageID)
+    case .reaction(let reaction, _): try stretch.refresh([reaction.seq...reaction.seq])
+    case .messageStatus(let status, _): try stretch.refresh(status.ranges)
+    case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _): try stretch.refresh(receipt.ranges)
+    case .conversationUpdated(let changed, _): conversation = changed
+    case .typing(let typing): self.typing = typing.users
+    case .presence(let presence): if presence.user == other { isOnline = presence.isOnline }
+    case .caughtUp, .heartbeat: break
+    case .gap: try stretch.readNewest()
+    }
+  }
+
+  /// The first message of a direct conversation has come.
+  private func begin() throws {
+    conversation = try acts.existing()
+    shownTyping = ShownTyping(try messenger.typing(in: acts.conversation))
+  }
+}

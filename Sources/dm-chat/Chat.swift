@@ -1,0 +1,94 @@
+internal import DMCLI
+internal import DMKit
+internal import DMSystem
+
+/// A conversation in a window: what was said, a line of its state, and below it what the user writes.
+final class Chat {
+  enum End { case quit, list }
+
+  let call: Invocation
+  let window: Window
+  let acts: Conversing
+  var stretch: Stretch
+  var line = EditedLine()
+  /// Nil for a direct conversation in which nothing was said yet.
+  var conversation: Conversation?
+  /// Said in the line of the state until the next key.
+  var notice: (text: String, isFault: Bool)?
+  /// Lines of help or of a search, shown instead of the conversation.
+  var panel: [String]?
+  /// What the key Up has put into the line: `/edit` of a message of the user.
+  var offered: (text: String, number: Int)?
+  var typing: [Handle] = []
+  var isOnline: Bool?
+  var keystrokes = KeystrokeClock()
+  var shownTyping: ShownTyping
+  var end: End?
+  var messenger: Messenger { acts.messenger }
+  var me: Handle { messenger.identity.handle }
+  var other: Handle? { conversation?.isGroup == false ? conversation?.participants.first { $0 != me } : nil }
+
+  init(_ call: Invocation, _ window: Window, _ reference: ConversationReference) throws {
+    self.call = call
+    self.window = window
+    let screen = try call.screen()
+    acts = Conversing(try call.messenger(), reference)
+    stretch = Stretch(acts.messenger, reference, draw: screen.rows)
+    conversation = try acts.existing()
+    stretch.firstUnread = conversation?.firstUnreadSeq
+    shownTyping = ShownTyping(try acts.messenger.typing(in: reference))
+    if let draft = conversation?.draftText { line.replace(draft) }
+    window.forget()
+  }
+
+  /// Shows the conversation until the user leaves it, and keeps what they have begun to write as the draft.
+  func run() throws -> End {
+    var query = EventQuery([acts.conversation], from: try stretch.readNewest().map { .cursor($0) } ?? .start)
+    query.kinds = Set(MessagingEvent.Kind.allCases)
+    query.signalsPresence = !call.arguments[DMChat.invisible]
+    try markDelivered()
+    let follower = try Follower(messenger, query)
+    follower.yieldsTo = window.descriptors
+    follower.keepCarrier = { [call] in call.startCarrier() }
+    if let other { isOnline = try messenger.presence(of: [other]).first?.isOnline }
+    var shown: [MessagingEvent] = []
+    while end == nil {
+      try draw()
+      try follower.markDelivered(shown)
+      shown = try follower.next(within: .microseconds(max(0, due - monotonicMicroseconds()))) ?? []
+      for event in shown { try take(event) }
+      for event in try window.events() where end == nil { try take(event) }
+      shownTyping.show(keystrokes.isShowing(at: monotonicMicroseconds()))
+    }
+    shownTyping.show(false)
+    try keepDraft()
+    return end ?? .quit
+  }
+
+  /// When something happens without a key or an event, on the monotonic clock.
+  private var due: Int64 {
+    min(window.due ?? .max, shownTyping.due, keystrokes.due(after: monotonicMicroseconds()) ?? .max)
+  }
+
+  /// What was sent before the window was opened has reached the user now.
+  private func markDelivered() throws {
+    var printed = PrintedMessages(isToBeRead: false)
+    for entry in stretch.entries { printed.add(entry.message) }
+    _ = try messenger.markDelivered(upTo: printed.lastOfOthers)
+  }
+
+  private func keepDraft() throws {
+    let text = line.text == offered?.text ? "" : line.text
+    if text.contains(where: { !$0.isWhitespace }) {
+      conversation = try messenger.saveDraft(text, in: acts.conversation)
+    } else {
+      try removeDraft()
+    }
+  }
+
+  func removeDraft() throws {
+    if conversation?.draftText == nil { return }
+    _ = try messenger.change(.draft(nil), in: [acts.conversation])
+    conversation?.draftText = nil
+  }
+}

@@ -1,0 +1,87 @@
+internal import DMCLI
+internal import DMKit
+
+/// What the user does in a conversation: sends, and the commands that change something.
+struct Conversing {
+  let messenger: Messenger
+  let conversation: ConversationReference
+
+  init(_ messenger: Messenger, _ conversation: ConversationReference) {
+    (self.messenger, self.conversation) = (messenger, conversation)
+  }
+
+  /// The conversation; nil for a direct one in which nothing was said yet.
+  ///
+  /// - Throws: `unknown_user` and the like.
+  func existing() throws -> Conversation? {
+    do {
+      return try messenger.conversation(conversation)
+    } catch let error as DMError where error.code == .unknownConversation {
+      guard case .direct(let handle) = conversation else { throw error }
+      _ = try messenger.user(handle)
+      return nil
+    }
+  }
+
+  /// - Throws: `usage` for a number that is missing, or what the act throws.
+  func send(_ text: String, replyTo number: Int? = nil) throws {
+    _ = try messenger.send(Outgoing(to: conversation, text: text, replyTo: number.map(message)))
+  }
+
+  func message(_ number: Int) -> MessageReference { .number(number, in: conversation) }
+
+  func reply(_ words: String) throws {
+    let (number, text) = Entered.number(words)
+    guard let number, !text.isEmpty else { throw usage("write /reply, the number of a message, and your text") }
+    try send(text, replyTo: number)
+  }
+
+  func edit(_ number: Int, _ text: String) throws { try act(.text(text), on: number) }
+
+  func delete(_ words: String) throws {
+    let (number, rest) = Entered.number(words)
+    guard let number, ["", "everyone"].contains(rest) else {
+      throw usage("write /delete and the number of a message; with 'everyone' after it, your own goes for all")
+    }
+    try act(.delete(forEveryone: !rest.isEmpty), on: number)
+  }
+
+  /// Reacts to a message, or takes the same reaction back.
+  func react(_ words: String, to last: Int?) throws {
+    let parts = words.split(separator: " ").map(String.init)
+    let emojis = parts.filter { Int($0) == nil }
+    guard emojis.count == 1, let word = emojis.first, parts.count <= 2,
+      let number = parts.compactMap({ Int($0) }).first ?? last
+    else { throw usage("write /react, the number of a message, and an emoji or its short code, such as :tada:") }
+    let emoji = isShortCode(word) ? try emoji(of: word) : word
+    let me = messenger.identity.handle
+    let now = try messenger.messages(in: conversation, [RangeReference(from: number, to: number)]).first
+    let isSame = now?.reactions.contains { $0.emoji == emoji && $0.users.contains(me) } == true
+    try act(.react(isSame ? nil : emoji), on: number)
+  }
+
+  private func act(_ act: Edit.Act, on number: Int) throws {
+    for result in try messenger.edit([Edit(message(number), act)]) { _ = try result.get() }
+  }
+
+  /// - Returns: whether the conversation is muted now.
+  func mute() throws -> Bool {
+    let isMuted = try messenger.conversation(conversation).mutedUntil != nil
+    _ = try messenger.change(isMuted ? .unmuted : .muted(for: nil), in: [conversation])
+    return !isMuted
+  }
+
+  /// What has the words, as lines of text, the newest first.
+  func search(_ words: String) throws -> [String] {
+    var request = SearchRequest(words)
+    request.conversations = [conversation]
+    request.newestFirst = true
+    let name = TextFormat.name(try messenger.conversation(conversation), for: messenger.identity.handle)
+    let results = try messenger.search(request)
+    var lines: [String] = []
+    while case let batch = try results.next(), !batch.isEmpty {
+      lines += batch.map { TextFormat.line($0.message, $0.snippet, in: name) }
+    }
+    return lines
+  }
+}

@@ -1,0 +1,50 @@
+package import DMCLI
+internal import DMKit
+
+package struct DMChat: Program {
+  static let bell = Flag("bell", "ring the bell of the terminal at each message of others")
+  static let invisible = Flag("invisible", "do not show that you are online")
+
+  package static let command = Command(
+    "dm-chat", "read and write a conversation in one window", synopsis: ["[OPTION]... [CONVERSATION]"],
+    options: [bell, invisible], operands: "CONVERSATION|USER",
+    examples: [
+      ("dm-chat bob", "the conversation with bob; /help shows the commands and the keys"),
+      ("dm-chat +ops", "that of a group"), ("dm-chat", "the list, to choose from"),
+      ("dm-chat --plain bob", "line by line, without moving the cursor"),
+    ], writes: [])
+
+  package static func run(_ call: Invocation) throws {
+    let arguments = call.arguments
+    try arguments.atMost(1)
+    try arguments.refuse([Common.json, Common.text, Common.quiet]) {
+      "'\($0)' does not go with a window; use dm-tail and dm-send in scripts"
+    }
+    let conversation = try arguments.operands.first.map(ConversationReference.init)
+    if try call.screen().isPlain || environment("TERM") == "dumb" { return try PlainChat(call, conversation).run() }
+    guard isTerminal(.input), isTerminal(.output) else {
+      throw usage("dm-chat needs a terminal; write 'dm-chat --plain', or use dm-tail and dm-send in scripts")
+    }
+    try inWindow(call, conversation)
+  }
+
+  /// Shows the conversation, and the list when the user goes to it, until the user leaves.
+  private static func inWindow(_ call: Invocation, _ conversation: ConversationReference?) throws {
+    // Before the terminal is taken, so that an unknown name is an error like any other.
+    if let conversation { _ = try Conversing(call.messenger(), conversation).existing() }
+    let window = try Window()
+    var next = conversation
+    do {
+      while true {
+        guard let conversation = try next ?? Picker(call, window).run() else { break }
+        guard try Chat(call, window, conversation).run() == .list else { break }
+        next = nil
+      }
+    } catch {
+      window.leave()
+      throw error
+    }
+    window.leave()
+    window.ending?.end()
+  }
+}

@@ -1,0 +1,73 @@
+internal import DMCLI
+internal import DMKit
+
+/// A line that the user has entered: a message, or a command.
+enum Entered: Equatable {
+  case message(String)
+  /// - Parameter rest: what stands after its name.
+  case command(Command, rest: String)
+
+  enum Command: String, CaseIterable {
+    case reply, edit, react, delete, attach, search, go, mute, list, help, quit
+
+    /// What stands after its name, and what it does.
+    var help: (operands: String, meaning: String) {
+      switch self {
+      case .reply: ("N TEXT", "answer message N")
+      case .edit: ("[N [TEXT]]", "change the text of your message N, or of your last one")
+      case .react: ("[N] EMOJI", "react to message N or to the last one; the same again takes it back")
+      case .delete: ("N [everyone]", "delete message N for yourself, or your own for all")
+      case .attach: ("FILE", "send a file")
+      case .search: ("WORDS", "search this conversation")
+      case .go: ("N", "go to message N")
+      case .mute: ("", "mute the conversation, or unmute it")
+      case .list: ("", "go to another conversation")
+      case .help: ("", "show this")
+      case .quit: ("", "leave; so does Ctrl-D")
+      }
+    }
+  }
+
+  /// A slash begins a command, and two a message that begins with one.
+  ///
+  /// - Throws: `usage` for an unknown command.
+  init(_ line: String) throws {
+    guard line.hasPrefix("/"), !line.hasPrefix("//") else {
+      self = .message(line.hasPrefix("//") ? String(line.dropFirst()) : line)
+      return
+    }
+    let parts = line.dropFirst().split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == " " || $0 == "\n" }
+    let name = String(parts[0])
+    guard let command = Command(rawValue: name) else {
+      let near = nearest(to: name, among: Command.allCases.map(\.rawValue)).map { "did you mean '/\($0)'? " } ?? ""
+      throw usage("there is no command '/\(name)'; \(near)/help lists them, and '//\(name)' sends it as a text")
+    }
+    self = .command(command, rest: parts.count > 1 ? String(parts[1]) : "")
+  }
+
+  /// A number, and what stands after it; the number is nil if the words do not begin with one.
+  static func number(_ words: String) -> (Int?, rest: String) {
+    let parts = words.split(maxSplits: 1, omittingEmptySubsequences: true) { $0 == " " || $0 == "\n" }
+    guard let first = parts.first, let number = Int(first), number != 0 else { return (nil, words) }
+    return (number, parts.count > 1 ? String(parts[1]) : "")
+  }
+
+  /// The commands, for /help.
+  static let commands: [String] = Command.allCases.map { command in
+    "  /\(command.rawValue) \(command.help.operands)".padded(to: 20) + command.help.meaning
+  }
+
+  /// The same, and the keys of a window.
+  static let help: [String] =
+    commands + [
+      "", "  Enter".padded(to: 20) + "send; Alt-Enter begins a new line",
+      "  Up".padded(to: 20) + "on an empty line: edit your last message",
+      "  PageUp, PageDown".padded(to: 20) + "go back and on; Esc goes to the end",
+      "  Tab".padded(to: 20) + "complete a command, a number, a name or a file",
+      "  Ctrl-C".padded(to: 20) + "leave, and keep the text as a draft",
+    ]
+}
+
+extension String {
+  fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+}

@@ -1,0 +1,91 @@
+internal import DMCLI
+internal import DMKit
+internal import DMSystem
+
+/// A conversation line by line, without any movement of the cursor: each message is a sentence.
+final class PlainChat {
+  let call: Invocation
+  let acts: Conversing
+  private var page: MessagePage
+  private var lines = LineBuffer()
+  var isOver = false
+  private var messenger: Messenger { acts.messenger }
+
+  /// - Parameter conversation: nil for the list, of which the user then types one.
+  init(_ call: Invocation, _ conversation: ConversationReference?) throws {
+    self.call = call
+    let messenger = try call.messenger()
+    let chosen = try conversation ?? Self.choose(call, messenger, &lines)
+    acts = Conversing(messenger, chosen)
+    page = MessagePage(messenger, [chosen], isPlain: true)
+  }
+
+  private static func choose(
+    _ call: Invocation, _ messenger: Messenger, _ lines: inout LineBuffer
+  ) throws -> ConversationReference {
+    for conversation in try messenger.conversations() {
+      try call.output.write(TextFormat.sentence(conversation, for: messenger.identity.handle) + "\n")
+    }
+    try call.output.flush()
+    call.announceTyping("type the name of a conversation")
+    guard let name = try lines.wait() else { throw call.arguments.missing("CONVERSATION") }
+    return try ConversationReference(name)
+  }
+
+  func run() throws {
+    let draft = try acts.existing()?.draftText
+    let cursor = try printHistory()
+    var query = EventQuery([acts.conversation], from: cursor.map { .cursor($0) } ?? .start)
+    query.kinds = [.message, .messageUpdated, .messageDeleted, .reaction]
+    query.othersOnly = true
+    query.signalsPresence = !call.arguments[DMChat.invisible]
+    let follower = try Follower(messenger, query)
+    follower.yieldsTo = [Stream.input.rawValue]
+    follower.keepCarrier = { [call] in call.startCarrier() }
+    if let draft { try call.note("your draft: \(draft)") }
+    call.announceTyping("type a message, or /help; Ctrl-D leaves")
+    while !isOver, let events = try follower.next() {
+      var printed = PrintedMessages(isToBeRead: true)
+      for event in events {
+        if let text = try page.text(of: event) { try call.output.write(lines: call.screen().rendered(text)) }
+        if case .message(let message, _) = event { printed.add(message) }
+      }
+      try call.output.flush()
+      if !printed.lastOfOthers.isEmpty, call.arguments[DMChat.bell] { ringBell() }
+      try follower.markDelivered(events)
+      try printed.markRead(messenger)
+      try lines.read()
+      while !isOver, let line = try lines.next() { try take(line) }
+      if lines.isAtEnd { isOver = true }
+    }
+  }
+
+  /// Prints the newest messages, and marks them.
+  private func printHistory() throws -> Cursor? {
+    var query = HistoryQuery(acts.conversation)
+    query.limit = 10
+    query.allowsMissing = true
+    let history = try messenger.history(query)
+    var printed = PrintedMessages(isToBeRead: true)
+    while case let batch = try history.next(), !batch.isEmpty {
+      for message in batch {
+        try call.output.write(lines: call.screen().rendered(page.text(of: message)))
+        printed.add(message)
+      }
+    }
+    try call.output.flush()
+    try printed.markRead(messenger)
+    return history.cursor
+  }
+
+  private func take(_ line: String) throws {
+    if line.allSatisfy(\.isWhitespace) { return }
+    do {
+      for line in try perform(Entered(line)) { try call.output.write(lines: call.screen().rendered(line)) }
+      try call.output.flush()
+      call.startCarrier()
+    } catch let error as DMError {
+      printError(call.command.name, error.text)
+    }
+  }
+}

@@ -1,0 +1,4 @@
+import ChatProgram
+import DMCLI
+
+DMChat.main()

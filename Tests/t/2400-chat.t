@@ -1,0 +1,204 @@
+#!/bin/sh
+# Two people in two windows of dm-chat, each in a terminal of tmux.
+# shellcheck disable=SC2154 # 'shown' is set by 'seen'.
+. "$(dirname "$0")/lib.sh"
+export HOME="$work" TERM=xterm-256color NO_COLOR=1
+
+dm-user add alice --as alice -q
+dm-user add bob --display-name 'Bob Ångström' --as alice -q
+dm-user add carol --as alice -q
+dm-send --as alice bob 'hi bob' -q
+
+# window NAME WIDTH HEIGHT COMMAND: a terminal with a shell that has begun the command.
+window() {
+  tmux -L "$$-$1" -f /dev/null new-session -d -x "$2" -y "$3" "PS1='$ ' exec bash --norc"
+  server=$$-$1
+  seen '*\$*'
+  tmux -L "$server" send-keys -l "$4"
+  tmux -L "$server" send-keys Enter
+}
+
+# keys NAME KEY...: presses keys, as tmux(1) names them.
+keys() {
+  server=$$-$1
+  shift
+  tmux -L "$server" send-keys "$@"
+}
+
+# text NAME TEXT: types it.
+text() {
+  server=$$-$1
+  tmux -L "$server" send-keys -l "$2"
+}
+
+# shows NAME PATTERN TEXT: the window of that name comes to show it.
+shows() {
+  server=$$-$1
+  seen "$2"
+  like "$shown" "$2" "$3"
+}
+
+# row NAME: the row of its cursor, up to the cursor.
+row() {
+  place=$(tmux -L "$$-$1" display-message -p '#{cursor_x} #{cursor_y}')
+  tmux -L "$$-$1" capture-pane -p -S "${place#* }" -E "${place#* }"
+  echo "${place% *}"
+}
+
+window a 60 14 'dm-chat --as alice bob'
+window b 60 14 'dm-chat --as bob alice'
+shows a '*1 alice (read): hi bob*-- Bob Ångström (bob), online --*>*' 'what the other has on the screen is read'
+shows b '*-- unread --*1 alice: hi bob*-- alice, online --*>*' 'the other sees it as new'
+
+text a 'one two 你好'
+shows b '*alice is typing*' 'typing is shown'
+keys a C-w X Enter
+shows a '*2 alice (read): one two X*' 'the word that was erased is not sent'
+is "$(dm-tail --as bob alice:2 | jq -r .text)" 'one two X' 'what was seen is what was sent'
+shows b '*2 alice: one two X*-- alice, online --*' 'and typing ends'
+
+# A paste, and the keys of an editor.
+tmux -L "$$-b" set-buffer -b clip "$(printf 'first\nsecond \033[31m line')"
+tmux -L "$$-b" paste-buffer -p -r -b clip
+shows b '*> first*second*line*' 'a paste is one text'
+keys b Enter
+shows a '*3 bob: first*second*line*' 'and one message'
+is "$(dm-tail --as bob alice -n 1 | jq -c .text)" '"first\nsecond [31m line"' 'without its control characters'
+text b "cafe$(printf '\314\201') 👨‍👩‍👧‍👦 end"
+keys b Left Left Left BSpace BSpace BSpace BSpace e Enter
+shows a '*4 bob: cafeend*' 'the cursor moves, and characters go, by what is seen as one'
+
+# Commands.
+text a '/reply 4 yes'
+keys a Enter
+shows b "*5 alice (to 4 bob 'cafeend'): yes*" '/reply'
+text b '/react 5 :tada:'
+keys b Enter
+shows a '*5 alice (to 4 bob *, 🎉, read): yes*' '/react, with a short code; and the marks of a line are drawn again'
+text b '/react 🎉'
+keys b Enter
+shows a "*5 alice (to 4 bob 'cafeend', read): yes*" 'the same reaction takes it back'
+keys a Up
+shows a '*> /edit 5 yes*' 'the key Up edits the last message of the user'
+keys a Up
+shows a '*> /edit 2 one two X*' 'and the one before it'
+keys a Down BSpace Y Enter
+shows b '*2 alice (edited): one two Y*' '/edit'
+text b '/delete 4 everyone'
+keys b Enter
+shows a '*4 bob (gone)*' '/delete'
+text a '/nothing'
+keys a Enter
+shows a "*there is no command '/nothing'*> /nothing*" 'an unknown command is an error, and stays'
+keys a C-u
+text a '//slash'
+keys a Enter
+shows b '*6 alice: /slash*' 'two slashes send one'
+text a '/search first'
+keys a Enter
+shows a '*bob:3 bob: *first*1 message; /go N*' '/search'
+keys a Escape
+shows a '*6 alice (read): /slash*' 'and back'
+echo content >"$work/a file.txt"
+text a "/attach $work/a"
+keys a Tab
+shows a '*> /attach *a file.txt*' 'Tab completes a file'
+keys a Enter
+shows b '*7 alice: *a file.txt*' '/attach'
+text a '/mute'
+keys a Enter
+shows a '*-- muted --*' '/mute'
+
+# Completion.
+text a '/re'
+keys a Tab
+shows a '*-- /reply  /react --*> /re*' 'Tab shows the commands that begin like that'
+keys a p Tab 5 Tab
+shows a '*-- Bob*muted --*> /reply 5*' 'and completes one'
+keys a C-u
+text a 'well @b'
+keys a Tab
+shows a '*> well @bob*' 'Tab completes a mention'
+
+# Hostile text stays where it is: nothing begins at the left edge, and nothing moves the cursor.
+dm-send --as bob alice -q "$(printf 'x\n-- 9 alice: I pay --\n\033[2Jgone\302\233H %*s| 12:00  9 alice: yes' 60 '')"
+shows a '*       -- 9 alice: I pay --*       \\u{1B}*gone\\u{9B}H*' 'a text is indented, and its control characters are shown'
+
+# Another size, and the job control of the shell.
+keys a C-u
+tmux -L "$$-a" resize-window -x 30 -y 20
+text a 'a text that is longer than the window'
+shows a '*> a text that is longer than*  the window*' 'the text is broken anew for another width'
+keys a C-z
+shows a '*Stopped*\$' 'Ctrl-Z gives the terminal to the shell'
+text a 'stty -a | grep -o -e "-\?icanon" -e "-\?echo "; fg'
+keys a Enter
+shows a '*> a text that is longer than*  the window*' 'and the window comes back'
+keys a C-c
+seen '*\$'
+is "$(dm-list --as alice bob | jq -r .draft_text)" 'a text that is longer than the window' 'Ctrl-C keeps the text as the draft'
+text a "clear; dm-chat --as alice bob"
+keys a Enter
+shows a '*> a text that is longer than*  the window*' 'which is there again'
+keys a C-u Enter C-d
+seen '*\$'
+is "$(dm-list --as alice bob | jq -r .draft_text)" null 'and no draft is left when there is no text'
+server=$$-a
+tmux -L "$server" send-keys -l 'stty -a | grep -o -e "-\?icanon"'
+tmux -L "$server" send-keys Enter
+shows a '*icanon*' 'the terminal is as it was'
+case $shown in *-icanon*) is bad good 'lines are edited by the terminal again' ;; esac
+
+# After kill -9 the next prompt has the terminal as it was.
+text a 'clear; stty -g >"$HOME/before"; dm-chat --as alice bob'
+keys a Enter
+shows a '*-- Bob Ångström*>*' 'a window'
+text a 'half a line'
+shows a '*> half a line*' 'with a text'
+pkill -9 -f -x 'dm-chat --as alice bob'
+shows a '*Killed*\$' 'the program is killed'
+text a 'stty -g >"$HOME/after"; clear; echo "a b" | cat'
+keys a Enter
+shows a '*a b*\$' 'the shell takes lines'
+is "$(cat "$work/after")" "$(cat "$work/before")" 'and the terminal has its modes'
+
+# Ten thousand messages, and back to the first.
+tmux -L "$$-a" resize-window -x 60 -y 20
+seq 10000 | sed 's/^/message /' | dm-send --lines --as carol alice -q
+text a 'clear; dm-chat --as alice'
+keys a Enter
+shows a '*>*carol*Enter opens*' 'the list, to choose from'
+text a car
+shows a '*>*carol*/ car*' 'letters search'
+keys a Enter
+shows a '*carol: message 10000*-- carol, offline --*' 'the newest messages'
+keys a PageUp
+shows a '*carol: message 9983*Esc goes to the end*' 'a page back'
+text a '/go 1'
+keys a Enter
+shows a '*1 carol: message 1*2 carol: message 2*' '/go'
+is "$(dm-list --as alice carol | jq '.unread_count > 9900')" true 'only what was on the screen is read'
+keys a Escape
+shows a '*carol: message 10000*-- carol, offline --*' 'Esc goes to the end'
+keys a -N 600 PageUp
+shows a '*-- ??? *1 carol: message 1*2 carol: message 2*Esc goes to the end*' 'PageUp goes back to the first'
+keys a -N 600 PageDown
+shows a '*carol: message 9983*carol: message 10000*-- carol, offline --*' 'and PageDown to the last'
+text a '/list'
+keys a Enter
+shows a '*carol*bob*Enter opens*' '/list goes back to the list'
+keys a C-d
+seen '*\$'
+
+for name in a b; do tmux -L "$$-$name" kill-server; done
+
+# Without a window.
+printf '%s\n' 'plain words' '/reply 1 plainly' '/nothing' '/help' | dm-chat --plain --as bob alice >"$work/out" 2>"$work/err"
+is "$(dm-tail --as bob alice -n 2 | jq -r .text | tr '\n' ' ')" 'plain words plainly ' '--plain sends lines'
+like "$(cat "$work/out")" "*alice, *: hi bob*  /reply N TEXT*" 'prints messages as sentences, and the help'
+like "$(cat "$work/err")" "dm-chat: there is no command '/nothing'*" 'and errors on standard error'
+is "$(tr -d '\040-\176\n\200-\377' <"$work/out" | wc -c)" 0 'without a control character'
+exits 64 'a window needs a terminal' dm-chat --as alice bob
+like "$err" '*needs a terminal*--plain*' 'the error says what to write'
+exits 67 'an unknown user is an error before the window' dm-chat --plain --as alice nobody
+done_testing
