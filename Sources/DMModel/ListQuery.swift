@@ -25,6 +25,10 @@ public struct ListQuery: Sendable {
   public var limit: Int? = 50
   /// The `pageCursor` of the last conversation of the previous page.
   public var after: PageCursor?
+  /// Only among so many of the conversations with at most 64 participants; nil for all.
+  ///
+  /// It bounds the time of `matching`.
+  package var newest: Int?
   /// Only this conversation, if the list contains it, without pages.
   package var only: Identifier?
   /// The keys of `conversations`.

@@ -9,6 +9,8 @@ struct StoreCandidates {
 
   /// The maximum number of candidates of a kind; more are not read, because a TAB must not wait.
   private static let limit = 200
+  /// The maximum number of conversations whose names are compared, for the same reason.
+  private static let comparedLimit = 2000
 
   init(_ call: Invocation) { self.call = call }
 
@@ -27,6 +29,7 @@ struct StoreCandidates {
       var query = ListQuery()
       query.archived = .included
       query.limit = Self.limit
+      query.newest = Self.comparedLimit
       let name = typed.without("+#@")
       // Names have no part of a UUID in them.
       let isID = name.utf8.count > 3 && name.allSatisfy { $0.isHexDigit || $0 == "-" }

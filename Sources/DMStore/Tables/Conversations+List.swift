@@ -70,6 +70,18 @@ extension Conversations {
         ORDER BY p.is_pinned DESC, \(activity) DESC, p.conversation DESC LIMIT ?2)
       """
     }
+    var condition = "p.last_activity IS NOT NULL"
+    if let newest = query.newest {
+      // A bound and not a subquery with a limit, which SQLite would read to its end for a few rows.
+      let first = """
+        FROM participant b INDEXED BY participant_activity WHERE b.user = ?1 AND b.last_activity IS NOT NULL
+        ORDER BY b.is_pinned DESC, b.last_activity DESC LIMIT 1 OFFSET \(newest)
+        """
+      condition += """
+         AND (p.is_pinned, p.last_activity)
+          > (coalesce((SELECT b.is_pinned \(first)), -1), coalesce((SELECT b.last_activity \(first)), 0))
+        """
+    }
     let lists =
       query.only != nil
       ? """
@@ -77,7 +89,7 @@ extension Conversations {
       WHERE c.uuid = ?4 AND p.user = ?1 \(filter(query))
       """
       : """
-      \(arm("INDEXED BY participant_activity", "p.last_activity", "p.last_activity IS NOT NULL"))
+      \(arm("INDEXED BY participant_activity", "p.last_activity", condition))
         UNION ALL
         \(arm("", "c.last_activity", "p.is_pinned IN (0, 1) AND p.last_activity IS NULL"))
       """

@@ -72,6 +72,18 @@ struct ListTests {
     #expect(try list(alice) { $0.matching = "hi" } == [])
   }
 
+  @Test func `a query may be limited to the newest conversations, where pinned ones come first`() throws {
+    let store = try TemporaryStore()
+    let alice = try store.messenger("alice")
+    for title in ["a1", "a2", "b3", "a4"] { _ = try alice.createGroup(titled: title, with: []) }
+    func found(_ newest: Int?) throws -> [String] { try list(alice) { ($0.matching, $0.newest) = ("a", newest) } }
+    #expect(try found(nil) == ["a4", "a2", "a1"])
+    #expect(try found(3) == ["a4", "a2"] && found(2) == ["a4"] && found(0) == [])
+    _ = try alice.change(.pinned(true), in: [.title("a1")])
+    #expect(try found(3) == ["a1", "a4"])
+    #expect(try list(alice) { $0.newest = 2 } == ["a1", "a4"])
+  }
+
   @Test(arguments: ["%", "_", "\\", "100%", "a_b", "c\\d", "%_\\", "'"])
   func `the signs of a pattern stand for themselves in a query`(_ text: String) throws {
     let store = try TemporaryStore()
