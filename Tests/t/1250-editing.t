@@ -39,11 +39,13 @@ cursor() { tmux -L "$server" display-message -p '#{cursor_x} #{cursor_y}'; }
 # now FILE PATTERN: waits until the file has a text of that pattern, or for a time; prints it.
 now() {
   tries=0
-  while content=$(cat "$work/$1" 2>/dev/null); do
+  while
+    content=$(cat "$work/$1" 2>/dev/null)
+    tries=$((tries + 1))
+    [ $tries -lt 2000 ]
+  do
     # shellcheck disable=SC2254
     case $content in $2) break ;; esac
-    tries=$((tries + 1))
-    [ $tries -lt 2000 ] || break
   done
   printf '%s\n' "$content"
 }
@@ -69,7 +71,7 @@ keys Left
 text l
 seen '*hello*'
 is "$(cursor)" "4 2" "an arrow moves the cursor"
-keys Home
+keys Tab BSpace Home
 text '👨‍👩‍👧‍👦é'
 keys BSpace BSpace End
 text '!'
@@ -175,14 +177,14 @@ is "$(now entered '*c')" "ab你c" "after fg the line is there again"
 closed
 
 # Without escape sequences.
-for kind in 'TERM=dumb' 'DM_PLAIN=1'; do
-  terminal 40 "export $kind; $told"
+for kind in 'export TERM=dumb' 'unset TERM' 'export DM_PLAIN=1'; do
+  terminal 40 "$kind; $told"
   text 'one 你好 '
   seen '*你好*'
   keys Left BSpace BSpace
   text x
   seen '*你x*'
-  is "$(rows)" "one 你x" "with $kind, what was erased is rubbed out"
+  is "$(rows)" "one 你x" "after $kind, what was erased is rubbed out"
   keys C-w
   text y
   seen '*one y*'

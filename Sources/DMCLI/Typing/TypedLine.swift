@@ -33,6 +33,7 @@ struct TypedLine {
     case .redraw where rubbed == nil:
       drawn = DrawnLine()
       terminal.show(Screen.clearing)
+    case .tab: _ = line.apply(.character("\t"))
     default: if rubbed == nil || RubbedLine.shows(key) { _ = line.apply(key) }
     }
     return .edited
