@@ -118,6 +118,7 @@ struct KeyReaderTests {
     ("one", "one"), ("one\ntwo\n", "one\ntwo\n"), ("one\rtwo", "one\ntwo"), ("one\r\ntwo\r\n\r\n", "one\ntwo\n\n"),
     ("\n\r", "\n\n"), ("a\tb", "a\tb"), ("a\u{7}b\u{0}\u{7F}\u{85}", "ab"), ("你好 👨‍👩‍👧‍👦 e\u{301}", "你好 👨‍👩‍👧‍👦 e\u{301}"),
     ("\u{1B}[31mred\u{1B}[0m", "[31mred[0m"), ("\u{1B}[20x", "[20x"), ("\u{1B}[20\u{1B}[20", "[20[20"),
+    ("a\u{1B}", "a"),
     ("\u{4}\u{3}a", "a"),
   ])
   func `a paste is one key, wherever its bytes are split`(pasted: String, text: String) {
