@@ -36,7 +36,9 @@ package struct MessagePage {
   /// A message as one sentence, for `--plain`.
   private mutating func sentence(_ message: Message) throws -> String {
     let place = conversation == nil ? try name(message.conversationID) : nil
-    let users = [message.sender] + [message.replyTo?.sender].compactMap(\.self) + message.reactions.flatMap(\.users)
+    let users =
+      [message.sender] + [message.replyTo?.sender, message.forwardedFrom].compactMap(\.self)
+      + message.reactions.flatMap(\.users)
     for user in users where shownNames[user] == nil {
       shownNames[user] = visible(try messenger.user(user).displayName ?? user.description)
     }

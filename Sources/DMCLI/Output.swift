@@ -6,7 +6,11 @@ internal import DMWire
 ///
 /// A finite list is written in large pieces; a program that follows, or that reads lines, flushes after each batch.
 package final class Output {
-  private let descriptor: Int32
+  private var descriptor: Int32
+  /// The lines that still fit on the screen, and what shows the text in pages when there are more; nil for no pager.
+  private var pages: (room: Int, begin: () -> Int32?)?
+  /// Whether the reader may go before the end, as one does who leaves a pager.
+  private var isPaged = false
   private var json = JSONWriter()
   private let isPipe: Bool
 
@@ -33,6 +37,7 @@ package final class Output {
   /// Lines that are complete, each with its LF.
   package func write(lines: [UInt8]) throws {
     json.append(lines: lines)
+    if pages != nil { countLines(lines.count { $0 == UInt8(ascii: "\n") }) }
     if json.bytes.count >= Self.capacity { try flush() }
   }
 
@@ -46,6 +51,17 @@ package final class Output {
     try flush()
     json = document
     try flush()
+  }
+
+  /// Writes to a pager when there are more lines than fit.
+  ///
+  /// - Parameter begin: starts the pager, and returns where it reads.
+  func setPages(of room: Int, _ begin: @escaping () -> Int32?) { pages = (room, begin) }
+
+  private func countLines(_ count: Int) {
+    guard let (room, begin) = pages else { return }
+    pages = count < room ? (room - count, begin) : nil
+    if pages == nil, let descriptor = begin() { (self.descriptor, isPaged) = (descriptor, true) }
   }
 
   /// Writes the buffer.
@@ -81,7 +97,7 @@ package final class Output {
         rest = UnsafeRawBufferPointer(rebasing: rest[try writeSome(rest, to: descriptor)...])
       } catch {
         // The signal is blocked, or the caller's descriptor is odd: end as if it had come.
-        if error.isBrokenPipe { Signal.brokenPipe.end() }
+        if error.isBrokenPipe { isPaged ? endProcess(0) : Signal.brokenPipe.end() }
         json.removeAll()
         throw DMError(.inputOutput, "cannot write to standard output: \(error.text)")
       }

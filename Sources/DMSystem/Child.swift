@@ -21,8 +21,9 @@ package struct Child: ~Copyable {
 
   /// Starts a program, found as by a shell, with no signal blocked.
   ///
+  /// - Parameter input: its standard input; nil for that of this process.
   /// - Throws: if there is no such program, or if it cannot be run.
-  package init(_ words: [String]) throws(SystemFailure) {
+  package init(_ words: [String], input: Int32? = nil) throws(SystemFailure) {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -34,7 +35,11 @@ package struct Child: ~Copyable {
     var argv = words.map { strdup($0) } + [nil]
     defer { for word in argv { free(word) } }
     var process = pid_t()
-    let number = posix_spawnp(&process, words[0], nil, &attributes, &argv, environ)
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
+    let number = posix_spawnp(&process, words[0], &actions, &attributes, &argv, environ)
     guard number == 0 else { throw SystemFailure(number: number) }
     self.process = process
   }
@@ -59,7 +64,7 @@ package struct Child: ~Copyable {
 ///
 /// - Returns: whether it succeeded.
 package func runShell(_ command: String, with variable: String, _ value: String) -> Bool {
-  setenv(variable, value, 1)
+  setEnvironment(variable, value)
   return system(command) == 0
 }
 

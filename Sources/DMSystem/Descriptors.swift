@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 
 /// The size of the terminal of standard output: TIOCGWINSZ of ioctl_tty(2); nil if it does not say.
@@ -51,3 +52,11 @@ package func writeSome(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws(
 package func writeOnce(_ bytes: [UInt8], to descriptor: Int32) {
   _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
 }
+
+/// A pipe whose ends no other program inherits; nil if there are too many open files.
+package func pipeEnds() -> (reading: Int32, writing: Int32)? {
+  var ends: [Int32] = [-1, -1]
+  return dm_pipe(&ends) == 0 ? (ends[0], ends[1]) : nil
+}
+
+package func closeDescriptor(_ descriptor: Int32) { close(descriptor) }

@@ -13,6 +13,11 @@ package func environment(_ name: String) throws(DMError) -> String? {
   return text
 }
 
+/// Gives a variable to the programs that this process starts.
+///
+/// Not while another thread reads the environment: setenv(3).
+package func setEnvironment(_ name: String, _ value: String) { setenv(name, value, 1) }
+
 /// The name by which this process was started, without folders.
 package var ownName: String { dm_own_name().map { String(cString: $0) } ?? "" }
 

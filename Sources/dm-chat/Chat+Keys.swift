@@ -27,7 +27,7 @@ extension Chat {
     case .redraw: window.forget()
     case .up where line.isEmpty || line.text == offered?.text: try offerOwn()
     default:
-      if !line.apply(key), key == .endOfInput { end = .quit }
+      if !line.apply(key), key == .endOfInput, line.isEmpty { end = .quit }
     }
     if line.isEmpty {
       keystrokes.stop()

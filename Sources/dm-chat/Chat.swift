@@ -45,6 +45,7 @@ final class Chat {
   func run() throws -> End {
     var query = EventQuery([acts.conversation], from: try stretch.readNewest().map { .cursor($0) } ?? .start)
     query.kinds = Set(MessagingEvent.Kind.allCases)
+    query.includesReaders = true
     query.signalsPresence = !call.arguments[DMChat.invisible]
     try markDelivered()
     let follower = try Follower(messenger, query)

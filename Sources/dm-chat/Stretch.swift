@@ -43,6 +43,7 @@ struct Stretch {
     query.limit = Self.page
     query.includesDeleted = true
     query.allowsMissing = true
+    query.includesReaders = true
     change(&query)
     let history = try messenger.history(query)
     var entries: [Entry] = []

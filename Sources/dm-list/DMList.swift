@@ -38,7 +38,7 @@ package struct DMList: Program {
     let messenger = try call.messenger()
     let list = Listing(call, messenger, try query(call.arguments, messenger))
     if call.arguments[follow] { return try list.follow() }
-    try list.print()
+    try call.inPages { try list.print() }
     if call.arguments[count] { return }
     if list.isEmpty, call.arguments[unread] { try call.note("nothing is unread; 'dm-list' has all conversations") }
     if list.isEmpty, let text = try call.arguments[match] {

@@ -14,6 +14,9 @@ final class Listing {
   private var changed: [Identifier] = []
   private var isChanged: Set<Identifier> = []
   private var due: Int64?
+  /// The people who are typing or online, for a list that is drawn again.
+  var typing: [Identifier: [Handle]] = [:]
+  var online: Set<Handle> = []
 
   /// Microseconds within which several changes of a conversation are printed once.
   private static let fold: Int64 = 100_000
@@ -33,7 +36,7 @@ final class Listing {
     if shown[conversation.id] == conversation { return }
     shown[conversation.id] = conversation
     try call.print(conversation) {
-      try TextFormat.row($0, for: messenger.identity.handle, on: call.screen())
+      try TextFormat.row($0, for: messenger.identity.handle, on: call.screen(), sign(of: $0))
     }
   }
 
@@ -47,6 +50,7 @@ final class Listing {
   func follow() throws {
     var events = EventQuery(query.conversations)
     events.kinds = [.message, .messageUpdated, .messageDeleted, .messageStatus, .reaction, .conversationUpdated]
+    if try redraws { events.kinds.formUnion([.typing, .presence]) }
     events.marksDelivered = false
     events.signalsPresence = !call.arguments[DMList.invisible]
     try call.follow(events, take)
@@ -55,8 +59,8 @@ final class Listing {
   private func take(_ events: [MessagingEvent]) throws -> Duration? {
     for event in events {
       // The list is read after the stream has started, so that no change is missed between the two.
-      if case .caughtUp = event { try redraws ? redraw() : print() }
-      if let id = event.conversationID, isChanged.insert(id).inserted { changed.append(id) }
+      if case .caughtUp = event { try redraws ? begin() : print() }
+      if let id = note(event), isChanged.insert(id).inserted { changed.append(id) }
     }
     if changed.isEmpty { return nil }
     let now = monotonicMicroseconds()

@@ -31,11 +31,13 @@ package struct DMSearch: Program {
     let results = try messenger.search(request)
     var page = MessagePage(messenger, [])
     var isEmpty = true
-    while case let batch = try results.next(), !batch.isEmpty {
-      isEmpty = false
-      for found in batch {
-        try call.print(found.message) {
-          TextFormat.line($0, found.snippet, in: try page.name($0.conversationID))
+    try call.inPages {
+      while case let batch = try results.next(), !batch.isEmpty {
+        isEmpty = false
+        for found in batch {
+          try call.print(found.message) {
+            TextFormat.line($0, found.snippet, in: try page.name($0.conversationID))
+          }
         }
       }
     }

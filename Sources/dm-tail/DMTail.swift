@@ -45,8 +45,15 @@ package struct DMTail: Program {
       try printer.print(messages)
     case .history(let history, var stream):
       var printer = try Printer(call, try call.messenger(), stream.conversations)
+      guard stream.follows else {
+        if isChosen(history, call) {
+          try call.inPages { _ = try printer.print(history, of: stream) }
+        } else {
+          _ = try printer.print(history, of: stream)
+        }
+        return printer.isEmpty ? try noteEmpty(history, call) : ()
+      }
       let cursor = try printer.print(history, of: stream)
-      guard stream.follows else { return printer.isEmpty ? try noteEmpty(history, call) : () }
       stream.start = cursor.map { .cursor($0) } ?? .start
       stream.beginsCaughtUp = true
       try printEvents(stream, &printer, call)
@@ -54,6 +61,11 @@ package struct DMTail: Program {
       var printer = try Printer(call, try call.messenger(), stream.conversations)
       try printEvents(stream, &printer, call)
     }
+  }
+
+  /// Whether the user has said how much they want to see.
+  private static func isChosen(_ query: HistoryQuery, _ call: Invocation) -> Bool {
+    call.arguments.isGiven(limit) || query.limit == nil
   }
 
   /// Says why a history has no messages.

@@ -24,7 +24,7 @@ extension DMTail {
     if arguments[consumers] { return .consumers }
     if let messages = try messagesByID(call) { return .messages(messages) }
     let (conversations, ranges) = try arguments.conversationsAndRanges(arguments.operands)
-    let stream = try eventQuery(arguments, conversations)
+    let stream = try eventQuery(call, conversations)
     let isStream = stream.start != nil || stream.consumer != nil
     if ranges != nil, isStream || stream.follows {
       throw usage("a stream has no end; leave out the ranges")
@@ -68,13 +68,17 @@ extension DMTail {
   }
 
   private static func eventQuery(
-    _ arguments: Arguments, _ conversations: [ConversationReference]
+    _ call: Invocation, _ conversations: [ConversationReference]
   ) throws -> EventQuery {
+    let arguments = call.arguments
     var query = EventQuery(conversations)
     query.follows = arguments[follow]
     query.consumer = try arguments[consumer]
     query.acceptsGap = arguments[acceptGap]
     query.start = try arguments[cursor]
+    // People want to see reactions, and who is typing where that goes away again.
+    if !call.isJSON { query.kinds.insert(.reaction) }
+    if !call.isJSON, try call.screen().canRenew { query.kinds.insert(.typing) }
     if let kinds = try arguments[events] { query.kinds = kinds }
     query.othersOnly = arguments[others]
     query.unmutedOnly = arguments[unmuted]

@@ -7,6 +7,7 @@ struct Printer {
   private let messenger: Messenger
   private let isToBeRead: Bool
   private var page: MessagePage
+  private var renewed: RenewedLines?
   /// Whether nothing was printed yet.
   private(set) var isEmpty = true
 
@@ -15,6 +16,7 @@ struct Printer {
     self.messenger = messenger
     isToBeRead = call.arguments[DMTail.read]
     page = MessagePage(messenger, conversations, isPlain: try call.screen().isPlain)
+    renewed = try RenewedLines(call)
   }
 
   /// Prints the messages of a history that the stream after it would print too.
@@ -59,7 +61,13 @@ struct Printer {
 
   /// Prints events; the follower marks them as delivered.
   mutating func print(_ events: [MessagingEvent]) throws {
-    for event in events { try call.print(event) { try page.text(of: $0) } }
+    for event in events {
+      if renewed == nil {
+        try call.print(event) { try page.text(of: $0) }
+      } else {
+        try renewed?.print(event) { try page.text(of: event) }
+      }
+    }
     if call.arguments[DMTail.bell], events.contains(where: isMessageOfOthers) { ringBell() }
     guard isToBeRead else { return }
     try call.output.flush()

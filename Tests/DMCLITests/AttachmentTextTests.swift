@@ -65,12 +65,13 @@ extension LocalTime {
         let two = [attachment(.image, "photo.jpg"), attachment()]
         #expect(
           unmarked(TextFormat.line(message("look", two), for: me))
-            == "14:30  7 bob: look  [image photo.jpg 8 bytes]  [file notes.txt 8 bytes]")
+            == "14:30  7 bob (image 'photo.jpg' 8 bytes, file 'notes.txt' 8 bytes): look")
         #expect(
-          unmarked(TextFormat.line(message(nil, [attachment()]), for: me)) == "14:30  7 bob: [file notes.txt 8 bytes]")
+          unmarked(TextFormat.line(message(nil, [attachment()]), for: me))
+            == "14:30  7 bob (file 'notes.txt' 8 bytes): ")
         #expect(
           unmarked(TextFormat.line(message("a\nb", [attachment()]), for: me))
-            == "14:30  7 bob: a\n       b  [file notes.txt 8 bytes]")
+            == "14:30  7 bob (file 'notes.txt' 8 bytes): a\n       b")
       }
     }
 

@@ -79,7 +79,8 @@ extension LocalTime {
     @Test func `a message shows its number, sender and text, and how far one's own came`() {
       inZone("UTC") {
         #expect(unmarked(TextFormat.line(message("hi"), for: me)) == "14:30  7 bob: hi")
-        #expect(unmarked(TextFormat.line(message("hi", from: "alice", .read), for: me)) == "14:30  7 alice (read): hi")
+        #expect(
+          unmarked(TextFormat.line(message("hi", from: "alice", .read), for: me)) == "14:30  7 alice (✓✓ read): hi")
         #expect(unmarked(TextFormat.line(message("hi", from: "alice"), for: me)) == "14:30  7 alice: hi")
         #expect(unmarked(TextFormat.line(message("hi", .read), for: me)) == "14:30  7 bob: hi")
         #expect(unmarked(TextFormat.line(message("hi"), for: me, in: "+ops")) == "14:30  +ops:7 bob: hi")
@@ -95,7 +96,7 @@ extension LocalTime {
         answer.reactions = [Message.Reactions(emoji: "👍", users: [me, Handle(stored: "bob")])]
         #expect(
           unmarked(TextFormat.line(answer, for: me))
-            == "14:30  7 alice (to 3 alice 'x’, read): I approve, a…', edited, 👍2, delivered): (edited): hi  [read]")
+            == "14:30  7 alice (to 3 alice 'x’, read): I approve, a…', edited, 👍 alice bob, ✓✓): (edited): hi  [read]")
       }
     }
 

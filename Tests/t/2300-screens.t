@@ -54,23 +54,84 @@ for width in 40 80 200; do
   done
   screen "padded-$width" $width NO_COLOR=1 'dm-tail mei --peek'
 done
+echo deployed >"$work/deploy.log"
+at '2026-11-24 09:20:00' dm-conversation create --as alice --title ops bob mei yusuf -q
+at '2026-11-24 09:21:00' dm-send +ops 'deployed, the log is attached' --attach "$work/deploy.log" -q
+at '2026-11-24 09:22:00' dm-read --as alice +ops --all -q
+at '2026-11-24 09:22:00' dm-read --as mei +ops --all -q
+at '2026-11-24 09:23:00' dm-edit react 🎉 +ops:2 --as yusuf -q
+at '2026-11-24 09:24:00' dm-send --as yusuf +ops --forward bob:1 -q
+at '2026-11-24 09:25:00' dm-send --as mei +ops 'the code is 1234' --expires-in 300d -q
+at '2026-11-24 09:26:00' dm-send +ops 'thanks' -q
+screen marks-80 80 DM_THEME=dark 'dm-tail +ops --peek; dm-tail +ops 2 --with readers --peek'
+screen marks-plain-80 80 DM_PLAIN=1 'dm-tail +ops --peek'
 screen plain-80 80 DM_PLAIN=1 'dm-list; dm-tail alice --peek'
 screen search-80 80 DM_THEME=dark 'dm-search lunch OR flags'
 screen user-80 80 NO_COLOR=1 'dm-user list'
 
 server=$$-list
-tmux -L "$server" -f /dev/null new-session -d -x 80 -y 4 'NO_COLOR=1 dm-list -f'
-seen '*alice*mei*Yusuf*'
-like "$shown" '*alice*mei*Yusuf*' "a list that follows: as many rows as there is room for"
+tmux -L "$server" -f /dev/null new-session -d -x 80 -y 5 'NO_COLOR=1 dm-list -f'
+seen '*alice*ops*mei*Yusuf*'
+like "$shown" '*alice*ops*mei*Yusuf*' "a list that follows: as many rows as there is room for"
 dm-send --as yusuf bob 'drawn again' -q
 seen '*drawn again*'
-like "$shown" '*alice*Yusuf*drawn again*mei*' "is drawn again"
+like "$shown" '*alice*Yusuf*drawn again*ops*mei*' "is drawn again"
+dm-typing --as yusuf bob --on
+seen '*Yusuf is typing*'
+like "$shown" '* Yusuf*Yusuf is typing*' "shows who is typing"
+dm-typing --as yusuf bob --off
+seen '*drawn again*'
+like "$shown" '*drawn again*' "until they are no longer"
+follow dm-tail -f --as yusuf bob -n 0
+seen '*•Yusuf*'
+like "$shown" '*•Yusuf*' "and who is online"
+leave
+tmux -L "$server" kill-server
+
+# What is renewed in place while dm-tail follows.
+server=$$-tail
+tmux -L "$server" -f /dev/null new-session -d -x 60 -y 12 'NO_COLOR=1 dm-tail -f alice -n 2 --peek'
+seen '*bob*red?*'
+dm-typing --as alice bob --on
+seen '*-- Alice Ångström is typing --*'
+like "$shown" '*-- Alice Ångström is typing --*' "the last line says who is typing"
+for number in 1 2 3; do dm-send alice "note $number" -q; done
+seen '*note 3*typing*'
+like "$shown" '*red?*note 1*note 2*note 3*-- Alice Ångström is typing --*' "and stays the last line"
+dm-read --as alice bob 4 -q
+seen '*has read up to 4 --*'
+dm-read --as alice bob 5 -q
+seen '*has read up to 5 --*'
+like "$shown" '*note 3*-- alice has read up to 5 --*' "how far somebody has read"
+is "$(echo "$shown" | grep -c 'has read')" 1 "is one line, which is renewed"
+dm-typing --as alice bob --off
+dm-edit --as alice react 👍 bob:6 -q
+seen '*reacted to 6: 👍 --'
+like "$shown" '*has read up to 5 --*-- alice reacted to 6: 👍 --*' "a reaction is told"
+is "$(echo "$shown" | grep -c 'typing')" 0 "and nobody is typing any more"
+tmux -L "$server" kill-server
+
+# A pager for what does not fit.
+server=$$-pager
+tmux -L "$server" -f /dev/null new-session -d -x 60 -y 10 "PS1='$ ' exec bash --norc"
+seq 40 | sed 's/^/line /' | dm-send --as mei --lines bob -q
+tmux -L "$server" send-keys 'dm-tail mei -n all' Enter
+seen '*:'
+like "$shown" '*anyone?*' "the pager begins with the oldest"
+tmux -L "$server" send-keys q
+seen '*\$'
+tmux -L "$server" send-keys 'clear; echo $?; dm-tail mei -n 2' Enter
+seen '*line 40*\$'
+like "$shown" '*0*line 39*line 40*\$' "leaving it is no error, and what fits needs none"
+tmux -L "$server" send-keys 'clear; PAGER="head -n 1" dm-tail mei -n all' Enter
+seen '*--*\$'
+like "$shown" '*-- ??? 2026-11-24 --*\$' "PAGER is used"
 tmux -L "$server" kill-server
 
 # on COMMAND: what a terminal shows of it.
 on() { script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
 like "$(on 'dm-list --unread --match nobody')" "*nothing is unread*'dm-list' has all*" "why a list is empty"
-is "$(on 'dm-tail alice 99')" "dm-tail: no message there; the last one is 3" "why no message is printed"
+is "$(on 'dm-tail alice 99')" "dm-tail: no message there; the last one is 6" "why no message is printed"
 like "$(on 'dm-search zzz')" "dm-search: no message that you can see matches*" "why nothing is found"
 is "$(on "DM_USER=ann dm-user add --store $work/new first; echo \$?" | tail -n 1)" 0 "a user is added by somebody who is none yet"
 is "$(dm-search zzz 2>&1)" "" "which a script is not told"

@@ -47,13 +47,13 @@ row() {
 
 window a 60 14 'dm-chat --as alice bob'
 window b 60 14 'dm-chat --as bob alice'
-shows a '*1 alice (read): hi bob*-- Bob Ångström (bob), online --*>*' 'what the other has on the screen is read'
+shows a '*1 alice (✓✓ read): hi bob*-- Bob Ångström (bob), online --*>*' 'what the other has on the screen is read'
 shows b '*-- unread --*1 alice: hi bob*-- alice, online --*>*' 'the other sees it as new'
 
 text a 'one two 你好'
 shows b '*alice is typing*' 'typing is shown'
 keys a C-w X Enter
-shows a '*2 alice (read): one two X*' 'the word that was erased is not sent'
+shows a '*2 alice (✓✓ read): one two X*' 'the word that was erased is not sent'
 is "$(dm-tail --as bob alice:2 | jq -r .text)" 'one two X' 'what was seen is what was sent'
 shows b '*2 alice: one two X*-- alice, online --*' 'and typing ends'
 
@@ -74,10 +74,10 @@ keys a Enter
 shows b "*5 alice (to 4 bob 'cafeend'): yes*" '/reply'
 text b '/react 5 :tada:'
 keys b Enter
-shows a '*5 alice (to 4 bob *, 🎉, read): yes*' '/react, with a short code; and the marks of a line are drawn again'
+shows a '*5 alice (to 4 bob *, 🎉 bob, ✓✓ read): yes*' '/react, with a short code; and the marks of a line are drawn again'
 text b '/react 🎉'
 keys b Enter
-shows a "*5 alice (to 4 bob 'cafeend', read): yes*" 'the same reaction takes it back'
+shows a "*5 alice (to 4 bob 'cafeend', ✓✓ read): yes*" 'the same reaction takes it back'
 keys a Up
 shows a '*> /edit 5 yes*' 'the key Up edits the last message of the user'
 keys a Up
@@ -98,13 +98,13 @@ text a '/search first'
 keys a Enter
 shows a '*bob:3 bob: *first*1 message; /go N*' '/search'
 keys a Escape
-shows a '*6 alice (read): /slash*' 'and back'
+shows a '*6 alice (✓✓ read): /slash*' 'and back'
 echo content >"$work/a file.txt"
 text a "/attach $work/a"
 keys a Tab
 shows a '*> /attach *a file.txt*' 'Tab completes a file'
 keys a Enter
-shows b '*7 alice: *a file.txt*' '/attach'
+shows b "*7 alice (file 'a file.txt' 8 bytes): *" '/attach'
 text a '/mute'
 keys a Enter
 shows a '*-- muted --*' '/mute'

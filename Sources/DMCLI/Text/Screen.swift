@@ -12,6 +12,8 @@ package struct Screen {
   /// Whether text has neither colours nor columns, and nothing is drawn again.
   package let isPlain: Bool
   private let isTerminal: Bool
+  /// Whether lines that were printed can be replaced.
+  package let canRenew: Bool
   /// What is printed for each mark: an escape sequence, or nothing; asterisks around hits if there are no colours.
   private let codes: [[UInt8]]
   /// $COLUMNS, which a shell or a script sets for its programs.
@@ -22,6 +24,7 @@ package struct Screen {
   init(_ colors: Colors?, isPlain: Bool) throws {
     self.isPlain = isPlain
     isTerminal = !isPlain && DMCLI.isTerminal(.output)
+    canRenew = try isTerminal && environment("TERM") != "dumb"
     givenColumns = try environment("COLUMNS").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
     let name = try environment("DM_THEME")
     if let name, Theme(rawValue: name) == nil { throw usage("DM_THEME is '\(name)'; write light, dark or mono") }
@@ -55,6 +58,9 @@ package struct Screen {
 
   /// How many lines it shows; nil if it is no terminal.
   package var rows: Int? { isTerminal ? terminalSize?.rows ?? 24 : nil }
+
+  /// Moves the cursor up by some lines and clears the screen from there: CUU and ED (ECMA-48, sections 8.3.22 and 8.3.39).
+  static func erasing(_ count: Int) -> String { count > 0 ? "\u{1B}[\(count)A\u{1B}[J" : "" }
 
   /// Moves the cursor to the first line and clears the screen: CUP and ED (ECMA-48, sections 8.3.21 and 8.3.39).
   package static let clearing = "\u{1B}[H\u{1B}[J"

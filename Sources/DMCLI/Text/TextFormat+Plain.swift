@@ -15,13 +15,19 @@ extension TextFormat {
     if let reply = message.replyTo {
       parts.append("in reply to \(reply.sender.map(name) ?? "a message") \(reply.text.map(quoted) ?? "")")
     }
+    if let sender = message.forwardedFrom { parts.append("forwarded from \(name(sender))") }
     if message.editedAt != nil { parts.append("edited") }
+    if let end = message.expiresAt { parts.append("expires \(moment(end))") }
+    parts += message.attachments.map(mark)
     for reaction in message.reactions {
       let names = reaction.users.map(name).joined(separator: " and ")
       parts.append("\(visible(reaction.emoji)) from \(names)")
     }
-    if message.sender == me, message.status != .sent { parts.append(message.status.rawValue) }
-    return "\(parts.joined(separator: ", ")): \(unpadded(words(of: message)))"
+    if message.sender == me, message.status != .sent {
+      let readers = message.status == .read && message.conversation.isGroup ? " by \(message.readByCount)" : ""
+      parts.append(message.status.rawValue + readers)
+    }
+    return "\(parts.joined(separator: ", ")): \(unpadded(visible(message.text ?? "", indent: "")))"
   }
 
   /// With one space for each run of them: a text that is padded could look like two.

@@ -64,64 +64,17 @@ package enum TextFormat {
     return name == handle || space < 1 ? cut(handle, width) : "\(cut(name, space)) (\(handle))"
   }
 
-  /// A conversation in a list, as a screen has it.
-  package static func row(_ conversation: Conversation, for me: Handle, on screen: Screen) -> String {
-    screen.isPlain ? sentence(conversation, for: me) : line(conversation, for: me, columns: screen.columns)
-  }
-
-  /// A line of the list: flag, unread messages, name, time, marks, and the last message.
-  ///
-  /// - Parameter columns: the width of a terminal, to which it is cut; nil for the same line everywhere.
-  package static func line(_ conversation: Conversation, for me: Handle, columns: Int? = nil) -> String {
-    let isUnread = conversation.unreadCount > 0
-    let isNarrow = columns.map { $0 < 60 } ?? false
-    let count = right(isUnread ? String(conversation.unreadCount) : "", isNarrow ? 3 : 5)
-    let flag = conversation.isPinned ? "*" : conversation.isArchived ? "a" : conversation.mutedUntil != nil ? "m" : " "
-    let width = isNarrow ? 12 : 24
-    let name = left(isNarrow ? name(conversation, for: me) : label(conversation, for: me, width: width), width)
-    let at = conversation.lastActivityAt
-    let time = columns == nil ? left(short(at), 10) : left(brief(at), 6)
-    var line = flag + (isUnread ? Mark.strong("\(count)  \(name)") : "\(count)  \(name)") + "  " + Mark.faint(time)
-    if conversation.unreadMentionsCount > 0 { line += "  " + Mark.alert("[@\(conversation.unreadMentionsCount)]") }
-    if conversation.draftText != nil { line += "  [draft]" }
-    guard let last = conversation.lastMessage else { return line }
-    let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init)
-    let said = ([text.map { last.isTruncated ? $0 + "…" : $0 }].compactMap { $0 } + last.attachments.map(brief)).joined(
-      separator: " ")
-    let preview = announcement(last) ?? "\(visible(last.sender.description)): \(columns == nil ? cut(said, 60) : said)"
-    guard let columns else { return "\(line)  \(preview)" }
-    let words = preview.split(separator: " ").joined(separator: " ")
-    return "\(line)  " + Mark.body(cut(words, max(1, columns - mostColumns(of: line) - 2)))
-  }
-
   /// A message: time, number, sender, marks, and the text.
-  ///
-  /// The marks are the message that it answers, whether it was edited, its reactions, and its status when it is the
-  /// user's own.
   package static func line(
     _ message: Message, for me: Handle, in place: String? = nil
   ) -> String {
     if let announcement = announcement(message) {
       return "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(number(message)) \(announcement)"
     }
-    var marks: [String] = []
-    if let reply = message.replyTo, let seq = reply.seq {
-      let sender = reply.sender.map { " " + visible($0.description) } ?? ""
-      marks.append("to \(seq)\(sender)\(reply.text.map { " " + quoted($0) } ?? "")")
-    }
-    if message.editedAt != nil { marks.append("edited") }
-    marks += message.reactions.map { "\(visible($0.emoji))\($0.users.count > 1 ? String($0.users.count) : "")" }
-    if message.sender == me, message.status != .sent {
-      marks.append(message.status.rawValue + (message.failure.map { ": \(visible($0))" } ?? ""))
-    }
-    var line = head(message, in: place, marks)
+    var line = head(message, in: place, marks(of: message, for: me))
     line += ": "
     line += Mark.bodyStart
     if let text = message.text { line += visible(text, indent: margin) }
-    for (index, attachment) in message.attachments.enumerated() {
-      if index > 0 || message.text != nil { line += "  " }
-      line += brief(attachment)
-    }
     line += Mark.bodyEnd
     return line
   }
@@ -197,11 +150,10 @@ package enum TextFormat {
       + "\(ranges(marked.ranges)); \(marked.unreadCount) unread"
   }
 
-  /// `-- bob read alice:2..60 --`, from the first message to the last.
+  /// `-- bob has read up to alice:60 --`.
   package static func line(_ status: MessageStatus, in place: String = "") -> String {
-    let (first, last) = (status.ranges.first?.lowerBound ?? 0, status.ranges.last?.upperBound ?? 0)
-    let verb = status.status == .read ? "read" : "got"
-    return "-- \(visible(status.user.description)) \(verb) \(place)\(ranges([first...last])) --"
+    let verb = status.status == .read ? "has read" : "got"
+    return "-- \(visible(status.user.description)) \(verb) up to \(place)\(status.ranges.last?.upperBound ?? 0) --"
   }
 
   /// `5..8, 12`; the first ten when there are more.

@@ -61,7 +61,8 @@ import Testing
   private func run(_ script: String, at location: SourceLocation = #_sourceLocation) throws -> Outcome {
     let f = try fixture()
     // A window needs a terminal, and Ctrl-D leaves it.
-    let call = script.drop { $0 == " " }.hasPrefix("dm-chat") ? "printf '\\004' | script -qec '\(script)' /dev/null" : script
+    let call =
+      script.drop { $0 == " " }.hasPrefix("dm-chat") ? "printf '\\004' | script -qec '\(script)' /dev/null" : script
     return try f.shell("set -e; cd '\(f.directory)'; \(Self.arecord); \(call)", as: "alice", at: location)
   }
 

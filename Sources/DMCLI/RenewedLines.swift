@@ -1,0 +1,53 @@
+package import DMKit
+
+/// The lines at the end of a terminal that newer ones replace: how far somebody has read, and who is typing.
+///
+/// They are cut to the width, so that each takes one line of the terminal.
+package struct RenewedLines {
+  private let call: Invocation
+  /// How far somebody has read, if that is the last line that was printed.
+  private var status: MessageStatus?
+  private var typing: [Identifier: String] = [:]
+  /// Whether the line of those who are typing stands below it.
+  private var isTypingShown = false
+
+  /// - Returns: nil if standard output is no terminal whose lines can be replaced.
+  /// - Throws: `usage` for a wrong environment.
+  package init?(_ call: Invocation) throws {
+    guard try !call.isJSON && !call.isQuiet && call.screen().canRenew else { return nil }
+    self.call = call
+  }
+
+  /// Prints an event instead of what it replaces.
+  ///
+  /// - Parameter text: makes its text; nil for an event that only programs need.
+  package mutating func print(_ event: MessagingEvent, _ text: () throws -> String?) throws {
+    guard let words = try text() else { return }
+    var erased = isTypingShown ? 1 : 0
+    if case .typing(let event) = event {
+      typing[event.conversationID] = event.users.isEmpty ? nil : words
+      try call.output.write(Screen.erasing(erased))
+    } else {
+      var next: MessageStatus?
+      if case .messageStatus(let event, _) = event { next = event }
+      if let next, let status, next.replaces(status) { erased += 1 }
+      status = next
+      try call.output.write(Screen.erasing(erased))
+      try call.output.write(lines: call.screen().rendered(next == nil ? words : fitted(words)))
+    }
+    isTypingShown = !typing.isEmpty
+    if isTypingShown {
+      let line = typing.sorted { $0.value < $1.value }.map(\.value).joined(separator: "; ")
+      try call.output.write(lines: call.screen().rendered(Mark.faint(fitted("-- \(line) --"))))
+    }
+  }
+
+  private func fitted(_ line: String) throws -> String { cut(line, try call.screen().columns ?? 80) }
+}
+
+extension MessageStatus {
+  /// Whether an older status of the same user says nothing more.
+  fileprivate func replaces(_ older: MessageStatus) -> Bool {
+    conversationID == older.conversationID && user == older.user && (status == .read || older.status == .delivered)
+  }
+}
