@@ -11,11 +11,17 @@ package struct MessagePage {
   private var names: [Identifier: String] = [:]
   private var shownNames: [Handle: String] = [:]
   private let isPlain: Bool
+  private let hasLinks: Bool
 
-  /// - Parameter isPlain: makes one sentence of each message, for `--plain`.
-  package init(_ messenger: Messenger, _ conversations: [ConversationReference], isPlain: Bool = false) {
+  /// - Parameters:
+  ///   - isPlain: makes one sentence of each message, for `--plain`.
+  ///   - hasLinks: makes links of attachments.
+  package init(
+    _ messenger: Messenger, _ conversations: [ConversationReference], isPlain: Bool = false, hasLinks: Bool = false
+  ) {
     self.messenger = messenger
     self.isPlain = isPlain
+    self.hasLinks = hasLinks
     conversation = conversations.count == 1 ? conversations[0] : nil
   }
 
@@ -30,7 +36,19 @@ package struct MessagePage {
     }
     if let seq = message.seq, seq == firstUnread { text += TextFormat.unreadLine + "\n" }
     let place = conversation == nil ? try name(message.conversationID) : nil
-    return text + TextFormat.line(message, for: messenger.identity.handle, in: place)
+    return text + TextFormat.line(message, for: messenger.identity.handle, in: place, address: address)
+  }
+
+  /// The file with the content of an attachment (RFC 8089); nil if there is none, or no links are made.
+  private func address(_ attachment: Attachment) -> String? {
+    guard hasLinks, let path = wholePath(messenger.location.contents.path(of: attachment.sha256)) else { return nil }
+    let escaped = path.utf8.map { byte in
+      let isPlain =
+        byte < 0x80 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
+      return isPlain || "/-._~".utf8.contains(byte)
+        ? String(Unicode.Scalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }
+    return "file://\(hostName())\(escaped.joined())"
   }
 
   /// A message as one sentence, for `--plain`.

@@ -15,7 +15,8 @@ struct Printer {
     self.call = call
     self.messenger = messenger
     isToBeRead = call.arguments[DMTail.read]
-    page = MessagePage(messenger, conversations, isPlain: try call.screen().isPlain)
+    let screen = try call.screen()
+    page = MessagePage(messenger, conversations, isPlain: screen.isPlain, hasLinks: screen.hasLinks)
     renewed = try RenewedLines(call)
   }
 

@@ -81,7 +81,7 @@ extension LocalTime {
         #expect(unmarked(TextFormat.line(message("hi"), for: me)) == "14:30  7 bob: hi")
         #expect(
           unmarked(TextFormat.line(message("hi", from: "alice", .read), for: me)) == "14:30  7 alice (✓✓ read): hi")
-        #expect(unmarked(TextFormat.line(message("hi", from: "alice"), for: me)) == "14:30  7 alice: hi")
+        #expect(unmarked(TextFormat.line(message("hi", from: "alice"), for: me)) == "14:30  7 alice (✓): hi")
         #expect(unmarked(TextFormat.line(message("hi", .read), for: me)) == "14:30  7 bob: hi")
         #expect(unmarked(TextFormat.line(message("hi"), for: me, in: "+ops")) == "14:30  +ops:7 bob: hi")
         #expect(unmarked(TextFormat.line(message("a\nb\u{1B}"), for: me)) == "14:30  7 bob: a\n       b\\u{1B}")

@@ -130,6 +130,9 @@ tmux -L "$server" kill-server
 
 # on COMMAND: what a terminal shows of it.
 on() { script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
+like "$(on "DM_THEME=dark TERM=xterm dm-tail +ops 2 --peek")" \
+  "*$(printf '\033')]8;;file://*/store/attachments/*$(printf '\033')\\\\file 'deploy.log' 9 bytes$(printf '\033')]8;;$(printf '\033')\\\\*" \
+  "an attachment is a link to its file"
 like "$(on 'dm-list --unread --match nobody')" "*nothing is unread*'dm-list' has all*" "why a list is empty"
 is "$(on 'dm-tail alice 99')" "dm-tail: no message there; the last one is 6" "why no message is printed"
 like "$(on 'dm-search zzz')" "dm-search: no message that you can see matches*" "why nothing is found"

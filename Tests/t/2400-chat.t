@@ -104,7 +104,7 @@ text a "/attach $work/a"
 keys a Tab
 shows a '*> /attach *a file.txt*' 'Tab completes a file'
 keys a Enter
-shows b "*7 alice (file 'a file.txt' 8 bytes): *" '/attach'
+shows b "*7 alice (file 'a file.txt' 8 bytes):*" '/attach'
 text a '/mute'
 keys a Enter
 shows a '*-- muted --*' '/mute'

@@ -12,6 +12,9 @@ package enum Mark {
   /// Around what somebody wrote.
   static let bodyStart = "\u{2}"
   static let bodyEnd = "\u{3}"
+  /// Around what leads to an address.
+  static let linkStart: UInt8 = 4
+  static let linkEnd: UInt8 = 5
   /// Around what was searched: asterisks if there are no colours.
   static let hitStart = "\u{18}"
   static let hitEnd = "\u{19}"
@@ -28,7 +31,25 @@ package enum Mark {
     return "\(Unicode.Scalar(firstPerson + UInt8(hash >> 16 % UInt32(personCount))))" + text + end
   }
 
-  static func isMark(_ byte: UInt8) -> Bool { byte == 2 || byte == 3 || 0xE...0x19 ~= byte }
+  /// A text that leads to an address of ASCII.
+  ///
+  /// The address is written in the tag characters of Unicode, which have no width, and which `visible` never lets
+  /// through from a store.
+  static func link(_ text: String, to address: String) -> String {
+    let tags = String.UnicodeScalarView(address.utf8.compactMap { Unicode.Scalar(firstTag + UInt32($0)) })
+    return "\(Unicode.Scalar(linkStart))\(String(tags))\(text)\(Unicode.Scalar(linkEnd))"
+  }
+
+  private static let firstTag: UInt32 = 0xE0000
+
+  /// The address at the start of bytes, and how many of them it takes.
+  static func address(in bytes: some Collection<UInt8>) -> (address: [UInt8], count: Int) {
+    let text = String(decoding: bytes.prefix { $0 > 0x7F }, as: UTF8.self)
+    let tags = text.unicodeScalars.prefix { firstTag..<(firstTag + 0x80) ~= $0.value }
+    return (tags.map { UInt8($0.value - firstTag) }, 4 * tags.count)
+  }
+
+  static func isMark(_ byte: UInt8) -> Bool { 2...5 ~= byte || 0xE...0x19 ~= byte }
   /// The number of the colour of a person, or nil.
   static func person(_ byte: UInt8) -> Int? {
     firstPerson..<(firstPerson + personCount) ~= byte ? Int(byte - firstPerson) : nil

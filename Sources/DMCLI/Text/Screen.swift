@@ -12,6 +12,8 @@ package struct Screen {
   /// Whether text has neither colours nor columns, and nothing is drawn again.
   package let isPlain: Bool
   private let isTerminal: Bool
+  /// Whether the names of files lead to them.
+  package let hasLinks: Bool
   /// Whether lines that were printed can be replaced.
   package let canRenew: Bool
   /// What is printed for each mark: an escape sequence, or nothing; asterisks around hits if there are no colours.
@@ -42,6 +44,7 @@ package struct Screen {
       }
     }
     let theme = isColored && !isPlain ? name.flatMap(Theme.init) ?? .dark : nil
+    hasLinks = try theme != nil && isTerminal && environment("TERM") != "linux"
     codes = (0..<0x20).map { (mark: UInt8) in
       guard let theme else { return [Mark.hitStart, Mark.hitEnd].contains("\(Unicode.Scalar(mark))") ? [42, 42] : [] }
       return Self.code(mark, theme).map { Array("\u{1B}[\($0)m".utf8) } ?? []
@@ -70,16 +73,19 @@ package struct Screen {
 
   /// A text as it is printed, with a line feed at its end: wrapped if this is a terminal, and its marks replaced by
   /// colours or left out.
-  package func rendered(_ text: String) -> [UInt8] {
+  package func rendered(_ text: String) -> [UInt8] { rendered(text, hasLinks: hasLinks) }
+
+  private func rendered(_ text: String, hasLinks: Bool) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.utf8.count + 64)
     guard let columns else {
-      append(text, to: &result)
+      append(text, hasLinks, to: &result)
       return result
     }
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       let spaces = line.prefix { $0 == " " }.count
-      append(isolated(wrapped(line, width: columns, indent: spaces > 0 ? spaces : Self.indent)), to: &result)
+      let lines = wrapped(line, width: columns, indent: spaces > 0 ? spaces : Self.indent)
+      append(isolated(lines), hasLinks, to: &result)
     }
     return result
   }
@@ -88,7 +94,9 @@ package struct Screen {
   package func rows(of text: String) -> [[UInt8]] {
     let escape: UInt8 = 0x1B
     var colors: ArraySlice<UInt8> = []
-    return rendered(text).dropLast().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { row in
+    return rendered(text, hasLinks: false).dropLast().split(
+      separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
+    ).map { row in
       let begun = Array(colors) + row
       guard row.contains(escape) else { return begun }
       for part in row.split(separator: escape, omittingEmptySubsequences: false).dropFirst() {
@@ -112,7 +120,8 @@ package struct Screen {
     }
   }
 
-  private func append(_ text: String, to result: inout [UInt8]) {
+  /// A link is OSC 8 (gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda).
+  private func append(_ text: String, _ hasLinks: Bool, to result: inout [UInt8]) {
     var text = text
     text.withUTF8 { bytes in
       var start = 0
@@ -120,6 +129,10 @@ package struct Screen {
         result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<place]))
         result.append(contentsOf: codes[Int(bytes[place])])
         start = place + 1
+        guard bytes[place] == Mark.linkStart || bytes[place] == Mark.linkEnd else { continue }
+        let (address, count) = Mark.address(in: bytes[start...])
+        start += count
+        if hasLinks { result += Array("\u{1B}]8;;".utf8) + address + Array("\u{1B}\\".utf8) }
       }
       result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
     }
@@ -128,7 +141,7 @@ package struct Screen {
 
   /// The parameters of SGR (ECMA-48, section 8.3.117) for a mark; nil for none.
   private static func code(_ mark: UInt8, _ theme: Theme) -> String? {
-    if mark == 2 || mark == 3 { return nil }
+    if 2...5 ~= mark { return nil }
     if let person = Mark.person(mark) {
       return switch theme {
       case .mono: "1"

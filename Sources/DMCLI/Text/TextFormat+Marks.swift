@@ -4,7 +4,7 @@ internal import DMKit
 extension TextFormat {
   /// The message that it answers, whether it was forwarded or edited and when it expires, its attachments, its reactions,
   /// and how far it has come when it is the user's own.
-  static func marks(of message: Message, for me: Handle) -> [String] {
+  static func marks(of message: Message, for me: Handle, _ address: (Attachment) -> String?) -> [String] {
     var marks: [String] = []
     if let reply = message.replyTo, let seq = reply.seq {
       let sender = reply.sender.map { " " + visible($0.description) } ?? ""
@@ -13,7 +13,9 @@ extension TextFormat {
     if let sender = message.forwardedFrom { marks.append("forwarded from \(visible(sender.description))") }
     if message.editedAt != nil { marks.append("edited") }
     if let end = message.expiresAt { marks.append("expires \(short(end))") }
-    marks += message.attachments.map(mark)
+    marks += message.attachments.map { attachment in
+      address(attachment).map { Mark.link(mark(attachment), to: $0) } ?? mark(attachment)
+    }
     marks += message.reactions.map(mark)
     if message.sender == me { marks.append(status(of: message)) }
     return marks

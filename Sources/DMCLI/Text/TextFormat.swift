@@ -65,13 +65,15 @@ package enum TextFormat {
   }
 
   /// A message: time, number, sender, marks, and the text.
+  ///
+  /// - Parameter address: where an attachment can be opened; nil for no link.
   package static func line(
-    _ message: Message, for me: Handle, in place: String? = nil
+    _ message: Message, for me: Handle, in place: String? = nil, address: (Attachment) -> String? = { _ in nil }
   ) -> String {
     if let announcement = announcement(message) {
       return "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(number(message)) \(announcement)"
     }
-    var line = head(message, in: place, marks(of: message, for: me))
+    var line = head(message, in: place, marks(of: message, for: me, address))
     line += ": "
     line += Mark.bodyStart
     if let text = message.text { line += visible(text, indent: margin) }
