@@ -7,16 +7,23 @@ extension Invocation {
   /// Standard output is flushed after each batch. When its reader has gone, the process dies of SIGPIPE, even if it
   /// has nothing to write.
   ///
-  /// - Parameter handle: returns the timeout for the next batch, nil for none; after a timeout it gets an empty batch.
-  package func follow(_ query: EventQuery, _ handle: ([MessagingEvent]) throws -> Duration?) throws {
+  /// - Parameters:
+  ///   - redraw: called when the terminal has another size; nil for what is not drawn again.
+  ///   - handle: returns the timeout for the next batch, nil for none; after a timeout it gets an empty batch.
+  package func follow(
+    _ query: EventQuery, redraw: (() throws -> Void)? = nil, _ handle: ([MessagingEvent]) throws -> Duration?
+  ) throws {
     // Reading does not create a store.
     if !query.follows, query.consumer == nil, try !messenger().hasStore() { return }
     let follower = try Follower(messenger(), query)
     follower.endsWith = Stream.output.rawValue
     follower.keepCarrier = { [self] in startCarrier() }
+    let resizes = try redraw.map { _ in try ResizeSignals() }
+    if let resizes { follower.yieldsTo = [resizes.descriptor] }
     var hasWarned = false
     var limit: Duration?
     while let events = try follower.next(within: limit) {
+      if resizes?.hasArrived() == true { try redraw?() }
       limit = try handle(events)
       try output.flush()
       try follower.markDelivered(events)
@@ -42,5 +49,20 @@ extension Invocation {
         }
         return [kind]
       })
+  }
+}
+
+/// The signals that the terminal has another size.
+private final class ResizeSignals {
+  private let signals: Interrupts
+  var descriptor: Int32 { signals.descriptor }
+
+  init() throws { signals = try Interrupts(of: [.resize]) }
+
+  /// Whether any has arrived since the last call.
+  func hasArrived() -> Bool {
+    guard signals.next() != nil else { return false }
+    while signals.next() != nil {}
+    return true
   }
 }

@@ -10,6 +10,8 @@ package struct RenewedLines {
   private var typing: [Identifier: String] = [:]
   /// Whether the line of those who are typing stands below it.
   private var isTypingShown = false
+  /// What was printed last, to break its lines anew for another width.
+  private var recent: [String] = []
 
   /// - Returns: nil if standard output is no terminal whose lines can be replaced.
   /// - Throws: `usage` for a wrong environment.
@@ -30,16 +32,45 @@ package struct RenewedLines {
     } else {
       var next: MessageStatus?
       if case .messageStatus(let event, _) = event { next = event }
-      if let next, let status, next.replaces(status) { erased += 1 }
+      if let next, let status, next.replaces(status) {
+        erased += 1
+        if !recent.isEmpty { recent.removeLast() }
+      }
       status = next
       try call.output.write(Screen.erasing(erased))
-      try call.output.write(lines: call.screen().rendered(next == nil ? words : fitted(words)))
+      let text = next == nil ? words : try fitted(words)
+      remember(text)
+      try call.output.write(lines: call.screen().rendered(text))
     }
+    try printTyping()
+  }
+
+  private mutating func printTyping() throws {
     isTypingShown = !typing.isEmpty
-    if isTypingShown {
-      let line = typing.sorted { $0.value < $1.value }.map(\.value).joined(separator: "; ")
-      try call.output.write(lines: call.screen().rendered(Mark.faint(fitted("-- \(line) --"))))
-    }
+    guard isTypingShown else { return }
+    let line = typing.sorted { $0.value < $1.value }.map(\.value).joined(separator: "; ")
+    try call.output.write(lines: call.screen().rendered(Mark.faint(fitted("-- \(line) --"))))
+  }
+
+  /// A text was printed.
+  package mutating func remember(_ text: String) {
+    recent.append(text)
+    if recent.count > 2 * Self.recentLimit { recent.removeFirst(Self.recentLimit) }
+  }
+
+  private static let recentLimit = 100
+
+  /// Draws the screen anew, because it has another width.
+  package mutating func redraw() throws {
+    let screen = try call.screen()
+    // The cursor stands below the last line.
+    let room = (screen.rows ?? 24) - 1 - (typing.isEmpty ? 0 : 1)
+    var rows: [[UInt8]] = []
+    for text in recent.reversed() where rows.count < room { rows = screen.rows(of: text) + rows }
+    try call.output.write(Screen.clearing)
+    try call.output.write(lines: Array(rows.suffix(max(0, room)).map { $0 + Array("\u{1B}[0m\n".utf8) }.joined()))
+    try printTyping()
+    try call.output.flush()
   }
 
   private func fitted(_ line: String) throws -> String { cut(line, try call.screen().columns ?? 80) }

@@ -14,10 +14,17 @@ package struct Interrupts: ~Copyable {
   /// - Throws: `io_error`.
   package init() throws(DMError) {
     let endings: [Signal] = [.interrupt, .terminate, .hangUp, .quit, .suspend]
-    var set = Signal.set([.childEnded, .resize] + endings.filter { !$0.isIgnored })
-    sigprocmask(SIG_BLOCK, &set, nil)
     // write(2) fails with EPIPE when the reader has gone.
     Signal.brokenPipe.ignore()
+    try self.init(of: [.childEnded, .resize] + endings.filter { !$0.isIgnored })
+  }
+
+  /// Some signals only.
+  ///
+  /// - Throws: `io_error`.
+  package init(of signals: [Signal]) throws(DMError) {
+    var set = Signal.set(signals)
+    sigprocmask(SIG_BLOCK, &set, nil)
     descriptor = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
     guard descriptor >= 0 else {
       throw DMError(.inputOutput, "cannot wait for signals: \(SystemFailure.current.text)")

@@ -53,7 +53,7 @@ final class Listing {
     if try redraws { events.kinds.formUnion([.typing, .presence]) }
     events.marksDelivered = false
     events.signalsPresence = !call.arguments[DMList.invisible]
-    try call.follow(events, take)
+    try call.follow(events, redraw: try redraws ? redraw : nil, take)
   }
 
   private func take(_ events: [MessagingEvent]) throws -> Duration? {

@@ -41,10 +41,10 @@ package struct DMTail: Program {
     case .consumers:
       for consumer in try call.messenger().consumers() { try call.print(consumer, text: TextFormat.line) }
     case .messages(let messages):
-      var printer = try Printer(call, try call.messenger(), [])
+      let printer = try Printer(call, try call.messenger(), [])
       try printer.print(messages)
     case .history(let history, var stream):
-      var printer = try Printer(call, try call.messenger(), stream.conversations)
+      let printer = try Printer(call, try call.messenger(), stream.conversations)
       guard stream.follows else {
         if isChosen(history, call) {
           try call.inPages { _ = try printer.print(history, of: stream) }
@@ -56,10 +56,10 @@ package struct DMTail: Program {
       let cursor = try printer.print(history, of: stream)
       stream.start = cursor.map { .cursor($0) } ?? .start
       stream.beginsCaughtUp = true
-      try printEvents(stream, &printer, call)
+      try printEvents(stream, printer, call)
     case .stream(let stream):
-      var printer = try Printer(call, try call.messenger(), stream.conversations)
-      try printEvents(stream, &printer, call)
+      let printer = try Printer(call, try call.messenger(), stream.conversations)
+      try printEvents(stream, printer, call)
     }
   }
 
@@ -77,8 +77,8 @@ package struct DMTail: Program {
     try call.note(last.map { "no message there; the last one is \($0)" } ?? "there are no messages yet")
   }
 
-  private static func printEvents(_ stream: EventQuery, _ printer: inout Printer, _ call: Invocation) throws {
-    try call.follow(stream) { events in
+  private static func printEvents(_ stream: EventQuery, _ printer: Printer, _ call: Invocation) throws {
+    try call.follow(stream, redraw: printer.canRedraw ? printer.redraw : nil) { events in
       try printer.print(events)
       return nil
     }

@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 
 /// Prints messages and events, and marks them.
-struct Printer {
+final class Printer {
   private let call: Invocation
   private let messenger: Messenger
   private let isToBeRead: Bool
@@ -23,7 +23,7 @@ struct Printer {
   /// Prints the messages of a history that the stream after it would print too.
   ///
   /// - Returns: where the stream begins; nil when there is no store yet.
-  mutating func print(_ query: HistoryQuery, of stream: EventQuery) throws -> Cursor? {
+  func print(_ query: HistoryQuery, of stream: EventQuery) throws -> Cursor? {
     let history = try messenger.history(query)
     try print {
       while stream.kinds.contains(.message), case let batch = try history.next(), !batch.isEmpty {
@@ -36,7 +36,7 @@ struct Printer {
   }
 
   /// Prints messages that were named by their ids.
-  mutating func print(_ messages: [Message]) throws {
+  func print(_ messages: [Message]) throws {
     var rest = messages
     try print {
       defer { rest = [] }
@@ -45,11 +45,15 @@ struct Printer {
   }
 
   /// Prints batches until one is empty, then marks the printed messages.
-  private mutating func print(_ next: () throws -> [Message]) throws {
+  private func print(_ next: () throws -> [Message]) throws {
     var printed = PrintedMessages(isToBeRead: isToBeRead)
     while case let batch = try next(), !batch.isEmpty {
       for message in batch {
-        try call.print(message) { try page.text(of: $0) }
+        try call.print(message) {
+          let text = try page.text(of: $0)
+          renewed?.remember(text)
+          return text
+        }
         printed.add(message)
         isEmpty = false
       }
@@ -61,7 +65,7 @@ struct Printer {
   }
 
   /// Prints events; the follower marks them as delivered.
-  mutating func print(_ events: [MessagingEvent]) throws {
+  func print(_ events: [MessagingEvent]) throws {
     for event in events {
       if renewed == nil {
         try call.print(event) { try page.text(of: $0) }
@@ -76,6 +80,11 @@ struct Printer {
     for case .message(let message, _) in events { printed.add(message) }
     try printed.markRead(messenger)
   }
+
+  /// Whether the screen is drawn anew for another width.
+  var canRedraw: Bool { renewed != nil }
+
+  func redraw() throws { try renewed?.redraw() }
 
   private func isMessageOfOthers(_ event: MessagingEvent) -> Bool {
     if case .message(let message, _) = event { !message.isMine } else { false }

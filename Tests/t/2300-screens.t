@@ -85,6 +85,9 @@ like "$shown" '*drawn again*' "until they are no longer"
 follow dm-tail -f --as yusuf bob -n 0
 seen '*•Yusuf*'
 like "$shown" '*•Yusuf*' "and who is online"
+tmux -L "$server" resize-window -x 50 -y 5
+seen '*yusuf*bob: thanks*'
+is "$(echo "$shown" | wc -L)" 50 "the list is drawn for another width"
 leave
 tmux -L "$server" kill-server
 
@@ -109,6 +112,12 @@ dm-edit --as alice react 👍 bob:6 -q
 seen '*reacted to 6: 👍 --'
 like "$shown" '*has read up to 5 --*-- alice reacted to 6: 👍 --*' "a reaction is told"
 is "$(echo "$shown" | grep -c 'typing')" 0 "and nobody is typing any more"
+dm-send --as alice bob 'a line that is longer than the window will be' -q
+seen '*longer than the window will be'
+tmux -L "$server" resize-window -x 40 -y 12
+seen '*longer*       than the window will be'
+like "$shown" '*note 3*to 6: 👍 --*7 alice: a line that is longer*       than the window will be' \
+  "lines are broken anew for another width"
 tmux -L "$server" kill-server
 
 # A pager for what does not fit.
@@ -134,7 +143,7 @@ like "$(on "DM_THEME=dark TERM=xterm dm-tail +ops 2 --peek")" \
   "*$(printf '\033')]8;;file://*/store/attachments/*$(printf '\033')\\\\file 'deploy.log' 9 bytes$(printf '\033')]8;;$(printf '\033')\\\\*" \
   "an attachment is a link to its file"
 like "$(on 'dm-list --unread --match nobody')" "*nothing is unread*'dm-list' has all*" "why a list is empty"
-is "$(on 'dm-tail alice 99')" "dm-tail: no message there; the last one is 6" "why no message is printed"
+is "$(on 'dm-tail alice 99')" "dm-tail: no message there; the last one is 7" "why no message is printed"
 like "$(on 'dm-search zzz')" "dm-search: no message that you can see matches*" "why nothing is found"
 is "$(on "DM_USER=ann dm-user add --store $work/new first; echo \$?" | tail -n 1)" 0 "a user is added by somebody who is none yet"
 is "$(dm-search zzz 2>&1)" "" "which a script is not told"
