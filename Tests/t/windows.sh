@@ -3,7 +3,7 @@
 
 # window NAME WIDTH HEIGHT COMMAND: a terminal with a shell that has begun the command.
 window() {
-  tmux -L "$$-$1" -f /dev/null new-session -d -x "$2" -y "$3" "PS1='$ ' exec bash --norc"
+  tmux -L "$$-$1" -f /dev/null new-session -d -x "$2" -y "$3" "PS1='$ ' HISTFILE= exec bash --norc"
   server=$$-$1
   seen '*\$*'
   tmux -L "$server" send-keys -l "$4"
