@@ -10,7 +10,7 @@ package final class KeyTerminal {
   private var before = termios()
   private let screen: Int32
   private let bracketsPastes: Bool
-  private var isTaken = false
+  package private(set) var isTaken = false
 
   /// - Parameter bracketsPastes: asks the terminal to send ESC [ 200 ~ before a text that is pasted, and ESC [ 201 ~
   ///   after it: a mode of xterm, which its control sequences call bracketed paste.

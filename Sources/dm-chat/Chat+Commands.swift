@@ -32,14 +32,15 @@ extension Chat {
   }
 
   func search(_ words: String) throws {
+    if words.allSatisfy(\.isWhitespace) { throw usage("write /search and the words to look for") }
     let lines = try acts.search(words)
     if lines.isEmpty { return say("nothing here matches '\(words)'; 'wor*' finds what begins with 'wor'") }
-    panel = lines.reversed()
+    panel = Panel(lines.reversed())
     say("\(lines.count == 1 ? "1 message" : "\(lines.count) messages"); /go N goes to one, Esc back")
   }
 
   func go(_ words: String) throws {
-    guard let number = Entered.number(words).0, number > 0 else { throw usage("write /go and the number of a message") }
+    guard let number = Entered.number(words).0 else { throw usage("write /go and the number of a message") }
     try stretch.read(around: number)
     try stretch.goOn(height() / 2, text)
   }

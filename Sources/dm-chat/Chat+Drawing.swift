@@ -7,7 +7,7 @@ extension Chat {
   func text(of message: Message) -> String { TextFormat.line(message, for: me) }
 
   /// The rows of the conversation, from the size of the window.
-  func height() throws -> Int { max(1, try size().rows - 1 - composed().rows.count) }
+  func height() throws -> Int { max(1, try size().rows - state().count - composed().rows.count) }
 
   private func size() throws -> (columns: Int, rows: Int) {
     let screen = try call.screen()
@@ -30,34 +30,42 @@ extension Chat {
     var rows: [[UInt8]]
     var seen: ArraySlice<Stretch.Entry> = []
     if let panel {
-      rows = panel.flatMap(screen.rows).suffix(height)
+      rows = panel.visible(height, screen).rows
     } else {
       (rows, seen) = try stretch.visible(height, text)
     }
     let end = rows.count
-    rows.append(screen.rows(of: try state())[0])
+    rows += try state()
     rows += composed.map { Array($0.utf8) }
-    window.draw(rows, cursor: (end + 1 + row, beforeCursor), clearingFrom: end)
+    window.draw(rows, cursor: (rows.count - composed.count + row, beforeCursor), clearingFrom: end)
     try markRead(seen)
   }
 
   /// The line between the conversation and what the user writes: `-- Bob B. (bob), online: Bob B. is typing --`.
-  private func state() throws -> String {
-    let width = try size().columns
+  ///
+  /// A notice has up to a third of the window.
+  private func state() throws -> [[UInt8]] {
+    let (width, height) = try size()
     if let notice {
-      let text = cut("-- \(visible(notice.text, indent: " ")) --".replacing("\n", with: " "), width)
-      return notice.isFault ? Mark.alert(text) : Mark.strong(text)
+      let most = max(1, height / 3)
+      let text = cut("-- \(visible(notice.text, indent: " ")) --".replacing("\n", with: " "), width * most)
+      return try call.screen().rows(of: notice.isFault ? Mark.alert(text) : Mark.strong(text)).prefix(most).map(\.self)
     }
     var parts = [conversation.map { TextFormat.label($0, for: me) } ?? visible(acts.conversation.description)]
     if let isOnline { parts.append(isOnline ? "online" : "offline") }
     if conversation?.mutedUntil != nil { parts.append("muted") }
-    if panel != nil { parts.append("Esc goes back") } else if stretch.isScrolled { parts.append("Esc goes to the end") }
+    if let panel {
+      let hasMore = try panel.visible(max(1, height - 2), call.screen()).hasMore
+      parts.append(hasMore ? "PageUp shows more, Esc goes back" : "Esc goes back")
+    } else if stretch.isScrolled {
+      parts.append("Esc goes to the end")
+    }
     var text = parts.joined(separator: ", ")
     if !typing.isEmpty {
       let names = try typing.map { try messenger.user($0).displayName ?? $0.description }
       text += ": " + TextFormat.typing(names)
     }
-    return Mark.faint(cut("-- \(text) --", width))
+    return try call.screen().rows(of: Mark.faint(cut("-- \(text) --", width))).prefix(1).map(\.self)
   }
 
   /// What was on the screen is read.

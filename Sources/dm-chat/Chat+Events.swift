@@ -29,6 +29,6 @@ extension Chat {
   /// The first message of a direct conversation has come.
   private func begin() throws {
     conversation = try acts.existing()
-    shownTyping = ShownTyping(try messenger.typing(in: acts.conversation))
+    shownTyping = try acts.shownTyping()
   }
 }

@@ -22,8 +22,8 @@ extension Chat {
     case .escape:
       if panel == nil { try goToEnd() }
       panel = nil
-    case .pageUp: try stretch.goBack(max(1, height() - 1), height: height(), text)
-    case .pageDown: try stretch.goOn(max(1, height() - 1), text)
+    case .pageUp: try goBack(1)
+    case .pageDown: try goBack(-1)
     case .redraw: window.forget()
     case .up where line.isEmpty || line.text == offered?.text: try offerOwn()
     default:
@@ -36,7 +36,21 @@ extension Chat {
     }
   }
 
-  private func goToEnd() throws {
+  /// Goes back by a page, or on if the number is negative; one row stays.
+  private func goBack(_ pages: Int) throws {
+    let height = try height()
+    let count = max(1, height - 1)
+    if panel != nil {
+      let screen = try call.screen()
+      panel?.goBack(pages * count, height: height, screen)
+    } else if pages > 0 {
+      try stretch.goBack(count, height: height, text)
+    } else {
+      try stretch.goOn(count, text)
+    }
+  }
+
+  func goToEnd() throws {
     stretch.bottom = nil
     if stretch.hasNewer { try stretch.readNewest() }
   }
@@ -53,46 +67,4 @@ extension Chat {
   }
 
   func say(_ text: String, isFault: Bool = false) { notice = (text, isFault) }
-
-  /// Does what the line says; the line stays if that fails.
-  private func enter() throws {
-    panel = nil
-    let text = line.text
-    guard text.contains(where: { !$0.isWhitespace }) else { return _ = line.take() }
-    do {
-      let next = try perform(Entered(text))
-      _ = line.take()
-      if let next { line.replace(next) }
-      keystrokes.stop()
-      shownTyping.show(false)
-      try removeDraft()
-      call.startCarrier()
-    } catch let error as DMError {
-      say(error.text, isFault: true)
-    }
-  }
-
-  /// - Returns: what stands in the line then; nil for nothing.
-  private func perform(_ entered: Entered) throws -> String? {
-    guard case .command(let command, let rest) = entered else {
-      if case .message(let text) = entered { try acts.send(text) }
-      stretch.firstUnread = nil
-      try goToEnd()
-      return nil
-    }
-    switch command {
-    case .reply: try acts.reply(rest)
-    case .edit: return try edit(rest)
-    case .react: try acts.react(rest, to: stretch.entries.last { !$0.message.isMine }?.message.seq)
-    case .delete: try acts.delete(rest)
-    case .attach: try attach(rest)
-    case .search: try search(rest)
-    case .go: try go(rest)
-    case .mute: say(try acts.mute() ? "muted" : "no longer muted")
-    case .list: end = .list
-    case .help: panel = Entered.help
-    case .quit: end = .quit
-    }
-    return nil
-  }
 }

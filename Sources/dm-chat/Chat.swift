@@ -15,12 +15,13 @@ final class Chat {
   var conversation: Conversation?
   /// Said in the line of the state until the next key.
   var notice: (text: String, isFault: Bool)?
-  /// Lines of help or of a search, shown instead of the conversation.
-  var panel: [String]?
+  var panel: Panel?
   /// What the key Up has put into the line: `/edit` of a message of the user.
   var offered: (text: String, number: Int)?
   var typing: [Handle] = []
   var isOnline: Bool?
+  /// The draft that was in the line at the beginning; another one was left by another window.
+  let loadedDraft: String?
   var keystrokes = KeystrokeClock()
   var shownTyping: ShownTyping
   var end: End?
@@ -36,13 +37,14 @@ final class Chat {
     stretch = Stretch(acts.messenger, reference, draw: screen.rows)
     conversation = try acts.existing()
     stretch.firstUnread = conversation?.firstUnreadSeq
-    shownTyping = ShownTyping(try acts.messenger.typing(in: reference))
-    if let draft = conversation?.draftText { line.replace(draft) }
+    shownTyping = try acts.shownTyping()
+    loadedDraft = conversation?.draftText
+    if let loadedDraft { line.replace(loadedDraft) }
     window.forget()
   }
 
-  /// Shows the conversation until the user leaves it, and keeps what they have begun to write as the draft.
-  func run() throws -> End {
+  /// Shows the conversation until the user leaves it.
+  func converse() throws {
     var query = EventQuery([acts.conversation], from: try stretch.readNewest().map { .cursor($0) } ?? .start)
     query.kinds = Set(MessagingEvent.Kind.allCases)
     query.includesReaders = true
@@ -51,7 +53,7 @@ final class Chat {
     let follower = try Follower(messenger, query)
     follower.yieldsTo = window.descriptors
     follower.keepCarrier = { [call] in call.startCarrier() }
-    if let other { isOnline = try messenger.presence(of: [other]).first?.isOnline }
+    if let other { isOnline = try unlessRefused { try messenger.presence(of: [other]).first?.isOnline } }
     var shown: [MessagingEvent] = []
     while end == nil {
       try draw()
@@ -62,8 +64,6 @@ final class Chat {
       shownTyping.show(keystrokes.isShowing(at: monotonicMicroseconds()))
     }
     shownTyping.show(false)
-    try keepDraft()
-    return end ?? .quit
   }
 
   /// When something happens without a key or an event, on the monotonic clock.
@@ -76,20 +76,5 @@ final class Chat {
     var printed = PrintedMessages(isToBeRead: false)
     for entry in stretch.entries { printed.add(entry.message) }
     _ = try messenger.markDelivered(upTo: printed.lastOfOthers)
-  }
-
-  private func keepDraft() throws {
-    let text = line.text == offered?.text ? "" : line.text
-    if text.contains(where: { !$0.isWhitespace }) {
-      conversation = try messenger.saveDraft(text, in: acts.conversation)
-    } else {
-      try removeDraft()
-    }
-  }
-
-  func removeDraft() throws {
-    if conversation?.draftText == nil { return }
-    _ = try messenger.change(.draft(nil), in: [acts.conversation])
-    conversation?.draftText = nil
   }
 }

@@ -23,6 +23,11 @@ struct Conversing {
     }
   }
 
+  /// No signal for a former member, who only reads.
+  func shownTyping() throws -> ShownTyping {
+    ShownTyping(try unlessRefused { try messenger.typing(in: conversation) })
+  }
+
   /// - Throws: `usage` for a number that is missing, or what the act throws.
   func send(_ text: String, replyTo number: Int? = nil) throws {
     _ = try messenger.send(Outgoing(to: conversation, text: text, replyTo: number.map(message)))
@@ -70,18 +75,13 @@ struct Conversing {
     _ = try messenger.change(isMuted ? .unmuted : .muted(for: nil), in: [conversation])
     return !isMuted
   }
+}
 
-  /// What has the words, as lines of text, the newest first.
-  func search(_ words: String) throws -> [String] {
-    var request = SearchRequest(words)
-    request.conversations = [conversation]
-    request.newestFirst = true
-    let name = TextFormat.name(try messenger.conversation(conversation), for: messenger.identity.handle)
-    let results = try messenger.search(request)
-    var lines: [String] = []
-    while case let batch = try results.next(), !batch.isEmpty {
-      lines += batch.map { TextFormat.line($0.message, $0.snippet, in: name) }
-    }
-    return lines
+/// Nil for what the user may not see or do: a former member only reads, and blocked users are as if they were not there.
+func unlessRefused<Result>(_ body: () throws -> Result?) throws -> Result? {
+  do {
+    return try body()
+  } catch let error as DMError where error.code == .notAllowed {
+    return nil
   }
 }

@@ -54,17 +54,17 @@ enum Entered: Equatable {
 
   /// The commands, for /help.
   static let commands: [String] = Command.allCases.map { command in
-    "  /\(command.rawValue) \(command.help.operands)".padded(to: 20) + command.help.meaning
+    "  /\(command.rawValue) \(command.help.operands)".padded(to: 23) + command.help.meaning
   }
 
   /// The same, and the keys of a window.
   static let help: [String] =
     commands + [
-      "", "  Enter".padded(to: 20) + "send; Alt-Enter begins a new line",
-      "  Up".padded(to: 20) + "on an empty line: edit your last message",
-      "  PageUp, PageDown".padded(to: 20) + "go back and on; Esc goes to the end",
-      "  Tab".padded(to: 20) + "complete a command, a number, a name or a file",
-      "  Ctrl-C".padded(to: 20) + "leave, and keep the text as a draft",
+      "", "  Enter".padded(to: 23) + "send; Alt-Enter begins a new line",
+      "  Up".padded(to: 23) + "on an empty line: edit your last message",
+      "  PageUp, PageDown".padded(to: 23) + "go back and on; Esc goes to the end",
+      "  Tab".padded(to: 23) + "complete a command, a number, a name or a file",
+      "  Ctrl-C".padded(to: 23) + "leave, and keep the text as a draft",
     ]
 }
 

@@ -4,13 +4,15 @@ internal import DMSystem
 
 /// The list of conversations in a window, to choose from.
 final class Picker {
-  private let call: Invocation
-  private let window: Window
-  private let messenger: Messenger
+  let call: Invocation
+  let window: Window
+  let messenger: Messenger
   /// What the names must have in them.
-  private var filter = EditedLine()
-  private var conversations: [Conversation] = []
-  private var chosen = 0
+  var filter = EditedLine()
+  var conversations: [Conversation] = []
+  var chosen = 0
+  /// Said instead of the keys until the next one.
+  var fault: String?
 
   init(_ call: Invocation, _ window: Window) throws {
     self.call = call
@@ -28,6 +30,7 @@ final class Picker {
     let follower = try Follower(messenger, query)
     follower.yieldsTo = window.descriptors
     while true {
+      try load()
       try draw()
       let limit = window.due.map { Duration.microseconds(max(0, $0 - monotonicMicroseconds())) }
       _ = try follower.next(within: limit)
@@ -35,16 +38,31 @@ final class Picker {
         switch event {
         case .ended: return nil
         case .resized: continue
-        case .key(.enter) where conversations.indices.contains(chosen): return .id(conversations[chosen].id)
-        case .key(.enter): if !filter.isEmpty { return try ConversationReference(filter.text) }
-        case .key(let key): if press(key) { return nil }
+        case .key(.enter): if let reference = try enter() { return reference }
+        case .key(let key): if try press(key) { return nil }
         }
       }
     }
   }
 
+  /// - Returns: what is opened; nil if there is nothing of that name.
+  private func enter() throws -> ConversationReference? {
+    if conversations.indices.contains(chosen) { return .id(conversations[chosen].id) }
+    if filter.isEmpty { return nil }
+    do {
+      let reference = try ConversationReference(filter.text)
+      _ = try Conversing(messenger, reference).existing()
+      return reference
+    } catch let error as DMError where !error.code.isFatal {
+      fault = error.text
+      return nil
+    }
+  }
+
   /// - Returns: whether the user leaves.
-  private func press(_ key: Key) -> Bool {
+  private func press(_ key: Key) throws -> Bool {
+    fault = nil
+    let before = filter.text
     switch key {
     case .up, .previous: chosen -= 1
     case .down, .next, .tab: chosen += 1
@@ -55,33 +73,24 @@ final class Picker {
       if filter.isEmpty { return true }
       filter.replace("")
     default:
-      if filter.apply(key) { chosen = 0 } else if key == .endOfInput { return true }
+      if !filter.apply(key), key == .endOfInput { return true }
+    }
+    chosen = min(max(0, chosen), max(0, conversations.count - 1))
+    if filter.text != before {
+      conversations = []
+      // Enter may have come with this key, before anything was drawn.
+      try load()
     }
     return false
   }
 
-  private func draw() throws {
-    let screen = try call.screen()
-    let (width, height) = (screen.columns ?? 80, max(1, (screen.rows ?? 24) - 2))
+  /// Reads the list; the chosen conversation stays chosen where others have come before it.
+  private func load() throws {
+    let id = conversations.indices.contains(chosen) ? conversations[chosen].id : nil
     var query = ListQuery()
     query.matching = filter.isEmpty ? nil : filter.text
     query.limit = 200
     conversations = try messenger.conversations(query)
-    chosen = min(max(0, chosen), max(0, conversations.count - 1))
-    let first = max(0, chosen + 1 - height)
-    let me = messenger.identity.handle
-    var rows = conversations.enumerated().dropFirst(first).prefix(height).map { index, conversation in
-      let mark = index == chosen ? Mark.strong("> ") : "  "
-      return screen.rows(of: mark + TextFormat.line(conversation, for: me, columns: width - 2))[0]
-    }
-    let end = rows.count
-    let state =
-      conversations.isEmpty
-      ? filter.isEmpty ? "no conversations yet; type a name" : "Enter begins a conversation with that name"
-      : "Enter opens, Up and Down choose, letters search, Ctrl-D leaves"
-    rows.append(screen.rows(of: Mark.faint(cut("-- \(state) --", width)))[0])
-    let typed = LineRows(filter, width: width, prompt: "/ ")
-    rows.append(Array(typed.rows[typed.row].utf8))
-    window.draw(rows, cursor: (end + 1, typed.beforeCursor), clearingFrom: end)
+    chosen = conversations.firstIndex { $0.id == id } ?? 0
   }
 }

@@ -4,7 +4,7 @@ internal import DMKit
 extension Stretch {
   /// Puts a message that is new or has changed in its place, unless that is not in memory.
   mutating func take(_ message: Message) {
-    if let place = entries.firstIndex(where: { $0.message.id == message.id || $0.message.id == message.replaces }) {
+    if let place = entries.lastIndex(where: { $0.message.id == message.id || $0.message.id == message.replaces }) {
       if message.seq == entries[place].message.seq {
         entries[place] = Entry(message: message)
         return
@@ -13,9 +13,12 @@ extension Stretch {
     }
     let number = message.seq ?? .max
     if hasNewer || number < entries.first?.message.seq ?? 0 { return }
+    // They are read when the user goes on.
+    if bottom != nil, entries.count >= Self.most + Self.page { return hasNewer = true }
     let place = entries.lastIndex { $0.message.seq ?? .max <= number }.map { $0 + 1 } ?? 0
     entries.insert(Entry(message: message), at: place)
     if let bottom, bottom.index >= place { self.bottom?.index += 1 }
+    forgetOldest()
   }
 
   private mutating func remove(at place: Int) {

@@ -75,9 +75,10 @@ extension Stretch {
     guard var place = bottom else { return }
     place.hidden -= count
     while place.hidden < 0 {
-      if place.index + 1 == entries.count, try !readNewer() {
-        bottom = nil
-        return
+      if place.index + 1 == entries.count {
+        bottom = place
+        guard try readNewer(), let index = bottom?.index else { return bottom = nil }
+        place.index = index
       }
       place.index += 1
       place.hidden += block(place.index, line).count

@@ -18,8 +18,8 @@ struct Stretch {
   var entries: [Entry] = []
   /// Nil for the end of the conversation, which moves.
   var bottom: Bottom?
-  private(set) var hasNewer = false
-  private var hasOlder = true
+  var hasNewer = false
+  var hasOlder = true
   /// The number of the message above which the line of unread messages stands.
   var firstUnread: Int?
 
@@ -28,9 +28,9 @@ struct Stretch {
   /// Makes rows of a text.
   let draw: (String) -> [[UInt8]]
 
-  private static let page = 100
-  /// So many messages are kept in memory.
-  private static let most = 1000
+  static let page = 100
+  /// About so many messages are kept in memory.
+  static let most = 1000
 
   init(_ messenger: Messenger, _ conversation: ConversationReference, draw: @escaping (String) -> [[UInt8]]) {
     self.messenger = messenger
@@ -38,7 +38,10 @@ struct Stretch {
     self.draw = draw
   }
 
-  func read(_ change: (inout HistoryQuery) -> Void) throws -> (entries: [Entry], cursor: Cursor?) {
+  /// - Parameter isWhole: false for the first few hundred of the messages.
+  func read(
+    isWhole: Bool = true, _ change: (inout HistoryQuery) -> Void
+  ) throws -> (entries: [Entry], cursor: Cursor?) {
     var query = HistoryQuery(conversation)
     query.limit = Self.page
     query.includesDeleted = true
@@ -47,7 +50,10 @@ struct Stretch {
     change(&query)
     let history = try messenger.history(query)
     var entries: [Entry] = []
-    while case let batch = try history.next(), !batch.isEmpty { entries += batch.map { Entry(message: $0) } }
+    while case let batch = try history.next(), !batch.isEmpty {
+      entries += batch.map { Entry(message: $0) }
+      if !isWhole { break }
+    }
     return (entries, history.cursor)
   }
 
@@ -60,40 +66,5 @@ struct Stretch {
     entries = newest
     (bottom, hasOlder, hasNewer) = (nil, newest.count >= Self.page, false)
     return cursor
-  }
-
-  /// Reads the messages around one, and puts it at the bottom of the screen.
-  mutating func read(around seq: Int) throws {
-    entries = try read { $0.ranges = [RangeReference(from: max(1, seq - Self.page / 2), to: seq + Self.page / 2)] }
-      .entries.filter { $0.message.seq != nil }
-    (hasOlder, hasNewer) = (true, true)
-    bottom = entries.lastIndex { $0.message.seq ?? .max <= seq }.map { Bottom(index: $0, hidden: 0) }
-    if entries.isEmpty { try readNewest() }
-  }
-
-  /// Reads older messages, and forgets the newest of too many.
-  ///
-  /// - Returns: how many were read.
-  mutating func readOlder() throws -> Int {
-    guard hasOlder, let first = entries.first?.message.seq else { return 0 }
-    let older = try read { $0.before = .message(.number(first, in: nil)) }.entries.filter { $0.message.seq != nil }
-    hasOlder = older.count == Self.page
-    entries.insert(contentsOf: older, at: 0)
-    bottom?.index += older.count
-    if entries.count > Self.most {
-      hasNewer = true
-      entries.removeLast(entries.count - Self.most)
-    }
-    return older.count
-  }
-
-  /// - Returns: whether there were any.
-  mutating func readNewer() throws -> Bool {
-    guard hasNewer, let last = entries.last?.message.seq else { return false }
-    let newer = try read { $0.ranges = [RangeReference(from: last + 1, to: last + Self.page)] }.entries
-    // None are there, or the user sees none of so many.
-    if newer.isEmpty { try readNewest() }
-    entries += newer
-    return !newer.isEmpty
   }
 }

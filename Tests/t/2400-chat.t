@@ -2,48 +2,13 @@
 # Two people in two windows of dm-chat, each in a terminal of tmux.
 # shellcheck disable=SC2154 # 'shown' is set by 'seen'.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/windows.sh"
 export HOME="$work" TERM=xterm-256color NO_COLOR=1
 
 dm-user add alice --as alice -q
 dm-user add bob --display-name 'Bob Ångström' --as alice -q
 dm-user add carol --as alice -q
 dm-send --as alice bob 'hi bob' -q
-
-# window NAME WIDTH HEIGHT COMMAND: a terminal with a shell that has begun the command.
-window() {
-  tmux -L "$$-$1" -f /dev/null new-session -d -x "$2" -y "$3" "PS1='$ ' exec bash --norc"
-  server=$$-$1
-  seen '*\$*'
-  tmux -L "$server" send-keys -l "$4"
-  tmux -L "$server" send-keys Enter
-}
-
-# keys NAME KEY...: presses keys, as tmux(1) names them.
-keys() {
-  server=$$-$1
-  shift
-  tmux -L "$server" send-keys "$@"
-}
-
-# text NAME TEXT: types it.
-text() {
-  server=$$-$1
-  tmux -L "$server" send-keys -l "$2"
-}
-
-# shows NAME PATTERN TEXT: the window of that name comes to show it.
-shows() {
-  server=$$-$1
-  seen "$2"
-  like "$shown" "$2" "$3"
-}
-
-# row NAME: the row of its cursor, up to the cursor.
-row() {
-  place=$(tmux -L "$$-$1" display-message -p '#{cursor_x} #{cursor_y}')
-  tmux -L "$$-$1" capture-pane -p -S "${place#* }" -E "${place#* }"
-  echo "${place% *}"
-}
 
 window a 60 14 'dm-chat --as alice bob'
 window b 60 14 'dm-chat --as bob alice'
@@ -155,7 +120,7 @@ keys a Enter
 shows a '*-- Bob Ångström*>*' 'a window'
 text a 'half a line'
 shows a '*> half a line*' 'with a text'
-pkill -9 -f -x 'dm-chat --as alice bob'
+kill -9 "$(program a)"
 shows a '*Killed*\$' 'the program is killed'
 text a 'stty -g >"$HOME/after"; clear; echo "a b" | cat'
 keys a Enter

@@ -114,7 +114,10 @@ package final class Window {
   ///     differ in the columns of emoji.
   ///   - end: the first row that is cleared when the program ends.
   package func draw(_ rows: [[UInt8]], cursor: (row: Int, beforeCursor: String), clearingFrom end: Int) {
-    self.end = end
+    // A terminal of two rows shows the last ones.
+    let above = max(0, rows.count - (terminalSize?.rows ?? 24))
+    let rows = Array(rows.dropFirst(above))
+    self.end = max(0, end - above)
     var bytes: [UInt8] = drawn.isEmpty ? Array("\u{1B}[H\u{1B}[0m\u{1B}[J".utf8) : []
     for (index, row) in rows.enumerated() where index >= drawn.count || drawn[index] != row {
       // The line is cleared first, because the cursor stays on the last column when that is printed.
@@ -122,7 +125,7 @@ package final class Window {
     }
     for index in drawn.indices.dropFirst(rows.count) { bytes += place(index) + Self.clearingLine }
     drawn = rows
-    write(bytes + place(cursor.row) + Array(cursor.beforeCursor.utf8))
+    write(bytes + place(cursor.row - above) + Array(cursor.beforeCursor.utf8))
   }
 
   private func place(_ row: Int) -> [UInt8] { Array("\u{1B}[\(row + 1)H".utf8) }
@@ -130,8 +133,9 @@ package final class Window {
   /// Draws everything at the next time, because something else may have been printed.
   package func forget() { drawn = [] }
 
-  /// Gives the terminal back, with the rows above `end` on it.
+  /// Gives the terminal back, with the rows above `end` on it; does nothing the second time.
   package func leave() {
+    guard terminal.isTaken else { return }
     write(place(end) + Array("\u{1B}[0m\u{1B}[J".utf8))
     terminal.restore()
   }

@@ -1,0 +1,142 @@
+#!/bin/sh
+# dm-chat where something is in the way: gaps, other windows, small terminals, and a store that cannot be written to.
+# shellcheck disable=SC2154 # 'shown' is set by 'seen'.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/windows.sh"
+export HOME="$work" TERM=xterm-256color NO_COLOR=1
+
+for user in alice bob carol; do dm-user add "$user" --as alice -q; done
+dm-send --as carol alice hello -q
+seq 900 | sed 's/^/message /' | dm-send --lines --as bob alice -q
+dm-edit delete --as alice bob 101..800 -q
+
+# once NAME TEXT: sends characters in one write, as somebody does who types ahead.
+once() {
+  tmux -L "$$-$1" set-buffer -b typed "$2"
+  tmux -L "$$-$1" paste-buffer -r -b typed
+}
+enter=$(printf '\r')
+
+# The pages of a conversation with a gap.
+window a 60 14 'dm-chat --as alice bob'
+shows a '*bob: message 900*-- bob, offline --*' 'the newest messages'
+text a '/go 100'
+keys a Enter
+shows a '*100 bob: message 100*801 bob: message 801*Esc goes to the end*' '/go shows what follows a long gap'
+keys a PageDown
+shows a '*806 bob: message 806*817 bob: message 817*Esc*' 'PageDown goes on'
+keys a PageUp
+shows a '*100 bob: message 100*801 bob: message 801*-- bob*' 'and PageUp goes back'
+text a '/go 400'
+keys a Enter
+shows a '*100 bob: message 100*801 bob: message 801*-- bob, offline, Esc*' '/go to a message that is not there shows those around it'
+text a '/go -20'
+keys a Enter
+shows a '*881 bob: message 881*-- bob, offline, Esc*' 'a negative number counts from the end'
+text a '/go 9223372036854775807'
+keys a Enter
+shows a "*there is no message '9223372036854775807'*> /go 9223372036854775807*" 'a number that is too large is an error'
+like "$shown" "*conversation has 900 --*" 'which is shown whole'
+keys a C-u Escape
+shows a '*bob: message 900*-- bob, offline --*' 'Esc goes to the end'
+seq 1300 | sed 's/^/later /' | dm-send --lines --as bob alice -q
+shows a '*bob: later 1300*-- bob, offline --*' 'many messages come'
+text a '/go 1100'
+keys a Enter
+keys a -N 300 PageUp
+shows a '*-- ??? *1 bob: message 1*2 bob: message 2*Esc goes to the end*' 'PageUp goes back to the first'
+keys a -N 300 PageDown
+shows a '*bob: later 1300*-- bob, offline --*' 'and PageDown to the last'
+
+# Help that is longer than the window.
+text a '/help'
+keys a Enter
+shows a '*Ctrl-C*-- *PageUp shows more*' 'the end of the help'
+keys a PageUp
+shows a '*/reply N TEXT*Esc goes back*' 'and PageUp shows its beginning'
+keys a Escape
+shows a '*bob: later 1300*-- bob, offline --*' 'Esc goes back'
+text a '/search'
+keys a Enter
+shows a '*write /search and the words*> /search*' '/search without words is an error'
+keys a C-u
+tmux -L "$$-a" resize-window -x 40 -y 2
+text a '/go 1'
+keys a Enter
+shows a '-- bob, offline, Esc goes to the end --?>' 'a terminal of two rows shows the state and the line'
+tmux -L "$$-a" resize-window -x 60 -y 14
+
+# The list.
+text a '/list'
+keys a Enter
+shows a '*>*bob*carol*Enter opens*' 'the list'
+once a "carol$enter"
+shows a '*carol: hello*-- carol, offline --*' 'a name that is typed with Enter at once opens that conversation'
+text a '/list'
+keys a Enter
+shows a '*>*bob*Enter opens*' 'the list'
+once a "nobody$enter"
+shows a "*there is no user 'nobody'*/ nobody*" 'an unknown name is an error, and stays'
+keys a C-u Down
+shows a '*bob*>*carol*/*' 'Down chooses'
+dm-send --as bob alice 'one more' -q
+shows a '*bob: one more*>*carol*/*' 'the chosen conversation stays chosen'
+dm-send --as carol alice 'on top' -q
+shows a '*>*carol: on top*bob: one more*/*' 'also where it goes to the top'
+keys a C-d
+seen '*\$ '
+
+# The draft of another window.
+text a 'clear; dm-chat --as alice carol'
+keys a Enter
+shows a '*carol: on top*-- carol, offline --*' 'a window'
+window b 60 14 'dm-chat --as alice carol'
+shows b '*carol: on top*-- carol, offline --*' 'another one of the same user'
+text b 'half a line'
+shows b '*> half a line*' 'in which they write'
+keys b C-c
+seen '*\$ '
+is "$(dm-list --as alice carol | jq -r .draft_text)" 'half a line' 'it keeps the draft'
+text a 'sent from here'
+keys a Enter
+shows a '*alice: sent from here*' 'the first one sends'
+keys a C-d
+seen '*\$ '
+is "$(dm-list --as alice carol | jq -r .draft_text)" 'half a line' 'which does not remove the draft of the other'
+
+# A former member, and a user who is blocked.
+dm-conversation create --as bob --title ops alice carol -q
+dm-send --as bob +ops 'for members' -q
+text a 'clear; dm-chat --as alice +ops'
+keys a Enter
+shows a '*bob: for members*-- +ops --*' 'a group'
+text a 'too late'
+dm-conversation remove --as bob +ops alice -q
+shows a '*bob removed alice*> too late*' 'from which the user is removed'
+keys a Enter
+shows a "*can only*read*> too late*" 'they cannot send'
+keys a C-c
+shows a '*bob removed alice*> too late*dm-chat: *can on*\$' 'a text that cannot be a draft is printed'
+text a 'clear; dm-chat --as alice +ops'
+keys a Enter
+shows a '*bob: for members*bob removed alice*-- +ops --*' 'a former member reads'
+keys a C-d
+seen '*\$ '
+dm-user block --as alice carol -q
+text a 'clear; dm-chat --as alice carol'
+keys a Enter
+shows a '*alice: sent from here*-- carol --*> half a line*' 'so does a user who blocks the other'
+keys a C-u C-d
+seen '*\$ '
+
+# A store that goes away.
+text a 'clear; dm-chat --as alice bob'
+keys a Enter
+shows a '*bob: one more*-- bob, offline --*' 'a window'
+text a 'not to be lost'
+shows a '*> not to be lost*' 'with a text'
+mv "$DM_STORE" "$DM_STORE.away"
+shows a '*bob: one more*> not to be lost*dm-chat: the store at * was removed*\$' 'the text is printed when the store is removed'
+
+for name in a b; do tmux -L "$$-$name" kill-server; done
+done_testing
