@@ -25,10 +25,13 @@ package struct PrintedMessages {
     }
   }
 
-  package func markRead(_ messenger: Messenger) throws {
+  /// - Parameter busyTimeout: how long to wait for the lock of the store; nil for the time of `--busy-timeout`.
+  package func markRead(_ messenger: Messenger, busyTimeout: Duration? = nil) throws {
+    var options = Messenger.MarkOptions()
+    options.busyTimeout = busyTimeout
     for (id, ranges) in ranges {
       let target = ReadTarget.ranges(ranges.map { RangeReference(from: $0.lowerBound, to: $0.upperBound) })
-      _ = try messenger.markRead(target, in: .id(id))
+      _ = try messenger.markRead(target, in: .id(id), options)
     }
   }
 }

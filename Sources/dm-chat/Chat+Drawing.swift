@@ -38,7 +38,8 @@ extension Chat {
     rows += try state()
     rows += composed.map { Array($0.utf8) }
     window.draw(rows, cursor: (rows.count - composed.count + row, beforeCursor), clearingFrom: end)
-    try markRead(seen)
+    unread = seen.map(\.message).filter(\.isUnread)
+    try markRead(now: monotonicMicroseconds())
   }
 
   /// The line between the conversation and what the user writes: `-- Bob B. (bob), online: Bob B. is typing --`.
@@ -66,20 +67,5 @@ extension Chat {
       text += ": " + TextFormat.typing(names)
     }
     return try call.screen().rows(of: Mark.faint(cut("-- \(text) --", width))).prefix(1).map(\.self)
-  }
-
-  /// What was on the screen is read.
-  private func markRead(_ seen: ArraySlice<Stretch.Entry>) throws {
-    var printed = PrintedMessages(isToBeRead: true)
-    let unread = seen.filter(\.message.isUnread)
-    if unread.isEmpty { return }
-    for entry in unread { printed.add(entry.message) }
-    do {
-      try printed.markRead(messenger)
-    } catch let error as DMError where error.code == .busy {
-      // It is tried again when the window is drawn again.
-      return
-    }
-    for place in seen.indices { stretch.entries[place].message.isUnread = false }
   }
 }

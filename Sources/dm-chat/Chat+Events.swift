@@ -11,19 +11,25 @@ extension Chat {
       if !message.isMine, call.arguments[DMChat.bell] { ringBell() }
     case .messageUpdated(let message, _):
       stretch.take(message)
-      try stretch.refreshReplies(to: message.id)
+      changed += stretch.replies(to: message.id)
     case .messageDeleted(let deletion, _):
-      if let seq = deletion.seq { try stretch.refresh([seq...seq]) } else { try stretch.readNewest() }
-      try stretch.refreshReplies(to: deletion.messageID)
-    case .reaction(let reaction, _): try stretch.refresh([reaction.seq...reaction.seq])
-    case .messageStatus(let status, _): try stretch.refresh(status.ranges)
-    case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _): try stretch.refresh(receipt.ranges)
+      if let seq = deletion.seq { changed.append(seq...seq) } else { try stretch.readNewest() }
+      changed += stretch.replies(to: deletion.messageID)
+    case .reaction(let reaction, _): changed.append(reaction.seq...reaction.seq)
+    case .messageStatus(let status, _): changed += status.ranges
+    case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _):
+      if receipt.user != me { changed += receipt.ranges }
     case .conversationUpdated(let changed, _): conversation = changed
     case .typing(let typing): self.typing = typing.users
     case .presence(let presence): if presence.user == other { isOnline = presence.isOnline }
     case .caughtUp, .heartbeat: break
     case .gap: try stretch.readNewest()
     }
+  }
+
+  func readChanged() throws {
+    try stretch.refresh(coalesced(changed.sorted { $0.lowerBound < $1.lowerBound }))
+    changed = []
   }
 
   /// The first message of a direct conversation has come.

@@ -22,6 +22,12 @@ final class Chat {
   var isOnline: Bool?
   /// The draft that was in the line at the beginning; another one was left by another window.
   let loadedDraft: String?
+  /// The numbers of messages of which something has changed, to be read again after all events of a batch.
+  var changed: [SeqRange] = []
+  /// The unread messages that are on the screen.
+  var unread: [Message] = []
+  /// When these may be marked as read, on the monotonic clock.
+  var nextMark: Int64 = 0
   var keystrokes = KeystrokeClock()
   var shownTyping: ShownTyping
   var end: End?
@@ -60,15 +66,19 @@ final class Chat {
       try follower.markDelivered(shown)
       shown = try follower.next(within: .microseconds(max(0, due - monotonicMicroseconds()))) ?? []
       for event in shown { try take(event) }
+      try readChanged()
       for event in try window.events() where end == nil { try take(event) }
       shownTyping.show(keystrokes.isShowing(at: monotonicMicroseconds()))
     }
     shownTyping.show(false)
+    if window.ending == nil { try markRead(now: .max) }
   }
 
   /// When something happens without a key or an event, on the monotonic clock.
   private var due: Int64 {
-    min(window.due ?? .max, shownTyping.due, keystrokes.due(after: monotonicMicroseconds()) ?? .max)
+    min(
+      window.due ?? .max, unread.isEmpty ? .max : nextMark, shownTyping.due,
+      keystrokes.due(after: monotonicMicroseconds()) ?? .max)
   }
 
   /// What was sent before the window was opened has reached the user now.

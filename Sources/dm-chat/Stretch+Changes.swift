@@ -44,9 +44,16 @@ extension Stretch {
     for message in read where message.seq != nil { take(message) }
   }
 
-  /// Reads the answers to a message again, which repeat the beginning of its text.
-  mutating func refreshReplies(to id: Identifier) throws {
-    try refresh(entries.filter { $0.message.replyTo?.id == id }.compactMap(\.message.seq).map { $0...$0 })
+  /// The answers to a message, which repeat the beginning of its text.
+  func replies(to id: Identifier) -> [SeqRange] {
+    entries.filter { $0.message.replyTo?.id == id }.compactMap(\.message.seq).map { $0...$0 }
+  }
+
+  /// The user has read these messages.
+  mutating func setRead(_ ids: Set<Identifier>) {
+    for place in entries.indices where ids.contains(entries[place].message.id) {
+      entries[place].message.isUnread = false
+    }
   }
 
   /// The screen has another width.

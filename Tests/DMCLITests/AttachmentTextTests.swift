@@ -68,7 +68,7 @@ extension LocalTime {
             == "14:30  7 bob (image 'photo.jpg' 8 bytes, file 'notes.txt' 8 bytes): look")
         #expect(
           unmarked(TextFormat.line(message(nil, [attachment()]), for: me))
-            == "14:30  7 bob (file 'notes.txt' 8 bytes): ")
+            == "14:30  7 bob (file 'notes.txt' 8 bytes):")
         #expect(
           unmarked(TextFormat.line(message("a\nb", [attachment()]), for: me))
             == "14:30  7 bob (file 'notes.txt' 8 bytes): a\n       b")

@@ -133,7 +133,7 @@ IFS= read -r day <&3
 IFS= read -r text <&3
 dm-read -q --as carol +ops --all
 IFS= read -r text <&3
-like "$text" "-- carol has read up to 30 --" "much that is read at once is one line"
+like "$text" "-- carol has read up to 33 --" "much that is read at once is one line"
 leave
 is "$(dm-tail --as alice --cursor "$start" --events message_status +ops | jq -s 'map(select(.user == "carol" and .sender == "alice")) | length')" \
   1 "and one record"

@@ -14,7 +14,7 @@ cp "$pages/examples/photo.jpg" .
 introduction() {
   sed -n '/^\.Sh INTRODUCTION/,/^\.Sh [^I]/p' "$1" | sed -n '/^\.Bd -literal/,/^\.Ed/p' |
     sed -e '/^\.Bd/d' -e 's/^\.Ed.*/---/' -e 's/\\&//g' -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\(ti/~/g' \
-      -e 's/\\(ha/^/g' -e 's/\\(ga/`/g' -e 's/\\(dq/"/g' -e 's/\\\[u1F440\]/👀/g' -e 's/\\\[u2026\]/…/g' -e 's/\\e/\\/g'
+      -e 's/\\(ha/^/g' -e 's/\\(ga/`/g' -e 's/\\(dq/"/g' -e 's/\\\[u1F440\]/👀/g' -e 's/\\\[u2713\]/✓/g' -e 's/\\\[u2026\]/…/g' -e 's/\\e/\\/g'
 }
 
 # sessions PAGE: the blocks of a page in Markdown that are sessions.

@@ -99,7 +99,7 @@ seen '*\$ '
 is "$(dm-list --as alice carol | jq -r .draft_text)" 'half a line' 'it keeps the draft'
 text a 'sent from here'
 keys a Enter
-shows a '*alice: sent from here*' 'the first one sends'
+shows a '*alice (*): sent from here*' 'the first one sends'
 keys a C-d
 seen '*\$ '
 is "$(dm-list --as alice carol | jq -r .draft_text)" 'half a line' 'which does not remove the draft of the other'
@@ -125,7 +125,7 @@ seen '*\$ '
 dm-user block --as alice carol -q
 text a 'clear; dm-chat --as alice carol'
 keys a Enter
-shows a '*alice: sent from here*-- carol --*> half a line*' 'so does a user who blocks the other'
+shows a '*alice (*): sent from here*-- carol --*> half a line*' 'so does a user who blocks the other'
 keys a C-u C-d
 seen '*\$ '
 

@@ -74,10 +74,8 @@ package enum TextFormat {
       return "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(number(message)) \(announcement)"
     }
     var line = head(message, in: place, marks(of: message, for: me, address))
-    line += ": "
-    line += Mark.bodyStart
-    if let text = message.text { line += visible(text, indent: margin) }
-    line += Mark.bodyEnd
+    line += ":"
+    if let text = message.text { line += " " + Mark.body(visible(text, indent: margin)) }
     return line
   }
 

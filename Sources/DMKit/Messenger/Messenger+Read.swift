@@ -22,6 +22,8 @@ extension Messenger {
     public var act = Marked.Action.read
     /// Returns what would change, and changes nothing.
     package var isDryRun = false
+    /// How long to wait for the lock of the store; nil for the time that its location says.
+    package var busyTimeout: Duration?
     /// The handle of the only sender whose messages are marked; nil for all.
     public var sender: Handle?
     /// Marks as read without a receipt, so that other users do not see it.
@@ -139,8 +141,7 @@ extension Messenger {
     _ options: MarkOptions, orElse missing: DMError? = nil, _ find: (Session) throws -> Marks
   ) throws -> [Marked] {
     let now = Timestamp.now
-    let looked = try reading(nil) { session in try session.rehearse(find(session), options, at: now) }
-    guard let looked else {
+    guard let looked = try reading(nil, { session in try session.rehearse(find(session), options, at: now) }) else {
       if let missing { throw missing }
       return []
     }
@@ -148,7 +149,7 @@ extension Messenger {
       try existingStore()?.confirm()
       return looked.records
     }
-    return try writing(isBulk: true) { session in
+    return try writing(isBulk: true, timeout: options.busyTimeout) { session in
       try find(session).compactMap { key, ranges in
         let changed = try session.change(ranges, options, in: key, at: now)
         return try session.marked(changed, options, in: key, at: now) { _ in

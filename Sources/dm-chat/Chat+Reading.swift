@@ -1,0 +1,23 @@
+internal import DMCLI
+internal import DMKit
+internal import DMSystem
+
+extension Chat {
+  /// What was on the screen is read; it is written at most five times a second.
+  ///
+  /// A busy store is not waited for long, because the user may be typing; it is tried again a second later.
+  func markRead(now: Int64) throws {
+    guard !unread.isEmpty, now >= nextMark else { return }
+    var printed = PrintedMessages(isToBeRead: true)
+    for message in unread { printed.add(message) }
+    do {
+      try printed.markRead(messenger, busyTimeout: .milliseconds(100))
+    } catch let error as DMError where error.code == .busy {
+      nextMark = monotonicMicroseconds() + 1_000_000
+      return
+    }
+    nextMark = monotonicMicroseconds() + 200_000
+    stretch.setRead(Set(unread.map(\.id)))
+    unread = []
+  }
+}
