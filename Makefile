@@ -21,7 +21,7 @@ test torture: TOOLS += openssl python3 sqlite3 strace groff mandoc faketime time
 # For the completions.
 test torture: TOOLS += bash zsh fish setsid:util-linux
 # For the examples.
-test torture: TOOLS += tmux fzf curl mypy node:nodejs tsc:node-typescript systemd-analyze:systemd shellcheck
+test torture: TOOLS += tmux less pgrep:procps fzf curl mypy node:nodejs tsc:node-typescript systemd-analyze:systemd shellcheck
 # The suites that measure time: nothing else may run at the same time.
 CLOCK := BotTortureTests BusyTests ClockTortureTests EndTortureTests FuzzTortureTests HubKillTortureTests \
   KillTortureTests LifetimeTests \
