@@ -96,9 +96,10 @@ lint:
 	swift format lint --strict --recursive Sources Tests Package.swift
 	sh .ci/lint
 
-bench: TOOLS += hyperfine sqlite3 time gcc notmuch ffmpeg vips:libvips-tools
+bench: TOOLS += hyperfine python3 sqlite3 time gcc notmuch ffmpeg vips:libvips-tools
 bench: build
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/run
+	PATH="$(CURDIR)/bin:$$PATH" bench/chat
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/live
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/search
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/attach

@@ -7,6 +7,8 @@ package struct LineBuffer {
   /// Whether the input has ended, and every line was returned.
   package var isAtEnd: Bool { hasEnded && bytes.isEmpty }
   private var hasEnded = false
+  /// The number of the last line that was taken, from 1.
+  package private(set) var number = 0
 
   package init() {}
 
@@ -33,6 +35,7 @@ package struct LineBuffer {
     guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? (hasEnded && !bytes.isEmpty ? bytes.count : nil)
     else { return nil }
     let line = bytes[..<end]
+    number += 1
     bytes.removeFirst(min(bytes.count, end + 1))
     guard let text = String(validating: line, as: UTF8.self) else {
       throw DMError(.invalidUTF8, "the line is not UTF-8; convert it with iconv")

@@ -47,6 +47,10 @@ final class Chat {
     loadedDraft = conversation?.draftText
     if let loadedDraft { line.replace(loadedDraft) }
     window.forget()
+    window.beforePause = { [weak self] in
+      self?.keystrokes.stop()
+      self?.shownTyping.show(false)
+    }
   }
 
   /// Shows the conversation until the user leaves it.

@@ -55,7 +55,7 @@ final class PlainChat {
       try follower.markDelivered(events)
       try printed.markRead(messenger)
       try lines.read()
-      while !isOver, let line = try lines.next() { try take(line) }
+      while !isOver, try takeLine() {}
       if lines.isAtEnd { isOver = true }
     }
   }
@@ -78,14 +78,23 @@ final class PlainChat {
     return history.cursor
   }
 
-  private func take(_ line: String) throws {
-    if line.allSatisfy(\.isWhitespace) { return }
+  /// Does what the next line says; an error is printed, and the lines after it count.
+  ///
+  /// - Returns: whether there was a line.
+  private func takeLine() throws -> Bool {
     do {
+      guard let line = try lines.next() else { return false }
+      if line.allSatisfy(\.isWhitespace) { return true }
       for line in try perform(Entered(line)) { try call.output.write(lines: call.screen().rendered(line)) }
       try call.output.flush()
       call.startCarrier()
     } catch let error as DMError {
-      printError(call.command.name, error.text)
+      if isTerminal(.input) {
+        printError(call.command.name, error.text)
+      } else {
+        try call.fail(line: lines.number, error)
+      }
     }
+    return true
   }
 }

@@ -94,12 +94,15 @@ keys a C-u
 tmux -L "$$-a" resize-window -x 30 -y 20
 text a 'a text that is longer than the window'
 shows a '*> a text that is longer than*  the window*' 'the text is broken anew for another width'
+text a '!'
+shows b '*alice is typing*' 'they see that the other is typing'
 keys a C-z
+shows b '*-- alice, online --*' 'until Ctrl-Z'
 shows a '*Stopped*\$' 'Ctrl-Z gives the terminal to the shell'
 text a 'stty -a | grep -o -e "-\?icanon" -e "-\?echo "; fg'
 keys a Enter
 shows a '*> a text that is longer than*  the window*' 'and the window comes back'
-keys a C-c
+keys a BSpace C-c
 seen '*\$'
 is "$(dm-list --as alice bob | jq -r .draft_text)" 'a text that is longer than the window' 'Ctrl-C keeps the text as the draft'
 text a "clear; dm-chat --as alice bob"
@@ -158,10 +161,13 @@ seen '*\$'
 for name in a b; do tmux -L "$$-$name" kill-server; done
 
 # Without a window.
-printf '%s\n' 'plain words' '/reply 1 plainly' '/nothing' '/help' | dm-chat --plain --as bob alice >"$work/out" 2>"$work/err"
+printf '%s\n' 'plain words' '/reply 1 plainly' '/nothing' "$(printf 'not \377 UTF-8')" '/help' |
+  dm-chat --plain --as bob alice >"$work/out" 2>"$work/err"
+is $? 1 '--plain fails at the end if a line has failed'
 is "$(dm-tail --as bob alice -n 2 | jq -r .text | tr '\n' ' ')" 'plain words plainly ' '--plain sends lines'
 like "$(cat "$work/out")" "*alice, *: hi bob*  /reply N TEXT*" 'prints messages as sentences, and the help'
-like "$(cat "$work/err")" "dm-chat: there is no command '/nothing'*" 'and errors on standard error'
+like "$(cat "$work/err")" "dm-chat: line 3: there is no command '/nothing'*dm-chat: line 4: the line is not UTF-8*" \
+  'and errors on standard error, with their lines'
 is "$(tr -d '\040-\176\n\200-\377' <"$work/out" | wc -c)" 0 'without a control character'
 exits 64 'a window needs a terminal' dm-chat --as alice bob
 like "$err" '*needs a terminal*--plain*' 'the error says what to write'

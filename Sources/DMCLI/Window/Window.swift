@@ -23,6 +23,8 @@ package final class Window {
   private var drawn: [[UInt8]] = []
   /// The row from which on the screen is cleared at the end.
   private var end = 0
+  /// Called before Ctrl-Z stops the process.
+  package var beforePause: () -> Void = {}
   /// The signal that ends the program.
   package private(set) var ending: Signal?
 
@@ -142,6 +144,7 @@ package final class Window {
 
   /// Stops the process until it is continued.
   private func pause() {
+    beforePause()
     leave()
     Signal.stop.raise()
     terminal.take()
