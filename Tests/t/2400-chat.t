@@ -102,7 +102,9 @@ shows a '*Stopped*\$' 'Ctrl-Z gives the terminal to the shell'
 text a 'stty -a | grep -o -e "-\?icanon" -e "-\?echo "; fg'
 keys a Enter
 shows a '*> a text that is longer than*  the window*' 'and the window comes back'
-keys a BSpace C-c
+keys a BSpace
+seen '*  the window'
+keys a C-c
 seen '*\$'
 is "$(dm-list --as alice bob | jq -r .draft_text)" 'a text that is longer than the window' 'Ctrl-C keeps the text as the draft'
 text a "clear; dm-chat --as alice bob"
