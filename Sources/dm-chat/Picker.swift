@@ -73,7 +73,7 @@ final class Picker {
       if filter.isEmpty { return true }
       filter.replace("")
     default:
-      if !filter.apply(key), key == .endOfInput { return true }
+      if !filter.apply(key), key == .endOfInput, filter.isEmpty { return true }
     }
     chosen = min(max(0, chosen), max(0, conversations.count - 1))
     if filter.text != before {
