@@ -23,7 +23,7 @@ package struct DMChat: Program {
     let conversation = try arguments.operands.first.map(ConversationReference.init)
     if try call.screen().isPlain || environment("TERM") == "dumb" { return try PlainChat(call, conversation).run() }
     guard isTerminal(.input), isTerminal(.output) else {
-      throw usage("dm-chat needs a terminal; write 'dm-chat --plain', or use dm-tail and dm-send in scripts")
+      throw usage("a window needs a terminal; write 'dm-chat --plain', or use dm-tail and dm-send in scripts")
     }
     try inWindow(call, conversation)
   }
