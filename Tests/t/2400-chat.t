@@ -28,6 +28,9 @@ tmux -L "$$-b" paste-buffer -p -r -b clip
 shows b '*> first*second*line*' 'a paste is one text'
 keys b Enter
 shows a '*3 bob: first*second*line*' 'and one message'
+server=$$-b
+seen '*3 bob (✓*'
+is "$(echo "$shown" | grep -c unread)" 0 'after which nothing is new'
 is "$(dm-tail --as bob alice -n 1 | jq -c .text)" '"first\nsecond [31m line"' 'without its control characters'
 text b "cafe$(printf '\314\201') 👨‍👩‍👧‍👦 end"
 keys b Left Left Left BSpace BSpace BSpace BSpace e Enter
@@ -51,7 +54,7 @@ keys a Down BSpace Y Enter
 shows b '*2 alice (edited): one two Y*' '/edit'
 text b '/delete 4 everyone'
 keys b Enter
-shows a '*4 bob (gone)*' '/delete'
+shows a '*4 bob (gone)*5 alice (✓✓ read): yes*' '/delete, also of what an answer repeats'
 text a '/nothing'
 keys a Enter
 shows a "*there is no command '/nothing'*> /nothing*" 'an unknown command is an error, and stays'
@@ -93,7 +96,7 @@ shows a '*       -- 9 alice: I pay --*       \\u{1B}*gone\\u{9B}H*' 'a text is i
 keys a C-u
 tmux -L "$$-a" resize-window -x 30 -y 20
 text a 'a text that is longer than the window'
-shows a '*> a text that is longer than*  the window*' 'the text is broken anew for another width'
+shows a '*1 alice (✓✓ read): hi*       bob*> a text that is longer than*  the window*' 'the text is broken anew for another width'
 text a '!'
 shows b '*alice is typing*' 'they see that the other is typing'
 keys a C-z
@@ -150,6 +153,8 @@ shows a '*1 carol: message 1*2 carol: message 2*' '/go'
 is "$(dm-list --as alice carol | jq '.unread_count > 9900')" true 'only what was on the screen is read'
 keys a Escape
 shows a '*carol: message 10000*-- carol, offline --*' 'Esc goes to the end'
+keys a -N 20 PageUp
+shows a '*carol: message 9643*carol: message 9660*Esc goes to the end*' 'twenty pages back'
 keys a -N 600 PageUp
 shows a '*-- ??? *1 carol: message 1*2 carol: message 2*Esc goes to the end*' 'PageUp goes back to the first'
 keys a -N 600 PageDown

@@ -55,6 +55,27 @@ import Testing
   }
 
   @Test(arguments: texts)
+  func `a window prints nothing of it but as text`(text: String) throws {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bob")
+    let short = String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\n" }.prefix(60)))
+    try f.done("dm-user", ["set", "--display-name", short], as: "bob")
+    try f.done("dm-send", ["alice", text], as: "bob")
+    try check(terminal: "dm-chat", ["--plain", "bob"], f, "alice")
+    f.set("NO_COLOR", "1")
+    f.set("TERM", "xterm")
+    for call in ["dm-chat bob", "dm-chat"] {
+      let outcome = try f.shell("printf '\\004' | script -qec '\(call)' /dev/null", as: "alice")
+      #expect(outcome.status == .exit(0), "\(outcome.stdout)")
+      // The only sequences are those that Window prints, of which none has a number but for a row.
+      let words = outcome.stdout.replacing(#/\u{1B}\[(\?2004[hl]|0m|[0-9]*H|J|K)/#, with: "")
+      #expect(words.contains("-- ") && words.count > 20)
+      let hidden = hiddenBytes(in: Array(words.utf8), allowing: [0x0A, 0x0D])
+      #expect(hidden.isEmpty, "\(call): \(words)")
+    }
+  }
+
+  @Test(arguments: texts)
   func `a title and a profile reach no terminal`(text: String) throws {
     // A title and a display name are short.
     let short = String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\n" }.prefix(60)))
