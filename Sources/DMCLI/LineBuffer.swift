@@ -18,14 +18,9 @@ package struct LineBuffer {
   package mutating func read() throws {
     guard !hasEnded, waitUntilReadable(Stream.input.rawValue, milliseconds: 0) else { return }
     var chunk = [UInt8](repeating: 0, count: 64 * 1024)
-    do {
-      let count = try readSome(Stream.input.rawValue, into: &chunk)
-      if count == 0 { hasEnded = true }
-      bytes += chunk[..<count]
-    } catch {
-      if error.isTemporary { return }
-      throw DMError(.inputOutput, "cannot read standard input: \(error.text)")
-    }
+    guard let count = try readInput(into: &chunk) else { return }
+    if count == 0 { hasEnded = true }
+    bytes += chunk[..<count]
   }
 
   /// The next line; at the end of the input also one without its LF.
@@ -51,5 +46,17 @@ package struct LineBuffer {
       _ = waitUntilReadable(Stream.input.rawValue, milliseconds: -1)
       try read()
     }
+  }
+}
+
+/// Reads what is there of standard input; nil if another process has read it.
+///
+/// - Throws: `io_error`.
+func readInput(into chunk: inout [UInt8]) throws -> Int? {
+  do {
+    return try readSome(Stream.input.rawValue, into: &chunk)
+  } catch {
+    if error.isTemporary { return nil }
+    throw DMError(.inputOutput, "cannot read standard input: \(error.text)")
   }
 }

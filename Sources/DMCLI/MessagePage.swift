@@ -58,7 +58,7 @@ package struct MessagePage {
       [message.sender] + [message.replyTo?.sender, message.forwardedFrom].compactMap(\.self)
       + message.reactions.flatMap(\.users)
     for user in users where shownNames[user] == nil {
-      shownNames[user] = visible(try messenger.user(user).displayName ?? user.description)
+      shownNames[user] = visible(try messenger.shownName(of: user))
     }
     let names = shownNames
     return TextFormat.sentence(message, for: messenger.identity.handle, in: place) { names[$0] ?? $0.description }
@@ -95,7 +95,7 @@ package struct MessagePage {
     case .conversationUpdated(let conversation, _):
       return TextFormat.line(conversation, for: messenger.identity.handle)
     case .typing(let typing):
-      let names = try typing.users.map { try messenger.user($0).displayName ?? $0.description }
+      let names = try typing.users.map(messenger.shownName)
       return (conversation == nil ? "\(try name(typing.conversationID)): " : "") + TextFormat.typing(names)
     case .presence(let presence):
       return TextFormat.line(presence)
@@ -105,4 +105,9 @@ package struct MessagePage {
       return nil
     }
   }
+}
+
+extension Messenger {
+  /// The display name of a user, or the handle; not escaped.
+  package func shownName(of user: Handle) throws -> String { try self.user(user).displayName ?? user.description }
 }

@@ -1,4 +1,3 @@
-internal import CSystem
 internal import Glibc
 internal import Synchronization
 
@@ -8,9 +7,7 @@ package final class StopSignal: Sendable {
   private let isGiven = Atomic<Bool>(false)
 
   package init() {
-    var ends: [Int32] = [-1, -1]
-    dm_pipe(&ends)
-    self.ends = (ends[0], ends[1])
+    ends = pipeEnds() ?? (-1, -1)
   }
 
   deinit {

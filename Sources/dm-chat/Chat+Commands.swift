@@ -6,20 +6,22 @@ extension Chat {
   /// - Returns: the text to edit, if there is none yet.
   func edit(_ words: String) throws -> String? {
     let (number, text) = Entered.number(words)
-    if let number, !text.isEmpty {
-      try acts.edit(number, text)
-      return nil
+    guard let number = number ?? stretch.lastOwn()?.seq else {
+      throw usage("you have sent nothing here that could be edited")
     }
-    let own = stretch.entries.last { $0.message.isMine && $0.message.text != nil && $0.message.seq != nil }?.message
-    guard let number = number ?? own?.seq else { throw usage("you have sent nothing here that could be edited") }
     if !text.isEmpty {
       try acts.edit(number, text)
       return nil
     }
     let message = try messenger.messageToEdit(acts.message(number))
-    let offer = "/edit \(message.seq ?? number) \(message.text ?? "")"
-    offered = (offer, message.seq ?? number)
-    return offer
+    return offer(message.seq ?? number, message.text ?? "")
+  }
+
+  /// - Returns: the line that edits a message, which stands there until it is changed.
+  func offer(_ number: Int, _ text: String) -> String {
+    let line = "/edit \(number) \(text)"
+    offered = (line, number)
+    return line
   }
 
   func attach(_ words: String) throws {

@@ -7,7 +7,9 @@ extension Chat {
   func text(of message: Message) -> String { TextFormat.line(message, for: me) }
 
   /// The rows of the conversation, from the size of the window.
-  func height() throws -> Int { max(1, try size().rows - state().count - composed().rows.count) }
+  func height() throws -> Int { try height(above: state().count + composed().rows.count) }
+
+  private func height(above rows: Int) throws -> Int { max(1, try size().rows - rows) }
 
   private func size() throws -> (columns: Int, rows: Int) {
     let screen = try call.screen()
@@ -26,7 +28,8 @@ extension Chat {
   func draw() throws {
     let screen = try call.screen()
     let (composed, row, beforeCursor) = try composed()
-    let height = try height()
+    let state = try state()
+    let height = try height(above: state.count + composed.count)
     var rows: [[UInt8]]
     var seen: ArraySlice<Stretch.Entry> = []
     if let panel {
@@ -35,7 +38,7 @@ extension Chat {
       (rows, seen) = try stretch.visible(height, text)
     }
     let end = rows.count
-    rows += try state()
+    rows += state
     rows += composed.map { Array($0.utf8) }
     window.draw(rows, cursor: (rows.count - composed.count + row, beforeCursor), clearingFrom: end)
     unread = seen.map(\.message).filter(\.isUnread)
@@ -63,7 +66,7 @@ extension Chat {
     }
     var text = parts.joined(separator: ", ")
     if !typing.isEmpty {
-      let names = try typing.map { try messenger.user($0).displayName ?? $0.description }
+      let names = try typing.map(messenger.shownName)
       text += ": " + TextFormat.typing(names)
     }
     return try call.screen().rows(of: Mark.faint(cut("-- \(text) --", width))).prefix(1).map(\.self)

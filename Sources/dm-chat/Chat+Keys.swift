@@ -58,12 +58,10 @@ extension Chat {
   /// Puts `/edit` of the user's last message into the line, or of the one before the message that is there.
   private func offerOwn() throws {
     let limit = line.isEmpty ? Int.max : offered?.number ?? .max
-    let own = stretch.entries.last { entry in
-      entry.message.isMine && entry.message.text != nil && (entry.message.seq ?? .max) < limit
-    }?.message
-    guard let own, let number = own.seq, let text = own.text else { return say("there is no message to edit here") }
-    line.replace("/edit \(number) \(text)")
-    offered = (line.text, number)
+    guard let own = stretch.lastOwn(before: limit), let number = own.seq, let text = own.text else {
+      return say("there is no message to edit here")
+    }
+    line.replace(offer(number, text))
   }
 
   func say(_ text: String, isFault: Bool = false) { notice = (text, isFault) }

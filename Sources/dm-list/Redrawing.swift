@@ -36,7 +36,7 @@ extension Listing {
 
   /// What a row shows of people who are there now.
   func sign(of conversation: Conversation) throws -> TextFormat.Present {
-    let names = try (typing[conversation.id] ?? []).map { try messenger.user($0).displayName ?? $0.description }
+    let names = try (typing[conversation.id] ?? []).map(messenger.shownName)
     let others = conversation.participants.filter { $0 != messenger.identity.handle }
     return TextFormat.Present(
       isOnline: !conversation.isGroup && others.contains(where: online.contains),

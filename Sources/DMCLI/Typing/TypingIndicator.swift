@@ -92,16 +92,6 @@ package struct TypingIndicator: ~Copyable {
     typing.show(false)
   }
 
-  /// Reads what is there; nil if another process has read it.
-  func readInput(into chunk: inout [UInt8]) throws -> Int? {
-    do {
-      return try readSome(Stream.input.rawValue, into: &chunk)
-    } catch {
-      if error.isTemporary { return nil }
-      throw DMError(.inputOutput, "cannot read standard input: \(error.text)")
-    }
-  }
-
   /// Writes to standard output; returns the number of bytes that it took.
   mutating func put(_ bytes: ArraySlice<UInt8>) throws -> Int {
     do {
