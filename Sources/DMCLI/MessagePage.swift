@@ -58,7 +58,7 @@ package struct MessagePage {
       [message.sender] + [message.replyTo?.sender, message.forwardedFrom].compactMap(\.self)
       + message.reactions.flatMap(\.users)
     for user in users where shownNames[user] == nil {
-      shownNames[user] = visible(try messenger.shownName(of: user))
+      shownNames[user] = TextFormat.person(try messenger.shownName(of: user), user)
     }
     let names = shownNames
     return TextFormat.sentence(message, for: messenger.identity.handle, in: place) { names[$0] ?? $0.description }

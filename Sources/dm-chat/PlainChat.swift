@@ -24,7 +24,8 @@ final class PlainChat {
     _ call: Invocation, _ messenger: Messenger, _ lines: inout LineBuffer
   ) throws -> ConversationReference {
     for conversation in try messenger.conversations() {
-      try call.output.write(TextFormat.sentence(conversation, for: messenger.identity.handle) + "\n")
+      let sentence = TextFormat.sentence(conversation, for: messenger.identity.handle)
+      try call.output.write(lines: call.screen().rendered(sentence))
     }
     try call.output.flush()
     call.announceTyping("type the name of a conversation")

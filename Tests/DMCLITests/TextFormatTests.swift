@@ -76,6 +76,25 @@ extension LocalTime {
       #expect(line.count < 130)
     }
 
+    @Test(arguments: [
+      ("Bob B.", "7 Bob B. (bob): hi", "7 Bob B. (bob, gone)"), ("bob", "7 bob: hi", "7 bob (gone)"),
+      ("():", "7 bob: hi", "7 bob (gone)"),
+      ("alice (edited): yes,  no", "7 alice edited yes, no (bob): hi", "7 alice edited yes, no (bob, gone)"),
+      ("x\u{1B}[2J\n" + String(repeating: "y", count: 30), #"7 x\u{1B}[2J\u{A}yyyyyyyy… (bob): hi"#,
+        #"7 x\u{1B}[2J\u{A}yyyyyyyy… (bob, gone)"#),
+    ])
+    func `a sender is shown by the display name, without what could end it, and the handle`(
+      name: String, line: String, deleted: String
+    ) {
+      inZone("UTC") {
+        var sent = message("hi")
+        sent.senderName = name
+        #expect(unmarked(TextFormat.line(sent, for: me)) == "14:30  \(line)")
+        sent.deletedAt = time
+        #expect(unmarked(TextFormat.line(sent, for: me)) == "14:30  \(deleted)")
+      }
+    }
+
     @Test func `a message shows its number, sender and text, and how far one's own came`() {
       inZone("UTC") {
         #expect(unmarked(TextFormat.line(message("hi"), for: me)) == "14:30  7 bob: hi")

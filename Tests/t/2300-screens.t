@@ -115,8 +115,8 @@ is "$(echo "$shown" | grep -c 'typing')" 0 "and nobody is typing any more"
 dm-send --as alice bob 'a line that is longer than the window will be' -q
 seen '*longer than the window will be'
 tmux -L "$server" resize-window -x 40 -y 12
-seen '*longer*       than the window will be'
-like "$shown" '*note 3*to 6: 👍 --*7 alice: a line that is longer*       than the window will be' \
+seen '*       that is longer*will be'
+like "$shown" '*note 3*to 6: 👍 --*7 Alice Ångström (alice): a line*       that is longer than the window*       will be' \
   "lines are broken anew for another width"
 tmux -L "$server" kill-server
 
@@ -142,6 +142,10 @@ on() { script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
 like "$(on "DM_THEME=dark TERM=xterm dm-tail +ops 2 --peek")" \
   "*$(printf '\033')]8;;file://*/store/attachments/*$(printf '\033')\\\\file 'deploy.log' 9 bytes$(printf '\033')]8;;$(printf '\033')\\\\*" \
   "an attachment is a link to its file"
+# What stands before the text is 33 columns wide.
+dm-send --as yusuf bob -q 'seven-c bob, 2026-11-24 09:00: I agree'
+is "$(on 'stty rows 24 cols 40; dm-tail yusuf -n 1 --plain')" "$(dm-tail yusuf -n 1 --plain --text | cut -c 1-40)
+  bob, 2026-11-24 09:00: I agree" "a sentence that is wrapped is indented, so that a text is not the sentence of somebody else"
 like "$(on 'dm-list --unread --match nobody')" "*nothing is unread*'dm-list' has all*" "why a list is empty"
 is "$(on 'dm-tail alice 99')" "dm-tail: no message there; the last one is 7" "why no message is printed"
 like "$(on 'dm-search zzz')" "dm-search: no message that you can see matches*" "why nothing is found"

@@ -27,14 +27,14 @@ tmux -L "$$-b" set-buffer -b clip "$(printf 'first\nsecond \033[31m line')"
 tmux -L "$$-b" paste-buffer -p -r -b clip
 shows b '*> first*second*line*' 'a paste is one text'
 keys b Enter
-shows a '*3 bob: first*second*line*' 'and one message'
+shows a '*3 Bob Ångström (bob): first*second*line*' 'and one message'
 server=$$-b
-seen '*3 bob (✓*'
+seen '*3 Bob Ångström (bob, ✓*'
 is "$(echo "$shown" | grep -c unread)" 0 'after which nothing is new'
 is "$(dm-tail --as bob alice -n 1 | jq -c .text)" '"first\nsecond [31m line"' 'without its control characters'
 text b "cafe$(printf '\314\201') 👨‍👩‍👧‍👦 end"
 keys b Left Left Left BSpace BSpace BSpace BSpace e Enter
-shows a '*4 bob: cafeend*' 'the cursor moves, and characters go, by what is seen as one'
+shows a '*4 Bob Ångström (bob): cafeend*' 'the cursor moves, and characters go, by what is seen as one'
 
 # Commands.
 text a '/reply 4 yes'
@@ -54,7 +54,7 @@ keys a Down BSpace Y Enter
 shows b '*2 alice (edited): one two Y*' '/edit'
 text b '/delete 4 everyone'
 keys b Enter
-shows a '*4 bob (gone)*5 alice (✓✓ read): yes*' '/delete, also of what an answer repeats'
+shows a '*4 Bob Ångström (bob, gone)*5 alice (✓✓ read): yes*' '/delete, also of what an answer repeats'
 text a '/nothing'
 keys a Enter
 shows a "*there is no command '/nothing'*> /nothing*" 'an unknown command is an error, and stays'
@@ -64,7 +64,7 @@ keys a Enter
 shows b '*6 alice: /slash*' 'two slashes send one'
 text a '/search first'
 keys a Enter
-shows a '*bob:3 bob: *first*1 message; /go N*' '/search'
+shows a '*bob:3 Bob Ångström (bob): *first*1 message; /go N*' '/search'
 keys a Escape
 shows a '*6 alice (✓✓ read): /slash*' 'and back'
 echo content >"$work/a file.txt"
@@ -96,7 +96,7 @@ shows a '*       -- 9 alice: I pay --*       \\u{1B}*gone\\u{9B}H*' 'a text is i
 keys a C-u
 tmux -L "$$-a" resize-window -x 30 -y 20
 text a 'a text that is longer than the window'
-shows a '*1 alice (✓✓ read): hi*       bob*> a text that is longer than*  the window*' 'the text is broken anew for another width'
+shows a '*3 Bob Ångström (bob):*       first*> a text that is longer than*  the window*' 'the text is broken anew for another width'
 text a '!'
 shows b '*alice is typing*' 'they see that the other is typing'
 keys a C-z

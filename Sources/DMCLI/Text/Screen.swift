@@ -9,7 +9,7 @@ package struct Screen {
   /// Which colours are readable: $DM_THEME.
   private enum Theme: String { case light, dark, mono }
 
-  /// Whether text has neither colours nor columns, and nothing is drawn again.
+  /// Whether text has neither colours nor columns, and nothing is drawn again; long lines are wrapped all the same.
   package let isPlain: Bool
   private let isTerminal: Bool
   /// Whether the names of files lead to them.
@@ -25,8 +25,8 @@ package struct Screen {
   ///   (bixense.com/clicolors) and TERM.
   init(_ colors: Colors?, isPlain: Bool) throws {
     self.isPlain = isPlain
-    isTerminal = !isPlain && DMCLI.isTerminal(.output)
-    canRenew = try isTerminal && environment("TERM") != "dumb"
+    isTerminal = DMCLI.isTerminal(.output)
+    canRenew = try isTerminal && !isPlain && environment("TERM") != "dumb"
     givenColumns = try environment("COLUMNS").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
     let name = try environment("DM_THEME")
     if let name, Theme(rawValue: name) == nil { throw usage("DM_THEME is '\(name)'; write light, dark or mono") }
@@ -59,8 +59,8 @@ package struct Screen {
 
   private static let leastColumns = 20
 
-  /// How many lines it shows; nil if it is no terminal.
-  package var rows: Int? { isTerminal ? terminalSize?.rows ?? 24 : nil }
+  /// How many lines it shows; nil if it is no terminal, or lines are not counted because text is plain.
+  package var rows: Int? { isTerminal && !isPlain ? terminalSize?.rows ?? 24 : nil }
 
   /// Moves the cursor up by some lines and clears the screen from there: CUU and ED (ECMA-48, sections 8.3.22 and 8.3.39).
   static func erasing(_ count: Int) -> String { count > 0 ? "\u{1B}[\(count)A\u{1B}[J" : "" }
@@ -84,7 +84,8 @@ package struct Screen {
     }
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       let spaces = line.prefix { $0 == " " }.count
-      let lines = wrapped(line, width: columns, indent: spaces > 0 ? spaces : Self.indent)
+      let indent = spaces > 0 ? spaces : isPlain ? 2 : Self.indent
+      let lines = wrapped(line, width: columns, indent: indent)
       append(isolated(lines), hasLinks, to: &result)
     }
     return result

@@ -1,10 +1,10 @@
 package import DMKit
 
-/// Text for screen readers and logs: a sentence on one line, without columns.
+/// Text for screen readers and logs: a sentence for each message, without columns.
 extension TextFormat {
-  /// `Alice, 10:42, in reply to Bob 'lunch?', read: yes`.
+  /// `Alice A. (alice), 2026-11-23 10:42, in reply to Bob B. (bob) 'lunch?', read: yes`.
   ///
-  /// - Parameter name: the display name of a user, escaped.
+  /// - Parameter name: the display name and the handle of a user, escaped.
   static func sentence(
     _ message: Message, for me: Handle, in place: String?, _ name: (Handle) -> String
   ) -> String {
@@ -27,7 +27,7 @@ extension TextFormat {
       let readers = message.status == .read && message.conversation.isGroup ? " by \(message.readByCount)" : ""
       parts.append(message.status.rawValue + readers)
     }
-    return "\(parts.joined(separator: ", ")): \(unpadded(visible(message.text ?? "", indent: "")))"
+    return "\(parts.joined(separator: ", ")): \(Mark.body(unpadded(visible(message.text ?? "", indent: ""))))"
   }
 
   /// With one space for each run of them: a text that is padded could look like two.

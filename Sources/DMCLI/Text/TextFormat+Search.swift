@@ -1,10 +1,10 @@
 package import DMKit
 
 extension TextFormat {
-  /// A message that was found: time, conversation, number, sender, and the text around the hits.
+  /// A message that was found: time, conversation, number, the sender's display name and handle, and the text around the hits.
   package static func line(_ message: Message, _ snippet: Snippet?, in place: String) -> String {
-    let head =
-      "\(moment(message.createdAt))  \(place):\(number(message)) \(visible(message.sender.description)): "
+    let sender = person(message.senderName, message.sender, width: 32)
+    let head = "\(moment(message.createdAt))  \(place):\(number(message)) \(sender): "
     guard let snippet else {
       return head + words(of: message)
     }

@@ -47,29 +47,42 @@ package enum TextFormat {
   package static func name(_ conversation: Conversation, for me: Handle) -> String {
     if let name = conversation.ownName ?? conversation.title { return visible("+\(name)") }
     if conversation.isGroup { return conversation.id.description }
-    return visible((conversation.participants.first { $0 != me } ?? me).description)
+    return visible(other(conversation, than: me).description)
   }
 
   /// The name of a conversation in at most `width` columns: `+ops`, or `Bob B. (bob)` with the handle to type.
   package static func label(_ conversation: Conversation, for me: Handle, width: Int = .max) -> String {
-    let reference = name(conversation, for: me)
-    if conversation.ownName != nil || conversation.title != nil { return cut(reference, width) }
-    let name = visible(conversation.name)
-    return conversation.isGroup ? cut(name, width) : person(name, reference, width: width)
+    if conversation.ownName != nil || conversation.title != nil { return cut(name(conversation, for: me), width) }
+    if conversation.isGroup { return cut(visible(conversation.name), width) }
+    return person(conversation.name, other(conversation, than: me), width: width)
   }
 
-  /// A display name and the handle; the name is cut first.
-  static func person(_ name: String, _ handle: String, width: Int = .max) -> String {
+  private static func other(_ conversation: Conversation, than me: Handle) -> Handle {
+    conversation.participants.first { $0 != me } ?? me
+  }
+
+  /// The display name of a user and the handle: `Bob B. (bob)`; the name is cut first.
+  static func person(_ displayName: String?, _ user: Handle, width: Int = .max) -> String {
+    let handle = visible(user.description)
     let space = width - handle.count - 3
-    return name == handle || space < 1 ? cut(handle, width) : "\(cut(name, space)) (\(handle))"
+    guard space > 0, let name = plainName(displayName, besides: handle) else { return cut(handle, width) }
+    return "\(cut(name, space)) (\(handle))"
   }
 
-  /// A message: time, number, sender, marks, and the text.
+  /// A display name without what would end it in a line of ours, colons and parentheses, and without padding; nil if
+  /// that leaves nothing, or the handle.
+  private static func plainName(_ displayName: String?, besides handle: String) -> String? {
+    let name = displayName.map(visible)?.split { $0 == ":" || $0 == "(" || $0 == ")" || $0.isWhitespace }.joined(separator: " ")
+    return name == handle || name == "" ? nil : name
+  }
+
+  /// A message: time, number, the sender's display name, handle, marks, and the text.
   ///
   /// - Parameter address: where an attachment can be opened; nil for no link.
   package static func line(
     _ message: Message, for me: Handle, in place: String? = nil, address: (Attachment) -> String? = { _ in nil }
   ) -> String {
+    if message.deletedAt != nil { return head(message, in: place, ["gone"]) }
     if let announcement = announcement(message) {
       return "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(number(message)) \(announcement)"
     }
@@ -88,17 +101,21 @@ package enum TextFormat {
   /// The margin of all lines of a message but the first.
   private static let margin = String(repeating: " ", count: Screen.indent)
 
-  /// What stands before the words of a message: time, number, sender, and the marks in parentheses.
+  /// What stands before the words of a message: time, number, sender, and in parentheses the handle, if the sender has a
+  /// display name, and the marks.
   ///
   /// All that dm says of a message stands here, because what stands after it could be written by the sender.
   private static func head(_ message: Message, in place: String?, _ marks: [String]) -> String {
     let sender = message.sender.description
+    let handle = visible(sender)
+    let name = plainName(message.senderName, besides: handle)
+    let notes = name == nil ? marks : [handle] + marks
     var head = Mark.faint(clock(message.createdAt))
     head += "  "
     if let place { head += "\(place):" }
     head += "\(number(message)) "
-    head += Mark.person(sender, visible(sender))
-    if !marks.isEmpty { head += " " + Mark.faint("(\(marks.joined(separator: ", ")))") }
+    head += Mark.person(sender, name.map { Mark.body(cut($0, 24)) } ?? handle)
+    if !notes.isEmpty { head += " " + Mark.faint("(\(notes.joined(separator: ", ")))") }
     return head
   }
 
@@ -172,8 +189,7 @@ package enum TextFormat {
 
   /// - Parameter displayName: nil when it is not known.
   package static func line(_ presence: Presence, displayName: String? = nil) -> String {
-    let handle = visible(presence.user.description)
-    let name = person(displayName.map(visible) ?? handle, handle, width: 24)
+    let name = person(displayName, presence.user, width: 24)
     let seen = presence.lastSeenAt.map { "last seen \(moment($0))" } ?? "never seen"
     return "\(left(name, 24))  \(presence.isOnline ? "online" : seen)"
   }
@@ -200,10 +216,7 @@ package enum TextFormat {
   package static func details(
     _ conversation: Conversation, for me: Handle, displayName: (Handle) throws -> String = { $0.description }
   ) throws -> String {
-    let participants = try conversation.participants.map { user in
-      person(visible(try displayName(user)), visible(user.description))
-    }
-    .joined(separator: ", ")
+    let participants = try conversation.participants.map { person(try displayName($0), $0) }.joined(separator: ", ")
     var lines = [
       label(conversation, for: me),
       "  id            \(conversation.id)",
