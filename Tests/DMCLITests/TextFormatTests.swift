@@ -80,8 +80,10 @@ extension LocalTime {
       ("Bob B.", "7 Bob B. (bob): hi", "7 Bob B. (bob, gone)"), ("bob", "7 bob: hi", "7 bob (gone)"),
       ("():", "7 bob: hi", "7 bob (gone)"),
       ("alice (edited): yes,  no", "7 alice edited yes, no (bob): hi", "7 alice edited yes, no (bob, gone)"),
-      ("x\u{1B}[2J\n" + String(repeating: "y", count: 30), #"7 x\u{1B}[2J\u{A}yyyyyyyy… (bob): hi"#,
-        #"7 x\u{1B}[2J\u{A}yyyyyyyy… (bob, gone)"#),
+      (
+        "x\u{1B}[2J\n" + String(repeating: "y", count: 30), #"7 x\u{1B}[2J\u{A}yyyyyyyy… (bob): hi"#,
+        #"7 x\u{1B}[2J\u{A}yyyyyyyy… (bob, gone)"#
+      ),
     ])
     func `a sender is shown by the display name, without what could end it, and the handle`(
       name: String, line: String, deleted: String
