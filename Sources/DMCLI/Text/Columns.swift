@@ -53,7 +53,7 @@ private func isWide(_ value: UInt32) -> Bool {
 
 /// As much of the beginning of a text as fits, with an ellipsis if that is not all.
 package func cut(_ text: String, _ width: Int) -> String {
-  if mostColumns(of: text) <= width { return text }
+  if text.utf8.count <= width || mostColumns(of: text) <= width { return text }
   var (taken, rest) = (text.startIndex, max(0, width - 1))
   while taken < text.endIndex {
     rest -= mostColumns(text[taken])

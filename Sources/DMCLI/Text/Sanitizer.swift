@@ -3,7 +3,7 @@ internal import DMKit
 /// Escapes a name from a store, or a line with such names, for a terminal: as a text, and invisible characters too, as
 /// `\u{200B}`, so that two names never look the same.
 package func visible(_ name: String) -> String {
-  if isASCII(name) { return name }
+  if isOrdinary(name) { return name }
   let scalars = Array(name.unicodeScalars)
   return visible(name, indent: nil) { isInvisible(at: $0, of: scalars) }
 }
@@ -15,7 +15,7 @@ package func visible(_ name: String) -> String {
 package func visible(_ text: String, indent: String?) -> String { visible(text, indent: indent) { _ in false } }
 
 private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) -> String {
-  if isASCII(text) { return text }
+  if isOrdinary(text) { return text }
   var result = String.UnicodeScalarView()
   var marks = 0
   for (place, scalar) in text.unicodeScalars.enumerated() {
@@ -47,7 +47,14 @@ private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) 
 }
 
 /// Whether a text has nothing but printable ASCII.
-func isASCII(_ text: some StringProtocol) -> Bool { text.utf8.allSatisfy { 0x20...0x7E ~= $0 } }
+func isASCII(_ text: some StringProtocol) -> Bool {
+  text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy { 0x20...0x7E ~= $0 } }
+    ?? text.utf8.allSatisfy { 0x20...0x7E ~= $0 }
+}
+
+private func isOrdinary(_ text: String) -> Bool {
+  isASCII(text) || text.unicodeScalars.allSatisfy { isOrdinary($0.value) }
+}
 
 /// Whether a character is printed as it is, known without a look into the tables of Unicode: a letter or sign of Latin,
 /// an ideograph or a syllable of Hangul.

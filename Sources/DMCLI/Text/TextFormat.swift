@@ -72,8 +72,27 @@ package enum TextFormat {
   /// A display name without what would end it in a line of ours, colons and parentheses, and without padding; nil if
   /// that leaves nothing, or the handle.
   private static func plainName(_ displayName: String?, besides handle: String) -> String? {
-    let name = displayName.map(visible)?.split { $0 == ":" || $0 == "(" || $0 == ")" || $0.isWhitespace }.joined(separator: " ")
-    return name == handle || name == "" ? nil : name
+    guard let displayName, displayName != handle else { return nil }
+    var name = visible(displayName)
+    if !isPlain(name) {
+      name = name.utf8.split { isEnd($0) || $0 == space }.map { String(Substring($0)) }.joined(separator: " ")
+    }
+    return name == handle || name.isEmpty ? nil : name
+  }
+
+  private static let space = UInt8(ascii: " ")
+
+  private static func isPlain(_ name: String) -> Bool {
+    var last = space
+    for byte in name.utf8 {
+      if isEnd(byte) || byte == space && last == space { return false }
+      last = byte
+    }
+    return last != space
+  }
+
+  private static func isEnd(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: ":") || byte == UInt8(ascii: "(") || byte == UInt8(ascii: ")")
   }
 
   /// A message: time, number, the sender's display name, handle, marks, and the text.
@@ -109,13 +128,16 @@ package enum TextFormat {
     let sender = message.sender.description
     let handle = visible(sender)
     let name = plainName(message.senderName, besides: handle)
-    let notes = name == nil ? marks : [handle] + marks
     var head = Mark.faint(clock(message.createdAt))
     head += "  "
     if let place { head += "\(place):" }
     head += "\(number(message)) "
-    head += Mark.person(sender, name.map { Mark.body(cut($0, 24)) } ?? handle)
-    if !notes.isEmpty { head += " " + Mark.faint("(\(notes.joined(separator: ", ")))") }
+    guard let name else {
+      head += Mark.person(sender, handle)
+      return marks.isEmpty ? head : head + " " + Mark.faint("(\(marks.joined(separator: ", ")))")
+    }
+    head += Mark.person(sender, Mark.body(cut(name, 24)))
+    head += " " + Mark.faint("(\(([handle] + marks).joined(separator: ", ")))")
     return head
   }
 
