@@ -79,9 +79,12 @@ package final class Invocation {
     if isJSON {
       try output.write(record)
     } else if let text = try text(record) {
-      try output.write(lines: screen().rendered(text))
+      try print(text)
     }
   }
+
+  /// Prints lines of text.
+  package func print(_ text: String) throws { try output.write(lines: screen().rendered(text)) }
 
   /// Reports the error of a line on both streams; the other lines go on.
   package func fail(line: Int, _ error: DMError) throws {

@@ -40,7 +40,7 @@ package struct RenewedLines {
       try call.output.write(Screen.erasing(erased))
       let text = next == nil ? words : try fitted(words)
       remember(text)
-      try call.output.write(lines: call.screen().rendered(text))
+      try call.print(text)
     }
     try printTyping()
   }
@@ -49,7 +49,7 @@ package struct RenewedLines {
     isTypingShown = !typing.isEmpty
     guard isTypingShown else { return }
     let line = typing.sorted { $0.value < $1.value }.map(\.value).joined(separator: "; ")
-    try call.output.write(lines: call.screen().rendered(Mark.faint(fitted("-- \(line) --"))))
+    try call.print(Mark.faint(fitted("-- \(line) --")))
   }
 
   /// A text was printed.

@@ -37,7 +37,7 @@ extension Chat {
   private func printText() throws {
     window.leave()
     if text.isEmpty { return }
-    try call.output.write(lines: call.screen().rendered("> " + visible(text, indent: "  ")))
+    try call.print("> " + visible(text, indent: "  "))
     try call.output.flush()
   }
 }

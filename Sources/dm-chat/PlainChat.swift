@@ -24,8 +24,7 @@ final class PlainChat {
     _ call: Invocation, _ messenger: Messenger, _ lines: inout LineBuffer
   ) throws -> ConversationReference {
     for conversation in try messenger.conversations() {
-      let sentence = TextFormat.sentence(conversation, for: messenger.identity.handle)
-      try call.output.write(lines: call.screen().rendered(sentence))
+      try call.print(TextFormat.sentence(conversation, for: messenger.identity.handle))
     }
     try call.output.flush()
     call.announceTyping("type the name of a conversation")
@@ -48,7 +47,7 @@ final class PlainChat {
     while !isOver, let events = try follower.next() {
       var printed = PrintedMessages(isToBeRead: true)
       for event in events {
-        if let text = try page.text(of: event) { try call.output.write(lines: call.screen().rendered(text)) }
+        if let text = try page.text(of: event) { try call.print(text) }
         if case .message(let message, _) = event { printed.add(message) }
       }
       try call.output.flush()
@@ -70,7 +69,7 @@ final class PlainChat {
     var printed = PrintedMessages(isToBeRead: true)
     while case let batch = try history.next(), !batch.isEmpty {
       for message in batch {
-        try call.output.write(lines: call.screen().rendered(page.text(of: message)))
+        try call.print(page.text(of: message))
         printed.add(message)
       }
     }
@@ -86,7 +85,7 @@ final class PlainChat {
     do {
       guard let line = try lines.next() else { return false }
       if line.allSatisfy(\.isWhitespace) { return true }
-      for line in try perform(Entered(line)) { try call.output.write(lines: call.screen().rendered(line)) }
+      for line in try perform(Entered(line)) { try call.print(line) }
       try call.output.flush()
       call.startCarrier()
     } catch let error as DMError {
