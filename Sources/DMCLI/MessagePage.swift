@@ -110,4 +110,10 @@ package struct MessagePage {
 extension Messenger {
   /// The display name of a user, or the handle; not escaped.
   package func shownName(of user: Handle) throws -> String { try self.user(user).displayName ?? user.description }
+
+  /// The other user of a direct conversation, if the user who acts blocks them.
+  package func blockedUser(of conversation: Conversation) throws -> Handle? {
+    if conversation.isGroup { return nil }
+    return try blockedUsers().map(\.handle).first(where: conversation.participants.contains)
+  }
 }

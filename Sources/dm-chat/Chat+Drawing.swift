@@ -57,6 +57,7 @@ extension Chat {
     }
     var parts = [conversation.map { TextFormat.label($0, for: me) } ?? visible(acts.conversation.description)]
     if let isOnline { parts.append(isOnline ? "online" : "offline") }
+    if isBlocked { parts.append("blocked by you") }
     if conversation?.mutedUntil != nil { parts.append("muted") }
     if let panel {
       let hasMore = try panel.visible(max(1, height - 2), call.screen()).hasMore

@@ -8,6 +8,7 @@ extension Chat {
     case .message(let message, _):
       if conversation == nil { try begin() }
       stretch.take(message)
+      if isBlocked { try lookForBlock() }
       if !message.isMine, call.arguments[DMChat.bell] { ringBell() }
     case .messageUpdated(let message, _):
       stretch.take(message)
@@ -19,13 +20,18 @@ extension Chat {
     case .messageStatus(let status, _): changed += status.ranges
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _):
       if receipt.user != me { changed += receipt.ranges }
-    case .conversationUpdated(let changed, _): conversation = changed
+    case .conversationUpdated(let changed, _):
+      conversation = changed
+      try lookForBlock()
     case .typing(let typing): self.typing = typing.users
     case .presence(let presence): if presence.user == other { isOnline = presence.isOnline }
     case .caughtUp, .heartbeat: break
     case .gap: try stretch.readNewest()
     }
   }
+
+  /// The messages of a blocked user are not shown, so the state says why.
+  func lookForBlock() throws { isBlocked = try conversation.flatMap(messenger.blockedUser) != nil }
 
   func readChanged() throws {
     try stretch.refresh(coalesced(changed.sorted { $0.lowerBound < $1.lowerBound }))

@@ -20,6 +20,7 @@ final class Chat {
   var offered: (text: String, number: Int)?
   var typing: [Handle] = []
   var isOnline: Bool?
+  var isBlocked = false
   /// The draft that was in the line at the beginning; another one was left by another window.
   let loadedDraft: String?
   /// The numbers of messages of which something has changed, to be read again after all events of a batch.
@@ -64,6 +65,7 @@ final class Chat {
     follower.yieldsTo = window.descriptors
     follower.keepCarrier = { [call] in call.startCarrier() }
     if let other { isOnline = try unlessRefused { try messenger.presence(of: [other]).first?.isOnline } }
+    try lookForBlock()
     var shown: [MessagingEvent] = []
     while end == nil {
       try draw()

@@ -8,6 +8,8 @@ extension Stretch {
   private var last: Bottom { bottom ?? Bottom(index: entries.count - 1, hidden: 0) }
 
   /// The rows of a message, with the lines that stand above it.
+  ///
+  /// The first message gets the line of its day, so older ones are read before.
   private mutating func block(_ index: Int, _ line: (Message) -> String) -> [[UInt8]] {
     let message = entries[index].message
     let rows = entries[index].rows ?? draw(line(message))
@@ -30,12 +32,8 @@ extension Stretch {
     var blocks: [[[UInt8]]] = []
     var (index, left) = (last.index, height)
     while left > 0 {
-      if index < 0 {
-        let count = try readOlder()
-        if count == 0 { break }
-        index += count
-        continue
-      }
+      if index <= 0 { index += try readOlder() }
+      if index < 0 { break }
       var block = block(index, line)
       if index == last.index { block.removeLast(min(last.hidden, block.count)) }
       blocks.append(block.suffix(left))
@@ -51,16 +49,13 @@ extension Stretch {
     guard !entries.isEmpty else { return }
     var place = last
     place.hidden += count
-    while case let size = block(place.index, line).count, place.hidden >= size {
+    while true {
+      if place.index == 0 { place.index += try readOlder() }
+      let size = block(place.index, line).count
+      if place.hidden < size { break }
       if place.index == 0 {
-        let count = try readOlder()
-        if count == 0 {
-          place.hidden = size - 1
-          break
-        }
-        place.index += count
-        // It may have lost the line of its day.
-        continue
+        place.hidden = size - 1
+        break
       }
       place.hidden -= size
       place.index -= 1

@@ -73,8 +73,13 @@ package struct DMTail: Program {
     guard query.conversations.count == 1, !query.unreadOnly else {
       return try call.note(query.unreadOnly ? "nothing is unread" : "there are no messages")
     }
-    let last = try call.messenger().conversation(query.conversations[0]).lastMessage?.seq
-    try call.note(last.map { "no message there; the last one is \($0)" } ?? "there are no messages yet")
+    let messenger = try call.messenger()
+    let conversation = try messenger.conversation(query.conversations[0])
+    if let last = conversation.lastMessage?.seq { return try call.note("no message there; the last one is \(last)") }
+    guard let user = try messenger.blockedUser(of: conversation) else {
+      return try call.note("there are no messages yet")
+    }
+    try call.note("you block '\(user)'; 'dm-user unblock \(user)' shows their messages")
   }
 
   private static func printEvents(_ stream: EventQuery, _ printer: Printer, _ call: Invocation) throws {

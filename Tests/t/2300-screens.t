@@ -148,6 +148,10 @@ is "$(on 'stty rows 24 cols 40; dm-tail yusuf -n 1 --plain')" "$(dm-tail yusuf -
   bob, 2026-11-24 09:00: I agree" "a sentence that is wrapped is indented, so that a text is not the sentence of somebody else"
 like "$(on 'dm-list --unread --match nobody')" "*nothing is unread*'dm-list' has all*" "why a list is empty"
 is "$(on 'dm-tail alice 99')" "dm-tail: no message there; the last one is 7" "why no message is printed"
+dm-user add zoe -q
+dm-send --as zoe bob hello -q
+dm-user block zoe -q
+is "$(on 'dm-tail zoe')" "dm-tail: you block 'zoe'; 'dm-user unblock zoe' shows their messages" "why a blocked user says nothing"
 like "$(on 'dm-search zzz')" "dm-search: no message that you can see matches*" "why nothing is found"
 is "$(on "DM_USER=ann dm-user add --store $work/new first; echo \$?" | tail -n 1)" 0 "a user is added by somebody who is none yet"
 is "$(dm-search zzz 2>&1)" "" "which a script is not told"

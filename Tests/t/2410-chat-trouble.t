@@ -125,7 +125,10 @@ seen '*\$ '
 dm-user block --as alice carol -q
 text a 'clear; dm-chat --as alice carol'
 keys a Enter
-shows a '*alice (*): sent from here*-- carol --*> half a line*' 'so does a user who blocks the other'
+shows a '*alice (*): sent from here*-- carol, blocked by you --*> half a line*' 'so does a user who blocks the other'
+dm-user unblock --as alice carol -q
+dm-send --as carol alice 'heard again' -q
+shows a '*carol: heard again*-- carol --*' 'until the next message after that'
 keys a C-u C-d
 seen '*\$ '
 
