@@ -57,7 +57,8 @@ package struct Screen {
     return max(Self.leastColumns, givenColumns ?? terminalSize?.columns ?? 80)
   }
 
-  private static let leastColumns = 20
+  /// A wide character has two.
+  private static let leastColumns = 2
 
   /// How many lines it shows; nil if it is no terminal, or lines are not counted because text is plain.
   package var rows: Int? { isTerminal && !isPlain ? terminalSize?.rows ?? 24 : nil }
