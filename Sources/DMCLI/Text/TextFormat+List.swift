@@ -49,7 +49,6 @@ extension TextFormat {
       separator: " ")
     let preview = announcement(last) ?? "\(visible(last.sender.description)): \(columns == nil ? cut(said, 60) : said)"
     guard let columns else { return "\(line)  \(preview)" }
-    let words = preview.split(separator: " ").joined(separator: " ")
-    return "\(line)  " + Mark.body(cut(words, max(1, columns - mostColumns(of: line) - 2)))
+    return "\(line)  " + Mark.body(cut(unpadded(preview), max(1, columns - mostColumns(of: line) - 2)))
   }
 }

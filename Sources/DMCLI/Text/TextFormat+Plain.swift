@@ -30,11 +30,6 @@ extension TextFormat {
     return "\(parts.joined(separator: ", ")): \(Mark.body(unpadded(visible(message.text ?? "", indent: ""))))"
   }
 
-  /// With one space for each run of them: a text that is padded could look like two.
-  private static func unpadded(_ text: String) -> String {
-    text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-  }
-
   /// `Alice (alice), 3 unread, draft, Mon: bob: lunch?`.
   package static func sentence(_ conversation: Conversation, for me: Handle) -> String {
     var parts = [label(conversation, for: me)]

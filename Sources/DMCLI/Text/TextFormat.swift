@@ -43,58 +43,6 @@ package enum TextFormat {
 
   static func padded(_ number: some BinaryInteger) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-  /// A reference to a conversation: the user's own name for it or its title after `+`, a handle, or a UUID.
-  package static func name(_ conversation: Conversation, for me: Handle) -> String {
-    if let name = conversation.ownName ?? conversation.title { return visible("+\(name)") }
-    if conversation.isGroup { return conversation.id.description }
-    return visible(other(conversation, than: me).description)
-  }
-
-  /// The name of a conversation in at most `width` columns: `+ops`, or `Bob B. (bob)` with the handle to type.
-  package static func label(_ conversation: Conversation, for me: Handle, width: Int = .max) -> String {
-    if conversation.ownName != nil || conversation.title != nil { return cut(name(conversation, for: me), width) }
-    if conversation.isGroup { return cut(visible(conversation.name), width) }
-    return person(conversation.name, other(conversation, than: me), width: width)
-  }
-
-  private static func other(_ conversation: Conversation, than me: Handle) -> Handle {
-    conversation.participants.first { $0 != me } ?? me
-  }
-
-  /// The display name of a user and the handle: `Bob B. (bob)`; the name is cut first.
-  static func person(_ displayName: String?, _ user: Handle, width: Int = .max) -> String {
-    let handle = visible(user.description)
-    let space = width - handle.count - 3
-    guard space > 0, let name = plainName(displayName, besides: handle) else { return cut(handle, width) }
-    return "\(cut(name, space)) (\(handle))"
-  }
-
-  /// A display name without what would end it in a line of ours, colons and parentheses, and without padding; nil if
-  /// that leaves nothing, or the handle.
-  private static func plainName(_ displayName: String?, besides handle: String) -> String? {
-    guard let displayName, displayName != handle else { return nil }
-    var name = visible(displayName)
-    if !isPlain(name) {
-      name = name.utf8.split { isEnd($0) || $0 == space }.map { String(Substring($0)) }.joined(separator: " ")
-    }
-    return name == handle || name.isEmpty ? nil : name
-  }
-
-  private static let space = UInt8(ascii: " ")
-
-  private static func isPlain(_ name: String) -> Bool {
-    var last = space
-    for byte in name.utf8 {
-      if isEnd(byte) || byte == space && last == space { return false }
-      last = byte
-    }
-    return last != space
-  }
-
-  private static func isEnd(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: ":") || byte == UInt8(ascii: "(") || byte == UInt8(ascii: ")")
-  }
-
   /// A message: time, number, the sender's display name, handle, marks, and the text.
   ///
   /// - Parameter address: where an attachment can be opened; nil for no link.
@@ -113,9 +61,12 @@ package enum TextFormat {
 
   /// The beginning of a text between quotation marks, of which it has none itself, so that its end is seen.
   package static func quoted(_ text: String) -> String {
-    let line = visible(text, indent: "").split { $0 == "\n" || $0 == " " }.joined(separator: " ")
+    let line = unpadded(visible(text, indent: ""))
     return "'" + cut(String(line.map { $0 == "'" ? "’" : $0 }), 24) + "'"
   }
+
+  /// One line, with one space for each run of white space: a text that is padded could look like two.
+  static func unpadded(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 
   /// The margin of all lines of a message but the first.
   private static let margin = String(repeating: " ", count: Screen.indent)
@@ -226,7 +177,7 @@ package enum TextFormat {
     var line = visible(user.handle.description)
     if user.displayName != nil || user.bio != nil || user.avatarURL != nil { line = left(line, 24) }
     for part in [user.displayName, user.bio, user.avatarURL] {
-      if let part { line += "  " + visible(part, indent: " ").split(separator: "\n").joined(separator: " ") }
+      if let part { line += "  " + unpadded(visible(part, indent: "")) }
     }
     return line + (user.showsPresence ? "" : "  (hides presence)")
       + (user.sendsReadReceipts ? "" : "  (hides read receipts)")
