@@ -108,8 +108,10 @@ package struct MessagePage {
 }
 
 extension Messenger {
-  /// The display name of a user, or the handle; not escaped.
-  package func shownName(of user: Handle) throws -> String { try self.user(user).displayName ?? user.description }
+  /// The display name of a user, or the handle, as it is printed.
+  package func shownName(of user: Handle) throws -> String {
+    TextFormat.shown(try self.user(user).displayName, of: user)
+  }
 
   /// The other user of a direct conversation, if the user who acts blocks them.
   package func blockedUser(of conversation: Conversation) throws -> Handle? {

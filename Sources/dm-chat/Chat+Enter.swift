@@ -32,7 +32,7 @@ extension Chat {
     switch command {
     case .reply: try acts.reply(rest)
     case .edit: return try edit(rest)
-    case .react: try acts.react(rest, to: stretch.entries.last { !$0.message.isMine }?.message.seq)
+    case .react: try acts.react(rest)
     case .delete: try acts.delete(rest)
     case .attach: try attach(rest)
     case .search: try search(rest)

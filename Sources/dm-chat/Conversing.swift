@@ -52,17 +52,28 @@ struct Conversing {
   }
 
   /// Reacts to a message, or takes the same reaction back.
-  func react(_ words: String, to last: Int?) throws {
+  ///
+  /// Without a number it is the last message of others.
+  func react(_ words: String) throws {
     let parts = words.split(separator: " ").map(String.init)
     let emojis = parts.filter { Int($0) == nil }
     guard emojis.count == 1, let word = emojis.first, parts.count <= 2,
-      let number = parts.compactMap({ Int($0) }).first ?? last
+      let number = try parts.compactMap({ Int($0) }).first ?? lastOfOthers()
     else { throw usage("write /react, the number of a message, and an emoji or its short code, such as :tada:") }
     let emoji = isShortCode(word) ? try emoji(of: word) : word
     let me = messenger.identity.handle
     let now = try messenger.messages(in: conversation, [RangeReference(from: number, to: number)]).first
     let isSame = now?.reactions.contains { $0.emoji == emoji && $0.users.contains(me) } == true
     try act(.react(isSame ? nil : emoji), on: number)
+  }
+
+  private func lastOfOthers() throws -> Int? {
+    var query = HistoryQuery(conversation)
+    query.limit = 100
+    let history = try messenger.history(query)
+    var last: Int?
+    while case let batch = try history.next(), !batch.isEmpty { last = batch.last { !$0.isMine }?.seq ?? last }
+    return last
   }
 
   private func act(_ act: Edit.Act, on number: Int) throws {

@@ -14,8 +14,8 @@ enum Entered: Equatable {
     var help: (operands: String, meaning: String) {
       switch self {
       case .reply: ("N TEXT", "answer message N")
-      case .edit: ("[N [TEXT]]", "change the text of your message N, or of your last one")
-      case .react: ("[N] EMOJI", "react to message N or to the last one; the same again takes it back")
+      case .edit: ("N TEXT", "change the text of your message N")
+      case .react: ("[N] EMOJI", "react to message N or the last of others; the same again takes it back")
       case .delete: ("N [everyone]", "delete message N for yourself, or your own for all")
       case .attach: ("FILE", "send a file")
       case .search: ("WORDS", "search this conversation")
@@ -52,14 +52,17 @@ enum Entered: Equatable {
     return (number, parts.count > 1 ? String(parts[1]) : "")
   }
 
-  /// The commands, for /help.
-  static let commands: [String] = Command.allCases.map { command in
-    "  /\(command.rawValue) \(command.help.operands)".padded(to: 23) + command.help.meaning
+  private static func help(_ commands: [Command]) -> [String] {
+    commands.map { "  /\($0.rawValue) \($0.help.operands)".padded(to: 23) + $0.help.meaning }
   }
 
-  /// The same, and the keys of a window.
+  /// The commands that need no window, for /help.
+  static let plainHelp = help(Command.allCases.filter { ![.go, .list].contains($0) })
+
+  /// All commands, and the keys of a window.
   static let help: [String] =
-    commands + [
+    help(Command.allCases) + [
+      "  /edit [N]".padded(to: 23) + "put the text of that message into the line; without N your last one",
       "", "  Enter".padded(to: 23) + "send; Alt-Enter begins a new line",
       "  Up".padded(to: 23) + "on an empty line: edit your last message",
       "  PageUp, PageDown".padded(to: 23) + "go back and on; Esc goes to the end",

@@ -84,13 +84,17 @@ final class Picker {
     return false
   }
 
-  /// Reads the list; the chosen conversation stays chosen where others have come before it.
+  /// Reads the list; the chosen conversation stays chosen where others have come before it, and else the one of the very
+  /// name that is typed is chosen.
   private func load() throws {
     let id = conversations.indices.contains(chosen) ? conversations[chosen].id : nil
     var query = ListQuery()
     query.matching = filter.isEmpty ? nil : filter.text
     query.limit = 200
     conversations = try messenger.conversations(query)
-    chosen = conversations.firstIndex { $0.id == id } ?? 0
+    let me = messenger.identity.handle
+    chosen =
+      conversations.firstIndex { $0.id == id }
+      ?? conversations.firstIndex { [filter.text, "+\(filter.text)"].contains(TextFormat.name($0, for: me)) } ?? 0
   }
 }

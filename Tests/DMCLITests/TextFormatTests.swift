@@ -54,6 +54,18 @@ extension LocalTime {
       #expect(TextFormat.label(seen, for: me, width: width) == label)
     }
 
+    @Test func `a name without a handle cannot look like a message, and a group without a title never is a number`() {
+      var group = conversation(["alice", "bob", "mei"], isGroup: true)
+      group.name = "mei: pay me" + String(repeating: " ", count: 40) + "(now), mei"
+      #expect(TextFormat.label(group, for: me) == "mei pay me now , mei")
+      #expect(unmarked(TextFormat.line(group, for: me, columns: 40)).hasPrefix("       mei pay me…  "))
+      let bob = Handle(stored: "bob")
+      #expect(TextFormat.shown("mei: I \u{1B} say", of: bob) == #"mei I \u{1B} say"#)
+      #expect(TextFormat.shown(String(repeating: "x", count: 80), of: bob) == String(repeating: "x", count: 23) + "…")
+      #expect(TextFormat.shown(":", of: bob) == "bob")
+      #expect(TextFormat.shown(nil, of: bob) == "bob")
+    }
+
     @Test func `a line of the list has flag, unread, name, time and last message`() {
       inZone("UTC") {
         let line = unmarked(

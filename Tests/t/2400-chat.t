@@ -162,6 +162,12 @@ shows a '*carol: message 9983*carol: message 10000*-- carol, offline --*' 'and P
 text a '/list'
 keys a Enter
 shows a '*carol*bob*Enter opens*' '/list goes back to the list'
+dm-conversation create --as carol --title for-bob alice bob -q
+shows a '*+for-bob*carol*Enter opens*' 'where a new group comes'
+text a 'bob'
+shows a '*+for-bob*> *bob */ bob' 'the very name that is typed is chosen'
+keys a C-u
+seen '*/ '
 keys a C-d
 seen '*\$'
 
@@ -173,6 +179,10 @@ printf '%s\n' 'plain words' '/reply 1 plainly' '/nothing' "$(printf 'not \377 UT
 is $? 1 '--plain fails at the end if a line has failed'
 is "$(dm-tail --as bob alice -n 2 | jq -r .text | tr '\n' ' ')" 'plain words plainly ' '--plain sends lines'
 like "$(cat "$work/out")" "*alice, *: hi bob*  /reply N TEXT*" 'prints messages as sentences, and the help'
+is "$(grep -c -e /go -e /list "$work/out")" 0 'without the commands that need a window'
+printf '/react :tada:\n' | dm-chat --plain --as bob alice >/dev/null
+is "$(dm-tail --as bob alice -n all --peek | jq -r 'select(.reactions != null) | .sender')" alice \
+  'a reaction without a number is one to the last message of others'
 like "$(cat "$work/err")" "dm-chat: line 3: there is no command '/nothing'*dm-chat: line 4: the line is not UTF-8*" \
   'and errors on standard error, with their lines'
 is "$(tr -d '\040-\176\n\200-\377' <"$work/out" | wc -c)" 0 'without a control character'

@@ -33,7 +33,9 @@ extension TextFormat {
     let flag = conversation.isPinned ? "*" : conversation.isArchived ? "a" : conversation.mutedUntil != nil ? "m" : " "
     let width = isNarrow ? 12 : 24
     let name = Mark.body(
-      left(isNarrow ? name(conversation, for: me) : label(conversation, for: me, width: width), width))
+      left(
+        isNarrow && !conversation.isGroup ? name(conversation, for: me) : label(conversation, for: me, width: width),
+        width))
     let sign = present.isOnline ? " •" : "  "
     let at = conversation.lastActivityAt
     let time = columns == nil ? left(short(at), 10) : left(brief(at), 6)

@@ -12,7 +12,7 @@ extension TextFormat {
   /// The name of a conversation in at most `width` columns: `+ops`, or `Bob B. (bob)` with the handle to type.
   package static func label(_ conversation: Conversation, for me: Handle, width: Int = .max) -> String {
     if conversation.ownName != nil || conversation.title != nil { return cut(name(conversation, for: me), width) }
-    if conversation.isGroup { return cut(visible(conversation.name), width) }
+    if conversation.isGroup { return cut(plainName(conversation.name, besides: "") ?? "", width) }
     return person(conversation.name, other(conversation, than: me), width: width)
   }
 
@@ -26,6 +26,12 @@ extension TextFormat {
     let space = width - mostColumns(of: handle) - 3
     guard space > 0, let name = plainName(displayName, besides: handle) else { return cut(handle, width) }
     return "\(cut(name, space)) (\(handle))"
+  }
+
+  /// A display name alone, in at most 24 columns; the handle if there is none.
+  static func shown(_ displayName: String?, of user: Handle) -> String {
+    let handle = visible(user.description)
+    return plainName(displayName, besides: handle).map { cut($0, 24) } ?? handle
   }
 
   /// A display name without what would end it in a line of ours, colons and parentheses, and without padding; nil if

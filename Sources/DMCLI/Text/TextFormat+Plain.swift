@@ -34,7 +34,10 @@ extension TextFormat {
   package static func sentence(_ conversation: Conversation, for me: Handle) -> String {
     var parts = [label(conversation, for: me)]
     if conversation.unreadCount > 0 { parts.append("\(conversation.unreadCount) unread") }
-    if conversation.unreadMentionsCount > 0 { parts.append("\(conversation.unreadMentionsCount) mention you") }
+    if conversation.unreadMentionsCount > 0 {
+      parts.append(
+        "\(conversation.unreadMentionsCount) \(conversation.unreadMentionsCount == 1 ? "mentions" : "mention") you")
+    }
     if conversation.isPinned { parts.append("pinned") }
     if conversation.isArchived { parts.append("archived") }
     if conversation.mutedUntil != nil { parts.append("muted") }

@@ -154,9 +154,9 @@ package enum TextFormat {
     return shown.joined(separator: ", ") + (ranges.count > shown.count ? ", …" : "")
   }
 
-  /// The users who are typing: `Alice, Bob, +2 are typing`.
+  /// The users who are typing, by names as they are printed: `Alice, Bob, +2 are typing`.
   package static func typing(_ names: [String]) -> String {
-    let shown = names.prefix(2).map { visible($0, indent: " ") } + (names.count > 2 ? ["+\(names.count - 2)"] : [])
+    let shown = names.prefix(2) + (names.count > 2 ? ["+\(names.count - 2)"] : [])
     return "\(names.isEmpty ? "nobody" : shown.joined(separator: ", ")) \(names.count > 1 ? "are" : "is") typing"
   }
 

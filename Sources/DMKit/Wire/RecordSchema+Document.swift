@@ -11,8 +11,13 @@ extension RecordSchema {
     json.object { json in
       json.member("$schema", "https://json-schema.org/draft/2020-12/schema")
       json.member("title", program)
-      json.key("oneOf")
-      json.array { json in for name in writes { line(of: name, in: &json) } }
+      // oneOf has at least one schema (JSON Schema Core, section 10.2.1.3); `not` with an empty one is never valid.
+      json.key(writes.isEmpty ? "not" : "oneOf")
+      if writes.isEmpty {
+        json.object { _ in }
+      } else {
+        json.array { json in for name in writes { line(of: name, in: &json) } }
+      }
       json.key("$defs")
       json.object { json in
         if let reads {
