@@ -58,7 +58,7 @@ package struct MessagePage {
       [message.sender] + [message.replyTo?.sender, message.forwardedFrom].compactMap(\.self)
       + message.reactions.flatMap(\.users)
     for user in users where shownNames[user] == nil {
-      shownNames[user] = TextFormat.person(try messenger.shownName(of: user), user)
+      shownNames[user] = Mark.body(try messenger.shownName(of: user))
     }
     let names = shownNames
     return TextFormat.sentence(message, for: messenger.identity.handle, in: place) { names[$0] ?? $0.description }
@@ -108,9 +108,9 @@ package struct MessagePage {
 }
 
 extension Messenger {
-  /// The display name of a user, or the handle, as it is printed.
+  /// What a user is called: `Bob B. (bob)`.
   package func shownName(of user: Handle) throws -> String {
-    TextFormat.shown(try self.user(user).displayName, of: user)
+    TextFormat.person(try self.user(user).displayName, user)
   }
 
   /// The other user of a direct conversation, if the user who acts blocks them.

@@ -38,7 +38,8 @@ extension Chat {
     let lines = try acts.search(words)
     if lines.isEmpty { return say("nothing here matches '\(words)'; 'wor*' finds what begins with 'wor'") }
     panel = Panel(lines.reversed())
-    say("\(lines.count == 1 ? "1 message" : "\(lines.count) messages"); /go N goes to one, Esc back")
+    let count = lines.count == 1 ? "1 message" : "\(lines.count) messages"
+    say("\(lines.count < Conversing.mostFound ? "" : "the newest ")\(count); /go N goes to one, Esc back")
   }
 
   func go(_ words: String) throws {

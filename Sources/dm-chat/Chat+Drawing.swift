@@ -55,7 +55,8 @@ extension Chat {
       let text = cut("-- \(visible(notice.text, indent: " ")) --".replacing("\n", with: " "), width * most)
       return try call.screen().rows(of: notice.isFault ? Mark.alert(text) : Mark.strong(text)).prefix(most).map(\.self)
     }
-    var parts = [conversation.map { TextFormat.label($0, for: me) } ?? visible(acts.conversation.description)]
+    let name = conversation.map { TextFormat.label($0, for: me) } ?? visible(acts.conversation.description)
+    var parts = [Mark.body(name)]
     if let isOnline { parts.append(isOnline ? "online" : "offline") }
     if isBlocked { parts.append("blocked by you") }
     if conversation?.mutedUntil != nil { parts.append("muted") }

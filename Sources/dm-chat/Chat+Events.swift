@@ -31,7 +31,11 @@ extension Chat {
   }
 
   /// The messages of a blocked user are not shown, so the state says why.
-  func lookForBlock() throws { isBlocked = try conversation.flatMap(messenger.blockedUser) != nil }
+  func lookForBlock() throws {
+    let wasBlocked = isBlocked
+    isBlocked = try conversation.flatMap(messenger.blockedUser) != nil
+    if isBlocked != wasBlocked { try stretch.readNewest() }
+  }
 
   func readChanged() throws {
     try stretch.refresh(coalesced(changed.sorted { $0.lowerBound < $1.lowerBound }))

@@ -2,11 +2,14 @@ internal import DMCLI
 internal import DMKit
 
 extension Conversing {
-  /// What has the words, as lines of text, the newest first.
+  static let mostFound = 100
+
+  /// The newest messages that have the words, as lines of text, the newest first.
   func search(_ words: String) throws -> [String] {
     var request = SearchRequest(words)
     request.conversations = [conversation]
     request.newestFirst = true
+    request.limit = Self.mostFound
     let name = TextFormat.name(try messenger.conversation(conversation), for: messenger.identity.handle)
     let results = try messenger.search(request)
     var lines: [String] = []

@@ -33,12 +33,11 @@ package struct DMChat: Program {
     // Before the terminal is taken, so that an unknown name is an error like any other.
     if let conversation { _ = try Conversing(call.messenger(), conversation).existing() }
     let window = try Window()
-    var next = conversation
     do {
-      while true {
-        guard let conversation = try next ?? Picker(call, window).run() else { break }
+      var next = try conversation ?? Picker(call, window).run()
+      while let conversation = next {
         guard try Chat(call, window, conversation).run() == .list else { break }
-        next = nil
+        next = try Picker(call, window).run(back: conversation)
       }
     } catch {
       window.leave()

@@ -42,7 +42,11 @@ enum Entered: Equatable {
       let near = nearest(to: name, among: Command.allCases.map(\.rawValue)).map { "did you mean '/\($0)'? " } ?? ""
       throw usage("there is no command '/\(name)'; \(near)/help lists them, and '//\(name)' sends it as a text")
     }
-    self = .command(command, rest: parts.count > 1 ? String(parts[1]) : "")
+    let rest = parts.count > 1 ? String(parts[1]) : ""
+    if command.help.operands.isEmpty, rest.contains(where: { !$0.isWhitespace }) {
+      throw usage("'/\(name)' takes nothing after it")
+    }
+    self = .command(command, rest: rest)
   }
 
   /// A number, and what stands after it; the number is nil if the words do not begin with one.

@@ -21,8 +21,9 @@ final class Picker {
     window.forget()
   }
 
+  /// - Parameter back: the conversation to which Esc goes.
   /// - Returns: nil if the user leaves.
-  func run() throws -> ConversationReference? {
+  func run(back: ConversationReference? = nil) throws -> ConversationReference? {
     var query = EventQuery()
     query.kinds = [.message, .messageUpdated, .messageDeleted, .conversationUpdated]
     query.marksDelivered = false
@@ -38,6 +39,7 @@ final class Picker {
         switch event {
         case .ended: return nil
         case .resized: continue
+        case .key(.escape) where filter.isEmpty: return back
         case .key(.enter): if let reference = try enter() { return reference }
         case .key(let key): if try press(key) { return nil }
         }
@@ -69,9 +71,7 @@ final class Picker {
     case .pageUp: chosen -= 10
     case .pageDown: chosen += 10
     case .redraw: window.forget()
-    case .escape:
-      if filter.isEmpty { return true }
-      filter.replace("")
+    case .escape: filter.replace("")
     default:
       if !filter.apply(key), key == .endOfInput, filter.isEmpty { return true }
     }

@@ -73,7 +73,7 @@ extension DMConversation {
     guard let conversation else { return }
     let messenger = try call.messenger()
     try call.print(conversation) { conversation in
-      try TextFormat.details(conversation, for: messenger.identity.handle, displayName: messenger.shownName)
+      try TextFormat.details(conversation, for: messenger.identity.handle, called: messenger.shownName)
     }
   }
 }

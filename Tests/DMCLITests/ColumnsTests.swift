@@ -1,6 +1,8 @@
+import Glibc
 import Testing
 
 @testable import DMCLI
+@testable import DMKit
 
 struct ColumnsTests {
   /// The second number is that of tmux 3.3, if it is another: a skin tone has columns of its own there.
@@ -15,6 +17,23 @@ struct ColumnsTests {
     #expect(mostColumns(of: text) == most)
   }
 
+  /// The characters that this version of glibc does not know have -1 there.
+  @Test func `no character is wider on a terminal than it is counted`() throws {
+    // The module Glibc lacks it, because it is of X/Open.
+    typealias Width = @convention(c) (wchar_t) -> CInt
+    let wcwidth = unsafeBitCast(try #require(dlsym(nil, "wcwidth")), to: Width.self)
+    let locale = try #require(newlocale(LC_CTYPE_MASK, "C.UTF-8", nil))
+    let before = uselocale(locale)
+    defer {
+      uselocale(before)
+      freelocale(locale)
+    }
+    for scalar in ((0x20 as UInt32)...0x10FFFF).compactMap(Unicode.Scalar.init) where !isHidden(scalar) {
+      let most = mostColumns(of: String(scalar))
+      #expect(wcwidth(wchar_t(bitPattern: scalar.value)) <= most, "U+\(String(scalar.value, radix: 16))")
+    }
+  }
+
   @Test func `the table of wide characters ascends, without ranges that touch`() {
     for (before, after) in zip(wideCharacters, wideCharacters.dropFirst()) {
       #expect(before.first <= before.last && before.last + 1 < after.first)
@@ -26,7 +45,8 @@ struct ColumnsTests {
     ("one two three", 7, "one two\n  three"),
     ("one  two", 5, "one\n  two"), ("abcdefghij", 4, "abcd\n  ef\n  gh\n  ij"), ("你好世界", 5, "你好\n  世\n  界"),
     ("a b c d e f", 6, "a b c\n  d e\n  f"), ("  in dented", 8, "  in\n  dented"), ("one      ", 4, "one "),
-    ("one      two", 5, "one\n  two"),
+    ("one      two", 5, "one\n  two"), ("x\u{93E}\u{93E}\u{93E}\u{93E}", 4, "x\u{93E}\u{93E}\u{93E}\n  \u{93E}"),
+    ("\u{1100}\u{1100}\u{1100}", 5, "\u{1100}\u{1100}\n  \u{1100}"),
   ])
   func `a line is broken between words, with an indent`(line: String, width: Int, lines: String) {
     #expect(wrapped(line[...], width: width, indent: 2) == lines)

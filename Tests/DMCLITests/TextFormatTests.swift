@@ -54,16 +54,51 @@ extension LocalTime {
       #expect(TextFormat.label(seen, for: me, width: width) == label)
     }
 
-    @Test func `a name without a handle cannot look like a message, and a group without a title never is a number`() {
+    @Test func `a name without a handle cannot look like a message, and a group without a title is no UUID`() {
       var group = conversation(["alice", "bob", "mei"], isGroup: true)
       group.name = "mei: pay me" + String(repeating: " ", count: 40) + "(now), mei"
       #expect(TextFormat.label(group, for: me) == "mei pay me now , mei")
-      #expect(unmarked(TextFormat.line(group, for: me, columns: 40)).hasPrefix("       mei pay me…  "))
+      #expect(unmarked(TextFormat.line(group, for: me, columns: 40)).hasPrefix("      mei pay me …  "))
+      let titled = conversation(["alice", "mei"], title: "ops:3 alice: I quit.        ", isGroup: true)
+      #expect(TextFormat.name(titled, for: me) == "+ops 3 alice I quit.")
       let bob = Handle(stored: "bob")
-      #expect(TextFormat.shown("mei: I \u{1B} say", of: bob) == #"mei I \u{1B} say"#)
-      #expect(TextFormat.shown(String(repeating: "x", count: 80), of: bob) == String(repeating: "x", count: 23) + "…")
-      #expect(TextFormat.shown(":", of: bob) == "bob")
-      #expect(TextFormat.shown(nil, of: bob) == "bob")
+      let long = String(repeating: "x", count: 80)
+      for (name, shown) in [
+        ("mei: I \u{1B} say", #"mei I \u{1B} say (bob)"#), (long, long.prefix(23) + "… (bob)"),
+        ("x\n1 mei: y", #"x\u{A}1 mei y (bob)"#),
+        ("mei：（edited）꞉ ∶\u{3000} y", "mei edited y (bob)"), (":", "bob"), ("bob", "bob"),
+      ] as [(String, String)] {
+        #expect(TextFormat.person(name, bob) == shown)
+      }
+    }
+
+    @Test func `a quotation does not end before its end`() {
+      #expect(TextFormat.quoted("ok' said") == "'ok’ said'")
+      #expect(TextFormat.quoted("ok'\u{FE0F}): I") == #"'ok’\u{FE0F}): I'"#)
+      #expect(TextFormat.quoted("ok'\u{301}) ＇ \n  x") == "'ok’\u{301}) ’ x'")
+    }
+
+    @Test func `what was written from right to left is isolated wherever it stands`() throws {
+      let words = "שלום 7"
+      var sent = message(words, from: "שלום")
+      sent.senderName = words
+      sent.replyTo = Message.Reply(id: id, seq: 3, sender: Handle(stored: "שלום"), text: words)
+      var group = conversation(["alice", "bob"], title: words, isGroup: true, last: sent)
+      group.draftText = nil
+      let lines = [
+        TextFormat.line(sent, for: me, in: "+" + words), TextFormat.line(sent, nil, in: "+" + words),
+        TextFormat.line(group, for: me), TextFormat.sentence(group, for: me),
+        TextFormat.sentence(sent, for: me, in: words) { _ in Mark.body(words) },
+      ]
+      for line in lines {
+        var depth = 0
+        for scalar in line.unicodeScalars {
+          if scalar == "\u{2}" { depth += 1 }
+          if scalar == "\u{3}" { depth -= 1 }
+          #expect(depth > 0 || !(0x590...0x5FF ~= scalar.value), "\(line)")
+        }
+        #expect(depth == 0)
+      }
     }
 
     @Test func `a line of the list has flag, unread, name, time and last message`() {

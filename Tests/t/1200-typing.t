@@ -22,7 +22,7 @@ is "$out$err" "" "and says nothing"
 dm-typing --as bob +ops --on
 dm-typing --as carol +ops --on
 dm-user -q --as carol set --display-name 'Carol C.'
-is "$(timeout 10 dm-typing --as alice --watch +ops --text | head -n 1)" "bob, Carol C. are typing" "as text, by their names"
+is "$(timeout 10 dm-typing --as alice --watch +ops --text | head -n 1)" "bob, Carol C. (carol) are typing" "as text, by their names"
 dm-typing --as bob +ops --off
 dm-typing --as carol +ops --off
 follow dm-typing --as carol --watch

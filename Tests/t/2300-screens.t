@@ -77,8 +77,8 @@ dm-send --as yusuf bob 'drawn again' -q
 seen '*drawn again*'
 like "$shown" '*alice*Yusuf*drawn again*ops*mei*' "is drawn again"
 dm-typing --as yusuf bob --on
-seen '*Yusuf is typing*'
-like "$shown" '* Yusuf*Yusuf is typing*' "shows who is typing"
+seen '*Yusuf (yusuf) is typing*'
+like "$shown" '* Yusuf*Yusuf (yusuf) is typing*' "shows who is typing"
 dm-typing --as yusuf bob --off
 seen '*drawn again*'
 like "$shown" '*drawn again*' "until they are no longer"
@@ -96,11 +96,11 @@ server=$$-tail
 tmux -L "$server" -f /dev/null new-session -d -x 60 -y 12 'NO_COLOR=1 dm-tail -f alice -n 2 --peek'
 seen '*bob*red?*'
 dm-typing --as alice bob --on
-seen '*-- Alice Ångström is typing --*'
-like "$shown" '*-- Alice Ångström is typing --*' "the last line says who is typing"
+seen '*-- Alice Ångström (alice) is typing --*'
+like "$shown" '*-- Alice Ångström (alice) is typing --*' "the last line says who is typing"
 for number in 1 2 3; do dm-send alice "note $number" -q; done
 seen '*note 3*typing*'
-like "$shown" '*red?*note 1*note 2*note 3*-- Alice Ångström is typing --*' "and stays the last line"
+like "$shown" '*red?*note 1*note 2*note 3*-- Alice Ångström (alice) is typing --*' "and stays the last line"
 dm-read --as alice bob 4 -q
 seen '*has read up to 4 --*'
 dm-read --as alice bob 5 -q
@@ -155,4 +155,19 @@ is "$(on 'dm-tail zoe')" "dm-tail: you block 'zoe'; 'dm-user unblock zoe' shows 
 like "$(on 'dm-search zzz')" "dm-search: no message that you can see matches*" "why nothing is found"
 is "$(on "DM_USER=ann dm-user add --store $work/new first; echo \$?" | tail -n 1)" 0 "a user is added by somebody who is none yet"
 is "$(dm-search zzz 2>&1)" "" "which a script is not told"
+# Texts, titles, quotations and characters that would begin at the left edge, or before the colon.
+dm-user add eve --display-name 'alice: I' -q
+dm-conversation create --as eve --title 'zzz:3 alice: I quit.                       ' bob -q
+dm-send --as eve '+zzz:3 alice: I quit.                       ' -q "$(printf '\330\200%.0s' $(seq 26))18:25  2 alice: I quit"
+dm-send --as eve bob -q "$(printf '\341\204\200%.0s' $(seq 60))"
+dm-send --as eve bob -q "x$(printf '\340\244\276%.0s' $(seq 90))"
+dm-send --as eve bob -q "$(printf "ok'\357\270\217): I quit")"
+dm-send eve --reply-to -1 -q 'what do you mean?'
+tmux -L "$$-forged" -f /dev/null new-session -d -x 40 -y 250 \
+  "export NO_COLOR=1; dm-tail -n 60 --peek; dm-tail -f eve --peek"
+server=$$-forged
+seen '*you mean*you mean*'
+is "$(echo "$shown" | grep -v -e '^-- ' -e '^[0-2][0-9]:[0-5][0-9]  ' -e '^ \{7\}' -e '^$')" '' "no text begins at the left edge"
+is "$(echo "$shown" | grep -c -e '^..:..  +zzz:' -e "'ok'): ")" 0 "and no title or quotation ends before its end"
+tmux -L "$server" kill-server
 done_testing

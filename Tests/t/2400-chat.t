@@ -166,8 +166,13 @@ dm-conversation create --as carol --title for-bob alice bob -q
 shows a '*+for-bob*carol*Enter opens*' 'where a new group comes'
 text a 'bob'
 shows a '*+for-bob*> *bob */ bob' 'the very name that is typed is chosen'
-keys a C-u
-seen '*/ '
+keys a C-u Escape
+shows a '*carol: message 10000*-- carol, offline --*' 'Esc goes back to the conversation'
+text a '/list now'
+keys a Enter
+shows a "*'/list' takes nothing after it*> /list now*" 'what would be ignored is refused'
+keys a C-w Enter
+seen '*Enter opens*'
 keys a C-d
 seen '*\$'
 

@@ -128,7 +128,7 @@ keys a Enter
 shows a '*alice (*): sent from here*-- carol, blocked by you --*> half a line*' 'so does a user who blocks the other'
 dm-user unblock --as alice carol -q
 dm-send --as carol alice 'heard again' -q
-shows a '*carol: heard again*-- carol --*' 'until the next message after that'
+shows a '*alice (*): sent from here*carol: heard again*-- carol --*' 'until the next message after that'
 keys a C-u C-d
 seen '*\$ '
 

@@ -36,8 +36,11 @@ private func columns(of scalar: Unicode.Scalar) -> Int {
   // The vowels and the last consonants of Hangul join the letter before them.
   if 0x1160...0x11FF ~= value { return 0 }
   switch scalar.properties.generalCategory {
-  case .nonspacingMark, .enclosingMark, .format: return 0
-  default: return isWide(value) ? 2 : 1
+  case .nonspacingMark, .enclosingMark: return 0
+  // Some signs of Arabic stand around numbers, and are seen.
+  case .format: return scalar.properties.isDefaultIgnorableCodePoint ? 0 : 1
+  // Hexagrams and circled numbers on black squares are narrow in Unicode 14, and wide on terminals.
+  default: return isWide(value) || 0x4DC0...0x4DFF ~= value || 0x3248...0x324F ~= value ? 2 : 1
   }
 }
 
@@ -89,7 +92,11 @@ func wrapped(_ line: Substring, width: Int, indent: Int) -> String {
     column = margin.utf8.count + mostColumns(of: word)
     (space, isFirst, isBroken) = (nil, false, false)
   }
-  for character in line {
+  // A character that has no room on a line by itself is broken, too.
+  let parts = line.lazy.flatMap { character in
+    mostColumns(character) <= width - margin.utf8.count ? [character] : character.unicodeScalars.map(Character.init)
+  }
+  for character in parts {
     // Spaces at a break are not shown.
     if isBroken, character == " " { continue }
     if isBroken { goOn() }

@@ -9,7 +9,7 @@ package enum Mark {
   private static let firstPerson: UInt8 = 0x11
   static let personCount: UInt8 = 6
   static let end = "\u{17}"
-  /// Around what somebody wrote.
+  /// Around what somebody wrote from right to left.
   static let bodyStart = "\u{2}"
   static let bodyEnd = "\u{3}"
   /// Around what leads to an address.
@@ -22,7 +22,16 @@ package enum Mark {
   package static func strong(_ text: String) -> String { strong + text + end }
   package static func faint(_ text: String) -> String { faint + text + end }
   package static func alert(_ text: String) -> String { alert + text + end }
-  package static func body(_ text: String) -> String { bodyStart + text + bodyEnd }
+  package static func body(_ text: String) -> String {
+    isASCII(text) || !text.unicodeScalars.contains(where: isRightToLeft) ? text : bodyStart + text + bodyEnd
+  }
+
+  private static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
+    default: false
+    }
+  }
 
   /// A text in the colour of a person, which is the same wherever they appear.
   static func person(_ handle: String, _ text: String) -> String {

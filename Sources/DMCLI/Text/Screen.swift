@@ -111,15 +111,7 @@ package struct Screen {
 
   /// Words from right to left must not move what stands around them (UAX #9): each line of a body is isolated.
   private func isolated(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isRightToLeft) else { return text }
-    return text.replacing(Mark.bodyStart, with: "\u{2068}").replacing(Mark.bodyEnd, with: "\u{2069}")
-  }
-
-  private func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
-    default: false
-    }
+    isASCII(text) ? text : text.replacing(Mark.bodyStart, with: "\u{2068}").replacing(Mark.bodyEnd, with: "\u{2069}")
   }
 
   /// A link is OSC 8 (gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda).

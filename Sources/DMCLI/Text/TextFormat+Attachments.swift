@@ -10,7 +10,7 @@ extension TextFormat {
   package static func line(_ sent: SentAttachment, in place: String) -> String {
     let message = sent.message
     return
-      "\(left(sent.attachment.kind.rawValue, 5))  \(moment(message.createdAt))  \(visible(place)):\(message.number) \(visible(message.sender.description))  \(details(sent.attachment))  \(sent.attachment.id)"
+      "\(left(sent.attachment.kind.rawValue, 5))  \(moment(message.createdAt))  \(Mark.body(visible(place))):\(message.number) \(handle(message.sender))  \(details(sent.attachment))  \(sent.attachment.id)"
   }
 
   package static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }
@@ -21,7 +21,7 @@ extension TextFormat {
   }
 
   private static func details(_ attachment: Attachment) -> String {
-    var parts = [visible(attachment.name), size(attachment.sizeBytes)]
+    var parts = [Mark.body(visible(attachment.name)), size(attachment.sizeBytes)]
     if let width = attachment.width, let height = attachment.height { parts.append("\(width)×\(height)") }
     if let duration = attachment.duration { parts.append(length(duration)) }
     return parts.joined(separator: "  ")

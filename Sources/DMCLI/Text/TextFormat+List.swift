@@ -49,7 +49,7 @@ extension TextFormat {
     let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init)
     let said = ([text.map { last.isTruncated ? $0 + "…" : $0 }].compactMap { $0 } + last.attachments.map(brief)).joined(
       separator: " ")
-    let preview = announcement(last) ?? "\(visible(last.sender.description)): \(columns == nil ? cut(said, 60) : said)"
+    let preview = announcement(last) ?? "\(handle(last.sender)): \(Mark.body(columns == nil ? cut(said, 60) : said))"
     guard let columns else { return "\(line)  \(preview)" }
     return "\(line)  " + Mark.body(cut(unpadded(preview), max(1, columns - mostColumns(of: line) - 2)))
   }

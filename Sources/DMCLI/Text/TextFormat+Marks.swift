@@ -7,10 +7,10 @@ extension TextFormat {
   static func marks(of message: Message, for me: Handle, _ address: (Attachment) -> String?) -> [String] {
     var marks: [String] = []
     if let reply = message.replyTo, let seq = reply.seq {
-      let sender = reply.sender.map { " " + visible($0.description) } ?? ""
-      marks.append("to \(seq)\(sender)\(reply.text.map { " " + quoted($0) } ?? "")")
+      let sender = reply.sender.map { " " + handle($0) } ?? ""
+      marks.append("to \(seq)\(sender)\(reply.text.map { " " + Mark.body(quoted($0)) } ?? "")")
     }
-    if let sender = message.forwardedFrom { marks.append("forwarded from \(visible(sender.description))") }
+    if let sender = message.forwardedFrom { marks.append("forwarded from \(handle(sender))") }
     if message.editedAt != nil { marks.append("edited") }
     if let end = message.expiresAt { marks.append("expires \(short(end))") }
     marks += message.attachments.map { attachment in
@@ -23,13 +23,13 @@ extension TextFormat {
 
   /// `image 'photo.jpg' 12 KiB`.
   static func mark(_ attachment: Attachment) -> String {
-    "\(attachment.kind.rawValue) \(quoted(attachment.name)) \(size(attachment.sizeBytes))"
+    "\(attachment.kind.rawValue) \(Mark.body(quoted(attachment.name))) \(size(attachment.sizeBytes))"
   }
 
   /// `👍 bob mei`, or `👍12` if there are more people than three.
   private static func mark(_ reaction: Message.Reactions) -> String {
     let users = reaction.users
-    let people = users.count > 3 ? "\(users.count)" : users.map { " " + visible($0.description) }.joined()
+    let people = users.count > 3 ? "\(users.count)" : users.map { " " + handle($0) }.joined()
     return visible(reaction.emoji) + people
   }
 
@@ -49,6 +49,6 @@ extension TextFormat {
   private static func readers(of message: Message) -> String {
     guard message.conversation.isGroup else { return "" }
     guard let readers = message.readBy, readers.count <= 3 else { return " by \(message.readByCount)" }
-    return " by " + readers.map { visible($0.description) }.joined(separator: " ")
+    return " by " + readers.map { handle($0) }.joined(separator: " ")
   }
 }

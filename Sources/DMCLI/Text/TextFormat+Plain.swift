@@ -9,11 +9,12 @@ extension TextFormat {
     _ message: Message, for me: Handle, in place: String?, _ name: (Handle) -> String
   ) -> String {
     var parts = [moment(message.createdAt)]
-    if let place { parts.append("in \(place)") }
+    if let place { parts.append("in \(Mark.body(place))") }
     if let announcement = announcement(message) { return "\(parts.joined(separator: ", ")): \(announcement)" }
     parts.insert(name(message.sender), at: 0)
     if let reply = message.replyTo {
-      parts.append("in reply to \(reply.sender.map(name) ?? "a message") \(reply.text.map(quoted) ?? "")")
+      parts.append(
+        "in reply to \(reply.sender.map(name) ?? "a message") \(reply.text.map { Mark.body(quoted($0)) } ?? "")")
     }
     if let sender = message.forwardedFrom { parts.append("forwarded from \(name(sender))") }
     if message.editedAt != nil { parts.append("edited") }
@@ -32,7 +33,7 @@ extension TextFormat {
 
   /// `Alice (alice), 3 unread, draft, Mon: bob: lunch?`.
   package static func sentence(_ conversation: Conversation, for me: Handle) -> String {
-    var parts = [label(conversation, for: me)]
+    var parts = [Mark.body(label(conversation, for: me))]
     if conversation.unreadCount > 0 { parts.append("\(conversation.unreadCount) unread") }
     if conversation.unreadMentionsCount > 0 {
       parts.append(
@@ -44,7 +45,7 @@ extension TextFormat {
     if conversation.draftText != nil { parts.append("draft") }
     parts.append(moment(conversation.lastActivityAt))
     guard let last = conversation.lastMessage else { return parts.joined(separator: ", ") }
-    let said = announcement(last) ?? "\(visible(last.sender.description)): \(unpadded(words(of: last)))"
+    let said = announcement(last) ?? "\(handle(last.sender)): \(Mark.body(unpadded(words(of: last))))"
     return "\(parts.joined(separator: ", ")): \(said)"
   }
 }

@@ -4,14 +4,13 @@ extension TextFormat {
   /// A message that was found: time, conversation, number, the sender's display name and handle, and the text around the hits.
   package static func line(_ message: Message, _ snippet: Snippet?, in place: String) -> String {
     let sender = person(message.senderName, message.sender, width: 32)
-    let head = "\(moment(message.createdAt))  \(place):\(number(message)) \(sender): "
-    guard let snippet else {
-      return head + words(of: message)
-    }
-    return snippet.parts.reduce(into: head) { line, part in
+    let head = "\(moment(message.createdAt))  \(Mark.body(place)):\(number(message)) \(Mark.body(sender)): "
+    guard let snippet else { return head + Mark.body(words(of: message)) }
+    let text = snippet.parts.map { part in
       let text = visible(part.text, indent: nil)
-      line += part.isHit ? Mark.hitStart + text + Mark.hitEnd : text
+      return part.isHit ? Mark.hitStart + text + Mark.hitEnd : text
     }
+    return head + Mark.body(text.joined())
   }
 
   /// The text and the attachments of a message, on one line.

@@ -51,7 +51,7 @@ package enum TextFormat {
   ) -> String {
     if message.deletedAt != nil { return head(message, in: place, ["gone"]) }
     if let announcement = announcement(message) {
-      return "\(clock(message.createdAt))  \(place.map { "\($0):" } ?? "")\(number(message)) \(announcement)"
+      return "\(clock(message.createdAt))  \(place.map { Mark.body($0) + ":" } ?? "")\(number(message)) \(announcement)"
     }
     var line = head(message, in: place, marks(of: message, for: me, address))
     line += ":"
@@ -61,8 +61,8 @@ package enum TextFormat {
 
   /// The beginning of a text between quotation marks, of which it has none itself, so that its end is seen.
   package static func quoted(_ text: String) -> String {
-    let line = unpadded(visible(text, indent: ""))
-    return "'" + cut(String(line.map { $0 == "'" ? "’" : $0 }), 24) + "'"
+    let scalars = visible(unpadded(text)).unicodeScalars.map { $0 == "'" || $0 == "\u{FF07}" ? "’" : $0 }
+    return "'" + cut(String(String.UnicodeScalarView(scalars)), 24) + "'"
   }
 
   /// One line, with one space for each run of white space: a text that is padded could look like two.
@@ -78,17 +78,17 @@ package enum TextFormat {
   private static func head(_ message: Message, in place: String?, _ marks: [String]) -> String {
     let sender = message.sender.description
     let handle = visible(sender)
-    let name = plainName(message.senderName, besides: handle)
+    let name = plainName(message.senderName, of: message.sender)
     var head = Mark.faint(clock(message.createdAt))
     head += "  "
-    if let place { head += "\(place):" }
+    if let place { head += Mark.body(place) + ":" }
     head += "\(number(message)) "
     guard let name else {
-      head += Mark.person(sender, handle)
+      head += Mark.person(sender, Mark.body(handle))
       return marks.isEmpty ? head : head + " " + Mark.faint("(\(marks.joined(separator: ", ")))")
     }
     head += Mark.person(sender, Mark.body(cut(name, 24)))
-    head += " " + Mark.faint("(\(([handle] + marks).joined(separator: ", ")))")
+    head += " " + Mark.faint("(\(([Mark.body(handle)] + marks).joined(separator: ", ")))")
     return head
   }
 
@@ -97,13 +97,14 @@ package enum TextFormat {
 
   /// The line of a deleted message or a system message; nil for other messages.
   static func announcement(_ message: Message) -> String? {
-    let sender = visible(message.sender.description)
-    let subject = visible(message.subject ?? "")
+    let sender = handle(message.sender)
+    let subject = Mark.body(visible(message.subject ?? ""))
+    let title = Mark.body(plain(message.subject ?? ""))
     if message.deletedAt != nil { return "\(sender) (gone)" }
     return switch message.systemKind {
     case nil: nil
-    case .conversationCreated: "-- \(sender) created the group \(subject.isEmpty ? "" : "\(subject) ")--"
-    case .titleChanged: "-- \(sender) changed the title to \(subject) --"
+    case .conversationCreated: "-- \(sender) created the group \(title.isEmpty ? "" : "\(title) ")--"
+    case .titleChanged: "-- \(sender) changed the title to \(title) --"
     case .historyImported: "-- \(sender) imported history --"
     case .unreadable: "\(sender) (cannot be read by this version of dm; update it)"
     case .userJoined: "-- \(sender) added \(subject) --"
@@ -112,38 +113,40 @@ package enum TextFormat {
   }
 
   package static func line(_ deletion: Deletion, in place: String = "") -> String {
-    "-- \(place)\(deletion.seq.map(String.init) ?? "-") deleted\(deletion.forEveryone ? "" : " for you") --"
+    "-- \(Mark.body(place))\(deletion.seq.map(String.init) ?? "-") deleted\(deletion.forEveryone ? "" : " for you") --"
   }
 
   package static func line(_ reaction: Reaction, in place: String = "") -> String {
-    let user = visible(reaction.user.description)
-    guard let emoji = reaction.emoji else { return "-- \(user) took back a reaction to \(place)\(reaction.seq) --" }
-    return "-- \(user) reacted to \(place)\(reaction.seq): \(visible(emoji)) --"
+    let user = handle(reaction.user)
+    guard let emoji = reaction.emoji else {
+      return "-- \(user) took back a reaction to \(Mark.body(place))\(reaction.seq) --"
+    }
+    return "-- \(user) reacted to \(Mark.body(place))\(reaction.seq): \(visible(emoji)) --"
   }
 
   package static func line(_ report: Report) -> String {
     let reason = report.reason.map { ": \(visible($0, indent: " "))" } ?? ""
     return
-      "\(moment(report.reportedAt))  \(visible(report.user.description)) reported \(report.seq) of \(visible(report.sender.description))\(reason)"
+      "\(moment(report.reportedAt))  \(handle(report.user)) reported \(report.seq) of \(handle(report.sender))\(reason)"
   }
 
   package static func line(_ receipt: Receipt, in place: String? = nil) -> String {
     let time = receipt.at.map(moment) ?? "some time ago"
     return
-      "\(visible(receipt.user.description))  \(place.map { "\($0):" } ?? "")\(ranges(receipt.ranges))  \(time)"
+      "\(handle(receipt.user))  \(place.map { Mark.body($0) + ":" } ?? "")\(ranges(receipt.ranges))  \(time)"
       + (receipt.kind == .delivery ? "  delivered" : "  read")
   }
 
   /// The messages that were marked, or would be: `marked 5 of bob as read: 5..8, 12; 3 unread`.
   package static func line(_ marked: Marked, in place: String) -> String {
-    "\(marked.isDryRun ? "would mark" : "marked") \(marked.count) of \(place) as \(marked.action.rawValue): "
+    "\(marked.isDryRun ? "would mark" : "marked") \(marked.count) of \(Mark.body(place)) as \(marked.action.rawValue): "
       + "\(ranges(marked.ranges)); \(marked.unreadCount) unread"
   }
 
   /// `-- bob has read up to alice:60 --`.
   package static func line(_ status: MessageStatus, in place: String = "") -> String {
     let verb = status.status == .read ? "has read" : "got"
-    return "-- \(visible(status.user.description)) \(verb) up to \(place)\(status.ranges.last?.upperBound ?? 0) --"
+    return "-- \(handle(status.user)) \(verb) up to \(Mark.body(place))\(status.ranges.last?.upperBound ?? 0) --"
   }
 
   /// `5..8, 12`; the first ten when there are more.
@@ -154,9 +157,9 @@ package enum TextFormat {
     return shown.joined(separator: ", ") + (ranges.count > shown.count ? ", …" : "")
   }
 
-  /// The users who are typing, by names as they are printed: `Alice, Bob, +2 are typing`.
+  /// The users who are typing, by names as they are printed: `Alice A. (alice), bob, +2 are typing`.
   package static func typing(_ names: [String]) -> String {
-    let shown = names.prefix(2) + (names.count > 2 ? ["+\(names.count - 2)"] : [])
+    let shown = names.prefix(2).map(Mark.body) + (names.count > 2 ? ["+\(names.count - 2)"] : [])
     return "\(names.isEmpty ? "nobody" : shown.joined(separator: ", ")) \(names.count > 1 ? "are" : "is") typing"
   }
 
@@ -174,10 +177,10 @@ package enum TextFormat {
   }
 
   package static func line(_ user: User) -> String {
-    var line = visible(user.handle.description)
+    var line = handle(user.handle)
     if user.displayName != nil || user.bio != nil || user.avatarURL != nil { line = left(line, 24) }
     for part in [user.displayName, user.bio, user.avatarURL] {
-      if let part { line += "  " + unpadded(visible(part, indent: "")) }
+      if let part { line += "  " + Mark.body(unpadded(visible(part, indent: ""))) }
     }
     return line + (user.showsPresence ? "" : "  (hides presence)")
       + (user.sendsReadReceipts ? "" : "  (hides read receipts)")
@@ -185,11 +188,11 @@ package enum TextFormat {
 
   /// A conversation with all its details, for `dm-conversation`.
   ///
-  /// - Parameter displayName: makes the display name of a user, or the handle.
+  /// - Parameter called: makes what a user is called.
   package static func details(
-    _ conversation: Conversation, for me: Handle, displayName: (Handle) throws -> String = { $0.description }
+    _ conversation: Conversation, for me: Handle, called: (Handle) throws -> String = { visible($0.description) }
   ) throws -> String {
-    let participants = try conversation.participants.map { person(try displayName($0), $0) }.joined(separator: ", ")
+    let participants = try conversation.participants.map { Mark.body(try called($0)) }.joined(separator: ", ")
     var lines = [
       label(conversation, for: me),
       "  id            \(conversation.id)",
@@ -198,7 +201,7 @@ package enum TextFormat {
       "  last activity \(moment(conversation.lastActivityAt))",
     ]
     if !conversation.owners.isEmpty {
-      let owners = conversation.owners.map { visible($0.description) }.joined(separator: ", ")
+      let owners = conversation.owners.map { handle($0) }.joined(separator: ", ")
       lines.insert("  owners        \(owners)", at: 3)
     }
     if conversation.ownName != nil, let title = conversation.title {
