@@ -82,14 +82,15 @@ extension LocalTime {
         lastActivityAt: time, unreadCount: 0, lastReadSeq: nil, firstUnreadSeq: nil, isPinned: false, isArchived: false,
         pageCursor: nil)
       #expect(
-        TextFormat.line(conversation, for: Handle(stored: "alice")).hasSuffix("bob: [image photo.jpg 8 bytes]"))
+        unmarked(TextFormat.line(conversation, for: Handle(stored: "alice"))).hasSuffix(
+          "bob (image 'photo.jpg' 8 bytes): "))
     }
 
     @Test func `a name that a store should not hold acts on no terminal`() {
       let hostile = attachment(.file, "a\u{1B}]0;x\u{7}\n\u{202E}b")
       let sent = SentAttachment(attachment: hostile, message: message(nil, [hostile]))
       for line in [
-        TextFormat.line(hostile), TextFormat.line(sent, in: "x\u{9B}"), TextFormat.brief(hostile),
+        TextFormat.line(hostile), TextFormat.line(sent, in: "x\u{9B}"),
         unmarked(TextFormat.line(message("hi", [hostile]), for: Handle(stored: "alice"))),
       ] {
         #expect(!line.unicodeScalars.contains { isHidden($0) }, "\(line)")

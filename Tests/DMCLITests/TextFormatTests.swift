@@ -215,8 +215,7 @@ extension LocalTime {
         handle: Handle(stored: "bob"), displayName: "Bob\nB.", bio: "x\u{1B}", avatarURL: nil, showsPresence: false,
         sendsReadReceipts: true, createdAt: time)
       let line = TextFormat.line(user)
-      #expect(line.hasPrefix("bob                       Bob"))
-      #expect(line.hasSuffix("(hides presence)"))
+      #expect(line == #"bob (hides presence)      Bob B.  x\u{1B}"#)
       #expect(!line.unicodeScalars.contains { isHidden($0) })
     }
   }

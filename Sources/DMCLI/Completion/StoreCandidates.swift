@@ -115,9 +115,8 @@ struct StoreCandidates {
   private func isShown(_ value: String) -> Bool { visible(value).utf8.elementsEqual(value.utf8) }
 
   private func glimpse(of message: Message) -> String {
-    if let announcement = TextFormat.announcement(message) { return announcement }
-    let said = [message.text].compactMap(\.self) + message.attachments.map(TextFormat.brief)
-    return "\(visible(message.sender.description)): \(glimpse(said.joined(separator: " ")))"
+    if let announcement = TextFormat.announcement(message) { return Mark.without(announcement) }
+    return "\(Mark.without(TextFormat.handle(of: message))): \(glimpse(message.text ?? ""))"
   }
 
   /// The beginning of a text, on one line.

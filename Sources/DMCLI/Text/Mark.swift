@@ -58,6 +58,11 @@ package enum Mark {
     return (tags.map { UInt8($0.value - firstTag) }, 4 * tags.count)
   }
 
+  /// A text without marks, for what does not go through `Screen`.
+  static func without(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value > 0x1F || !isMark(UInt8($0.value)) }))
+  }
+
   static func isMark(_ byte: UInt8) -> Bool { 2...5 ~= byte || 0xE...0x19 ~= byte }
   /// The number of the colour of a person, or nil.
   static func person(_ byte: UInt8) -> Int? {

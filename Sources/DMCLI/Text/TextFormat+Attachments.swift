@@ -15,11 +15,6 @@ extension TextFormat {
 
   package static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }
 
-  /// As it is printed after the text of a message: `[image photo.jpg 1.2 MB]`.
-  static func brief(_ attachment: Attachment) -> String {
-    "[\(attachment.kind.rawValue) \(visible(attachment.name)) \(size(attachment.sizeBytes))]"
-  }
-
   private static func details(_ attachment: Attachment) -> String {
     var parts = [Mark.body(visible(attachment.name)), size(attachment.sizeBytes)]
     if let width = attachment.width, let height = attachment.height { parts.append("\(width)×\(height)") }

@@ -21,6 +21,11 @@ extension TextFormat {
     screen.isPlain ? sentence(conversation, for: me) : line(conversation, for: me, columns: screen.columns, present)
   }
 
+  /// The handle of the sender, and the attachments.
+  static func handle(of message: Message) -> String {
+    handle(message.sender) + noted(message.attachments.map(mark))
+  }
+
   /// A line of the list: flag, unread messages, name, time, marks, and the last message.
   ///
   /// - Parameter columns: the width of a terminal, to which it is cut; nil for the same line everywhere.
@@ -47,9 +52,8 @@ extension TextFormat {
     }
     guard let last = conversation.lastMessage else { return line }
     let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init)
-    let said = ([text.map { last.isTruncated ? $0 + "…" : $0 }].compactMap { $0 } + last.attachments.map(brief)).joined(
-      separator: " ")
-    let preview = announcement(last) ?? "\(handle(last.sender)): \(Mark.body(columns == nil ? cut(said, 60) : said))"
+    let said = text.map { last.isTruncated ? $0 + "…" : $0 } ?? ""
+    let preview = announcement(last) ?? "\(handle(of: last)): \(Mark.body(columns == nil ? cut(said, 60) : said))"
     guard let columns else { return "\(line)  \(preview)" }
     return "\(line)  " + Mark.body(cut(unpadded(preview), max(1, columns - mostColumns(of: line) - 2)))
   }

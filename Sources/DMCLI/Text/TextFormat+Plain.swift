@@ -45,7 +45,7 @@ extension TextFormat {
     if conversation.draftText != nil { parts.append("draft") }
     parts.append(moment(conversation.lastActivityAt))
     guard let last = conversation.lastMessage else { return parts.joined(separator: ", ") }
-    let said = announcement(last) ?? "\(handle(last.sender)): \(Mark.body(unpadded(words(of: last))))"
+    let said = announcement(last) ?? "\(handle(of: last)): \(Mark.body(unpadded(visible(last.text ?? "", indent: ""))))"
     return "\(parts.joined(separator: ", ")): \(said)"
   }
 }

@@ -43,7 +43,7 @@ package enum TextFormat {
 
   static func padded(_ number: some BinaryInteger) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-  /// A message: time, number, the sender's display name, handle, marks, and the text.
+  /// A message: time, number, the sender, marks, and the text.
   ///
   /// - Parameter address: where an attachment can be opened; nil for no link.
   package static func line(
@@ -71,25 +71,30 @@ package enum TextFormat {
   /// The margin of all lines of a message but the first.
   private static let margin = String(repeating: " ", count: Screen.indent)
 
-  /// What stands before the words of a message: time, number, sender, and in parentheses the handle, if the sender has a
-  /// display name, and the marks.
+  /// What stands before the words of a message: time, number, sender and marks.
   ///
   /// All that dm says of a message stands here, because what stands after it could be written by the sender.
   private static func head(_ message: Message, in place: String?, _ marks: [String]) -> String {
-    let sender = message.sender.description
-    let handle = visible(sender)
-    let name = plainName(message.senderName, of: message.sender)
     var head = Mark.faint(clock(message.createdAt))
     head += "  "
     if let place { head += Mark.body(place) + ":" }
     head += "\(number(message)) "
-    guard let name else {
-      head += Mark.person(sender, Mark.body(handle))
-      return marks.isEmpty ? head : head + " " + Mark.faint("(\(marks.joined(separator: ", ")))")
-    }
-    head += Mark.person(sender, Mark.body(cut(name, 24)))
-    head += " " + Mark.faint("(\(([Mark.body(handle)] + marks).joined(separator: ", ")))")
+    head += sender(of: message, marks)
     return head
+  }
+
+  /// The sender, and in parentheses the handle, if they have a display name, and the marks: `Bob B. (bob, edited)`.
+  static func sender(of message: Message, _ marks: [String]) -> String {
+    let handle = message.sender.description
+    guard let name = plainName(message.senderName, of: message.sender) else {
+      return Mark.person(handle, self.handle(message.sender)) + noted(marks)
+    }
+    return Mark.person(handle, Mark.body(cut(name, 24))) + noted([self.handle(message.sender)] + marks)
+  }
+
+  /// Marks in parentheses; nothing if there are none.
+  static func noted(_ marks: [String]) -> String {
+    marks.isEmpty ? "" : " " + Mark.faint("(\(marks.joined(separator: ", ")))")
   }
 
   /// The number of a message, or a hyphen for one that waits for the hub.
@@ -178,12 +183,15 @@ package enum TextFormat {
 
   package static func line(_ user: User) -> String {
     var line = handle(user.handle)
-    if user.displayName != nil || user.bio != nil || user.avatarURL != nil { line = left(line, 24) }
+    if !user.showsPresence { line += " (hides presence)" }
+    if !user.sendsReadReceipts { line += " (hides read receipts)" }
+    if user.displayName != nil || user.bio != nil || user.avatarURL != nil {
+      line += String(repeating: " ", count: max(0, 24 - columns(of: line)))
+    }
     for part in [user.displayName, user.bio, user.avatarURL] {
       if let part { line += "  " + Mark.body(unpadded(visible(part, indent: ""))) }
     }
-    return line + (user.showsPresence ? "" : "  (hides presence)")
-      + (user.sendsReadReceipts ? "" : "  (hides read receipts)")
+    return line
   }
 
   /// A conversation with all its details, for `dm-conversation`.
