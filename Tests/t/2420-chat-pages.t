@@ -7,7 +7,7 @@ export HOME="$work" TERM=xterm-256color NO_COLOR=1 TZ=UTC
 
 dm-user add alice --as alice -q
 dm-user add bob --as alice -q
-# Texts of one to four lines, with five to sixty messages a day.
+# Texts of one to six rows, a few each day.
 awk 'BEGIN {
   srand(7)
   time = 1700000000
@@ -45,7 +45,7 @@ step() {
 -- +old"*) ;;
     *)
       wrong=$((wrong + 1))
-      echo "# after $1, row $row: $shown" | sed 's/^/# /'
+      echo "after $1, row $row: $shown" | sed 's/^/# /'
       ;;
   esac
 }

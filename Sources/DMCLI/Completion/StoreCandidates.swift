@@ -116,7 +116,7 @@ struct StoreCandidates {
 
   private func glimpse(of message: Message) -> String {
     if let announcement = TextFormat.announcement(message) { return Mark.without(announcement) }
-    return "\(Mark.without(TextFormat.handle(of: message))): \(glimpse(message.text ?? ""))"
+    return "\(Mark.without(TextFormat.handleAndAttachments(of: message))): \(glimpse(message.text ?? ""))"
   }
 
   /// The beginning of a text, on one line.

@@ -92,20 +92,12 @@ func wrapped(_ line: Substring, width: Int, indent: Int) -> String {
     column = margin.utf8.count + mostColumns(of: word)
     (space, isFirst, isBroken) = (nil, false, false)
   }
-  // A character that has no room on a line by itself is broken, too.
-  let parts = line.lazy.flatMap { character in
-    mostColumns(character) <= width - margin.utf8.count ? [character] : character.unicodeScalars.map(Character.init)
-  }
-  for character in parts {
+  func add(_ character: Character, _ size: Int) {
     // Spaces at a break are not shown.
-    if isBroken, character == " " { continue }
+    if isBroken, character == " " { return }
     if isBroken { goOn() }
-    let size = mostColumns(character)
     if column + size > width, size > 0 {
-      if character == " " {
-        isBroken = true
-        continue
-      }
+      if character == " " { return isBroken = true }
       // The word that does not fit begins the next line.
       let word = space.map { String(result[$0...].drop { $0 == " " }) } ?? ""
       if let space { result.removeSubrange(space...) }
@@ -115,6 +107,15 @@ func wrapped(_ line: Substring, width: Int, indent: Int) -> String {
     if character == " ", column > (isFirst ? indent : margin.utf8.count) { space = result.endIndex }
     result.append(character)
     column += size
+  }
+  for character in line {
+    let size = mostColumns(character)
+    if size <= width - margin.utf8.count {
+      add(character, size)
+    } else {
+      // It has no room on a line by itself.
+      for scalar in character.unicodeScalars { add(Character(scalar), mostColumns(Character(scalar))) }
+    }
   }
   return result
 }

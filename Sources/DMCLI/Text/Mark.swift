@@ -22,9 +22,12 @@ package enum Mark {
   package static func strong(_ text: String) -> String { strong + text + end }
   package static func faint(_ text: String) -> String { faint + text + end }
   package static func alert(_ text: String) -> String { alert + text + end }
+  /// What somebody wrote, with marks around it if it has words from right to left.
   package static func body(_ text: String) -> String {
     isASCII(text) || !text.unicodeScalars.contains(where: isRightToLeft) ? text : bodyStart + text + bodyEnd
   }
+
+  static func hasBody(_ text: String) -> Bool { text.utf8.contains(2) }
 
   private static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {

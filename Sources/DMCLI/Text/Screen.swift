@@ -111,7 +111,8 @@ package struct Screen {
 
   /// Words from right to left must not move what stands around them (UAX #9): each line of a body is isolated.
   private func isolated(_ text: String) -> String {
-    isASCII(text) ? text : text.replacing(Mark.bodyStart, with: "\u{2068}").replacing(Mark.bodyEnd, with: "\u{2069}")
+    guard Mark.hasBody(text) else { return text }
+    return text.replacing(Mark.bodyStart, with: "\u{2068}").replacing(Mark.bodyEnd, with: "\u{2069}")
   }
 
   /// A link is OSC 8 (gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda).

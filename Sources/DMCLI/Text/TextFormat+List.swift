@@ -22,7 +22,7 @@ extension TextFormat {
   }
 
   /// The handle of the sender, and the attachments.
-  static func handle(of message: Message) -> String {
+  static func handleAndAttachments(of message: Message) -> String {
     handle(message.sender) + noted(message.attachments.map(mark))
   }
 
@@ -53,7 +53,8 @@ extension TextFormat {
     guard let last = conversation.lastMessage else { return line }
     let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init)
     let said = text.map { last.isTruncated ? $0 + "…" : $0 } ?? ""
-    let preview = announcement(last) ?? "\(handle(of: last)): \(Mark.body(columns == nil ? cut(said, 60) : said))"
+    let preview =
+      announcement(last) ?? "\(handleAndAttachments(of: last)): \(Mark.body(columns == nil ? cut(said, 60) : said))"
     guard let columns else { return "\(line)  \(preview)" }
     return "\(line)  " + Mark.body(cut(unpadded(preview), max(1, columns - mostColumns(of: line) - 2)))
   }

@@ -28,7 +28,7 @@ extension TextFormat {
       let readers = message.status == .read && message.conversation.isGroup ? " by \(message.readByCount)" : ""
       parts.append(message.status.rawValue + readers)
     }
-    return "\(parts.joined(separator: ", ")): \(Mark.body(unpadded(visible(message.text ?? "", indent: ""))))"
+    return "\(parts.joined(separator: ", ")): \(Mark.body(oneLine(message.text)))"
   }
 
   /// `Alice (alice), 3 unread, draft, Mon: bob: lunch?`.
@@ -45,7 +45,7 @@ extension TextFormat {
     if conversation.draftText != nil { parts.append("draft") }
     parts.append(moment(conversation.lastActivityAt))
     guard let last = conversation.lastMessage else { return parts.joined(separator: ", ") }
-    let said = announcement(last) ?? "\(handle(of: last)): \(Mark.body(unpadded(visible(last.text ?? "", indent: ""))))"
+    let said = announcement(last) ?? "\(handleAndAttachments(of: last)): \(Mark.body(oneLine(last.text)))"
     return "\(parts.joined(separator: ", ")): \(said)"
   }
 }

@@ -5,7 +5,7 @@ extension TextFormat {
   package static func line(_ message: Message, _ snippet: Snippet?, in place: String) -> String {
     let sender = sender(of: message, message.attachments.map(mark))
     let head = "\(moment(message.createdAt))  \(Mark.body(place)):\(number(message)) \(sender): "
-    guard let snippet else { return head + Mark.body(unpadded(visible(message.text ?? "", indent: ""))) }
+    guard let snippet else { return head + Mark.body(oneLine(message.text)) }
     let text = snippet.parts.map { part in
       let text = visible(part.text, indent: nil)
       return part.isHit ? Mark.hitStart + text + Mark.hitEnd : text

@@ -65,6 +65,9 @@ package enum TextFormat {
     return "'" + cut(String(String.UnicodeScalarView(scalars)), 24) + "'"
   }
 
+  /// A text on one line, escaped.
+  static func oneLine(_ text: String?) -> String { unpadded(visible(text ?? "", indent: "")) }
+
   /// One line, with one space for each run of white space: a text that is padded could look like two.
   static func unpadded(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 
@@ -102,6 +105,7 @@ package enum TextFormat {
 
   /// The line of a deleted message or a system message; nil for other messages.
   static func announcement(_ message: Message) -> String? {
+    if message.deletedAt == nil, message.systemKind == nil { return nil }
     let sender = handle(message.sender)
     let subject = Mark.body(visible(message.subject ?? ""))
     let title = Mark.body(plain(message.subject ?? ""))
@@ -189,7 +193,7 @@ package enum TextFormat {
       line += String(repeating: " ", count: max(0, 24 - columns(of: line)))
     }
     for part in [user.displayName, user.bio, user.avatarURL] {
-      if let part { line += "  " + Mark.body(unpadded(visible(part, indent: ""))) }
+      if let part { line += "  " + Mark.body(oneLine(part)) }
     }
     return line
   }

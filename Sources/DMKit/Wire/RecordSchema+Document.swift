@@ -12,10 +12,11 @@ extension RecordSchema {
       json.member("$schema", "https://json-schema.org/draft/2020-12/schema")
       json.member("title", program)
       // oneOf has at least one schema (JSON Schema Core, section 10.2.1.3); `not` with an empty one is never valid.
-      json.key(writes.isEmpty ? "not" : "oneOf")
       if writes.isEmpty {
+        json.key("not")
         json.object { _ in }
       } else {
+        json.key("oneOf")
         json.array { json in for name in writes { line(of: name, in: &json) } }
       }
       json.key("$defs")
