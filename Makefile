@@ -1,8 +1,12 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
-PROGRAMS := $(notdir $(wildcard Sources/dm-*))
+NAMES := $(notdir $(wildcard Sources/dm-*))
+# 'linked' makes one file of all programs, and a link to it for each; 'separate' makes a file of each.
+PROGRAMS ?= linked
 # The programs are small and their modules many: with the last flag, printing all messages takes a twentieth less.
-RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -cross-module-optimization
+RELEASE = swift build -c release --static-swift-stdlib -Xswiftc -cross-module-optimization $(HEADERS)
+# Where libpq's headers are differs between systems. The library itself is loaded when it is needed.
+HEADERS = $(patsubst -I%,-Xcc -I%,$(shell pkg-config --cflags-only-I libpq))
 # A start is a third shorter when the library of C++ is within the program and nothing in the program can be linked with:
 # see docs/decisions/0026. A linker takes the shared library where a folder has both.
 LINK := -Xswiftc -use-ld=lld -Xswiftc -L.build/static \
@@ -11,56 +15,53 @@ SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 # Commands that a target needs in addition to those of a build, as COMMAND or COMMAND:DEBIAN-PACKAGE.
 TOOLS := pkg-config jq
 
-.PHONY: demo test torture mutations build install uninstall deb tarball packages lint bench generate width docs setup
+.PHONY: demo check test torture mutations build install uninstall deb tarball packages lint bench generate width docs setup
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" sh examples/demo
 
-test torture: TOOLS += openssl python3 sqlite3 strace groff mandoc faketime time script:bsdutils ffmpeg vips:libvips-tools \
+check test torture: TOOLS += python3
+test torture: TOOLS += cc:gcc openssl sqlite3 strace groff mandoc faketime time script:bsdutils ffmpeg vips:libvips-tools \
   heif-enc:libheif-examples exiftool:libimage-exiftool-perl
 # For the completions.
 test torture: TOOLS += bash zsh fish setsid:util-linux
 # For the examples.
 test torture: TOOLS += tmux less pgrep:procps fzf curl mypy node:nodejs tsc:node-typescript systemd-analyze:systemd shellcheck
-# The suites that measure time: nothing else may run at the same time.
-CLOCK := BotTortureTests BusyTests ClockTortureTests EndTortureTests FuzzTortureTests HubKillTortureTests \
-  KillTortureTests LifetimeTests \
-  MediaFuzzTortureTests PauseTortureTests PowerLossTortureTests PurgeRaceTortureTests StoreFlipTortureTests \
-  StoreTortureTests SystemCallTortureTests WakingTortureTests
-ONE_OF := $(shell echo $(CLOCK) | tr ' ' '|')
 test: setup
-	swift build --build-tests
-	Tests/run --skip '$(ONE_OF)'
-	Tests/run --no-parallel --filter '$(ONE_OF)'
+	Tests/run
+
+# For the inner loop: what a minute or two can tell.
+check: setup lint
+	Tests/run check
 
 # The torture tests, for minutes instead of seconds, and the long random run: see docs/reliability.md.
 torture: TOOLS += mkfs.ext4:e2fsprogs losetup:mount
 torture: setup
-	swift build --build-tests
-	DM_TORTURE=1 Tests/run --no-parallel --filter 'Torture|RandomActsTests|SimulationTests|EverydayTests'
+	Tests/run torture
 
 # Breaks the code, and sees the tests fail; half an hour.
 mutations: setup
 	Tests/mutations/run
 
-# The programs, stripped, in bin/: dm, which is all of them, and a link to it for each.
+# The programs, stripped, in bin/.
 build: TOOLS += cc:gcc
 build: setup
 	mkdir -p .build/static
 	ln -sf "$$(cc -print-file-name=libstdc++.a)" .build/static/libstdc++.a
-	$(RELEASE) $(LINK) --product dm
 	rm -rf bin
 	mkdir bin
-	strip -s -o bin/dm "$$($(RELEASE) --show-bin-path)/dm"
-	for p in $(PROGRAMS); do ln -s dm bin/$$p || exit; done
+	set -e; for p in dm $(if $(filter separate,$(PROGRAMS)),$(NAMES)); do $(RELEASE) $(LINK) --product $$p; \
+	  strip -s -o bin/$$p "$$($(RELEASE) --show-bin-path)/$$p"; done
+	for p in $(NAMES); do test -e bin/$$p || ln -s dm bin/$$p || exit; done
 
 # What was built, so that no compiler and no package manager runs as root.
 SHARE := $(DESTDIR)$(PREFIX)/share
 install:
 	@test -x bin/dm || { echo "nothing is built; run 'make build' first, not as root" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(addprefix $(SHARE)/man/man,1 5 7 8) $(SHARE)/doc/dm
-	install -m 755 bin/dm $(DESTDIR)$(PREFIX)/bin
-	for p in $(PROGRAMS); do ln -sf dm $(DESTDIR)$(PREFIX)/bin/$$p || exit; done
+	for p in dm $(NAMES); do \
+	  if test -L bin/$$p; then ln -sf dm $(DESTDIR)$(PREFIX)/bin/$$p; \
+	  else install -m 755 bin/$$p $(DESTDIR)$(PREFIX)/bin; fi || exit; done
 	for s in 1 5 7 8; do install -m 644 man/*.$$s $(SHARE)/man/man$$s || exit; done
 	install -D -m 644 -t $(SHARE)/bash-completion/completions completions/bash/*
 	install -D -m 644 -t $(SHARE)/zsh/site-functions completions/zsh/*
@@ -70,7 +71,7 @@ install:
 	rm -rf $(SHARE)/doc/dm/examples/embedding/.build* $(SHARE)/doc/dm/examples/*/__pycache__
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,dm $(PROGRAMS))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,dm $(NAMES))
 	for s in 1 5 7 8; do (cd man && ls *.$$s) | sed "s|^|$(SHARE)/man/man$$s/|" | xargs rm -f || exit; done
 	rm -f $(addprefix $(SHARE)/bash-completion/completions/,$(notdir $(wildcard completions/bash/*)))
 	rm -f $(addprefix $(SHARE)/zsh/site-functions/,$(notdir $(wildcard completions/zsh/*)))
@@ -108,13 +109,13 @@ bench: build
 # Updates the generated files that are committed: the completions, the public API of the library, and the types of the
 # examples.
 generate: setup
-	swift build
-	b="$$(swift build --show-bin-path)"; sh .ci/api "$$b" DMKit >docs/api/DMKit.txt || exit; \
-	for p in dm $(PROGRAMS); do \
-	  "$$b/$$p" --generate-completion bash >completions/bash/$$p && \
-	  "$$b/$$p" --generate-completion zsh >completions/zsh/_$$p && \
-	  "$$b/$$p" --generate-completion fish >completions/fish/$$p.fish || exit; done; \
-	schemas="$$("$$b/dm-tail" --schema && "$$b/dm-send" --schema)" || exit; \
+	sh .ci/schema >Sources/DMStore/Migrations/schema.sql
+	b="$$(Tests/build --product dm)" || exit; sh .ci/api "$$b" DMKit >docs/api/DMKit.txt || exit; \
+	for p in dm $(NAMES); do \
+	  "$$b/dm" $${p#dm-} --generate-completion bash >completions/bash/$$p && \
+	  "$$b/dm" $${p#dm-} --generate-completion zsh >completions/zsh/_$$p && \
+	  "$$b/dm" $${p#dm-} --generate-completion fish >completions/fish/$$p.fish || exit; done; \
+	schemas="$$("$$b/dm" tail --schema && "$$b/dm" send --schema)" || exit; \
 	printf '%s\n' "$$schemas" | examples/schema-types python >examples/python/dm.py && \
 	printf '%s\n' "$$schemas" | examples/schema-types typescript >examples/typescript/dm.d.ts
 
@@ -125,8 +126,7 @@ width:
 
 # The documentation of DMKit, in .build/docs; warnings are errors.
 docs: setup
-	swift build --target DMKit
-	sh .ci/docs "$$(swift build --show-bin-path)" .build/docs
+	sh .ci/docs "$$(Tests/build --target DMKit)" .build/docs
 
 # The tests of dm-mcp install a client of PyPI into .build.
 test torture: VENV := yes
@@ -135,11 +135,12 @@ test torture: VENV := yes
 demo test torture mutations bench: POSTGRES := yes
 CLUSTER := /etc/postgresql-common/createcluster.conf
 
-# Installs missing packages with apt; needs no rights if none is missing.
+# Installs missing packages with apt, and calls it only if one is missing. SETUP=no leaves that to you.
 setup:
-	@missing="$$(for t in $(TOOLS); do command -v $${t%:*} >/dev/null || echo $${t#*:}; done)"; \
-	test -e /usr/include/sqlite3.h || missing="$$missing libsqlite3-dev"; \
-	test -e /usr/include/postgresql/libpq-fe.h || missing="$$missing libpq-dev"; \
+	@test "$(SETUP)" != no || exit 0; \
+	missing="$$(for t in $(TOOLS); do command -v $${t%:*} >/dev/null || echo $${t#*:}; done)"; \
+	pkg-config --exists sqlite3 2>/dev/null || missing="$$missing libsqlite3-dev"; \
+	pkg-config --exists libpq 2>/dev/null || missing="$$missing libpq-dev"; \
 	test -z "$(VENV)" || python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$$missing python3-venv"; \
 	test -z "$(POSTGRES)" || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { missing="$$missing postgresql"; \
 	  test -e $(CLUSTER) || { $(SUDO) mkdir -p $(dir $(CLUSTER)) && \

@@ -85,11 +85,10 @@ let package = Package(
       name: "HubTests",
       dependencies: [
         "DMHub", "DMKit", "DMModel", "DMStore", "DMSystem", "DMUpkeep", "DMWire", "StoreSupport", "TestSupport",
-      ] + programs.map { .byName(name: $0) }),
+      ]),
     .testTarget(name: "DMCLITests", dependencies: ["DMCLI", "DMKit", "DMModel", "TestSupport"]),
-    .testTarget(
-      name: "ToolTests",
-      dependencies: ["DMKit", "DMCLI", "TestSupport"] + (["dm"] + programs).map { .byName(name: $0) }),
+    /// Runs `dm` by links with the names of the programs, as it is installed.
+    .testTarget(name: "ToolTests", dependencies: ["DMKit", "DMCLI", "TestSupport", "dm"]),
     /// All programs in one file, which does what the name says by which it was started.
     .executableTarget(
       name: "dm", dependencies: ["DMCLI", "DMKit", "DMSystem"] + programs.map { .byName(name: library(of: $0)) },

@@ -44,15 +44,30 @@ final class ToolFixture: Sendable {
   /// The manual page of a program.
   static func page(of program: String) -> String { "man/\(program).\(program == "dm-hub" ? 8 : 1)" }
 
-  /// Where the programs were built: beside the bundle of the tests.
-  static let binaries: String = {
-    if let folder = ProcessInfo.processInfo.environment["DM_BIN_DIR"] { return folder }
+  /// The folder of the build: that of the bundle of the tests.
+  static let built: String = {
     for word in CommandLine.arguments where word.contains(".xctest") {
       let bundle = word.components(separatedBy: ".xctest")[0]
       let folder = URL(fileURLWithPath: bundle).deletingLastPathComponent().path
-      if FileManager.default.isExecutableFile(atPath: folder + "/dm-send") { return folder }
+      if FileManager.default.isExecutableFile(atPath: folder + "/dm") { return folder }
     }
     return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
+  }()
+
+  /// The folder of the programs, which are as they are installed: `dm`, and a link to it for each.
+  static let binaries: String = {
+    if let folder = ProcessInfo.processInfo.environment["DM_BIN_DIR"] { return folder }
+    let folder = built + "/programs"
+    mkdir(folder, 0o755)
+    // A program looks for dm-sync beside the file that a link leads to. Other processes of tests do the same at the same
+    // time, so that the file is exchanged at once.
+    let new = "\(folder)/dm.\(getpid())"
+    link(built + "/dm", new)
+    rename(new, folder + "/dm")
+    // Two names of one file are both left (POSIX, rename).
+    unlink(new)
+    for name in programs + hubPrograms { symlink("dm", "\(folder)/\(name)") }
+    return folder
   }()
 
   /// - Parameter store: where the store is to be in the folder.
@@ -220,16 +235,5 @@ final class ToolFixture: Sendable {
 
   func checkIntegrity(at location: SourceLocation = #_sourceLocation) throws {
     #expect(try integrity(at: location) == "ok", sourceLocation: location)
-  }
-
-  /// A folder with a link to `dm` for each program.
-  func linkedPrograms() throws -> String {
-    let folder = directory + "/linked"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    for name in ["dm"] + Self.programs + Self.hubPrograms {
-      try FileManager.default.createSymbolicLink(
-        atPath: "\(folder)/\(name)", withDestinationPath: "\(Self.binaries)/dm")
-    }
-    return folder
   }
 }
