@@ -6,16 +6,21 @@ internal import DMStore
 /// An additional trigger could change messages.
 enum SchemaAudit {
   static func run(_ store: Store, _ findings: Findings) throws {
-    let fresh = try Connection(path: ":memory:")
-    for step in Migration.steps + (store.isLinked ? [Migration.linked] : []) {
-      try fresh.execute(String(decoding: step, as: UTF8.self))
-    }
-    let (expected, found) = (try parts(of: fresh), try parts(of: store.connection))
+    let (expected, found) = (try (store.isLinked ? linked : unlinked).get(), try parts(of: store.connection))
     for name in Set(expected.keys).union(found.keys).sorted() where expected[name] != found[name] {
       let fault =
         expected[name] == nil ? "is none of dm's" : found[name] == nil ? "is missing" : "is not what dm makes it"
       findings.add(.schema, name, "'\(name)' \(fault); restore a dump or a backup")
     }
+  }
+
+  private static let unlinked = Result { try parts(after: [Migration.schema]) }
+  private static let linked = Result { try parts(after: [Migration.schema, Migration.linked]) }
+
+  private static func parts(after scripts: [[UInt8]]) throws -> [String: String] {
+    let fresh = try Connection(path: ":memory:")
+    for script in scripts { try fresh.execute(String(decoding: script, as: UTF8.self)) }
+    return try parts(of: fresh)
   }
 
   /// The SQL of each part, by its type and name.

@@ -14,7 +14,16 @@ extension QueryColumn {
 
 extension Statement {
   /// Whether the columns from `first` on have the names of the cases, in order; `created_at` is the case `createdAt`.
-  package borrowing func has<Columns: QueryColumn>(_: Columns.Type, from first: Int32 = 0) -> Bool {
+  ///
+  /// Compares the names once for each prepared statement: they cost more than the rest of the row.
+  package borrowing func has<Columns: QueryColumn>(_ type: Columns.Type, from first: Int32 = 0) -> Bool {
+    let columns = StatementCache.Verified(statement: handle, columns: ObjectIdentifier(type), first: first)
+    return cache.isVerified(columns) { Self.names(of: handle, from: first, fit: type) }
+  }
+
+  private static func names<Columns: QueryColumn>(
+    of handle: OpaquePointer, from first: Int32, fit _: Columns.Type
+  ) -> Bool {
     for column in Columns.allCases {
       guard let name = sqlite3_column_name(handle, first + column.rawValue) else { return false }
       let words = String(cString: name).split(separator: "_")

@@ -5,7 +5,7 @@ package import DMModel
 package struct Statement: ~Copyable {
   package let handle: OpaquePointer
   private let key: StatementCache.Key
-  private let cache: StatementCache
+  let cache: StatementCache
   private var bound: Int32 = 0
 
   package init(handle: OpaquePointer, keptAs key: StatementCache.Key, in cache: StatementCache) {

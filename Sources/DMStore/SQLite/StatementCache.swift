@@ -14,6 +14,14 @@ package final class StatementCache {
   private let handle: OpaquePointer
   private var literals = KeyTable<OpaquePointer>()
   private var texts: [String: OpaquePointer] = [:]
+  private var verified: Set<Verified> = []
+
+  /// Columns that a statement has from a position on.
+  struct Verified: Hashable {
+    let statement: OpaquePointer
+    let columns: ObjectIdentifier
+    let first: Int32
+  }
 
   init(_ handle: OpaquePointer) { self.handle = handle }
 
@@ -42,7 +50,21 @@ package final class StatementCache {
 
   func put(_ handle: OpaquePointer, _ key: Key) {
     // The same statement was in use twice at once; the cache keeps only one.
-    if let other = replace(key, handle) { sqlite3_finalize(other) }
+    if let other = replace(key, handle) { finalize(other) }
+  }
+
+  /// Calls `compare` only if it has not yet been true for the same statement and columns.
+  func isVerified(_ columns: Verified, _ compare: () -> Bool) -> Bool {
+    if verified.contains(columns) { return true }
+    guard compare() else { return false }
+    verified.insert(columns)
+    return true
+  }
+
+  private func finalize(_ handle: OpaquePointer) {
+    // A later statement can get the same address.
+    if !verified.isEmpty { verified = verified.filter { $0.statement != handle } }
+    sqlite3_finalize(handle)
   }
 
   /// Stores a statement for a key; nil removes it.
@@ -62,8 +84,8 @@ package final class StatementCache {
   }
 
   func finalizeAll() {
-    for handle in literals.all { sqlite3_finalize(handle) }
-    for handle in texts.values { sqlite3_finalize(handle) }
+    for handle in literals.all { finalize(handle) }
+    for handle in texts.values { finalize(handle) }
     literals = KeyTable()
     texts = [:]
   }

@@ -26,6 +26,19 @@ struct MigrationTests {
     #expect(try Migration.steps[7] == fixture("m0008-waiting.sql"))
   }
 
+  @Test func `a new store has the schema that the migrations lead to`() throws {
+    func parts(after steps: [[UInt8]]) throws -> [String] {
+      let connection = try Connection(path: ":memory:")
+      for step in steps { try connection.execute(String(decoding: step, as: UTF8.self)) }
+      var rows = try connection.prepare(
+        "SELECT type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")
+      var found: [String] = []
+      while try rows.step() { found.append(rows.text(0)) }
+      return found
+    }
+    #expect(try parts(after: [Migration.schema]) == parts(after: Migration.steps))
+  }
+
   @Test func `a new store bears the mark of dm and the version of its schema`() throws {
     let store = try TemporaryStore()
     #expect(try store.integers("PRAGMA application_id") == [[Migration.applicationID]])

@@ -2,12 +2,15 @@ import Foundation
 import Testing
 
 @Suite(.serialized) struct LongLineTests {
+  /// Twice the memory that a program may use; in `make torture` a gigabyte.
+  private static let mebibytes = Torture.size(128, long: 1024)
+
   @Test(arguments: ["dm-send", "dm-import", "dm-read"])
-  func `a line of 1 GiB costs an error record and no memory`(program: String) throws {
+  func `a line far over the limit costs an error record and no memory`(program: String) throws {
     let f = try ToolFixture.furnished()
     let live = try LiveProcess(f, program, as: "alice")
     let mebibyte = [UInt8](repeating: UInt8(ascii: "a"), count: 1024 * 1024)
-    for _ in 1...1024 { try live.send(bytes: mebibyte) }
+    for _ in 1...Self.mebibytes { try live.send(bytes: mebibyte) }
     try live.send("")
     try live.send(#"{"type":"message","conversation":"bob","text":"after"}"#)
     let first = try live.record(within: 120)
@@ -25,7 +28,7 @@ import Testing
   @Test func `a text without an end costs no memory either`() throws {
     let f = try ToolFixture.furnished()
     let outcome = try f.shell(
-      "head -c 1073741824 /dev/zero | tr '\\0' a | { dm-send bob; echo $? >&2; }", as: "alice")
+      "head -c \(Self.mebibytes << 20) /dev/zero | tr '\\0' a | { dm-send bob; echo $? >&2; }", as: "alice")
     #expect(outcome.output.isEmpty)
     #expect(outcome.stderr.hasSuffix("65\n"))
     #expect(outcome.stderr.contains("over 64 KiB"))

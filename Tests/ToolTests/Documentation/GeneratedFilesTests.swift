@@ -25,7 +25,7 @@ import Testing
 
   @Test(.enabled(if: ToolFixture.has("jq"), "needs jq"))
   func `the list of the public API is that of the sources, and each declaration has a comment`() throws {
-    let outcome = try ToolFixture().run("sh", ["\(repository)/.ci/api", ToolFixture.binaries, "DMKit"], seconds: 60)
+    let outcome = try ToolFixture().run("sh", ["\(repository)/.ci/api", ToolFixture.built, "DMKit"], seconds: 60)
     #expect(outcome.status == .exit(0), "\(outcome.stderr)")
     #expect(try text("docs/api/DMKit.txt") == outcome.stdout, "stale; run 'make generate'")
     #expect(outcome.stdout.split(separator: "\n").filter { $0.hasSuffix("// no comment") } == [])
@@ -34,7 +34,7 @@ import Testing
   @Test(.enabled(if: ToolFixture.has("docc"), "needs docc")) func `docc has no warning about the documentation`() throws
   {
     let f = try ToolFixture()
-    let outcome = try f.run("sh", ["\(repository)/.ci/docs", ToolFixture.binaries, f.directory + "/docs"], seconds: 60)
+    let outcome = try f.run("sh", ["\(repository)/.ci/docs", ToolFixture.built, f.directory + "/docs"], seconds: 60)
     #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
   }
 
@@ -144,71 +144,5 @@ import Testing
       let version = words[1].trimmingCharacters(in: .newlines)
       #expect(heading.dropFirst(3).split { " []".contains($0) }.first.map(String.init) == version, "\(heading)")
     }
-  }
-
-  static let scripts: [String] = {
-    do {
-      let files = try FileManager.default.contentsOfDirectory(atPath: "\(repository)/Tests/t")
-      return files.filter { $0.hasSuffix(".t") }.sorted()
-    } catch {
-      print("skipped: the scripts of Tests/t, which is absent")
-      return []
-    }
-  }()
-
-  @Test(arguments: scripts)
-  func `the script passes, and every line in it goes by the schema`(script: String) throws {
-    let f = try ToolFixture()
-    // It has a store of its own; what a user would not have set is not set.
-    f.set("DM_STORE", nil)
-    // As they are installed: links to one file.
-    let outcome = try f.shell(
-      "PATH='\(f.linkedPrograms())':$PATH; exec sh '\(repository)/Tests/t/\(script)'", seconds: 600)
-    #expect(outcome.status == .exit(0), "\(outcome.stdout)\(outcome.stderr)")
-    #expect(!outcome.stdout.split(separator: "\n").contains { $0.hasPrefix("not ok") }, "\(outcome.stdout)")
-    #expect(outcome.stdout.contains("1.."), "it has no plan: \(outcome.stdout)")
-    try checkLines(of: script)
-  }
-
-  /// Runs it again with every program behind a shell script that keeps what it prints.
-  ///
-  /// What the script then finds is no matter: a program behind another is not itself, when it is killed for one.
-  private func checkLines(of script: String) throws {
-    // There it would wait for a terminal that a program behind another does not have.
-    let source = try String(contentsOfFile: "\(repository)/Tests/t/\(script)", encoding: .utf8)
-    if source.contains("tmux") || source.contains("windows.sh") { return }
-    let f = try ToolFixture()
-    let kept = f.directory + "/kept"
-    for folder in [kept, f.directory + "/behind"] {
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    }
-    for program in ToolFixture.programs {
-      let path = "\(f.directory)/behind/\(program)"
-      try """
-      #!/bin/sh
-      kept=$(mktemp '\(kept)/\(program).XXXXXX')
-      printf '%s\\n' "$@" >"$kept.words"
-      { '\(ToolFixture.binaries)/\(program)' "$@"; echo $? >"$kept.status"; } | tee "$kept"
-      exit "$(cat "$kept.status")"
-      """.write(toFile: path, atomically: true, encoding: .utf8)
-      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-    }
-    f.set("DM_STORE", nil)
-    _ = try f.run(
-      "sh", ["-c", "PATH='\(f.directory)/behind':$PATH; exec sh '\(repository)/Tests/t/\(script)'"], seconds: 600)
-    var checked = 0
-    for file in try FileManager.default.contentsOfDirectory(atPath: kept)
-    where !file.hasSuffix(".words") && !file.hasSuffix(".status") {
-      let program = String(file.split(separator: ".")[0])
-      let words = String(
-        decoding: try #require(FileManager.default.contents(atPath: "\(kept)/\(file).words")), as: UTF8.self)
-      guard Contract.isJSON(program, words.split(separator: "\n").map(String.init)) else { continue }
-      let bytes = try #require(FileManager.default.contents(atPath: "\(kept)/\(file)"))
-      // Where the reader left early, what was kept ends anywhere.
-      let whole = bytes[..<(bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? bytes.startIndex)]
-      try Contract.check(Array(whole), of: program, at: #_sourceLocation)
-      checked += 1
-    }
-    #expect(checked > 0)
   }
 }
