@@ -38,7 +38,7 @@ struct MediaSample: CustomTestStringConvertible, Sendable {
     if command.contains("animation.gif[n=-1]") { try folder.makeAnimation() }
     if command.contains("picture.png") { try folder.makePicture() }
     if command.isEmpty { return try folder.makeAnimation(name) }
-    try folder.run(command + [name + option] + more)
+    try folder.make(name, command + [name + option] + more)
   }
 
   /// Writes into it who made it where.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import DMMedia
@@ -37,6 +38,18 @@ final class SampleFolder: TemporaryFolder {
     return Array(printed)
   }
 
+  /// What commands have made.
+  private static let made = Mutex<[String: [UInt8]]>([:])
+
+  /// Has a command make a file, or writes what it made before: the tools take longer than most of the tests.
+  func make(_ name: String, _ words: [String]) throws {
+    let key = words.joined(separator: " ")
+    if let before = Self.made.withLock({ $0[key] }) { return try write(before, name) }
+    try run(words)
+    let bytes = try bytes(name)
+    Self.made.withLock { $0[key] = bytes }
+  }
+
   func path(_ name: String) -> String { url.appending(path: name).path }
 
   func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: url.appending(path: name))) }
@@ -45,13 +58,13 @@ final class SampleFolder: TemporaryFolder {
 
   /// What every sample is made of: 67 by 45 pixels of all colours.
   func makePicture(_ name: String = "picture.png") throws {
-    try run("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc=size=67x45", "-frames:v", "1", name)
+    try make(name, ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc=size=67x45", "-frames:v", "1", name])
   }
 
   /// Ten frames.
   func makeAnimation(_ name: String = "animation.gif") throws {
-    try run(
-      "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc=size=67x45:rate=5", "-t", "2", "-f", format(name), name)
+    let source = ["-f", "lavfi", "-i", "testsrc=size=67x45:rate=5", "-t", "2", "-f", format(name)]
+    try make(name, ["ffmpeg", "-v", "error"] + source + [name])
   }
 
   /// A second and a half of a picture that moves and a tone, or of the tone.
@@ -59,7 +72,8 @@ final class SampleFolder: TemporaryFolder {
     let picture = ["-f", "lavfi", "-i", "testsrc=size=96x64:rate=10"]
     let tone = ["-f", "lavfi", "-i", "sine=frequency=440"]
     let inputs = name.hasPrefix("moving") ? picture + tone : tone
-    try run(["ffmpeg", "-v", "error"] + inputs + options + ["-t", "1.5", name])
+    let words = ["ffmpeg", "-v", "error"] + inputs + options + ["-t", "1.5", name]
+    if options.isEmpty { try make(name, words) } else { try run(words) }
   }
 
   func film(_ name: String) throws -> MovieHeader? {

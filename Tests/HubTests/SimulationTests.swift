@@ -9,14 +9,22 @@ import Testing
 
 /// What must hold whatever the network, the hub and the machines do.
 struct SimulationTests {
-  /// The seeds: few in `make test`, and in `make torture` thousands.
-  static let count =
-    ProcessInfo.processInfo.environment["DM_SEEDS"].flatMap { Int($0) } ?? (SplitMix64.isTorture ? 10_000 : 300)
+  /// In `make test` a hundred seeds that are always the same and a hundred of the day, and in `make torture` thousands.
+  ///
+  /// `DM_SEED` is the first of others, and `DM_SEEDS` how many.
+  static let seeds: [UInt64] = {
+    let environment = ProcessInfo.processInfo.environment
+    let count = environment["DM_SEEDS"].flatMap { UInt64($0) } ?? (SplitMix64.isTorture ? 10_000 : 100)
+    let isChosen = environment["DM_SEED"] != nil || SplitMix64.isTorture
+    let starts = [SplitMix64.seed] + (isChosen ? [] : [SplitMix64.seedOfTheDay])
+    print("the seeds are \(count) from \(starts)")
+    return starts.flatMap { start in (0..<count).map { start &+ $0 } }
+  }()
 
   /// In four tests, which run at the same time.
   @Test(arguments: 0..<4) func `stores and hub agree after everything that can go wrong`(part: Int) throws {
-    for number in stride(from: part, to: Self.count, by: 4) {
-      guard try holds(SplitMix64.seed &+ UInt64(number)) else { return }
+    for index in stride(from: part, to: Self.seeds.count, by: 4) {
+      guard try holds(Self.seeds[index]) else { return }
     }
   }
 

@@ -13,6 +13,8 @@ final class PostgresServer: Sendable {
   let folder: String
   let port: UInt16
   private let number = Atomic<Int>(0)
+  /// The databases that are no longer needed.
+  private let dropped = Mutex<[String]>([])
   /// The server ends when this is closed.
   private let leash: Int32
 
@@ -152,15 +154,24 @@ final class PostgresServer: Sendable {
   /// - Parameter original: what the administrator of another connects to, for a copy of it.
   func database(copyOf original: String? = nil) throws -> String {
     let name = "hub\(number.add(1, ordering: .relaxed).newValue)"
-    let template = original.map { " TEMPLATE \(Self.name(of: $0))" } ?? ""
-    try psql("postgres", "CREATE DATABASE \(name)\(template)")
-    if original != nil { try psql("postgres", "GRANT CONNECT ON DATABASE \(name) TO dm_member") }
+    var statements = dropped.withLock { names in
+      defer { names = [] }
+      return names.map { "DROP DATABASE \($0)" }
+    }
+    if let original {
+      statements += [
+        "CREATE DATABASE \(name) TEMPLATE \(Self.name(of: original))", "GRANT CONNECT ON DATABASE \(name) TO dm_member",
+      ]
+    } else {
+      statements.append("CREATE DATABASE \(name)")
+    }
+    try psql("postgres", statements)
     return administrator(of: name)
   }
 
-  /// Removes a database, to which nobody may be connected.
-  func drop(_ administrator: String) throws {
-    try psql("postgres", "DROP DATABASE \(Self.name(of: administrator))")
+  /// Has a database removed, to which nobody is connected, when the next one is made: with one start of psql(1) for both.
+  func drop(_ administrator: String) {
+    dropped.withLock { $0.append(String(Self.name(of: administrator))) }
   }
 
   /// The name of the database to which an administrator connects.
@@ -174,11 +185,16 @@ final class PostgresServer: Sendable {
 
   /// Runs SQL as the administrator, and returns the rows as lines.
   @discardableResult
-  func psql(_ database: String, _ sql: String) throws -> String {
+  func psql(_ database: String, _ sql: String) throws -> String { try psql(database, [sql]) }
+
+  /// Runs statements in one process, each in a transaction of its own.
+  @discardableResult
+  private func psql(_ database: String, _ statements: [String]) throws -> String {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     let connection = database.contains("=") ? database : administrator(of: database)
-    process.arguments = ["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", connection, "-c", sql]
+    // The one in the PATH of Debian is a script that looks for the server's version.
+    process.arguments = ["\(try Self.binaries())/psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", connection] + statements.flatMap { ["-c", $0] }
     let (output, errors) = (Pipe(), Pipe())
     (process.standardOutput, process.standardError) = (output, errors)
     try process.run()

@@ -7,6 +7,9 @@ struct SplitMix64: RandomNumberGenerator {
     ProcessInfo.processInfo.environment["DM_SEED"].flatMap { UInt64($0) }
     ?? (isTorture ? .random(in: 0...0xFFFF_FFFF) : 20_261_122)
 
+  /// The first seed of runs that are others each day.
+  static let seedOfTheDay = UInt64(Date().timeIntervalSince1970 / 86_400) * 1_000
+
   static let isTorture = ProcessInfo.processInfo.environment["DM_TORTURE"] == "1"
 
   private var state: UInt64

@@ -113,7 +113,7 @@ seen '*reacted to 6: 👍 --'
 like "$shown" '*has read up to 5 --*-- alice reacted to 6: 👍 --*' "a reaction is told"
 is "$(echo "$shown" | grep -c 'typing')" 0 "and nobody is typing any more"
 dm-send --as alice bob 'a line that is longer than the window will be' -q
-seen '*longer than the window will be'
+seen '*longer than*will be'
 tmux -L "$server" resize-window -x 40 -y 12
 seen '*       that is longer*will be'
 like "$shown" '*note 3*to 6: 👍 --*7 Alice Ångström (alice): a line*       that is longer than the window*       will be' \

@@ -84,7 +84,7 @@ shows a '*bob: one more*>*carol*/*' 'the chosen conversation stays chosen'
 dm-send --as carol alice 'on top' -q
 shows a '*>*carol: on top*bob: one more*/*' 'also where it goes to the top'
 keys a C-d
-seen '*\$ '
+seen '*\$'
 
 # The draft of another window.
 text a 'clear; dm-chat --as alice carol'
@@ -95,13 +95,13 @@ shows b '*carol: on top*-- carol, offline --*' 'another one of the same user'
 text b 'half a line'
 shows b '*> half a line*' 'in which they write'
 keys b C-c
-seen '*\$ '
+seen '*\$'
 is "$(dm-list --as alice carol | jq -r .draft_text)" 'half a line' 'it keeps the draft'
 text a 'sent from here'
 keys a Enter
 shows a '*alice (*): sent from here*' 'the first one sends'
 keys a C-d
-seen '*\$ '
+seen '*\$'
 is "$(dm-list --as alice carol | jq -r .draft_text)" 'half a line' 'which does not remove the draft of the other'
 
 # A former member, and a user who is blocked.
@@ -121,7 +121,7 @@ text a 'clear; dm-chat --as alice +ops'
 keys a Enter
 shows a '*bob: for members*bob removed alice*-- +ops --*' 'a former member reads'
 keys a C-d
-seen '*\$ '
+seen '*\$'
 dm-user block --as alice carol -q
 text a 'clear; dm-chat --as alice carol'
 keys a Enter
@@ -130,7 +130,7 @@ dm-user unblock --as alice carol -q
 dm-send --as carol alice 'heard again' -q
 shows a '*alice (*): sent from here*carol: heard again*-- carol --*' 'until the next message after that'
 keys a C-u C-d
-seen '*\$ '
+seen '*\$'
 
 # A store that goes away.
 text a 'clear; dm-chat --as alice bob'

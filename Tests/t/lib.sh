@@ -82,16 +82,19 @@ first() {
   return "$1"
 }
 
-# seen PATTERN: sets 'shown' to what the terminal shows, when that fits a pattern of case, or at the end; the terminal is
-# that of tmux with the socket 'server'.
+# seen PATTERN: sets 'shown' to what the terminal shows, when that fits a pattern of case; fails after half a minute. The
+# terminal is that of tmux with the socket 'server', which leaves out spaces at the ends of lines.
 seen() {
   tries=0
   while shown=$(tmux -L "$server" capture-pane -pe); do
     # shellcheck disable=SC2254
     case $shown in $1) return ;; esac
     tries=$((tries + 1))
-    [ $tries -lt 2000 ] || return
+    [ $tries -lt 2000 ] || break
+    # A look costs more than what a program does to draw.
+    sleep 0.01
   done
+  _fail "the terminal shows $1" "shown: $shown"
 }
 
 done_testing() {
