@@ -194,7 +194,9 @@ final class PostgresServer: Sendable {
     process.executableURL = URL(filePath: "/usr/bin/env")
     let connection = database.contains("=") ? database : administrator(of: database)
     // The one in the PATH of Debian is a script that looks for the server's version.
-    process.arguments = ["\(try Self.binaries())/psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", connection] + statements.flatMap { ["-c", $0] }
+    process.arguments =
+      ["\(try Self.binaries())/psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", connection]
+      + statements.flatMap { ["-c", $0] }
     let (output, errors) = (Pipe(), Pipe())
     (process.standardOutput, process.standardError) = (output, errors)
     try process.run()

@@ -31,7 +31,8 @@ struct MigrationTests {
       let connection = try Connection(path: ":memory:")
       for step in steps { try connection.execute(String(decoding: step, as: UTF8.self)) }
       var rows = try connection.prepare(
-        "SELECT type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")
+        "SELECT type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"
+      )
       var found: [String] = []
       while try rows.step() { found.append(rows.text(0)) }
       return found
