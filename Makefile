@@ -111,10 +111,10 @@ bench: build
 generate: setup
 	sh .ci/schema >Sources/DMStore/Migrations/schema.sql
 	b="$$(Tests/build --product dm)" || exit; sh .ci/api "$$b" DMKit >docs/api/DMKit.txt || exit; \
-	for p in dm $(NAMES); do \
-	  "$$b/dm" $${p#dm-} --generate-completion bash >completions/bash/$$p && \
-	  "$$b/dm" $${p#dm-} --generate-completion zsh >completions/zsh/_$$p && \
-	  "$$b/dm" $${p#dm-} --generate-completion fish >completions/fish/$$p.fish || exit; done; \
+	for p in dm $(NAMES); do action=$${p#dm}; action=$${action#-}; \
+	  "$$b/dm" $$action --generate-completion bash >completions/bash/$$p && \
+	  "$$b/dm" $$action --generate-completion zsh >completions/zsh/_$$p && \
+	  "$$b/dm" $$action --generate-completion fish >completions/fish/$$p.fish || exit; done; \
 	schemas="$$("$$b/dm" tail --schema && "$$b/dm" send --schema)" || exit; \
 	printf '%s\n' "$$schemas" | examples/schema-types python >examples/python/dm.py && \
 	printf '%s\n' "$$schemas" | examples/schema-types typescript >examples/typescript/dm.d.ts

@@ -147,19 +147,19 @@ extension RandomActs {
 
   /// Whether a cursor divides the log of the model at this place, whatever the user sees later.
   ///
-  /// The statuses of one act are told by sender, in the order of the first message of each, so that a cursor within them
-  /// is a place only if the senders that begin up to it have no message behind the place, and the others none before it.
-  /// The user may have been told nothing of others, because they block somebody now and perhaps not later.
+  /// The follower gets the statuses of one act by sender, in the order of the first message of each, so that a cursor
+  /// within them is a place only if the senders that begin up to it have no message behind the place, and the others none
+  /// before it. The follower may have got none of other senders, because they block somebody now and perhaps not later.
   private func isPlace(_ cursor: Cursor, _ place: Int) -> Bool {
     let within = cursor.position.seq
     guard within > 0, case .status(_, let status, let reader, _) = model.entries[place - 1].kind else { return true }
     let talk = model.entries[place - 1].talk
-    func told(_ entry: ReferenceModel.Entry) -> (seq: Int, sender: User)? {
+    func part(_ entry: ReferenceModel.Entry) -> (seq: Int, sender: User)? {
       guard entry.talk == talk, case .status(let seq, status, by: reader, _) = entry.kind else { return nil }
       return (seq, model.talks[talk].said[seq - 1].sender)
     }
-    let before = Array(model.entries[..<place].reversed().lazy.map(told).prefix { $0 != nil }.compactMap(\.self))
-    let after = Array(model.entries[place...].lazy.map(told).prefix { $0 != nil }.compactMap(\.self))
+    let before = Array(model.entries[..<place].reversed().lazy.map(part).prefix { $0 != nil }.compactMap(\.self))
+    let after = Array(model.entries[place...].lazy.map(part).prefix { $0 != nil }.compactMap(\.self))
     let first = Dictionary((before + after).map { ($0.sender, $0.seq) }, uniquingKeysWith: min)
     func beginsWithin(_ part: (seq: Int, sender: User)) -> Bool { first[part.sender, default: 0] <= within }
     return before.allSatisfy(beginsWithin) && !after.contains(where: beginsWithin)
