@@ -35,6 +35,11 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// The targets in which the tests spend most of their time, and which are quickly compiled; `Tests/build` asks for it.
+let optimizedInTests: Set<String> =
+  Context.environment["DM_TESTS"] == nil ? [] : ["DMMedia", "DMSystem", "DMWire", "JSONSupport"]
+let optimized: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"])]
+
 let package = Package(
   name: "dm",
   products: [
@@ -69,6 +74,8 @@ let package = Package(
     .target(
       name: "DMHub", dependencies: ["DMKit", "DMModel", "DMStore", "DMSystem", "DMWire", "CPQ"],
       resources: [.embedInCode("Schema")]),
+    /// What judges the lines that programs print, a hundred megabytes in a run.
+    .testTarget(name: "JSONSupport"),
     /// What tests of several targets share. `StoreSupport` is for the tests that need a store.
     .testTarget(name: "TestSupport", dependencies: ["DMModel", "DMSystem", "DMWire"]),
     .testTarget(
@@ -88,7 +95,7 @@ let package = Package(
       ]),
     .testTarget(name: "DMCLITests", dependencies: ["DMCLI", "DMKit", "DMModel", "TestSupport"]),
     /// Runs `dm` by links with the names of the programs, as it is installed.
-    .testTarget(name: "ToolTests", dependencies: ["DMKit", "DMCLI", "TestSupport", "dm"]),
+    .testTarget(name: "ToolTests", dependencies: ["DMKit", "DMCLI", "JSONSupport", "TestSupport", "dm"]),
     /// All programs in one file, which does what the name says by which it was started.
     .executableTarget(
       name: "dm", dependencies: ["DMCLI", "DMKit", "DMSystem"] + programs.map { .byName(name: library(of: $0)) },
@@ -97,5 +104,5 @@ let package = Package(
 )
 
 for target in package.targets where target.type != .system {
-  target.swiftSettings = strict
+  target.swiftSettings = strict + (optimizedInTests.contains(target.name) ? optimized : [])
 }

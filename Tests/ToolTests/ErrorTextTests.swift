@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// What failed comes from the library, and what to type next from the program.

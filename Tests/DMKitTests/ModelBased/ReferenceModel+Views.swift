@@ -53,8 +53,10 @@ extension ReferenceModel {
       let other = handle(pair.0 == user ? pair.1 : pair.0).description
       return ConversationLabel(title: other, isGroup: false, reference: other)
     }
-    let title = talks[talk].face(for: user).title
-    let namesakes = talks.filter { $0.parts[user] != nil && $0.pair == nil && $0.face(for: user).title == title }
+    let title = talks[talk].title(for: user)
+    let namesakes = talks.indices.filter {
+      talks[$0].pair == nil && talks[$0].parts[user] != nil && talks[$0].title(for: user) == title
+    }
     let isTaken = talks.contains { $0.parts[user]?.ownName == title }
     return ConversationLabel(
       title: title, isGroup: true,

@@ -100,6 +100,8 @@ struct ReferenceModel {
         ?? Face(
           title: title, avatar: avatar, lifetime: lifetime, members: parts.filter(\.value.isIn).map(\.key).sorted())
     }
+    /// The title alone, which is asked for each message.
+    func title(for user: User) -> String? { if let former = parts[user]?.former { former.title } else { title } }
     func end(for user: User) -> Int { parts[user]?.spells.last.flatMap(\.until) ?? said.count }
   }
 

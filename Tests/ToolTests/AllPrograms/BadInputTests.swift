@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// A line that is wrong, and the code that says so.

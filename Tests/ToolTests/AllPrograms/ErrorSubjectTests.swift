@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// Errors name what was typed.

@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// A call, and the status with which it ends in the store of `ExitStatusTests.furniture`.

@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// Texts that would act on a terminal, end a line or reorder it, come back exactly and reach no terminal.

@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// Negative numbers of messages, which count among those that the user sees.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// Each program with arguments that make it print something in `furnished` stores.

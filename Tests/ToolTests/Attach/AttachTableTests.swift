@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// Real files, made by the field's own encoders, through the real programs: sent, and looked at as the receiver gets

@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// What a program prints for the scripts of the shells.

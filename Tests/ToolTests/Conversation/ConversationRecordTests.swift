@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// The conversation record: the names of a conversation, the roles in it, and a preview of its last message.

@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// Names of one's own for conversations, and what a title can refer to.

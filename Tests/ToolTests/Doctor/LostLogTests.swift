@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// Stores that lost a part of what was acknowledged: the log, or the database itself.

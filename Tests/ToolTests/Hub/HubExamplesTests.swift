@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 @testable import TestSupport

@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 @testable import TestSupport
@@ -86,10 +87,10 @@ import Testing
       let count = lines.filter { $0.contains(" \(call)(") }.count
       places += (1..<(count + 1)).map { (call, $0) }
     }
-    // The loader opens libraries before the program runs.
-    places = places.filter { $0.call != "openat" || $0.number > 30 }.shuffled(using: &dice)
-    let end = ContinuousClock.now + .seconds(Torture.duration(4, long: 300))
-    for place in places where ContinuousClock.now < end {
+    // The loader opens its cache and three libraries before the program runs.
+    places = places.filter { $0.call != "openat" || $0.number > 4 }.shuffled(using: &dice)
+    var tries = Torture.Tries(26, seconds: 300)
+    for place in places where tries.goOn() {
       let (machine, words) = try scene.machine(work)
       let what = "\(work) killed at \(place.call) number \(place.number), DM_SEED=\(Dice.seed)"
       let killed = try machine.run(
@@ -113,9 +114,9 @@ import Testing
       #"{ack: .cursor} + if .type == "message" and .text then {conversation: .conversation_id, "#
       + #"text: "\(.text) echo", nonce: .id} else {} end"#
     let pipe = "dm-tail --others --consumer echo --cursor start | jq -c '\(filter)' | dm-send --consumer echo -q"
-    let end = ContinuousClock.now + .seconds(Torture.duration(8, long: 900))
+    var tries = Torture.Tries(12, seconds: 900)
     var sent = 0
-    repeat {
+    while tries.goOn() {
       for _ in 0..<dice.number(1...5) {
         sent += 1
         try alice.done("dm-send", ["-q", "echo", "\(sent)"])
@@ -132,7 +133,7 @@ import Testing
         }
         _ = try run.finish()
       }
-    } while .now < end
+    }
     for _ in 0..<2 {
       try alice.sync()
       try bot.sync()

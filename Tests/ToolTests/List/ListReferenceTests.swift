@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// The operands of dm-list, which are references as everywhere, and its search by name.

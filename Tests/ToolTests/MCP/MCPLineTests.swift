@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// dm-mcp by the line: what no decent client writes, and how it ends.

@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// A store, or a hub with a store for each user, in which everybody stands to everybody as the columns of docs/rules.md

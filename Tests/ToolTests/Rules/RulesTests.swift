@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// Every cell of docs/rules.md, by the programs themselves.

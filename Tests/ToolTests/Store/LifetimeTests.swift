@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// What expires, where the store cannot be written to and where the clock is set.

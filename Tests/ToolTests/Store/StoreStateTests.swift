@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// Stores that are absent, foreign, too new, read-only or elsewhere.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// A program that is talked with through pipes or terminals while it runs.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// The judges of the other tests, judged: what they are there to find, they find.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Synchronization
 import Testing
 
@@ -54,21 +55,8 @@ final class ToolFixture: Sendable {
     return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
   }()
 
-  /// The folder of the programs, which are as they are installed: `dm`, and a link to it for each.
-  static let binaries: String = {
-    if let folder = ProcessInfo.processInfo.environment["DM_BIN_DIR"] { return folder }
-    let folder = built + "/programs"
-    mkdir(folder, 0o755)
-    // A program looks for dm-sync beside the file that a link leads to. Other processes of tests do the same at the same
-    // time, so that the file is exchanged at once.
-    let new = "\(folder)/dm.\(getpid())"
-    link(built + "/dm", new)
-    rename(new, folder + "/dm")
-    // Two names of one file are both left (POSIX, rename).
-    unlink(new)
-    for name in programs + hubPrograms { symlink("dm", "\(folder)/\(name)") }
-    return folder
-  }()
+  /// The folder of the programs as `Tests/build` makes it: `dm`, and a link to it for each, as they are installed.
+  static let binaries = ProcessInfo.processInfo.environment["DM_BIN_DIR"] ?? built + "/programs"
 
   /// - Parameter store: where the store is to be in the folder.
   init(store name: String = "store") throws {

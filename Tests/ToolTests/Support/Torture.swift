@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// How hard the tests of survival try: seconds in `make test`, minutes in `make torture`.
@@ -8,9 +9,24 @@ enum Torture {
 
   static func size(_ short: Int, long: Int) -> Int { isLong ? long : short }
 
-  /// Seconds for what is tried until its time is over; DM_TORTURE_SECONDS sets those of the long run.
-  static func duration(_ short: Double, long: Double) -> Double {
-    isLong ? ProcessInfo.processInfo.environment["DM_TORTURE_SECONDS"].flatMap(Double.init) ?? long : short
+  /// What is tried again and again: a number of times in `make test`, whatever else runs, and for some time in
+  /// `make torture`.
+  struct Tries {
+    private var left: Int
+    private let end: ContinuousClock.Instant
+
+    /// - Parameter seconds: the time of the long run; DM_TORTURE_SECONDS sets another one, of which this is the part.
+    init(_ count: Int, seconds: Double, part: Double = 1) {
+      left = count
+      let asked = ProcessInfo.processInfo.environment["DM_TORTURE_SECONDS"].flatMap(Double.init)
+      end = .now + .seconds((asked ?? seconds) * part)
+    }
+
+    /// Whether to try once more.
+    mutating func goOn() -> Bool {
+      left -= 1
+      return Torture.isLong ? .now < end : left >= 0
+    }
   }
 
   /// Seconds in which something has to happen; more of them where other suites run beside.

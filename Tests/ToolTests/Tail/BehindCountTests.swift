@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// How far a consumer is behind, as dm-tail --consumers says.

@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// Preparations that are killed at their system calls: no half file is ever seen, the same command succeeds afterwards,

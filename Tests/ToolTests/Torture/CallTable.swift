@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// What the programs are asked for while their system calls fail, and how calls can fail.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// What changes messages and groups, killed at its system calls: each act is done whole or not at all.

@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// Lines and arguments that nobody meant: no program ends by a signal, hangs or has a fault of its own, and the store
@@ -93,9 +94,9 @@ import Testing
     let reader = Self.readers[index]
     var dice = Dice(index)
     var f = try ToolFixture(copyOf: scene.f)
-    let end = ContinuousClock.now + .seconds(Torture.duration(3, long: 220) / Double(Self.readers.count))
+    var tries = Torture.Tries(5, seconds: 220, part: 1 / Double(Self.readers.count))
     var batch = 0
-    repeat {
+    while tries.goOn() {
       batch += 1
       let lines: [[UInt8]] = (0..<dice.number(1...Torture.size(60, long: 300))).map { _ in dice.line(like: corpus) }
       let bytes: [UInt8] = Array(lines.joined(separator: [0x0A])) + [0x0A]
@@ -111,7 +112,7 @@ import Testing
       let isSound = try checkSound(f, what)
       // A consumer's place does not go back, nor does a fault of the store.
       if batch % 20 == 0 || !isSound { f = try ToolFixture(copyOf: scene.f) }
-    } while .now < end
+    }
   }
 
   /// The options that a program's help names, without those that wait.
@@ -145,13 +146,13 @@ import Testing
     let options = try Self.options(program)
     let f = try ToolFixture(copyOf: scene.f)
     try f.done("cp", [scene.f.directory + "/data", f.directory])
-    let end = ContinuousClock.now + .seconds(Torture.duration(2, long: 120) / Double(ToolFixture.programs.count))
-    repeat {
+    var tries = Torture.Tries(25, seconds: 120, part: 1 / Double(ToolFixture.programs.count))
+    while tries.goOn() {
       let words = (0..<dice.number(0...6)).map { _ in dice.happens(oneIn: 2) ? dice.pick(options) : dice.pick(values) }
       _ = try run(
         [program] + words, as: dice.pick(["alice", "bob", "carol", "x"]), stdin: .none, f, "\(program) \(words)")
       Tally.add(.runs, in: Self.suite)
-    } while .now < end
+    }
     try checkSound(f, program)
   }
 }

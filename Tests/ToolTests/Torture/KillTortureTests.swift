@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// Whatever is killed at any moment: what it answered is there, what it did not is there once or not at all, and the
@@ -57,8 +58,8 @@ import Testing
     var scene = try Self.begin()
     let f = scene.f
     try f.done("dm-doctor", ["backup", "-q", f.directory + "/whole"])
-    let end = ContinuousClock.now + .seconds(Torture.duration(5, long: 300))
-    repeat {
+    var tries = Torture.Tries(24, seconds: 300)
+    while tries.goOn() {
       scene.round += 1
       let work = dice.pick(Work.allCases)
       let what = "\(work) in round \(scene.round), DM_SEED=\(dice.seed)"
@@ -92,7 +93,7 @@ import Testing
         try FileManager.default.removeItem(atPath: copy)
       }
       if scene.round % 8 == 0 { try look(scene, what) }
-    } while .now < end
+    }
     try look(scene, "at the end")
     try f.done("dm-doctor", ["check", "--deep"])
   }

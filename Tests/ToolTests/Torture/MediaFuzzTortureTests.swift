@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// Damaged pictures and films: dm-attach ends well, and nothing of what a camera wrote is stored without a warning.
@@ -54,9 +55,9 @@ struct MediaFuzzTortureTests {
     var dice = Dice((Self.files.firstIndex(of: name) ?? 0) * 2 + (hasTools ? 1 : 0))
     let path = "\(f.directory)/damaged"
     let program = try ToolFixture.executable("dm-attach")
-    let end = ContinuousClock.now + .seconds(Torture.duration(4, long: 280) / Double(2 * Self.files.count))
+    var tries = Torture.Tries(14, seconds: 280, part: 1 / Double(2 * Self.files.count))
     var round = 0
-    repeat {
+    while tries.goOn() {
       // The first is whole.
       let damaged = round == 0 ? bytes : dice.mutated(bytes)
       try Data(damaged).write(to: URL(filePath: path))
@@ -72,7 +73,7 @@ struct MediaFuzzTortureTests {
       #expect(isWell, "\(what): \(outcome.status) \(outcome.stderr)")
       #expect(!isLeak, "\(what): what the camera wrote is in what was stored, and nothing was said of it")
       round += 1
-    } while .now < end
+    }
     try f.done("dm-doctor", ["check", "--deep"])
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 /// Acts at random, and what their answers promise.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// Power that fails: everything that was answered is there afterwards, once.
@@ -87,11 +88,11 @@ struct PowerLossTortureTests {
     var model = PowerLossModel(Dice())
     var disk = try LoopDisk()
     try PowerLossModel.begin(on: disk.f)
-    let end = ContinuousClock.now + .seconds(Torture.duration(3, long: 180))
-    repeat {
+    var tries = Torture.Tries(12, seconds: 180)
+    while tries.goOn() {
       for _ in 1...model.dice.number(1...5) { disk = try model.step(disk) }
       disk = try model.powerLoss(disk)
-    } while .now < end
+    }
   }
 
   /// Stops all of a group, and waits until none of it runs: what they were told is in the files.
@@ -131,9 +132,9 @@ struct PowerLossTortureTests {
     let upkeep = "while :; do dm-doctor purge -q; dm-read -q --as bob alice --all; done"
     let all = try runs + [f.start("sh", ["-c", upkeep], as: "alice")]
     defer { for run in all { run.process.send(SIGKILL, toGroup: true) } }
-    let end = ContinuousClock.now + .seconds(Torture.duration(3, long: 120))
+    var tries = Torture.Tries(12, seconds: 120)
     var before = 0
-    repeat {
+    while tries.goOn() {
       try Torture.wait(until: "they have gone on", seconds: 60) { acknowledged(files).count > before + 20 }
       poll(nil, 0, Int32(dice.number(0...60)))
       try stop(all)
@@ -149,6 +150,6 @@ struct PowerLossTortureTests {
       Tally.add(.lost, lost.count, in: Self.suite)
       Tally.add(.doubled, 0, in: Self.suite)
       #expect(lost.isEmpty, "\(lost.count) of \(told.count), DM_SEED=\(dice.seed)")
-    } while .now < end
+    }
   }
 }

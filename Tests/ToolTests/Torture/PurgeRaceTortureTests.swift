@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// Purges beside those who send, forward, attach, back up, restore, dump and follow: nothing that was acknowledged is lost.
@@ -48,9 +49,9 @@ import Testing
       validatedAs: nil)
     let all = writers + [purges, follower]
     defer { for run in all { run.process.send(SIGKILL, toGroup: true) } }
-    let end = ContinuousClock.now + .seconds(Torture.duration(2, long: 120))
+    var tries = Torture.Tries(3, seconds: 120)
     var rounds = 0
-    repeat {
+    while tries.goOn() {
       rounds += 1
       // What was told before it began must be in it.
       let before = try paths.flatMap(told)
@@ -73,7 +74,7 @@ import Testing
       #expect(missing.isEmpty, "\(missing.count) of \(known.count) are not in the copy, DM_SEED=\(dice.seed)")
       try FileManager.default.removeItem(atPath: copy)
       try f.done("dm-doctor", ["check", "--deep"])
-    } while .now < end
+    }
     #expect(all.allSatisfy { $0.process.isRunning })
     for run in all { run.process.send(SIGKILL, toGroup: true) }
     for run in all { _ = try run.finish() }
@@ -113,10 +114,10 @@ import Testing
     var dice = Dice(1)
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
-    let end = ContinuousClock.now + .seconds(Torture.duration(2, long: 120))
+    var tries = Torture.Tries(34, seconds: 120)
     var round = 0
     var sent = 0
-    repeat {
+    while tries.goOn() {
       round += 1
       // It is of nobody any more, or of a message that was deleted while another forwards it.
       let file = "\(f.directory)/file"
@@ -152,7 +153,7 @@ import Testing
         #expect(isForwarded && outcome.status == .exit(66), "round \(round): \(outcome.stderr) DM_SEED=\(dice.seed)")
       }
       if round % 10 == 0 { try f.done("dm-doctor", ["check", "--deep"]) }
-    } while .now < end
+    }
     #expect(sent > 0)
     try f.done("dm-doctor", ["check", "--deep"])
   }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// What a disk may do to any file of a store: nothing that people rely on changes, or it is found.
@@ -149,11 +150,11 @@ import Testing
     async throws
   {
     _ = try Self.scene.get()
-    let end = ContinuousClock.now + .seconds(Torture.duration(5, long: 420))
     let halves = await Torture.both { worker in
       var dice = Dice(worker)
       var undetected: [String: [String]] = [:]
-      while ContinuousClock.now < end {
+      var tries = Torture.Tries(50, seconds: 420)
+      while tries.goOn() {
         do {
           let flip = try Self.flip(&dice)
           guard let kinds = try attempt(flip) else { continue }

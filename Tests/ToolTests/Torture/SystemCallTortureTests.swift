@@ -1,4 +1,5 @@
 import Foundation
+import JSONSupport
 import Testing
 
 @testable import TestSupport
@@ -126,10 +127,10 @@ import Testing
     let acts = Torture.isLong ? CallTable.acts : Array(CallTable.acts.shuffled(using: &dice).prefix(8))
     let runs = try acts.map(look)
     let jobs = jobs(runs, &dice)
-    let end = ContinuousClock.now + .seconds(Torture.duration(5, long: 600))
     let halves = await Torture.both { worker in
       var endings: [String: [String: Int]] = [:]
-      for index in stride(from: worker, to: jobs.count, by: 2) where ContinuousClock.now < end {
+      var tries = Torture.Tries(115, seconds: 600)
+      for index in stride(from: worker, to: jobs.count, by: 2) where tries.goOn() {
         let job = jobs[index]
         do {
           guard let ending = try attempt(job, runs[job.run]) else { continue }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSONSupport
 import Testing
 
 /// What followers hear of a commit when the bell is not rung, late, or cannot be heard.

@@ -2,16 +2,16 @@ import Foundation
 
 /// The part of JSON Schema that `--schema` uses; a keyword that it does not know is a fault, so that
 /// nothing in a schema passes unchecked.
-struct SchemaValidator: Sendable {
-  let root: JSON
+package struct SchemaValidator: Sendable {
+  package let root: JSON
 
-  init(_ document: JSON) { root = document }
+  package init(_ document: JSON) { root = document }
 
   /// What is wrong with a line that the program printed; empty when nothing is.
-  func faults(in value: JSON) -> [String] { faults(in: value, root, at: "") }
+  package func faults(in value: JSON) -> [String] { faults(in: value, root, at: "") }
 
   /// What is wrong with a line that the program is to read.
-  func faults(inInput value: JSON) -> [String] {
+  package func faults(inInput value: JSON) -> [String] {
     guard let input = root["$defs"]?["input"] else { return ["the schema has no input"] }
     return faults(in: value, input, at: "")
   }

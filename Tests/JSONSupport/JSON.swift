@@ -3,7 +3,7 @@ import Glibc
 
 /// A value of JSON whose members keep their order: the programs' own reader is not asked to judge
 /// what the programs print.
-indirect enum JSON: Equatable, Sendable {
+package indirect enum JSON: Equatable, Sendable {
   case null
   case bool(Bool)
   case number(Double)
@@ -11,7 +11,7 @@ indirect enum JSON: Equatable, Sendable {
   case array([JSON])
   case object([(name: String, value: JSON)])
 
-  static func == (one: JSON, other: JSON) -> Bool {
+  package static func == (one: JSON, other: JSON) -> Bool {
     switch (one, other) {
     case (.null, .null): true
     case (.bool(let a), .bool(let b)): a == b
@@ -25,28 +25,28 @@ indirect enum JSON: Equatable, Sendable {
     }
   }
 
-  subscript(_ name: String) -> JSON? {
+  package subscript(_ name: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value
   }
 
-  var string: String? { if case .string(let text) = self { text } else { nil } }
-  var int: Int? { if case .number(let number) = self { Int(exactly: number) } else { nil } }
-  var bool: Bool? { if case .bool(let flag) = self { flag } else { nil } }
-  var array: [JSON] { if case .array(let elements) = self { elements } else { [] } }
-  var names: [String] { if case .object(let members) = self { members.map(\.name) } else { [] } }
+  package var string: String? { if case .string(let text) = self { text } else { nil } }
+  package var int: Int? { if case .number(let number) = self { Int(exactly: number) } else { nil } }
+  package var bool: Bool? { if case .bool(let flag) = self { flag } else { nil } }
+  package var array: [JSON] { if case .array(let elements) = self { elements } else { [] } }
+  package var names: [String] { if case .object(let members) = self { members.map(\.name) } else { [] } }
 
-  init(_ line: [UInt8]) throws {
+  package init(_ line: [UInt8]) throws {
     var parser = Parser(bytes: line)
     self = try parser.document()
   }
 
-  struct Fault: Error, CustomStringConvertible {
-    let description: String
+  package struct Fault: Error, CustomStringConvertible {
+    package let description: String
   }
 
   /// A text as JSON writes it, for lines that tests send.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
       if scalar.value < 0x20 || scalar == "\"" || scalar == "\\" {
@@ -58,7 +58,7 @@ indirect enum JSON: Equatable, Sendable {
     return result + "\""
   }
 
-  static func line(_ members: KeyValuePairs<String, String>) -> String {
+  package static func line(_ members: KeyValuePairs<String, String>) -> String {
     "{" + members.map { "\(quoted($0.key)):\(quoted($0.value))" }.joined(separator: ",") + "}"
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 
 /// The next place of a byte, by memchr(3).
-func nextPlace(of byte: UInt8, in buffer: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+package func nextPlace(of byte: UInt8, in buffer: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
   guard start < buffer.count, let base = buffer.baseAddress,
     let found = memchr(base + start, Int32(byte), buffer.count - start)
   else { return nil }
@@ -10,7 +10,7 @@ func nextPlace(of byte: UInt8, in buffer: UnsafeBufferPointer<UInt8>, from start
 }
 
 /// The text of bytes that are UTF-8; nil when they are not, because decoding would have to repair them.
-func exactText(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+package func exactText(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
   var text = String(decoding: bytes, as: UTF8.self)
   let isSame = text.withUTF8 { decoded in
     guard let one = decoded.baseAddress, let other = bytes.baseAddress else { return decoded.count == bytes.count }
@@ -26,7 +26,7 @@ private let suspects: [CChar] =
 
 /// What stands in bytes that could act on a terminal or split a line: C0, DEL, C1, U+2028/9, the bidi controls and
 /// U+FEFF; and whether they are UTF-8 at all.
-func hiddenBytes(in bytes: [UInt8], allowing allowed: Set<UInt8> = []) -> [String] {
+package func hiddenBytes(in bytes: [UInt8], allowing allowed: Set<UInt8> = []) -> [String] {
   let text = bytes.withUnsafeBufferPointer(exactText)
   guard let text else { return ["invalid UTF-8"] }
   // Most lines hold nothing that calls for a closer look.
