@@ -104,7 +104,7 @@ extension AgentServer {
     }
     do {
       guard let run = tool.run else {
-        try begin(Wait(arguments, scope, id: id, replies))
+        try begin(Wait(arguments, scope, id: id, progressToken: request.progressToken, replies))
         return nil
       }
       let result = try run(arguments, scope)

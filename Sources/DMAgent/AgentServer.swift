@@ -66,13 +66,17 @@ package final class AgentServer {
   }
 
   /// Serves until the input ends; then calls that wait are answered with what has come.
+  ///
+  /// - Throws: `no_store` or `store_replaced` when the store was removed or replaced.
   package func run() throws {
     var splitter = LineSplitter()
     var chunk = [UInt8](repeating: 0, count: 64 * 1024)
     while true {
-      if !waits.isEmpty {
-        waitForBell()
-        try answerWaits()
+      if waits.isEmpty {
+        // After all calls that met it have their answers.
+        try messenger.refuseReplaced()
+      } else {
+        try answerWaits(looking: waitForBell() ? waits : waits.filter(\.isNew))
         guard waitUntilReadable(streams.input, milliseconds: 0) else { continue }
       }
       let count = try read(into: &chunk)
@@ -80,7 +84,7 @@ package final class AgentServer {
       while let line = splitter.next() { try take(line) }
       if count == 0 {
         if splitter.isUnfinished { try refuse(.parseError("the last line has no line feed and may be half of one")) }
-        return try answerWaits(areLast: true)
+        return try answerWaits(looking: waits, areLast: true)
       }
     }
   }
@@ -100,9 +104,7 @@ package final class AgentServer {
     case .tooLong: try refuse(.parseError("the line is over \(LineSplitter.limit / 1024 / 1024) MiB"))
     case .whole(let bytes):
       let value: JSONValue
-      do throws(DMError) { value = try JSONReader.value(bytes) } catch {
-        return try refuse(.parseError(error.message))
-      }
+      do throws(DMError) { value = try JSONReader.value(bytes) } catch { return try refuse(bytes, error) }
       guard case .array(let elements) = value else { return try answer(value, Replies(streams.write)) }
       guard revision?.hasBatches == true, !elements.isEmpty else {
         return try refuse(.invalidRequest(elements.isEmpty ? "the batch is empty" : "this revision has no batches"))
@@ -114,6 +116,20 @@ package final class AgentServer {
 
   /// Answers a line of which no request can be made.
   private func refuse(_ error: RPCError) throws { try refuse(error, nil, Replies(streams.write)) }
+
+  /// Answers each request of a line that cannot be taken; only what is not JSON names no request.
+  private func refuse(_ line: ArraySlice<UInt8>, _ error: DMError) throws {
+    let value: JSONValue
+    do throws(DMError) { value = try JSONReader.lenientValue(line) } catch {
+      return try refuse(.parseError(error.message))
+    }
+    var (elements, isBatch) = ([value], false)
+    if case .array(let all) = value { (elements, isBatch) = (all, true) }
+    let ids = elements.compactMap(RPCRequest.id)
+    if ids.isEmpty { return try refuse(.parseError(error.message)) }
+    let replies = Replies(batchOf: isBatch ? ids.count : nil, streams.write)
+    for id in ids { try refuse(.invalidParams(error.message), id, replies) }
+  }
 
   private func refuse(_ error: RPCError, _ id: RPCRequest.ID?, _ replies: Replies) throws {
     streams.log(error.message)
@@ -165,22 +181,32 @@ package final class AgentServer {
     waits.append(wait)
   }
 
-  private func waitForBell() {
-    guard let bell, let deadline = waits.map(\.deadline).min() else { return }
+  /// - Returns: whether something has come, or the waits must find out why nothing can.
+  private func waitForBell() -> Bool {
+    guard let bell, let deadline = waits.map({ min($0.deadline, $0.nextProgress ?? .max) }).min() else { return true }
     do {
-      _ = try bell.next(within: .microseconds(max(0, deadline - monotonicMicroseconds())))
+      return try bell.next(within: .microseconds(max(0, deadline - monotonicMicroseconds())))?.isEmpty == false
     } catch {
       // Each call that waits meets the same error, and is answered with it.
       self.bell = nil
+      return true
     }
   }
 
-  private func answerWaits(areLast: Bool = false) throws {
+  /// Answers the calls for which something has come, or whose time is over.
+  ///
+  /// - Parameter asked: those for which something may have come: each look reads the store.
+  private func answerWaits(looking asked: [Wait], areLast: Bool = false) throws {
     let now = monotonicMicroseconds()
+    let asked = Set(asked.map(ObjectIdentifier.init))
     for wait in waits {
       let answer: [UInt8]
       do {
-        guard try wait.look() || areLast || now >= wait.deadline || bell == nil else { continue }
+        let hasCome = try asked.contains(ObjectIdentifier(wait)) && wait.look()
+        guard hasCome || areLast || now >= wait.deadline || bell == nil else {
+          if let progress = wait.progress(at: now) { try streams.write(progress) }
+          continue
+        }
         answer = response(to: wait.id) { write(wait.write, to: &$0) }
       } catch let error as DMError {
         answer = failure(of: "wait_for_message", error, wait.id)
@@ -210,11 +236,5 @@ package final class AgentServer {
 
 extension RPCRequest {
   /// The id of the request that a notification cancels.
-  fileprivate var cancelledID: ID? {
-    switch params["requestId"] {
-    case .string(let text): .text(text)
-    case .integer(let number): .number(number)
-    default: nil
-    }
-  }
+  fileprivate var cancelledID: ID? { ID(params["requestId"]) }
 }

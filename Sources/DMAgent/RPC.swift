@@ -6,6 +6,22 @@ struct RPCRequest {
   enum ID: Equatable {
     case text(String)
     case number(Int)
+
+    /// Nil for a value that can be neither an id nor a token.
+    init?(_ value: JSONValue?) {
+      switch value {
+      case .string(let text): self = .text(text)
+      case .integer(let number): self = .number(number)
+      default: return nil
+      }
+    }
+
+    func write(to json: inout JSONWriter) {
+      switch self {
+      case .text(let text): json.value(text)
+      case .number(let number): json.value(number)
+      }
+    }
   }
 
   /// Nil for a notification, which is not answered.
@@ -16,11 +32,7 @@ struct RPCRequest {
   /// The id of a value that may be a request; nil if it has none that can be answered.
   static func id(of value: JSONValue) -> ID? {
     guard case .object(let object) = value else { return nil }
-    return switch object["id"] {
-    case .string(let text): .text(text)
-    case .integer(let number): .number(number)
-    default: nil
-    }
+    return ID(object["id"])
   }
 
   /// - Returns: nil for a response: the server sends no requests, so it awaits none.
@@ -41,6 +53,12 @@ struct RPCRequest {
     case let other?: throw .invalidParams("'params' is \(other.kind); write an object")
     }
     self.method = name
+  }
+
+  /// What names the call in notices of progress (the protocol's "Progress"); nil if the client wants none.
+  var progressToken: ID? {
+    guard case .object(let meta)? = params["_meta"] else { return nil }
+    return ID(meta["progressToken"])
   }
 
   /// A parameter that is a text.
@@ -80,11 +98,7 @@ func response(to id: RPCRequest.ID?, _ body: (inout JSONWriter) throws -> Void) 
   try json.object { json in
     json.member("jsonrpc", "2.0")
     json.key("id")
-    switch id {
-    case .text(let text): json.value(text)
-    case .number(let number): json.value(number)
-    case nil: json.null()
-    }
+    if let id { id.write(to: &json) } else { json.null() }
     try body(&json)
   }
   return json.bytes

@@ -23,7 +23,7 @@ enum Resources {
     query.archived = .included
     if let cursor = request.params["cursor"] {
       guard case .string(let text) = cursor else { throw .invalidParams("'cursor' is not a string") }
-      do { query.after = try PageCursor(text) } catch { throw .invalidParams(error.message) }
+      do { query.after = try scope.pageCursor(text) } catch { throw .invalidParams(error.message) }
     }
     let conversations: [Conversation]
     do {
@@ -38,7 +38,7 @@ enum Resources {
       json.object { json in
         json.key("resources")
         json.array { json in for conversation in conversations { write(conversation, to: &json) } }
-        json.member("nextCursor", next?.description)
+        json.member("nextCursor", next.map(scope.shown))
       }
     }
   }
@@ -60,7 +60,7 @@ enum Resources {
       let reference = try scope.conversation(.id(id))
       let conversation = try scope.messenger.conversation(reference)
       let (messages, _) = try AgentTool.history(HistoryQuery(reference), scope)
-      return { write(conversation, messages, at: uri, to: &$0) }
+      return { write(conversation, messages, at: uri, scope, to: &$0) }
     } catch let error as DMError {
       // Whether the conversation is one of others is not to be seen.
       throw [.unknownConversation, .notAllowed].contains(error.code) ? .unknownResource(uri) : .failed(error)
@@ -70,12 +70,12 @@ enum Resources {
   }
 
   private static func write(
-    _ conversation: Conversation, _ messages: [Message], at uri: String, to json: inout JSONWriter
+    _ conversation: Conversation, _ messages: [Message], at uri: String, _ scope: Scope, to json: inout JSONWriter
   ) {
     var content = JSONWriter()
     content.object { json in
       json.key("conversation")
-      conversation.write(to: &json)
+      scope.write(conversation, to: &json)
       json.list("messages", messages)
     }
     json.object { json in

@@ -1,21 +1,44 @@
 internal import DMKit
+internal import DMWire
 
 /// The conversations that the agent may use; all others look as if they did not exist.
 struct Scope {
   let messenger: Messenger
   /// Ids, and users whose direct conversations may not exist yet; nil for all conversations of the user.
   let only: [ConversationReference]?
+  /// Nil where cursors are shown as they are.
+  private let cursors: CursorTable?
 
   /// - Parameter only: nil for all conversations.
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
   init(_ messenger: Messenger, only: [ConversationReference]?) throws {
     self.messenger = messenger
+    cursors = only.map { _ in CursorTable() }
     // By their ids, because others may give the title to another group.
     self.only = try only?.map { reference in
       guard case .direct(let handle) = reference else { return .id(try messenger.conversation(reference).id) }
       return .direct(try messenger.user(handle).handle)
     }
   }
+
+  // MARK: Cursors
+
+  /// The text of a cursor as the agent gets it.
+  func shown(_ cursor: some CustomStringConvertible) -> String {
+    cursors.map { $0.name(cursor.description) } ?? cursor.description
+  }
+
+  /// - Throws: `bad_cursor`.
+  func cursor(_ text: String) throws(DMError) -> Cursor { try Cursor(cursors?.text(of: text) ?? text) }
+
+  /// - Throws: `bad_cursor`.
+  func pageCursor(_ text: String) throws(DMError) -> PageCursor { try PageCursor(cursors?.text(of: text) ?? text) }
+
+  func write(_ conversation: Conversation, to json: inout JSONWriter) {
+    conversation.write(to: &json, pageCursor: conversation.pageCursor.map(shown))
+  }
+
+  // MARK: Conversations
 
   /// The conversations of `only` that exist.
   ///

@@ -1,4 +1,5 @@
 internal import DMKit
+internal import DMSystem
 internal import DMWire
 
 /// The arguments of a tool, which its schema allows.
@@ -67,15 +68,12 @@ struct ToolArguments {
     try scope.message(MessageReference(required(name)))
   }
 
-  /// A message, a time, or a length of time that has passed since then.
+  /// A message, or a time as the programs take it, such as `2026-11-21`, `14:30`, `7d` or `yesterday`.
   func bound(_ name: String) throws -> HistoryQuery.Bound? {
-    guard let text = text(name) else { return nil }
-    if let time = Timestamp(rfc3339: text) { return .time(time) }
-    if let ago = microseconds(of: text) {
-      let (past, isTooLong) = Timestamp.now.microseconds.subtractingReportingOverflow(ago)
-      if !isTooLong { return .time(Timestamp(microseconds: past)) }
+    switch try text(name).map(messageOrTime) {
+    case .message(let reference): .message(try scope.message(reference))
+    case let other: other
     }
-    return .message(try scope.message(MessageReference(text)))
   }
 }
 

@@ -15,9 +15,12 @@ extension AgentTool {
     query.unreadOnly = arguments.flag("unread_only")
     query.matching = arguments.text("match").map { Outgoing.cut($0, to: titleLimit) }
     query.limit = arguments.count("limit") ?? 50
-    query.after = try arguments.text("after").map(PageCursor.init)
+    query.after = try arguments.text("after").map(scope.pageCursor)
     let conversations = try list(query, scope)
-    return { $0.list("conversations", conversations) }
+    return { json in
+      json.key("conversations")
+      json.array { json in for conversation in conversations { scope.write(conversation, to: &json) } }
+    }
   }
 
   /// The conversations of a query that the agent may use.
@@ -48,7 +51,7 @@ extension AgentTool {
     let (messages, cursor) = try history(query, scope)
     return { json in
       json.list("messages", messages)
-      json.member("cursor", cursor)
+      json.member("cursor", cursor.map(scope.shown))
     }
   }
 

@@ -8,18 +8,31 @@ final class Wait {
   let replies: Replies
   /// The end of the wait, on the monotonic clock.
   let deadline: Int64
+  /// When the client is told next that the call goes on, on the monotonic clock; nil if it did not ask for that.
+  private(set) var nextProgress: Int64?
+  private let progressToken: RPCRequest.ID?
+  private var progressCount = 0
   private let scope: Scope
   private var query: EventQuery
   private(set) var cursor: Cursor
-  private var events: [MessagingEvent] = []
+  private var messages: [Message] = []
   private var hasGap = false
+  /// Whether nobody has looked yet.
+  private(set) var isNew = true
 
   /// The most messages of one answer, unless one batch of changes has more.
   private static let most = 100
 
+  /// Microseconds between two notices of progress: many clients give up a call after 60 s without one.
+  private static let progressInterval: Int64 = 15_000_000
+
+  /// - Parameter progressToken: what names the call in notices of progress; nil if the client wants none.
   /// - Throws: `no_store`, `bad_cursor`, or what a conversation throws.
-  init(_ arguments: ToolArguments, _ scope: Scope, id: RPCRequest.ID, _ replies: Replies) throws {
-    (self.id, self.replies, self.scope) = (id, replies, scope)
+  init(
+    _ arguments: ToolArguments, _ scope: Scope, id: RPCRequest.ID, progressToken: RPCRequest.ID?, _ replies: Replies
+  ) throws {
+    (self.id, self.replies, self.scope, self.progressToken) = (id, replies, scope, progressToken)
+    nextProgress = progressToken.map { _ in monotonicMicroseconds() + Self.progressInterval }
     deadline = monotonicMicroseconds() + Int64(arguments.count("timeout_seconds") ?? 30) * 1_000_000
     guard try scope.messenger.hasStore() else {
       throw DMError(.noStore, "there is no store yet; the first message creates it")
@@ -29,7 +42,7 @@ final class Wait {
     query.othersOnly = true
     query.follows = false
     query.signalsPresence = false
-    query.start = try arguments.text("cursor").map { .cursor(try Cursor($0)) } ?? .now
+    query.start = try arguments.text("cursor").map { .cursor(try scope.cursor($0)) } ?? .now
     cursor = try Follower(scope.messenger, query).cursor
   }
 
@@ -37,32 +50,52 @@ final class Wait {
   ///
   /// - Returns: whether there is something to answer with.
   func look() throws -> Bool {
+    isNew = false
     query.start = .cursor(cursor)
     let follower = try Follower(scope.messenger, query)
-    while events.count < Self.most, let batch = try follower.next() {
+    while messages.count < Self.most, let batch = try follower.next() {
       for event in batch {
         switch event {
-        case .message: events.append(event)
+        case .message(let message, _): messages.append(message)
         case .gap: hasGap = true
         default: break
         }
       }
       cursor = follower.cursor
     }
-    return !events.isEmpty || hasGap
+    return !messages.isEmpty || hasGap
+  }
+
+  /// The notice that the call goes on, if it is time for one.
+  func progress(at now: Int64) -> [UInt8]? {
+    guard let progressToken, let due = nextProgress, now >= due else { return nil }
+    nextProgress = now + Self.progressInterval
+    progressCount += 1
+    var json = JSONWriter()
+    json.object { json in
+      json.member("jsonrpc", "2.0")
+      json.member("method", "notifications/progress")
+      json.key("params")
+      json.object { json in
+        json.key("progressToken")
+        progressToken.write(to: &json)
+        json.member("progress", progressCount)
+      }
+    }
+    return json.bytes + [UInt8(ascii: "\n")]
   }
 
   /// The members of the answer.
   func write(to json: inout JSONWriter) {
-    json.list("messages", events)
-    json.member("cursor", cursor)
+    json.list("messages", messages)
+    json.member("cursor", scope.shown(cursor))
     if hasGap { json.member("has_gap", true) }
   }
 
   /// Marks what was answered as delivered.
   func markDelivered() throws {
     var last: [Identifier: Int] = [:]
-    for case .message(let message, _) in events {
+    for message in messages {
       if let seq = message.seq { last[message.conversationID] = max(last[message.conversationID] ?? 0, seq) }
     }
     if !last.isEmpty { try scope.messenger.markDelivered(upTo: last) }

@@ -15,12 +15,15 @@ extension Arguments {
   ) throws -> ([ConversationReference], [RangeReference]?) {
     var conversations: [ConversationReference] = []
     var ranges: [RangeReference] = []
+    /// The first operand that names another conversation than the first.
+    var other: String?
     for operand in operands {
       if !conversations.isEmpty { try RangeReference.refuseZero(operand) }
       if !conversations.isEmpty, let range = RangeReference(operand) {
         ranges.append(range)
       } else if let (named, range) = try splitReference(operand) {
-        conversations.append(named)
+        // `bob:1 bob:2` is `bob 1 2`.
+        if conversations.first != named { conversations.append(named) }
         ranges.append(range)
       } else if let range = dottedRange(operand), !conversations.isEmpty || range.utf8.contains(UInt8(ascii: ":")) {
         // A user with such a handle is written '@40-57'.
@@ -28,9 +31,10 @@ extension Arguments {
       } else {
         conversations.append(try ConversationReference(operand))
       }
+      if conversations.count == 2, other == nil { other = operand }
     }
-    if conversations.count > 1, !several || !ranges.isEmpty {
-      throw usage("'\(operands[1])' is not a range of messages; write 57, 40..57, 40.. or ..57")
+    if let other, !several || !ranges.isEmpty {
+      throw usage("'\(other)' is not a range of messages; write 57, 40..57, 40.. or ..57")
     }
     if let backwards = ranges.first(where: \.isBackwards) {
       let (from, to) = (backwards.from ?? 0, backwards.to ?? 0)
@@ -49,24 +53,4 @@ package func dottedRange(_ word: String) -> String? {
   let areNumbers = ends.allSatisfy { !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }
   guard ends.count == 2, areNumbers else { return nil }
   return String(Substring(bytes[..<start])) + ends.map { String(Substring($0)) }.joined(separator: "..")
-}
-
-/// A number, a UUID or `bob:57` is a message; `14:30` is a time, even if there is a user `14`.
-///
-/// - Throws: `bad_time`.
-package func messageOrTime(_ text: String) throws -> HistoryQuery.Bound {
-  if Int(text) != nil || Identifier(text) != nil { return .message(try MessageReference(text)) }
-  do {
-    return .time(try moment(text))
-  } catch let error as DMError where error.code == .badTime {
-    do {
-      if let reference = try splitReference(text), reference.range.from != nil {
-        return .message(try MessageReference(text))
-      }
-    } catch {
-      // As in '25:00': the error about a time helps more.
-      guard error.code == .badReference else { throw error }
-    }
-    throw error
-  }
 }

@@ -18,7 +18,7 @@ extension JSONReader {
       switch byte {
       case UInt8(ascii: "\""):
         let text = try text(unescaped.span)
-        guard !unescaped.contains(0) else {
+        guard isLenient || !unescaped.contains(0) else {
           throw DMError(.malformedLine, "not JSON: a NUL character in a string that ends at byte \(offset); remove it")
         }
         return text
@@ -62,12 +62,16 @@ extension JSONReader {
     let first = try codeUnit()
     if let scalar = Unicode.Scalar(first) { return Character(scalar) }
     guard first < 0xDC00, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
+      if isLenient { return "\u{FFFD}" }
       throw fault("half of a surrogate pair", advice: "write both halves, or the character")
     }
     let second = try codeUnit()
     guard (0xDC00...0xDFFF).contains(second),
       let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-    else { throw fault("half of a surrogate pair", advice: "write both halves, or the character") }
+    else {
+      if isLenient { return "\u{FFFD}" }
+      throw fault("half of a surrogate pair", advice: "write both halves, or the character")
+    }
     return Character(scalar)
   }
 

@@ -56,6 +56,8 @@ package struct JSONReader: ~Copyable {
   package let bytes: UnsafeBufferPointer<UInt8>
   package var offset = 0
   private var depth = 0
+  /// Whether what RFC 8259 allows and this reader refuses is replaced instead.
+  package private(set) var isLenient = false
 
   static let nesting = 64
 
@@ -75,8 +77,25 @@ package struct JSONReader: ~Copyable {
   package static func value(
     _ line: ArraySlice<UInt8>, mustBeObject: Bool = false
   ) throws(DMError) -> JSONValue {
+    try value(line, mustBeObject: mustBeObject, isLenient: false)
+  }
+
+  /// Reads a line that is JSON by RFC 8259 and that `value` refuses, to find which call to answer.
+  ///
+  /// A NUL and half a surrogate pair become U+FFFD; numbers that are too large, and what is nested too deeply, become
+  /// null; of two members with one name, the first stays.
+  ///
+  /// - Throws: like `object`, for what is not JSON.
+  package static func lenientValue(_ line: ArraySlice<UInt8>) throws(DMError) -> JSONValue {
+    try value(line, mustBeObject: false, isLenient: true)
+  }
+
+  private static func value(
+    _ line: ArraySlice<UInt8>, mustBeObject: Bool, isLenient: Bool
+  ) throws(DMError) -> JSONValue {
     let result: Result<JSONValue, DMError>? = line.withContiguousStorageIfAvailable { bytes in
       var reader = JSONReader(bytes)
+      reader.isLenient = isLenient
       do throws(DMError) { return .success(try reader.line(mustBeObject)) } catch { return .failure(error) }
     }
     guard let result else { throw DMError(.internal, "a line is not contiguous") }
@@ -115,6 +134,10 @@ package struct JSONReader: ~Copyable {
   private mutating func value() throws(DMError) -> JSONValue {
     skipSpace()
     switch peek() {
+    case UInt8(ascii: "{") where isLenient && depth == Self.nesting,
+      UInt8(ascii: "[") where isLenient && depth == Self.nesting:
+      try skipNested()
+      return .null
     case UInt8(ascii: "{"): return .object(try members())
     case UInt8(ascii: "["): return .array(try elements())
     case UInt8(ascii: "\""): return .string(try string())
@@ -155,10 +178,11 @@ package struct JSONReader: ~Copyable {
       let isDuplicate =
         object.members.count < 16
         ? object.members.contains { ExactString($0.name) == name } : !names.insert(name).inserted
-      if isDuplicate { throw fault("the second '\(name.text)', which ends", advice: "keep one of them") }
+      if isDuplicate, !isLenient { throw fault("the second '\(name.text)', which ends", advice: "keep one of them") }
       skipSpace()
       guard take(UInt8(ascii: ":")) else { throw fault("a missing ':'") }
-      object.members.append(JSONObject.Member(name: name.text, value: try value()))
+      let value = try value()
+      if !isDuplicate { object.members.append(JSONObject.Member(name: name.text, value: value)) }
       skipSpace()
     } while take(UInt8(ascii: ","))
     guard take(UInt8(ascii: "}")) else { throw fault("a missing ',' or '}'") }
@@ -176,6 +200,23 @@ package struct JSONReader: ~Copyable {
     } while take(UInt8(ascii: ","))
     guard take(UInt8(ascii: "]")) else { throw fault("a missing ',' or ']'") }
     return array
+  }
+
+  /// Skips an object or an array, with no look at what is in it but its strings.
+  private mutating func skipNested() throws(DMError) {
+    var open = 0
+    repeat {
+      switch peek() {
+      case UInt8(ascii: "{"), UInt8(ascii: "["): open += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): open -= 1
+      case UInt8(ascii: "\""):
+        _ = try string()
+        continue
+      case nil: throw fault("an end that comes too soon")
+      default: break
+      }
+      offset += 1
+    } while open > 0
   }
 
   private mutating func digits() -> Int {
@@ -203,6 +244,7 @@ package struct JSONReader: ~Copyable {
     let text = String(decoding: bytes[start..<offset], as: UTF8.self)
     if isInteger, let integer = Int(text) { return .integer(integer) }
     guard let number = Double(text), number.isFinite else {
+      if isLenient { return .null }
       throw fault("a number that is too large, ending", advice: "write it as a string")
     }
     return .number(number)

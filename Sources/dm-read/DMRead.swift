@@ -1,5 +1,6 @@
 package import DMCLI
 internal import DMKit
+internal import DMSystem
 
 package struct DMRead: Program {
   static let upTo = Option(

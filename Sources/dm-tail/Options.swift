@@ -1,5 +1,6 @@
 internal import DMCLI
 internal import DMKit
+internal import DMSystem
 
 extension DMTail {
   static let limit = Option(

@@ -123,7 +123,8 @@ extension RecordSchema {
 
     private static let conversationNote = "A handle such as bob, a group as +TITLE, or the id of a conversation."
     private static let messageNote = "The id of a message, or its ref such as bob:57."
-    private static let boundNote = "A ref such as bob:57, an id, 2h or 7d ago, or 2026-11-21T14:30:00Z."
+    private static let boundNote =
+      "A ref such as bob:57, an id, or a time: 2026-11-21, 14:30, 2h or 7d ago, yesterday, 2026-11-21T14:30:00Z."
     private static let messages = Field("messages", .list(.record("message")))
 
     private static func limit(_ standard: Int, of what: String) -> Field {

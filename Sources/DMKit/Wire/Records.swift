@@ -104,10 +104,15 @@ extension Message: Record {
 }
 
 extension Conversation: Record {
-  package func write(to json: inout JSONWriter) { write(to: &json, as: "conversation", cursor: nil) }
+  package func write(to json: inout JSONWriter) { write(to: &json, pageCursor: pageCursor?.description) }
+
+  /// - Parameter pageCursor: the text of the conversation's position in the list.
+  package func write(to json: inout JSONWriter, pageCursor: String?) {
+    write(to: &json, as: "conversation", cursor: nil, pageCursor)
+  }
 
   /// - Parameter cursor: the position in the stream; nil for the conversation's position in the list.
-  func write(to json: inout JSONWriter, as type: String, cursor: Cursor?) {
+  func write(to json: inout JSONWriter, as type: String, cursor: Cursor?, _ pageCursor: String? = nil) {
     json.object { json in
       json.member("type", type)
       json.member("id", id)
@@ -139,7 +144,7 @@ extension Conversation: Record {
         json.member("replaces", replaces)
         json.member("cursor", cursor)
       } else {
-        json.member("page_cursor", pageCursor?.description)
+        json.member("page_cursor", pageCursor)
       }
     }
   }

@@ -1,4 +1,5 @@
 import DMKit
+import DMSystem
 import Glibc
 import Testing
 
@@ -19,7 +20,7 @@ extension LocalTime {
     ])
     func `what is exact or an age does not depend on the zone`(_ text: String, _ meant: String) throws {
       for zone in ["UTC", "Europe/Berlin", "America/New_York"] {
-        let found = try inZone(zone) { try DMCLI.moment(text, now: now) }
+        let found = try inZone(zone) { try DMSystem.moment(text, now: now) }
         #expect(found == Self.moment(meant))
       }
     }
@@ -37,14 +38,14 @@ extension LocalTime {
       ("Europe/Berlin", "1969-07-20", "1969-07-19T23:00:00Z"), ("UTC", "2024-02-29", "2024-02-29T00:00:00Z"),
     ])
     func `what has no offset is in the local zone`(_ zone: String, _ text: String, _ meant: String) throws {
-      let found = try inZone(zone) { try DMCLI.moment(text, now: now) }
+      let found = try inZone(zone) { try DMSystem.moment(text, now: now) }
       #expect(found == Self.moment(meant))
     }
 
     @Test func `yesterday is a calendar day, also when that has 25 hours`() throws {
       let morning = Self.moment("2026-10-26T07:00:00Z")
       let (yesterday, today) = try inZone("Europe/Berlin") {
-        (try DMCLI.moment("yesterday", now: morning), try DMCLI.moment("today", now: morning))
+        (try DMSystem.moment("yesterday", now: morning), try DMSystem.moment("today", now: morning))
       }
       #expect(yesterday == Self.moment("2026-10-24T22:00:00Z"))
       #expect(today == Self.moment("2026-10-25T23:00:00Z"))
@@ -58,14 +59,14 @@ extension LocalTime {
       "99999999999999999999d", "9223372036854775807w", "٢h", "11/21/2026", "21.11.2026", "bob",
     ])
     func `what is no time is refused with examples`(_ text: String) throws {
-      let error = #expect(throws: DMError.self) { try DMCLI.moment(text, now: now) }
+      let error = #expect(throws: DMError.self) { try DMSystem.moment(text, now: now) }
       #expect(error?.code == .badTime)
       #expect(error?.subject == text)
     }
 
     @Test func `an age that reaches beyond all time is refused or long ago`() throws {
-      #expect(throws: DMError.self) { try DMCLI.moment("9223372036854775807s", now: now) }
-      #expect(try DMCLI.moment("100000d", now: now) < Self.moment("1800-01-01T00:00:00Z"))
+      #expect(throws: DMError.self) { try DMSystem.moment("9223372036854775807s", now: now) }
+      #expect(try DMSystem.moment("100000d", now: now) < Self.moment("1800-01-01T00:00:00Z"))
     }
   }
 }

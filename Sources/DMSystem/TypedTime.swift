@@ -1,5 +1,4 @@
-package import DMKit
-internal import DMSystem
+package import DMModel
 
 /// A time as the user types it: RFC 3339, `2026-11-21`, `2026-11-21T14:30`, `14:30`, `2h` or
 /// `7d` ago, `yesterday`, `today`, `now`.
@@ -14,6 +13,26 @@ package func moment(_ text: String, now: Timestamp = .now) throws -> Timestamp {
   throw DMError(
     .badTime, "'\(text)' is not a time; write 2026-11-21, 14:30, 2h, 7d, yesterday or 2026-11-21T14:30:00Z",
     subject: text)
+}
+
+/// A number, a UUID or `bob:57` is a message; `14:30` is a time, even if there is a user `14`.
+///
+/// - Throws: `bad_time`.
+package func messageOrTime(_ text: String) throws -> HistoryQuery.Bound {
+  if Int(text) != nil || Identifier(text) != nil { return .message(try MessageReference(text)) }
+  do {
+    return .time(try moment(text))
+  } catch let error as DMError where error.code == .badTime {
+    do {
+      if let reference = try splitReference(text), reference.range.from != nil {
+        return .message(try MessageReference(text))
+      }
+    } catch {
+      // As in '25:00': the error about a time helps more.
+      guard error.code == .badReference else { throw error }
+    }
+    throw error
+  }
 }
 
 private func named(_ text: String, _ now: Timestamp) -> Timestamp? {

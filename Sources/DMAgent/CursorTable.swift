@@ -1,0 +1,37 @@
+internal import DMKit
+
+/// Names for cursors, of which an agent that uses only some conversations can tell nothing.
+///
+/// A cursor of a stream counts the changes of the whole store, and a cursor of a page has the number of a row, so that
+/// their texts would tell how much happens elsewhere.
+final class CursorTable {
+  /// The number of names that are kept; older ones are refused.
+  private static let capacity = 10_000
+
+  private var texts: [String: String] = [:]
+  private var order: [String] = []
+  private var count = 0
+
+  /// A new name for a cursor.
+  func name(_ text: String) -> String {
+    count += 1
+    let name = "k\(count)"
+    texts[name] = text
+    order.append(name)
+    if order.count > 2 * Self.capacity {
+      for old in order.prefix(Self.capacity) { texts[old] = nil }
+      order.removeFirst(Self.capacity)
+    }
+    return name
+  }
+
+  /// The text of the cursor that was named so.
+  ///
+  /// - Throws: `bad_cursor` for a name that this connection has not given, or no longer knows.
+  func text(of name: String) throws(DMError) -> String {
+    if let text = texts[name] { return text }
+    throw DMError(
+      .badCursor, "'\(Outgoing.cut(name, to: 64))' is no cursor of this connection; call again without it",
+      subject: name)
+  }
+}

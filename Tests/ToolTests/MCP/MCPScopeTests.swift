@@ -1,0 +1,74 @@
+import JSONSupport
+import Testing
+
+/// What an agent can tell, and say, by the line.
+struct MCPScopeTests {
+  private func fixture() throws -> ToolFixture {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bot", "carol")
+    try f.done("dm-send", ["bot", "hello"], as: "alice")
+    try f.done("dm-send", ["bot", "not for the agent"], as: "carol")
+    return f
+  }
+
+  /// All that an agent of one conversation can read, twice.
+  private func everything(_ f: ToolFixture) throws -> String {
+    let server = try MCPServer(f, ["--only", "alice"], as: "bot")
+    var texts: [String] = []
+    for _ in 1...2 {
+      texts.append("\(try server.call("read_history"))")
+      texts.append("\(try server.call("list_conversations"))")
+      texts.append("\(try server.call("wait_for_message", #"{"timeout_seconds":0}"#))")
+      texts.append("\(try server.ask("resources/list"))")
+    }
+    #expect(server.live.finish().status == .exit(0))
+    return texts.joined(separator: "\n")
+  }
+
+  @Test func `an agent of one conversation cannot tell that something happens elsewhere`() throws {
+    let f = try fixture()
+    let before = try everything(f)
+    for number in 1...3 { try f.done("dm-send", ["carol", "\(number)"], as: "alice") }
+    try f.done("dm-conversation", ["create", "--title", "elsewhere", "carol"], as: "alice")
+    #expect(try everything(f) == before)
+  }
+
+  @Test func `its cursors are names of the connection, and go on where they stand`() throws {
+    let f = try fixture()
+    let server = try MCPServer(f, ["--only", "alice"], as: "bot")
+    let history = try server.call("read_history")["structuredContent"]
+    let cursor = try #require(history?["cursor"]?.string)
+    try f.done("dm-send", ["bot", "next"], as: "alice")
+    let waited = try server.call("wait_for_message", #"{"cursor":"\#(cursor)"}"#)["structuredContent"]
+    #expect(waited?["messages"]?.array.map { $0["text"]?.string } == ["next"])
+    #expect(waited?["messages"]?.array.first?["cursor"] == nil)
+    let list = try server.call("list_conversations")["structuredContent"]
+    let page = try #require(list?["conversations"]?.array.first?["page_cursor"]?.string)
+    let rest = try server.call("list_conversations", #"{"after":"\#(page)"}"#)["structuredContent"]
+    #expect(rest?["conversations"]?.array == [])
+    for unknown in ["c1-1", "k999", ""] {
+      #expect(try server.call("wait_for_message", #"{"cursor":"\#(unknown)"}"#)["isError"]?.bool == true)
+    }
+    #expect(server.live.finish().status == .exit(0))
+  }
+
+  @Test(arguments: [
+    #"{"x":"a\u0000b"}"#, #"{"x":"half \ud83d"}"#, #"{"x":"other half \udc00"}"#, #"{"x":1e999}"#, #"{"x":1,"x":2}"#,
+    #"{"x":\#(String(repeating: "[", count: 100) + String(repeating: "]", count: 100))}"#,
+  ])
+  func `JSON that it cannot take is answered by the id of its call`(params: String) throws {
+    let server = try MCPServer(fixture(), as: "bot")
+    let answer = try server.ask("ping", params, id: #""call 42""#)
+    #expect(answer["id"]?.string == "call 42" && answer["error"]?["code"]?.int == -32602, "\(answer)")
+    #expect(try server.ask("ping")["error"] == nil)
+  }
+
+  @Test(arguments: ["2026-01-01", "yesterday", "7d", "14:30", "2026-01-01T00:00:00Z", "alice:1"])
+  func `a time is what the programs take for one`(time: String) throws {
+    let server = try MCPServer(fixture(), as: "bot")
+    let result = try server.call("read_history", #"{"conversation":"alice","since":"\#(time)"}"#)
+    #expect(result["isError"]?.bool != true, "\(result)")
+    let wrong = try server.call("read_history", #"{"conversation":"alice","since":"last tuesday"}"#)
+    #expect("\(wrong)".contains("is not a time; write 2026-11-21"))
+  }
+}
