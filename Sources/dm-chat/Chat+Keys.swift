@@ -8,7 +8,12 @@ extension Chat {
     switch event {
     case .key(let key):
       notice = nil
-      try press(key)
+      do {
+        try press(key)
+      } catch let error as DMError {
+        // Nothing that is typed ends the window but what leaves it.
+        say(error.text, isFault: true)
+      }
     case .resized: stretch.forgetRows()
     case .ended: end = .quit
     }

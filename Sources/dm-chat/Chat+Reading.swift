@@ -5,14 +5,15 @@ internal import DMSystem
 extension Chat {
   /// What was on the screen is read; it is written at most five times a second.
   ///
-  /// A busy store is not waited for long, because the user may be typing; it is tried again a second later.
+  /// A busy store is not waited for long, because the user may be typing; it is tried again a second later, like a store
+  /// that cannot be written to.
   func markRead(now: Int64) throws {
     guard !unread.isEmpty, now >= nextMark else { return }
     var printed = PrintedMessages(isToBeRead: true)
     for message in unread { printed.add(message) }
     do {
       try printed.markRead(messenger, busyTimeout: .milliseconds(100))
-    } catch let error as DMError where error.code == .busy {
+    } catch let error as DMError where [.busy, .readOnlyStore, .inputOutput].contains(error.code) {
       nextMark = monotonicMicroseconds() + 1_000_000
       return
     }

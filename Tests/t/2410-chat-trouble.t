@@ -48,6 +48,15 @@ shows a '*-- ??? *1 bob: message 1*2 bob: message 2*Esc goes to the end*' 'PageU
 keys a -N 300 PageDown
 shows a '*bob: later 1300*-- bob, offline --*' 'and PageDown to the last'
 
+# Keys that come in one write, as over a slow line, and a folder that cannot be read.
+once a "$(printf '\033/go 1')"
+shows a '*> /go 1*' 'Esc and a slash at once keep the slash'
+keys a C-u
+once a "$(printf '/attach /etc/passwd/\t')"
+shows a "*cannot read the folder '/etc/passwd/'*> /attach /etc/passwd/*" 'Tab in a folder that cannot be read is an error'
+keys a C-u Escape
+shows a '*bob: later 1300*-- bob, offline --*' 'and the window stays'
+
 # Help that is longer than the window.
 text a '/help'
 keys a Enter
@@ -131,6 +140,23 @@ dm-send --as carol alice 'heard again' -q
 shows a '*alice (*): sent from here*carol: heard again*-- carol --*' 'until the next message after that'
 keys a C-u C-d
 seen '*\$'
+
+# A store that cannot be written to, here because its lock cannot be opened.
+dm-send --as bob carol 'unread as yet' -q
+mv "$DM_STORE/store.lock" "$work/lock"
+mkdir "$DM_STORE/store.lock"
+text a 'clear; dm-chat --as carol bob'
+keys a Enter
+shows a '*bob: unread as yet*-- bob*' 'a store that cannot be written to can be read'
+text a 'not now'
+keys a Enter
+shows a '*bob: unread as yet*-- cannot open *store.lock*> not now*' 'what is sent stays in the line'
+rmdir "$DM_STORE/store.lock"
+mv "$work/lock" "$DM_STORE/store.lock"
+keys a Enter
+shows a '*bob: unread as yet*carol (*): not now*-- bob*' 'and is sent when it can be'
+keys a C-d
+seen '*\$*'
 
 # A store that goes away.
 text a 'clear; dm-chat --as alice bob'

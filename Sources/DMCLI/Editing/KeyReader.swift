@@ -78,8 +78,13 @@ package struct KeyReader {
       state = .escape(isDouble: true)
     default:
       if isDouble { keys.append(.escape) }
-      // Other characters with Alt do nothing; bytes of UTF-8 begin one.
-      if let key = Key(alt: byte) { keys.append(key) } else if byte < 0x20 || byte >= 0x80 { takeText(byte) }
+      if let key = Key(alt: byte) {
+        keys.append(key)
+      } else {
+        // Nothing is done with Alt and this character: Esc and the character came in one read, as over a slow line.
+        keys.append(.escape)
+        takeText(byte)
+      }
     }
   }
 

@@ -87,7 +87,7 @@ struct KeyReaderTests {
 
   @Test(arguments: [
     "\u{1B}[I", "\u{1B}[?1;2c", "\u{1B}[?2004;1$y", "\u{1B}[>0;276;0c", "\u{1B}[24;80R", "\u{1B}[15~", "\u{1B}[2~",
-    "\u{1B}[[A", "\u{1B}OP", "\u{1B}[1;5P", "\u{1B}[Z", "\u{1B}x", "\u{1B}]", "\u{0}", "\u{1F}", "\u{1B}[201~",
+    "\u{1B}[[A", "\u{1B}OP", "\u{1B}[1;5P", "\u{1B}[Z", "\u{0}", "\u{1F}", "\u{1B}[201~",
     "\u{1B}[-9223372036854775808D", "\u{1B}[<0;10;10M", "\u{1B}[200$", "\u{1B}[ q", "\u{1B}[200~\u{1B}[201~",
   ])
   func `other sequences and control characters give no key`(sequence: String) {
@@ -97,8 +97,15 @@ struct KeyReaderTests {
   @Test func `a control character or a character of several bytes ends a sequence`() {
     #expect(keys("\u{1B}[1\r") == [.enter])
     #expect(keys("\u{1B}[1\u{1B}[D") == [.left])
-    #expect(keys("\u{1B}é\u{1B}[é") == [.character("é"), .character("é")])
+    #expect(keys("\u{1B}[é") == [.character("é")])
     #expect(keys("\u{1B}[99999999999999999999D") == [.left])
+  }
+
+  @Test func `Alt with a key to which nothing is bound is Esc, and the key`() {
+    #expect(keys("\u{1B}/go") == [.escape, .character("/"), .character("g"), .character("o")])
+    #expect(keys("\u{1B}é") == [.escape, .character("é")])
+    #expect(keys("\u{1B}\t") == [.escape, .tab])
+    #expect(keys("\u{1B}\u{1B}x") == [.escape, .escape, .character("x")])
   }
 
   @Test func `a lone ESC waits, and is a key when nothing follows`() {
