@@ -19,7 +19,8 @@ package struct Arguments: Sendable {
   let command: Command
   /// The command line, for errors that say what to type instead.
   let words: [String]
-  /// The place of the last operand in it.
+  /// The places of the first and the last operand in it.
+  private var firstOperand: Int?
   private(set) var lastOperand: Int?
 
   /// - Throws: `usage`, which names the word and the nearest right one.
@@ -60,6 +61,7 @@ package struct Arguments: Sendable {
       try takeShort(word, &rest)
     } else {
       lastOperand = rest.startIndex - 1
+      firstOperand = firstOperand ?? lastOperand
       operands.append(word)
     }
   }
@@ -126,6 +128,15 @@ package struct Arguments: Sendable {
     if let stray = given.map(\.name).filter({ !allowed.contains($0) }).min() {
       throw usage("'--\(stray)' does not go with '\(command.name)\(action.map { " \($0)" } ?? "")'")
     }
+  }
+
+  /// The first operand, if others follow it and it stands before an option that is given by its long name.
+  package func operand(before option: any Declared) -> String? {
+    let spelling = option.declaration.spelling
+    guard operands.count > 1, let firstOperand,
+      let place = words.firstIndex(where: { $0 == spelling || $0.hasPrefix(spelling + "=") }), firstOperand < place
+    else { return nil }
+    return operands.first
   }
 
   // MARK: Options

@@ -12,11 +12,26 @@ func meant(_ word: String, among names: [String], _ synonyms: Synonyms) -> Strin
 }
 
 private func synonym(of word: String, among names: [String], _ synonyms: Synonyms) -> String? {
-  synonyms.first { $0.words.contains(word) && names.contains($0.name) }?.name
+  // A name may have an option behind it.
+  synonyms.first { $0.words.contains(word) && names.contains(String($0.name.prefix { $0 != " " })) }?.name
 }
 
-/// The only name that begins with the word, or the nearest that differs in at most a third of its characters.
-package func nearest(to word: String, among names: [String]) -> String? {
+/// Names that destroy something, or switch a check off: who types another word must not be led to them.
+private let destructive: Set<String> = [
+  "accept-gap", "accept-loss", "delete", "drop", "for-everyone", "force", "forget", "leave", "purge", "remove",
+  "revoke",
+  "skip-failed",
+]
+
+/// Whether one word undoes what the other does.
+private func isOpposite(_ one: String, _ other: String) -> Bool {
+  ["un", "no-"].contains { $0 + one == other || $0 + other == one }
+}
+
+/// The only name that begins with the word, or the nearest that differs in at most a third of its characters; never one
+/// that does the opposite or destroys something.
+package func nearest(to word: String, among all: [String]) -> String? {
+  let names = all.filter { !destructive.contains($0) && !isOpposite(word, $0) }
   let longer = names.filter { $0.hasPrefix(word) }
   if let only = longer.first, longer.allSatisfy({ $0 == only }) { return only }
   return names.map { (name: $0, distance: editDistance($0, word)) }
@@ -77,19 +92,21 @@ private let optionSynonyms: Synonyms = [
   ("output", ["out", "save"]),
   ("store", ["dir", "directory", "database", "db"]),
   ("busy-timeout", ["timeout"]),
+  ("json", ["format", "output-format"]),
   ("text", ["human"]),
   ("quiet", ["silent", "s"]),
 ]
 
 /// What other programs call an action.
 let actionSynonyms: Synonyms = [
-  ("add", ["new", "create", "register", "invite"]),
   ("create", ["new", "make"]),
+  ("add", ["new", "create", "register", "invite"]),
   ("delete", ["remove", "unsend"]),
   ("remove", ["kick"]),
   ("title", ["rename"]),
   ("text", ["edit", "change", "correct"]),
   ("react", ["reaction", "like", "emoji"]),
+  ("react --remove", ["unreact", "unlike"]),
   ("list", ["ls", "all"]),
   ("show", ["view", "info", "get", "whoami"]),
   ("set", ["profile", "edit", "change"]),

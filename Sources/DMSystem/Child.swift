@@ -9,6 +9,9 @@ package struct Child: ~Copyable {
 
     package var isSuccess: Bool { status == 0 }
 
+    /// The exit status; nil after a signal.
+    package var exitStatus: Int32? { status & 0x7F == 0 ? status >> 8 & 0xFF : nil }
+
     /// Ends this process in the same way: with the same exit status, or by the same signal.
     package func repeated() -> Never {
       let number = status & 0x7F

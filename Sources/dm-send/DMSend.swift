@@ -26,7 +26,11 @@ package struct DMSend: Program {
 
   package static func run(_ call: Invocation) throws {
     let messenger = try call.messenger()
-    switch try mode(call.arguments) {
+    let mode = try mode(call.arguments)
+    if let first = call.arguments.operand(before: to), try isUser(first, messenger) {
+      throw misplaced(first, call.arguments)
+    }
+    switch mode {
     case .jsonLines: try sendLines(call, messenger)
     case .consumerLines(let consumer): try sendLines(call, messenger, as: consumer)
     case .textLines(let conversation): try sendTexts(call, messenger, conversation)
@@ -37,6 +41,15 @@ package struct DMSend: Program {
         try call.print(conversation) { try TextFormat.details($0, for: messenger.identity.handle) }
       }
     case .send(let conversations, let words): try send(words, to: conversations, call, messenger)
+    }
+  }
+
+  private static func isUser(_ word: String, _ messenger: Messenger) throws -> Bool {
+    do {
+      _ = try messenger.user(Handle(typed: word))
+      return true
+    } catch let error as DMError where [.unknownUser, .noStore].contains(error.code) {
+      return false
     }
   }
 

@@ -62,7 +62,13 @@ struct DM: Program {
       throw usage("there is no program '\(word)'; 'dm' lists them")
     }
     let section = page == "dm" ? "7" : page == "dm-hub" ? "8" : "1"
-    try run(["man", section, page], otherwise: "there is no man(1) here; see '\(page) --help'")
+    let ending: Child.Ending
+    do { ending = try Child(["man", section, page]).wait() } catch {
+      throw DMError(.unknownFile, "there is no man(1) here; see '\(page) --help'")
+    }
+    // Otherwise man has said what is wrong, such as a page that is not installed.
+    if ending.exitStatus == 0 || ending.exitStatus == nil { ending.repeated() }
+    throw DMError(.unknownFile, "man(1) does not show '\(page)'; see '\(page) --help'")
   }
 
   private static func playTour(_ call: Invocation) throws {

@@ -35,6 +35,19 @@ import Testing
     ("dm-send bob -m x", "unknown option '-m'; write TEXT without an option"),
     ("dm-conversation create --name x", "unknown option '--name'; did you mean '--title'?"),
     ("dm-user add x --name x", "unknown option '--name'; did you mean '--display-name'?"),
+    ("dm-read bob 3 4 x", "'x' is not a range of messages; write 57, 40..57, 40.. or ..57"),
+    ("dm-tail bob 99..200 x", "'x' is not a range of messages; write 57, 40..57, 40.. or ..57"),
+    ("dm-send +ops --to bob hi", "with --to, '+ops' is a part of the text; write --to +ops, or put the text in quotes"),
+    (
+      "dm-send carol --to bob hi",
+      "with --to, 'carol' is a part of the text; write --to carol, or put the text in quotes"
+    ),
+    ("dm-edit unreact bob:1", "unknown action 'unreact'; did you mean 'react --remove'?"),
+    ("dm-tail bob --format json", "unknown option '--format'; did you mean '--json'?"),
+    ("dm-conversation new ops", "unknown action 'new'; did you mean 'create'?"),
+    // Never the opposite, and nothing that destroys.
+    ("dm-tail --forgt c", "unknown option '--forgt'; see --help"),
+    ("dm-user unbloc bob", "unknown action 'unbloc'; did you mean 'unblock'?"),
     ("dm-list --sort name", "unknown option '--sort'; see --help"),
     ("dm-user ad x", "unknown action 'ad'; did you mean 'add'?"),
     ("dm-conversation rename +g x", "unknown action 'rename'; did you mean 'title'?"),
