@@ -48,7 +48,7 @@ screen() {
 }
 
 for width in 40 80 200; do
-  for theme in dark light mono; do
+  for theme in terminal dark light mono; do
     screen "list-$width-$theme" $width "DM_THEME=$theme" 'dm-list'
     screen "tail-$width-$theme" $width "DM_THEME=$theme" 'dm-tail alice --peek; dm-tail yusuf --peek'
   done

@@ -6,8 +6,10 @@ package struct Screen {
   /// When text is coloured.
   package enum Colors: String, CaseIterable { case auto, always, never }
 
-  /// Which colours are readable: $DM_THEME.
-  private enum Theme: String { case light, dark, mono }
+  /// Which colours are used: $DM_THEME.
+  ///
+  /// Those of the terminal itself can be read on its background, whatever that is.
+  private enum Theme: String { case terminal, light, dark, mono }
 
   /// Whether text has neither colours nor columns, and nothing is drawn again; long lines are wrapped all the same.
   package let isPlain: Bool
@@ -29,7 +31,9 @@ package struct Screen {
     canRenew = try isTerminal && !isPlain && environment("TERM") != "dumb"
     givenColumns = try environment("COLUMNS").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
     let name = try environment("DM_THEME")
-    if let name, Theme(rawValue: name) == nil { throw usage("DM_THEME is '\(name)'; write light, dark or mono") }
+    if let name, Theme(rawValue: name) == nil {
+      throw usage("DM_THEME is '\(name)'; write terminal, light, dark or mono")
+    }
     let isColored: Bool
     switch colors ?? .auto {
     case .always: isColored = true
@@ -43,7 +47,7 @@ package struct Screen {
         isColored = try isTerminal && environment("TERM") != "dumb"
       }
     }
-    let theme = isColored && !isPlain ? name.flatMap(Theme.init) ?? .dark : nil
+    let theme = isColored && !isPlain ? name.flatMap(Theme.init) ?? .terminal : nil
     hasLinks = try theme != nil && isTerminal && environment("TERM") != "linux"
     codes = (0..<0x20).map { (mark: UInt8) in
       guard let theme else { return [Mark.hitStart, Mark.hitEnd].contains("\(Unicode.Scalar(mark))") ? [42, 42] : [] }
@@ -140,6 +144,7 @@ package struct Screen {
     if let person = Mark.person(mark) {
       return switch theme {
       case .mono: "1"
+      case .terminal: "\(own[person])"
       case .dark: "38;5;\(dark[person])"
       case .light: "38;5;\(light[person])"
       }
@@ -154,6 +159,8 @@ package struct Screen {
     }
   }
 
+  /// Six of the colours that each terminal has, and lets its user choose.
+  private static let own = [36, 32, 33, 35, 34, 31]
   /// Six colours of the 256 of xterm that stay apart, for bright and for dark letters.
   private static let dark = [81, 114, 215, 177, 186, 211]
   private static let light = [25, 28, 130, 90, 30, 125]
