@@ -22,6 +22,8 @@ extension Remedy {
     case .addUser: "add them with 'dm-user add'"
     case .startConversation: "dm-send starts one"
     case .listConversations: "dm-list names yours"
+    case .confirmUser:
+      "if so, give them another handle with the importer's --map; if they are the same, repeat it with --same-users"
     case .chooseGroup: "write the id of one, or name it for yourself with 'dm-conversation name'"
     case .clearOwnName(let name): "or clear that one with dm-conversation name '+\(name)' ''"
     case .unblock(let handle): "'dm-user unblock \(handle)' first"

@@ -5,6 +5,8 @@
 package enum Remedy: Equatable, Sendable {
   // Users, conversations and messages.
   case addUser
+  /// A user of an import may be somebody else than the user of the store with that handle.
+  case confirmUser
   case startConversation
   case listConversations
   /// Several groups have the title.

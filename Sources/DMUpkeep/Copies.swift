@@ -1,5 +1,5 @@
 package import DMModel
-internal import DMStore
+package import DMStore
 internal import DMSystem
 internal import DMWire
 
@@ -58,5 +58,16 @@ extension Upkeep {
       if removeFile(path) { (count, bytes) = (count + 1, bytes + status.size) }
     }
     return (count, bytes)
+  }
+}
+
+extension Upkeep {
+  /// Copies the rows of the store to a place where there is none, without the contents of attachments.
+  ///
+  /// - Throws: `no_store`, or an error of the store or of the disk.
+  package func copyRows(to other: StoreLocation) throws {
+    let store = try store()
+    try other.createFolders()
+    try store.connection.vacuum(into: other.database)
   }
 }

@@ -4,10 +4,13 @@ internal import DMKit
 package struct DMImport: Program {
   static let folder = Option(
     "folder", value: "DIR", "the folder of the files that lines name [the working directory]")
+  static let dryRun = Flag("dry-run", "print what would be added, and add nothing")
+  static let sameUsers = Flag("same-users", "users of the lines are those of the store who have the same handles")
 
   package static let command = Command(
     "dm-import", "add history from JSON lines, with its own times, senders and replies",
-    synopsis: ["[FILE]", "<FILE"], options: [folder] + PreparationArguments.options, operands: "[FILE]",
+    synopsis: ["[FILE]", "<FILE"], options: [dryRun, folder, sameUsers] + PreparationArguments.options,
+    operands: "[FILE]",
     rules: PreparationArguments.rules,
     examples: [
       ("dm-import history.jsonl", "add what is not there yet; safe to repeat"),
@@ -21,12 +24,19 @@ package struct DMImport: Program {
     try call.arguments.atMost(1)
     let path = call.arguments.operands.first
     if path == nil, isTerminal(.input) { throw usage("pipe JSON lines into it, or name a FILE; see --help") }
-    let messenger = try call.messenger()
+    let rehearsal = try call.arguments[dryRun] ? Rehearsal(of: call.messenger()) : nil
+    let messenger = try rehearsal?.messenger ?? call.messenger()
     let files = try ImportedFiles(call, messenger)
     var counts = Counts()
     let progress = Progress(call)
+    let areSame = call.arguments[sameUsers]
     try call.answerLines(of: path) { line, _ in
-      try files.prepared(Imported(line: line))
+      let imported = try Imported(line: line)
+      if areSame, case .user(var user) = imported {
+        user.isKnown = true
+        return .user(user)
+      }
+      return try files.prepared(imported)
     } nonce: {
       if case .message(let message) = $0 { message.nonce } else { nil }
     } act: {
@@ -43,6 +53,7 @@ package struct DMImport: Program {
       progress.show("\($0) lines")
     }
     progress.clear()
+    counts.areTried = rehearsal != nil
     if !call.isJSON, !call.isQuiet { try call.output.write("\(counts.text)\n") }
     // The error of a single line says all.
     let failed = call.failures.reduce(0) { $0 + $1.count }
@@ -52,8 +63,10 @@ package struct DMImport: Program {
   private struct Counts {
     var added = 0
     var duplicates = 0
+    /// Whether nothing was added in truth.
+    var areTried = false
 
-    var text: String { "\(added) messages added, \(duplicates) there already" }
+    var text: String { "\(added) messages \(areTried ? "would be " : "")added, \(duplicates) there already" }
   }
 
   private static func codes(_ failures: [(code: DMError.Code, count: Int)]) -> String {

@@ -114,4 +114,18 @@ exits 0 "a dash is standard input" sh -c 'sed -n 2p mixed | dm-import --text -'
 is "$(dm-user list --as alice | dm-import --as eve --store "$work/third" | jq -r '.display_name // .handle' | paste -sd ' ')" \
   "alice Bob Smith cem" "users are copied with their names"
 is "$(dm-doctor --as alice check --deep)" "" "no fault was found"
+# What would be added.
+printf '%s\n' '{"type":"user","handle":"zoe"}' \
+  '{"conversation":"later","sender":"zoe","text":"hi","created_at":"2019-01-01T00:00:00Z","nonce":"z1"}' \
+  '{"conversation":"later","sender":"z oe","text":"hi","created_at":"2019-01-01T00:00:01Z"}' >"$work/tried"
+before=$(sqlite3 "$DM_STORE/dm.sqlite" .dump)
+exits 1 "--dry-run" dm-import --dry-run --text "$work/tried"
+is "$out" "1 messages would be added, 0 there already" "says what would be added"
+like "$err" "*line 3: *'z oe'*" "and which line is wrong"
+is "$(sqlite3 "$DM_STORE/dm.sqlite" .dump)" "$before" "and changes nothing"
+is "$(dm-import --dry-run "$work/tried" 2>"$work/err" | jq -r '.type + " " + (.handle // .sender // .code)' | paste -sd ,)" \
+  "user zoe,message zoe,error bad_handle" "as the lines of an import"
+exits 0 "in a store that is not there" sh -c "head -n 2 '$work/tried' | dm-import --store '$work/none' --as zed --dry-run"
+is "$(ls "$work/none" 2>&1 | grep -c 'No such')" 1 "nothing is made"
+
 done_testing

@@ -22,10 +22,11 @@ said() {
     jq -r '[.created_at[:23], .sender_name // .sender, (.text // "" | @json), (.attachments // [] | map(.name) | .[])] | join(" ")'
 }
 messages() { sqlite3 "$DM_STORE/dm.sqlite" 'SELECT count(*) FROM message'; }
-# imported NUMBER NAME: the lines add so many messages, and none when they are repeated.
+# imported NUMBER NAME: the lines add so many messages, and none when they are repeated; people of an earlier export are the
+# same.
 imported() {
   before=$(messages)
-  exits 0 "$2" dm-import "$work/lines"
+  exits 0 "$2" dm-import --same-users "$work/lines"
   is "$(($(messages) - before)) $(printf %s "$err" | grep -v '; install ')" "$1 " "$1 messages are added"
   exits 0 "$2, again" dm-import "$work/lines"
   is "$(messages) $(printf '%s\n' "$out" | jq -r 'select(.type == "message") | .duplicate' | sort | uniq -c | tr -s ' ')" \
@@ -143,6 +144,49 @@ report "messages: 2, attachments: 1" "signal-export"
 imported 2 "messages of signal-export"
 is "$(said alice nia-okafor)" '2022-01-01T09:00:00.123 Nia Okafor "Hello"
 2022-01-01T09:00:01.000 alice "> Hello\n你好\nzwei" a photo.jpg' "with what they answer to"
+
+# A stranger who calls themselves as the user who imports, or as a user that the store has.
+export DM_STORE="$work/strangers"
+dm-user -q add alice
+dm-user -q add bob --as alice
+printf '%s\n' '{"envelope":{"source":"+12345","sourceName":"Alice","timestamp":1700000000000,"dataMessage":{"timestamp":1700000000000,"message":"please pay"}}}' \
+  '{"envelope":{"source":"+67890","sourceName":"Bob","timestamp":1700000001000,"dataMessage":{"timestamp":1700000001000,"message":"I quit"}}}' >strangers
+from signal strangers --me alice
+is "$(jq -r 'select(.sender).sender' "$work/lines" | sed 's/-[0-9a-f]\{4\}$/-#/' | paste -sd ' ')" "alice-# bob" \
+  "a stranger with the name of the user becomes somebody else"
+exits 1 "a stranger with the name of another user" dm-import "$work/lines"
+is "$(printf '%s\n' "$out" | jq -r 'select(.type == "error") | .code')" handle_taken "is refused"
+like "$err" "*the store has a user 'bob'*--map*--same-users*" "with what to do"
+is "$(dm-tail bob --peek 2>/dev/null | grep -c quit)" 0 "and says nothing in their name"
+printf 'Bob\tbob\n' >strangers.tsv
+from signal strangers --me alice --map strangers.tsv
+exits 0 "who the map says is the same" dm-import "$work/lines"
+from signal strangers --me alice
+exits 0 "an import that was made before" dm-import "$work/lines"
+dm-user -q add nia --as alice
+printf '[10:00:00] <nia> hello\n' >2022-02-01.log
+from irc 2022-02-01.log
+exits 1 "a nick of a user" dm-import "$work/lines"
+exits 0 "who is the same" dm-import --same-users "$work/lines"
+exits 0 "and is from then on" dm-import "$work/lines"
+
+# An export that names what is not in it.
+mkdir -p outside/inner
+cp -R slack hostile
+printf '[{"id":"C9","name":"../outside","members":[]}]' >hostile/channels.json
+printf '[{"type":"message","user":"U1","ts":"1641024000.000000","text":"from outside"}]' >outside/2022-01-01.json
+from slack hostile
+is "$(grep -c 'from outside' "$work/lines")" 0 "a channel cannot lead out of an export of Slack"
+python3 -c 'import zipfile
+with zipfile.ZipFile("bomb.zip", "w", zipfile.ZIP_DEFLATED) as file:
+    file.writestr("users.json", "[]")
+    file.writestr("channels.json", "[" + " " * (300 << 20) + "]")'
+exits 65 "a ZIP file that is small only while it is packed" sh -c 'ulimit -v 600000; "$1" bomb.zip' sh "$import/slack"
+mkdir link
+ln -s /etc/passwd link/IMG-1.jpg
+printf '12/31/21, 10:00 - Nia: IMG-1.jpg (file attached)\n' >link/chat.txt
+from whatsapp link/chat.txt
+is "$(grep -c path "$work/lines")" 0 "a link in a chat of WhatsApp is not followed"
 
 # IRC, of irssi, WeeChat and ZNC.
 export DM_STORE="$work/irc"

@@ -150,6 +150,8 @@ is "$(jq -nc '{conversation: "alice", text: "hi", nonce: "n4", sender: "bob", ac
 is "$(json alice hi n5 | token=wrong send) $(json alice hi n5 | token= send)" \
   '401 ["error","refused"] 401 ["error","refused"]' "without the token nothing is sent"
 is "$(head -c 2000000 /dev/zero | send)" '413 ["error","refused"]' "a body that is too large"
+is "$(json alice hi n6 | send -H "Content-Length: $(printf '%05000d' 1)")" '413 ["error","refused"]' \
+  "a length of 5,000 digits is too much"
 is "$(json alice hi n6 | send -H 'Content-Length:' -H 'Transfer-Encoding: chunked')" '411 ["error","refused"]' \
   "a body of unknown length"
 mv store away

@@ -5,8 +5,10 @@ A name of an export becomes a handle by the first of these rules that applies:
  2. It is made of the name: in lower case, with '-' for white space, without emoji, control characters and punctuation
     except - _ . @ | [ ] { } ^ ` and backslash, without - . @ at its start, and at most 64 bytes long.
  3. If nothing is left of the name, or something like a UUID, the handle is 'user-' and eight digits of its SHA-256.
-If two names of one run become the same handle, the second gets '-' and four digits of its SHA-256. The name itself is
-the display name. Use the same map when you repeat an import: messages are recognized by sender and nonce.
+If two names of one run become the same handle, or a name becomes the handle of --me, it gets '-' and four digits of its
+SHA-256. The name itself is the display name. Use the same map when you repeat an import: messages are recognized by sender
+and nonce. If the store had a user before, dm-import refuses what they say, unless the map has them: they may be somebody else
+of that name. 'dm-import --same-users' takes them to be the same.
 """
 import argparse
 import collections
@@ -116,7 +118,9 @@ class Importer:
                 name, _, handle = line.partition('\t')
                 if name and handle.strip():
                     self.map[name] = handle.strip()
-        self.handles, self.owners, self.last = {}, {}, {}
+        self.handles, self.last = {}, {}
+        # The handle of the user who imports is nobody else's, whatever somebody calls themselves.
+        self.owners = {getattr(arguments, 'me', None): None}
         self.equal = collections.Counter()
         self.messages = self.attachments = 0
         self.report = {}
@@ -134,10 +138,11 @@ class Importer:
             return self.handles[key]
         name = name or key
         shown = shown or name
-        handle = next((self.map[n] for n in (key, name, shown) if n in self.map), None) or self.derived(name)
-        self.handles[key] = handle
+        mapped = next((self.map[n] for n in (key, name, shown) if n in self.map), None)
+        handle = self.handles[key] = mapped or self.derived(name)
         display = clean(shown, 256)
-        self.write(type='user', handle=handle, display_name=display if display and display != handle else None)
+        self.write(type='user', handle=handle, display_name=display if display and display != handle else None,
+                   is_known=True if mapped else None)
         return handle
 
     def derived(self, name):

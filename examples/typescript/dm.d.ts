@@ -281,9 +281,10 @@ export interface Error {
       "bad_reference" | "bad_handle" | "bad_time" | "bad_cursor" | "empty_text" | "text_too_long" | "bad_attachment" |
       "nonce_conflict" | "out_of_order" | "handle_taken" | "name_taken" | "unknown_conversation" | "ambiguous_title" |
       "unknown_message" | "unknown_attachment" | "unknown_user" | "no_draft" | "unknown_consumer" | "unknown_file" |
-      "not_allowed" | "usage" | "no_store" | "cannot_create" | "io_error" | "read_only_store" | "busy" | "store_too_new"
-      | "store_foreign" | "store_damaged" | "store_replaced" | "gap" | "network_file_system" | "hub_unreachable" |
-      "hub_refused" | "hub_mismatch" | "hub_damaged" | "no_hub" | "refused_by_hub" | "over_quota" | "internal";
+      "unreadable_file" | "file_changed" | "not_allowed" | "usage" | "no_store" | "cannot_create" | "io_error" |
+      "read_only_store" | "busy" | "store_too_new" | "store_foreign" | "store_damaged" | "store_replaced" | "gap" |
+      "network_file_system" | "hub_unreachable" | "hub_refused" | "hub_mismatch" | "hub_damaged" | "no_hub" |
+      "refused_by_hub" | "over_quota" | "internal";
   retryable: boolean;
   subject?: string;
   nonce?: string;

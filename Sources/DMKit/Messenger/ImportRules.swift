@@ -69,6 +69,15 @@ final class ImportRules {
         : "'\(handle)' is not one of the two in that direct conversation", subject: handle.description)
   }
 
+  /// Checks that an announcement may be imported: nothing tells it from what dm itself announces.
+  ///
+  /// - Throws: `not_allowed` in a conversation that is in use and that the user does not own.
+  func checkAnnouncement(in row: Conversations.Row) throws {
+    if try isOpen(row) || store.members.membership(of: session.me, in: row.key)?.isOwner == true { return }
+    throw DMError(
+      .notAllowed, "only an owner can import announcements into a conversation that is in use; leave the line out")
+  }
+
   /// Checks that no user who would see the messages blocks the user.
   ///
   /// - Throws: `not_allowed` if one does.

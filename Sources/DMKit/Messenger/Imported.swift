@@ -93,12 +93,15 @@ package struct ImportedMessage: Equatable, Sendable {
 package struct ImportedUser: Equatable, Sendable {
   package let handle: Handle
   package let profile: ProfileChange
+  /// Whether a user of the store with this handle is the same person.
+  package var isKnown: Bool
 
   /// - Throws: `bad_field`.
-  package init(handle: Handle, _ profile: ProfileChange) throws {
+  package init(handle: Handle, _ profile: ProfileChange, isKnown: Bool = false) throws {
     try profile.check()
     self.handle = handle
     self.profile = profile
+    self.isKnown = isKnown
   }
 }
 
@@ -136,6 +139,8 @@ package struct ImportedConversation: Equatable, Sendable {
 package enum Imported: Equatable, Sendable {
   case user(ImportedUser)
   case conversation(ImportedConversation)
+  /// The line of a conversation that cannot be made, with the error that answers it.
+  case refusedConversation(Identifier, DMError)
   case message(ImportedMessage)
 
   /// The result of the import of a line.

@@ -55,9 +55,17 @@ final class ImportBatch: Batch {
 
   func act(on line: Imported) throws -> Imported.Outcome {
     switch line {
-    case .user(let user): .user(try add(user))
-    case .conversation(let conversation): .conversation(try add(conversation))
-    case .message(let message): .message(try add(message))
+    case .user(let user): return .user(try add(user))
+    case .conversation(let conversation):
+      do {
+        let added = try add(conversation)
+        session.messenger.imports.refused[conversation.id] = nil
+        return .conversation(added)
+      } catch let error as DMError where !error.code.isFatal {
+        return try refuse(conversation.id, error)
+      }
+    case .refusedConversation(let id, let error): return try refuse(id, error)
+    case .message(let message): return .message(try add(message))
     }
   }
 
@@ -68,7 +76,13 @@ final class ImportBatch: Batch {
   private func add(_ line: ImportedMessage) throws -> Message {
     var message = line
     let existing = try group(message.group)
-    if let row = existing, let duplicate = try duplicate(of: message, in: row) { return duplicate }
+    if let row = existing, let duplicate = try duplicate(of: message, in: row) {
+      // An earlier run of the import has made the sender.
+      session.messenger.imports.unconfirmed.remove(message.sender)
+      return duplicate
+    }
+    try refuseUnconfirmed(message.sender)
+    if existing == nil { try refuseRefused(message.group) }
     let isAnnounced = try existing.map(rules.mustAnnounce) ?? false
     if let row = existing { message.createdAt = try orderedTime(of: message, in: row, isAnnounced: isAnnounced) }
     guard message.attachments.count == message.files.count else {
@@ -96,6 +110,7 @@ final class ImportBatch: Batch {
     let sender = try existingKey(of: message.sender)
     if row == nil, case .title(let title) = message.group { try checkNewTitle(title) }
     if let row { try rules.checkSender(sender, message.sender, of: row) }
+    if let row, message.systemKind != nil { try rules.checkAnnouncement(in: row) }
     if sender == nil { try message.sender.checkNew() }
     if let row { try rules.checkUnblocked(members(of: row.key)) }
     if message.joinsSender, let sender { try rules.checkUnblocked([sender]) }
@@ -121,17 +136,6 @@ final class ImportBatch: Batch {
     added.subject = message.subject
     added.mentions = try mentioned.map(store.users.handle)
     added.attachments = attachments
-    return added
-  }
-
-  private func add(_ user: ImportedUser) throws -> User {
-    if try existingKey(of: user.handle) == nil {
-      let key = try key(of: user.handle)
-      if user.profile != ProfileChange() { try store.users.update(key, user.profile, at: .now) }
-    }
-    guard let added = try store.users.user(user.handle) else {
-      throw DMError(.internal, "the user '\(user.handle)' was not found again", subject: user.handle.description)
-    }
     return added
   }
 
@@ -180,7 +184,7 @@ final class ImportBatch: Batch {
     return seen
   }
 
-  private func group(_ group: ImportedMessage.Group) throws -> Conversations.Row? {
+  func group(_ group: ImportedMessage.Group) throws -> Conversations.Row? {
     if let key = keys[group] { return rows[key] }
     var found: Conversations.Row?
     switch group {
@@ -231,10 +235,11 @@ final class ImportBatch: Batch {
     return users[handle]
   }
 
-  private func key(of handle: Handle) throws -> UserKey {
+  func key(of handle: Handle) throws -> UserKey {
     if let cached = try existingKey(of: handle) { return cached }
     let key = try store.users.insert(handle, at: .now)
     users[handle] = key
+    session.messenger.imports.made.insert(handle)
     return key
   }
 

@@ -11,7 +11,15 @@ extension Imported {
       switch try line.text("type") {
       case nil, "message": return .message(try ImportedMessage(line))
       case "user": return .user(try ImportedUser(line))
-      case "conversation": return .conversation(try ImportedConversation(line))
+      case "conversation":
+        guard let id = try line.identifier("id") else {
+          throw DMError(.missingField, "'id' is missing; add it to the line", subject: "id")
+        }
+        do {
+          return .conversation(try ImportedConversation(id, line))
+        } catch let error as DMError {
+          return .refusedConversation(id, error)
+        }
       case let other?:
         throw DMError(
           .badField, "a line of the type '\(other)' is no history; keep those of user, message and conversation",
@@ -77,15 +85,13 @@ extension ImportedUser {
       handle: Handle(line.required("handle")),
       ProfileChange(
         displayName: line.text("display_name"), bio: line.text("bio"), avatarURL: line.text("avatar_url"),
-        showsPresence: line.flag("shows_presence"), sendsReadReceipts: line.flag("sends_read_receipts")))
+        showsPresence: line.flag("shows_presence"), sendsReadReceipts: line.flag("sends_read_receipts")),
+      isKnown: line.flag("is_known") ?? false)
   }
 }
 
 extension ImportedConversation {
-  fileprivate init(_ line: InputLine) throws {
-    guard let id = try line.identifier("id") else {
-      throw DMError(.missingField, "'id' is missing; add it to the line", subject: "id")
-    }
+  fileprivate init(_ id: Identifier, _ line: InputLine) throws {
     guard case .bool(let isGroup)? = line.object["is_group"] else {
       throw DMError(.badField, "'is_group' is missing or no boolean", subject: "is_group")
     }

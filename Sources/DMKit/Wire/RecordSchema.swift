@@ -262,6 +262,7 @@ package struct RecordSchema: Sendable {
       Field("handle", .handle, optional: true), Field("display_name", .string, optional: true),
       Field("bio", .string, optional: true), Field("avatar_url", .string, optional: true),
       Field("shows_presence", .boolean, optional: true), Field("sends_read_receipts", .boolean, optional: true),
+      Field("is_known", .boolean, optional: true),
     ], isInput: true)
 
   static let readLine = RecordSchema(

@@ -67,6 +67,21 @@ struct ImportAccessTests {
     #expect(try code { try result(alice, line("x", from: "bob", at: later(5))) } == nil)
   }
 
+  @Test func `in a conversation in use only an owner imports what looks like an announcement of dm`() throws {
+    let store = try imported()
+    let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
+    func left(_ second: Int) throws -> Imported {
+      .message(
+        try ImportedMessage(
+          group: .title("team"), sender: "alice", text: nil, createdAt: later(second), nonce: nil,
+          systemKind: .userLeft, subject: "bob"))
+    }
+    #expect(try code { try result(bob, left(-3)) } == nil, "all of it is history")
+    try bob.say("hello", to: "+team")
+    #expect(try code { try result(bob, left(5)) } == .notAllowed)
+    #expect(try code { try result(alice, left(6)) } == nil)
+  }
+
   @Test func `as long as all of a group is history, others go on with it, and senders join`() throws {
     let store = try imported()
     let mallory = try store.messenger("mallory")

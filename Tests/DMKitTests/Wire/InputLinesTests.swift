@@ -9,7 +9,11 @@ struct InputLinesTests {
   private static let uuid = "019ac5f2-0a3b-7c4d-8e5f-0123456789ab"
 
   private func outgoing(_ json: String) throws -> Outgoing { try Outgoing(line: Array(json.utf8)[...]) }
-  private func imported(_ json: String) throws -> Imported { try Imported(line: Array(json.utf8)[...]) }
+  private func imported(_ json: String) throws -> Imported {
+    let line = try Imported(line: Array(json.utf8)[...])
+    if case .refusedConversation(_, let error) = line { throw error }
+    return line
+  }
   private func mentioned(_ json: String) throws -> Messenger.MarkedMessage? {
     try Messenger.MarkedMessage(line: Array(json.utf8)[...])
   }

@@ -1,0 +1,52 @@
+/// What the lines of an import have said so far; an import is several transactions.
+struct ImportMemory {
+  /// The conversations whose lines failed, and why.
+  var refused: [Identifier: DMError.Code] = [:]
+  /// The users that this import has made.
+  var made: Set<Handle> = []
+  /// The users of lines that the store had before, until a message shows that an earlier run of this import made them.
+  var unconfirmed: Set<Handle> = []
+}
+
+extension ImportBatch {
+  /// Refuses a conversation, and from now on the messages that name it: without it they would make a group of their own.
+  func refuse(_ id: Identifier, _ error: DMError) throws -> Imported.Outcome {
+    if try group(.id(id)) == nil { session.messenger.imports.refused[id] = error.code }
+    throw error
+  }
+
+  /// - Throws: for a message of a conversation that was refused, what that was refused for.
+  func refuseRefused(_ group: ImportedMessage.Group) throws {
+    guard case .id(let id) = group, let code = session.messenger.imports.refused[id] else { return }
+    throw DMError(
+      code, "the line of the conversation '\(id)' failed, so its messages do, too", subject: id.description)
+  }
+
+  /// Notes a user of a line that the store has already: somebody else may have that name there.
+  func noteExisting(_ user: ImportedUser) {
+    let isOwn = user.handle == session.handle
+    if user.isKnown || isOwn || session.messenger.imports.made.contains(user.handle) { return }
+    session.messenger.imports.unconfirmed.insert(user.handle)
+  }
+
+  /// - Throws: `handle_taken` for a message that would be put into the mouth of a user who may be somebody else.
+  func refuseUnconfirmed(_ sender: Handle) throws {
+    guard session.messenger.imports.unconfirmed.contains(sender) else { return }
+    throw DMError(
+      .handleTaken, "the store has a user '\(sender)', who may be somebody else", subject: sender.description,
+      remedy: .confirmUser)
+  }
+
+  func add(_ user: ImportedUser) throws -> User {
+    if try existingKey(of: user.handle) == nil {
+      let key = try key(of: user.handle)
+      if user.profile != ProfileChange() { try store.users.update(key, user.profile, at: .now) }
+    } else {
+      noteExisting(user)
+    }
+    guard let added = try store.users.user(user.handle) else {
+      throw DMError(.internal, "the user '\(user.handle)' was not found again", subject: user.handle.description)
+    }
+    return added
+  }
+}
