@@ -25,18 +25,17 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
         .badHandle, .badTime, .badCursor, .emptyText, .textTooLong, .badAttachment, .outOfOrder, .refusedByHub:
         .badData
       case .unknownConversation, .ambiguousTitle, .unknownMessage, .unknownAttachment, .unknownConsumer, .unknownFile,
-        .noDraft, .noStore, .noHub:
+        .unreadableFile, .noDraft, .noStore, .storeReplaced, .noHub:
         .notFound
       case .unknownUser: .unknownUser
       case .internal: .bug
       case .handleTaken, .nameTaken, .nonceConflict, .cannotCreate, .overQuota: .cannotCreate
       case .inputOutput, .readOnlyStore: .inputOutput
-      case .busy: .busy
+      case .busy, .fileChanged: .busy
       case .gap: .gap
       case .notAllowed, .hubRefused: .notAllowed
       case .hubUnreachable: .hubUnreachable
-      case .storeTooNew, .storeForeign, .storeDamaged, .storeReplaced, .networkFileSystem, .hubMismatch,
-        .hubDamaged:
+      case .storeTooNew, .storeForeign, .storeDamaged, .networkFileSystem, .hubMismatch, .hubDamaged:
         .badStore
       }
   }

@@ -23,8 +23,8 @@ public enum AttachmentSource: Sendable {
   /// - Parameters:
   ///   - hashes: whether to compute the hash, which takes longer than the copy.
   ///   - maximum: the maximum size of the source in bytes.
-  /// - Throws: `unknown_file`; `bad_attachment` if it is not a regular file or is too large; `busy` if it changed
-  ///   meanwhile.
+  /// - Throws: `unknown_file`, `unreadable_file`; `bad_attachment` if it is not a regular file or is too large;
+  ///   `file_changed` if it changed meanwhile.
   package func copy(
     to path: String, hashes: Bool, maximum: Int, _ progress: (String) throws -> Void
   ) throws -> ContentHash? {
@@ -38,7 +38,7 @@ public enum AttachmentSource: Sendable {
     case .file(let source):
       // A FIFO is refused below.
       let file = try OpenFile(source, for: .readingAtOnce) {
-        fileError($0.isAbsence ? .unknownFile : .inputOutput, "read", source, $0)
+        fileError($0.isAbsence ? .unknownFile : .unreadableFile, "read", source, $0)
       }
       let before = try file.status()
       guard before.kind == .regular else {
@@ -48,10 +48,16 @@ public enum AttachmentSource: Sendable {
           : DMError(.badAttachment, "'\(source)' is not a regular file", subject: source, remedy: .pipeContent)
       }
       guard before.size <= maximum else { throw Self.refusal(source, maximum) }
-      let hash = try Self.copy(
-        file.descriptor, source, to: path, hashes: hashes, of: before.size, maximum: maximum, progress)
+      let hash: ContentHash?
+      do {
+        hash = try Self.copy(
+          file.descriptor, source, to: path, hashes: hashes, of: before.size, maximum: maximum, progress)
+      } catch let error as DMError where error.code == .inputOutput && error.subject == source {
+        // Unlike a fault of the copy, it is one of this file alone.
+        throw DMError(.unreadableFile, error.message, subject: source)
+      }
       guard try file.status().isUnchanged(since: before), fileSize(path) == before.size else {
-        throw DMError(.busy, "'\(source)' changed while it was read; try again", subject: source)
+        throw DMError(.fileChanged, "'\(source)' changed while it was read; try again", subject: source)
       }
       return hash
     }

@@ -59,6 +59,10 @@ public struct DMError: Error, Equatable, Sendable {
     case unknownConsumer = "unknown_consumer"
     /// The file to attach does not exist.
     case unknownFile = "unknown_file"
+    /// The file to attach cannot be read.
+    case unreadableFile = "unreadable_file"
+    /// The file to attach changed while it was read.
+    case fileChanged = "file_changed"
     /// The user may not do this.
     case notAllowed = "not_allowed"
     // The call, the store or the machine.
@@ -106,7 +110,7 @@ public struct DMError: Error, Equatable, Sendable {
     /// Whether the same line may succeed when it is tried again unchanged.
     public var isRetryable: Bool {
       switch self {
-      case .busy, .inputOutput, .hubUnreachable, .overQuota: true
+      case .busy, .fileChanged, .inputOutput, .hubUnreachable, .overQuota: true
       default: false
       }
     }

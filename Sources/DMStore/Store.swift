@@ -21,7 +21,7 @@ package final class Store {
   /// Random numbers for the ids of messages.
   var random = BufferedRandom()
 
-  /// The file that is open; another file may replace it.
+  /// The file that is open, which may be removed or replaced; nil for a store in memory.
   private let file: FileIdentity?
 
   /// The number of commits of this connection.
@@ -53,7 +53,7 @@ package final class Store {
 
   package init(_ location: StoreLocation, database path: String? = nil) throws {
     self.location = location
-    file = location.file()
+    file = path == nil ? location.file() : nil
     connection = try Connection(path: path ?? location.database, busyTimeout: location.busyTimeout)
   }
 
@@ -98,7 +98,10 @@ package final class Store {
   ///
   /// `body` must not write to a stream: a reader that waits keeps SQLite from reusing the WAL (sqlite.org/wal.html,
   /// section 6).
+  ///
+  /// - Throws: what `refuseReplaced` throws.
   package func read<T>(_ body: () throws -> T) throws -> T {
+    try refuseReplaced()
     let transaction = try connection.begin(.read)
     let result = try body()
     try transaction.commit()
@@ -114,9 +117,12 @@ package final class Store {
   /// - Parameters:
   ///   - patience: milliseconds to wait for the lock; nil for the timeout of the location.
   ///   - acceptsLoss: whether the write continues although commits are missing from the store.
+  /// - Throws: what `refuseReplaced` throws, also if the store was replaced during the write: what is acknowledged is in
+  ///   the store that others see.
   package func write<T>(
     isBulk: Bool = false, timeout: Duration? = nil, acceptsLoss: Bool = false, _ body: () throws -> T
   ) throws -> T {
+    try refuseClock()
     let lock = try writeLock(timeout: timeout)
     if !isReady { try prepareToWrite() }
     let transaction = try connection.begin(.write)
@@ -137,6 +143,7 @@ package final class Store {
     try rowChanges?.write(to: connection)
     try commit(transaction, mark, under: lock)
     isCommitted = true
+    try refuseReplaced()
     writeCount += 1
     // After the commit: a follower that wakes earlier does not see it, and is not woken again.
     if logged != nil || rings { SignalFile.touch(location.bell) }
@@ -161,12 +168,19 @@ package final class Store {
     isReady = true
   }
 
+  /// The lock of the store, without which nothing writes.
+  ///
+  /// - Throws: `busy`, or what `refuseReplaced` throws: the lock and its mark are then those of another store.
   package func writeLock(timeout: Duration? = nil) throws -> FileLock {
+    // Before the lock, which would make the folder's file anew.
+    try refuseReplaced()
     let milliseconds = Int((timeout ?? location.busyTimeout).microseconds / 1000)
-    return try FileLock(
+    let lock = try FileLock(
       path: location.lock, milliseconds: milliseconds,
       busy: DMError(
         .busy, "another process has been writing for \(milliseconds / 1000) s; try again", remedy: .waitLonger))
+    try refuseReplaced()
+    return lock
   }
 
   /// Switches the database to WAL mode, permanently.
@@ -188,6 +202,15 @@ package final class Store {
     isLinked = try pragma("SELECT count(*) FROM sqlite_schema WHERE name = 'hub'") > 0
   }
 
+  /// Refuses to write with a clock of the year 9998 or later: a message may live for a year, and times have four digits of
+  /// a year (RFC 3339, section 5.6).
+  ///
+  /// - Throws: `bad_time`.
+  private func refuseClock() throws {
+    guard clock.microseconds >= 253_339_228_800_000_000 else { return }
+    throw DMError(.badTime, "the clock of this machine is at \(clock), which cannot be right; set it")
+  }
+
   private func readClock() throws { clockOffset = try pragma("SELECT coalesce(max(clock_offset), 0) FROM hub") }
 
   /// The store's id, to which cursors are bound.
@@ -205,6 +228,7 @@ package final class Store {
   ///
   /// - Throws: `no_store` if the store was removed, `store_replaced` if another is in its folder.
   package func refuseReplaced() throws {
+    guard let file else { return }
     guard let now = location.file() else {
       throw DMError(
         .noStore, "the store at '\(location.directory)' was removed; start again when it is back",

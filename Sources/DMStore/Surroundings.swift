@@ -62,7 +62,12 @@ package final class Surroundings {
         (lower, upper, cached.isRead) = (range.lowerBound, range.upperBound, true)
         break
       }
-      if range.upperBound < seq { lower = range.upperBound + 1 } else { upper = range.lowerBound - 1 }
+      guard range.upperBound < seq else {
+        // Of two ranges above the message, the first ends what is unread.
+        upper = range.lowerBound - 1
+        break
+      }
+      lower = range.upperBound + 1
     }
     cached.range = lower...upper
     return cached.isRead

@@ -30,10 +30,14 @@ extension Upkeep {
   ///
   /// Other processes cannot write meanwhile. Reports keep their copies of the text.
   ///
+  /// The store is written anew at its end, which takes as much free space as it has itself; if there is less, everything
+  /// else is done before that fails.
+  ///
   /// - Parameter timeout: the time to wait for processes that read from the log.
-  /// - Throws: `no_store`, `busy`, or an error of the store.
+  /// - Throws: `no_store`, `busy`, `io_error` with the space that is needed, or an error of the store.
   package func purge(timeout: Duration = .seconds(5)) throws -> Purged {
     let store = try store()
+    if !hasRoom(for: Self.leastRoom) { throw lackOfRoom }
     let lastUsedAt = try lastUse(of: .purge)
     let before = location.databaseBytes + location.logBytes
     try progress("forgetting what is old")
@@ -70,6 +74,20 @@ extension Upkeep {
 
   /// Microseconds after which an unsent attachment, or a content without a row, is removed.
   private static let minimumContentAge: Int64 = 86_400_000_000
+
+  /// The free bytes without which nothing can be written.
+  private static let leastRoom = 256 * 1024
+
+  private func hasRoom(for count: Int) -> Bool { freeBytes(location.directory).map { $0 >= count } ?? true }
+
+  private var lackOfRoom: DMError {
+    func kibibytes(_ count: Int) -> Int { (count + 1023) / 1024 }
+    return DMError(
+      .inputOutput,
+      "the store is written anew, which takes \(kibibytes(location.databaseBytes)) KiB of free space beside it and as much "
+        + "for temporary files, and \(kibibytes(freeBytes(location.directory) ?? 0)) KiB are free; free some, or back the store "
+        + "up to another disk and restore it there", subject: location.directory)
+  }
 
   /// Microseconds for which the write lock is held at a time.
   private static let turn: Int64 = 20_000
@@ -129,6 +147,7 @@ extension Upkeep {
   /// Writes the index, the pages and the log anew, all under one lock: between them a writer would bring old pages
   /// into the log again.
   private func clear(_ store: Store, _ timeout: Duration) throws -> Bool {
+    if !hasRoom(for: location.databaseBytes) { throw lackOfRoom }
     let lock = try store.writeLock()
     try store.refuseNewer(store.version())
     try store.connection.watched(by: { [progress] in try progress("writing the store anew") }) {

@@ -98,6 +98,9 @@ is "$(dm-send bob --reply-to bob:1 yes | jq -r .reply_to.id)" "$first" "by conve
 is "$(dm-send bob --reply-to "$first" yes | jq -r .reply_to.id)" "$first" "by id"
 is "$(dm-send bob --reply-to -1 yes | jq -r .reply_to.id)" "$(dm-tail bob -n 2 | head -n 1 | jq -r .id)" "to the last"
 exits 66 "to none" dm-send bob --reply-to 99999 yes
+exits 65 "a clock that cannot be right" faketime -f '9999-12-31 20:00:00' dm-send bob --expires-in 1h late
+like "$err" "*the clock of this machine is at 9999-*" "is not written with"
+exits 0 "and leaves no fault" dm-doctor check --deep
 is "$(printf 'a\nb\n' | dm-send bob - | jq -c .text)" '"a\nb"' "- is standard input"
 is "$(echo draft | dm-send bob --draft - | jq -r .draft_text)" draft "of a draft, too"
 is "$(echo both | dm-send --to bob --to carol - | jq -r .text | tr '\n' ' ')" "both both " "and of a message to several"

@@ -155,7 +155,7 @@ follow dm-tail -f --as bob -n 0 --events message
 line >/dev/null
 mv "$DM_STORE" "$work/gone" && mv "$work/other" "$DM_STORE"
 wait "$follower"
-is "$? $(cat "$work/follow.err")" "78 dm-tail: another store was put at '$DM_STORE'; start again to follow it" \
+is "$? $(cat "$work/follow.err")" "66 dm-tail: another store was put at '$DM_STORE'; start again to follow it" \
   "another store in the place of the one that is followed"
 follow dm-tail -f --as carol -n 0
 line >/dev/null

@@ -103,8 +103,7 @@ final class ChangeFeed {
   ///
   /// - Throws: `store_replaced`, `no_store`, `store_too_new`.
   func hasMore() throws -> Bool {
-    try store.refuseReplaced()
-    return try store.read {
+    try store.read {
       try store.refuseNewer(store.version())
       return try store.changes.range().map { $0.upperBound > position.rev } ?? false
     }
@@ -134,17 +133,17 @@ final class ChangeFeed {
   }
 
   /// Adds the events of a change; for a change that concerns many messages, those of its next part.
-  private func tell(
-    _ row: Changes.Row, _ viewer: Viewer, _ events: inout [MessagingEvent]
-  ) throws {
+  private func tell(_ row: Changes.Row, _ viewer: Viewer, _ events: inout [MessagingEvent]) throws {
     // The position is `(rev, seq)`: of the change after `rev`, the messages up to `seq` were returned already.
     let delivered = row.rev == position.rev + 1 ? position.seq : 0
     position = Cursor.Position(rev: row.rev)
     guard let isMember = try viewer.isMember(of: row.conversation) else { return }
     // Otherwise a bot would get events of its own actions and receipts.
     if row.user == viewer.user, query.othersOnly { return }
-    if let user = row.user, try viewer.hasBlocked(user) { return }
+    // Every list shows what a blocked user changes of a conversation.
+    if let user = row.user, row.kind != .conversation, try viewer.hasBlocked(user) { return }
     if row.kind == .status {
+      guard isMember || row.user == viewer.user else { return }
       events += try statuses(row, after: delivered, viewer)
     } else if let event = try event(row, isMember: isMember, viewer) {
       events.append(event)

@@ -11,8 +11,12 @@ protocol Batch {
 
   /// Does one action.
   ///
-  /// If it throws an error that concerns only the item, nothing of the action has been written.
+  /// If it throws an error that concerns only the item, nothing of the action stays; it is cheaper when nothing was
+  /// written before the error.
   func act(on item: Item) throws -> Answer
+
+  /// Notes that an action failed.
+  func passOver(_ item: Item, _ error: DMError) throws
 
   /// Writes, once for each conversation, what the actions leave to the end of the transaction.
   func finish() throws
@@ -24,6 +28,7 @@ protocol Batch {
 extension Batch {
   var stopsAtFault: Bool { false }
   var mustCommit: Bool { false }
+  func passOver(_ item: Item, _ error: DMError) throws {}
   func committed() {}
 }
 
@@ -32,38 +37,61 @@ private struct NothingDone<Answer: Sendable>: Error {
   let results: [Result<Answer, DMError>]
 }
 
+/// Thrown to roll back a transaction in which an action failed after it had written something.
+private struct HalfDone: Error {}
+
 extension Messenger {
   /// Acts on each item in order, in one durable transaction.
   ///
-  /// An item that fails does not stop the others, unless the batch has `stopsAtFault`; an error of the store undoes
-  /// all.
+  /// An item that fails does not stop the others, unless the batch has `stopsAtFault`, and leaves nothing behind; an
+  /// error of the store undoes all.
   ///
   /// - Returns: the result of each item.
   func perform<Acts: Batch>(
     _ items: [Acts.Item], _ begin: (Session) throws -> Acts
   ) throws -> [Result<Acts.Answer, DMError>] {
-    do {
-      let (batch, results) = try writing(isBulk: items.count > 1) { session in
-        let batch = try begin(session)
-        var results: [Result<Acts.Answer, DMError>] = []
-        var hasDone = false
-        for item in items {
-          do {
-            results.append(.success(try batch.act(on: item)))
-            hasDone = true
-          } catch let error as DMError where !error.code.isFatal {
-            results.append(.failure(error))
-            if batch.stopsAtFault { break }
-          }
+    // By index: the items that failed after they had written. All others are done again without them, because not only
+    // the rows but also what the batch keeps in memory must be as if they had not been there.
+    var failed: [Int: DMError] = [:]
+    while true {
+      do {
+        let (batch, results) = try writing(isBulk: items.count > 1) { session in
+          let batch = try begin(session)
+          return (batch, try act(on: items, batch, session.store, &failed))
         }
-        if !hasDone, !batch.mustCommit { throw NothingDone(results: results) }
-        try batch.finish()
-        return (batch, results)
+        batch.committed()
+        return results
+      } catch let nothing as NothingDone<Acts.Answer> {
+        return nothing.results.map { $0.mapError(namingStore) }
+      } catch is HalfDone {
+        continue
       }
-      batch.committed()
-      return results
-    } catch let nothing as NothingDone<Acts.Answer> {
-      return nothing.results.map { $0.mapError(namingStore) }
     }
+  }
+
+  private func act<Acts: Batch>(
+    on items: [Acts.Item], _ batch: Acts, _ store: Store, _ failed: inout [Int: DMError]
+  ) throws -> [Result<Acts.Answer, DMError>] {
+    var results: [Result<Acts.Answer, DMError>] = []
+    var hasDone = false
+    for (index, item) in items.enumerated() {
+      let changeCount = store.connection.totalChanges
+      do {
+        if let error = failed[index] { throw error }
+        results.append(.success(try batch.act(on: item)))
+        hasDone = true
+      } catch let error as DMError where !error.code.isFatal {
+        guard store.connection.totalChanges == changeCount else {
+          failed[index] = error
+          throw HalfDone()
+        }
+        results.append(.failure(error))
+        try batch.passOver(item, error)
+        if batch.stopsAtFault { break }
+      }
+    }
+    if !hasDone, !batch.mustCommit { throw NothingDone(results: results) }
+    try batch.finish()
+    return results
   }
 }

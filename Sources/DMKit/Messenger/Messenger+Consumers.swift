@@ -213,22 +213,22 @@ private final class ConsumerBatch: Batch {
   var mustCommit: Bool { move.hasSkipped }
 
   func act(on line: ConsumerLine) throws -> Messenger.ConsumerAnswer {
-    do {
-      let position = try line.acknowledges.map(move.newPosition(of:))
-      if case .some(nil) = position { return try stale(line) }
-      let marked = try line.marks.map(session.check)
-      let answer: Messenger.ConsumerAnswer? =
-        if let outgoing = line.outgoing { .message(try sending.act(on: outgoing.get())) } else { nil }
-      if let marks = line.marks, let marked { try session.apply(marks, to: marked.message, in: marked.row) }
-      if let position = position ?? nil { move.row.position = position }
-      return answer ?? .acknowledged(move.acknowledgement)
-    } catch let error as DMError where skipsFailed && !error.code.isFatal {
-      // A line that was cut off because its process was killed comes again, complete.
-      if error.code != .unfinishedLine { move.row.skippedCount += 1 }
-      if error.code != .badCursor, let cursor = line.acknowledges, let position = try move.newPosition(of: cursor) {
-        move.row.position = position
-      }
-      throw error
+    let position = try line.acknowledges.map(move.newPosition(of:))
+    if case .some(nil) = position { return try stale(line) }
+    let marked = try line.marks.map(session.check)
+    let answer: Messenger.ConsumerAnswer? =
+      if let outgoing = line.outgoing { .message(try sending.act(on: outgoing.get())) } else { nil }
+    if let marks = line.marks, let marked { try session.apply(marks, to: marked.message, in: marked.row) }
+    if let position = position ?? nil { move.row.position = position }
+    return answer ?? .acknowledged(move.acknowledgement)
+  }
+
+  func passOver(_ line: ConsumerLine, _ error: DMError) throws {
+    guard skipsFailed else { return }
+    // A line that was cut off because its process was killed comes again, complete.
+    if error.code != .unfinishedLine { move.row.skippedCount += 1 }
+    if error.code != .badCursor, let cursor = line.acknowledges, let position = try move.newPosition(of: cursor) {
+      move.row.position = position
     }
   }
 

@@ -79,9 +79,10 @@ extension Messenger {
   /// - Parameters:
   ///   - title: the title, of 1 to 256 bytes.
   ///   - handles: the handles of the others.
-  ///   - ifAbsent: whether to return the conversation that the title refers to if there is one; its participants stay
-  ///     as they are.
-  /// - Throws: `bad_field` for the title, `unknown_user`, `ambiguous_title`.
+  ///   - ifAbsent: whether to return the group of this title that the user owns and in which these are, if there is one;
+  ///     its participants stay as they are.
+  /// - Throws: `bad_field` for the title, `unknown_user`, `ambiguous_title`, `name_taken` if there are only groups of
+  ///   this title that others own, or in which some of these are missing.
   public func createGroup(titled title: String, with handles: [Handle], ifAbsent: Bool = false) throws -> Conversation {
     try checkNewTitle(title)
     return try writing { session in
@@ -125,19 +126,33 @@ extension Session {
     return row
   }
 
-  /// The only group with a title, or, without a title, the only untitled one with exactly these members.
+  /// The group that a program made before: without a title, the only untitled one with exactly these members; with one,
+  /// the only one of that title that the user owns, or has named so, and in which all of these are.
+  ///
+  /// A group of somebody else does not count: any user may give a group this title, and add the user to it.
+  ///
+  /// - Throws: `name_taken` if there are only others of that title; `ambiguous_title`.
   private func existingGroup(_ title: String?, of others: [UserKey]) throws -> Conversations.Row? {
-    if let title, let row = try store.conversations.row(ownName: title, of: me) { return row }
-    let groups =
-      try title.map {
-        try store.conversations.groups(titled: $0, of: me).filter { try store.members.isParticipant(me, of: $0.key) }
-      }
-      ?? store.conversations.untitledGroups(of: [me] + others)
-    if groups.count > 1 {
-      let what = title.map { "titled '\($0)'" } ?? "without a title and of exactly these members"
-      throw try ambiguous(title.map { "+\($0)" } ?? "", what, groups)
+    guard let title else {
+      let groups = try store.conversations.untitledGroups(of: [me] + others)
+      if groups.count > 1 { throw try ambiguous("", "without a title and of exactly these members", groups) }
+      return groups.first
     }
-    return groups.first
+    let named = try store.conversations.row(ownName: title, of: me).map { [$0] }
+    let there = try named ?? store.conversations.groups(titled: title, of: me)
+    let own = try there.filter { row in
+      guard row.isGroup, let mine = try store.members.membership(of: me, in: row.key), mine.leftSeq == nil else {
+        return false
+      }
+      return try (named != nil || mine.isOwner) && Set(others).isSubset(of: store.members.participantKeys(of: row.key))
+    }
+    if own.count > 1 { throw try ambiguous("+\(title)", "titled '\(title)'", own) }
+    if own.isEmpty, try named != nil || there.contains(where: { try store.members.isParticipant(me, of: $0.key) }) {
+      throw DMError(
+        .nameTaken, "you own no group '+\(title)' with these members", subject: "+\(title)", remedy: .chooseGroup,
+        detail: "; there is " + (try descriptions(of: there)))
+    }
+    return own.first
   }
 
   /// The conversation as the user sees it now.

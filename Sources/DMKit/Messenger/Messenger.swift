@@ -36,6 +36,8 @@ public final class Messenger {
   /// The number of errors that may still get a suggestion: input full of mistakes must not search each time.
   var suggestionsLeft = 10
 
+  var imports = ImportMemory()
+
   /// What was queued for the hub since this messenger was made.
   package internal(set) var queued: [OutboxKey] = []
   /// Whether it has asked the hub for a change that is not shown before the hub has ordered it.
@@ -77,6 +79,11 @@ public final class Messenger {
       .noStore, "there is no store at '\(location.directory)' yet",
       subject: location.directory, remedy: .createStore)
   }
+
+  /// Refuses to continue if the store that is open was removed or replaced.
+  ///
+  /// - Throws: `no_store`, `store_replaced`.
+  package func refuseReplaced() throws { try opened?.refuseReplaced() }
 
   /// Whether there is a store.
   ///
@@ -145,8 +152,16 @@ public final class Messenger {
 
   /// Runs `body` in one durable transaction; adds the user first if that is necessary and allowed.
   func writing<T>(isBulk: Bool = false, timeout: Duration? = nil, _ body: (Session) throws -> T) throws -> T {
-    let store = try createdStore { _ = try body(session(in: $0)) }
-    return try store.write(isBulk: isBulk, timeout: timeout) { try body(session(in: store)) }
+    let before = queued
+    do {
+      let store = try createdStore { _ = try body(session(in: $0)) }
+      queued = before
+      return try store.write(isBulk: isBulk, timeout: timeout) { try body(session(in: store)) }
+    } catch {
+      // What was rolled back is not in the queue.
+      queued = before
+      throw error
+    }
   }
 
   /// A session that writes: it adds the first user of a new store, whatever their handle, and the login name.

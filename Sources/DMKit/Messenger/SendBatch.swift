@@ -133,6 +133,9 @@ final class SendBatch: Batch {
           subject: handle.description)
       }
       try session.checkMayStart(with: other)
+      // What else may fail; a conversation without a message would stay.
+      for id in outgoing.attachments { _ = try session.usableAttachment(id) }
+      if let id = outgoing.forwards { _ = try session.visibleMessage(.id(id)) }
       found = try session.startDirect(with: other)
     }
     let row = if let found { found } else { try session.find(outgoing.conversation) }

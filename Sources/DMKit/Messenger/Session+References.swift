@@ -70,6 +70,14 @@ extension Session {
 
   /// The error for a reference to several groups: it lists the newest three, with what distinguishes them.
   func ambiguous(_ reference: String, _ what: String, _ groups: [Conversations.Row]) throws -> DMError {
+    DMError(
+      .ambiguousTitle,
+      "\(groups.count) groups are \(what)", subject: reference, remedy: .chooseGroup,
+      detail: ": " + (try descriptions(of: groups)))
+  }
+
+  /// The ids and members of up to three groups, those of the newest activity first.
+  func descriptions(of groups: [Conversations.Row]) throws -> String {
     let viewer = freshViewer()
     let newest = groups.sorted { $0.lastActivity > $1.lastActivity }.prefix(3)
     let list = try newest.map { row in
@@ -80,10 +88,7 @@ extension Session {
       return "\(row.id) (\(members)\(others > 0 ? " and \(others) more" : ""); last active "
         + "\(String(seen.lastActivityAt.description.prefix(16)))Z)"
     }
-    return DMError(
-      .ambiguousTitle,
-      "\(groups.count) groups are \(what)", subject: reference, remedy: .chooseGroup,
-      detail: ": " + list.joined(separator: ", ") + (groups.count > 3 ? ", …" : ""))
+    return list.joined(separator: ", ") + (groups.count > 3 ? ", …" : "")
   }
 
   /// The number of a message in a conversation.

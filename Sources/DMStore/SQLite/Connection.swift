@@ -75,6 +75,9 @@ package struct Connection: ~Copyable {
   /// The number of rows that the last statement changed.
   package var changes: Int { Int(sqlite3_changes(handle)) }
 
+  /// The number of rows that all statements of this connection have changed.
+  package var totalChanges: Int64 { sqlite3_total_changes64(handle) }
+
   /// The key of the last inserted row.
   package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 

@@ -52,7 +52,7 @@ struct AttachmentFilesTests {
         isChanged = true
       }
     }
-    #expect(code == .busy && isChanged)
+    #expect(code == .fileChanged && isChanged)
     #expect(try names(in: store.location.contents.path).isEmpty, "nothing is left")
     #expect(try store.integers("SELECT count(*) FROM attachment") == [[0]])
   }

@@ -4,11 +4,10 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Three users of one conversation do whatever comes, and after each act the store says what plain sets say.
+/// The users of one conversation do whatever comes, and after each act the store says what plain sets say, in each view.
 struct ReadPropertyTests {
-  private static let users = ["alice", "bob", "carol"]
-
   private struct Run {
+    let users: [String]
     let store: TemporaryStore
     let messengers: [String: Messenger]
     let group: ConversationReference
@@ -18,15 +17,20 @@ struct ReadPropertyTests {
     /// When each act was done, as its receipts say.
     var times: [Int: Timestamp] = [:]
 
-    init(seed: UInt64) throws {
+    /// - Parameter isDirect: whether it is the direct conversation of two, in which nothing is read at first; the
+    ///   announcement of a group is read by all.
+    init(seed: UInt64, isDirect: Bool) throws {
+      users = isDirect ? ["alice", "bob"] : ["alice", "bob", "carol"]
       store = try TemporaryStore(users: users)
       messengers = try [String: Messenger](
         uniqueKeysWithValues: users.map { [store] in ($0, try store.messenger($0)) })
       let alice = try #require(messengers["alice"])
-      id = try alice.createGroup(titled: "ops", with: ["bob", "carol"]).id
+      id =
+        try isDirect
+        ? alice.directConversation(with: "bob").id : alice.createGroup(titled: "ops", with: ["bob", "carol"]).id
       group = .id(id)
       random = SplitMix64(seed: seed)
-      model.announce("alice", to: users)
+      if !isDirect { model.announce("alice", to: users) }
     }
 
     func messenger(_ user: String) throws -> Messenger { try #require(messengers[user]) }
@@ -36,13 +40,13 @@ struct ReadPropertyTests {
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func `read marks say what plain sets say, whatever is done`(_ seed: UInt64) throws {
-    var run = try Run(seed: seed)
+    var run = try Run(seed: seed, isDirect: seed % 2 == 0)
     for act in 1...300 {
-      let user = Self.users[run.random.below(3)]
+      let user = run.users[run.random.below(run.users.count)]
       let what = try Self.act(act, user, &run)
       let message: Comment = "seed \(seed), act \(act): \(user) \(what)"
       try Self.compare(run, user, message)
-      if act % 50 == 0 { for user in Self.users { try Self.compare(run, user, message) } }
+      if act % 50 == 0 { for user in run.users { try Self.compare(run, user, message) } }
       if act % 25 == 0 { try Self.compareRows(run, message) }
     }
   }
@@ -128,10 +132,22 @@ struct ReadPropertyTests {
     let all = try messenger.history(of: query)
     #expect(all.map(\.seq) == Array(1...run.model.last), message)
     #expect(all.map(\.status) == all.map { run.model.status($0.number) }, message)
+    func expectFlags(_ shown: [Message], _ view: String) {
+      #expect(shown.filter(\.isUnread).map(\.number) == unread, "\(message) in \(view)")
+    }
+    expectFlags(all, "the history")
+    var request = SearchRequest()
+    (request.conversations, request.newestFirst, request.limit) = ([run.group], true, nil)
+    let results = try messenger.search(request)
+    var found: [Message] = []
+    while case let batch = try results.next(), !batch.isEmpty { found += batch.map(\.message) }
+    expectFlags(found.reversed(), "the search")
     query.unreadOnly = true
     #expect(try messenger.history(of: query).map(\.seq) == unread, message)
     query.conversations = []
     #expect(try messenger.history(of: query).map(\.seq) == unread, message)
+    query.unreadOnly = false
+    expectFlags(try messenger.history(of: query), "everything")
     let seq = 1 + unread.count % run.model.last
     let receipts = try messenger.receipts(for: .number(seq, in: run.group))
     let expected = run.model.readers(seq)
@@ -142,7 +158,7 @@ struct ReadPropertyTests {
 
   /// The rows themselves: what is kept is disjoint, never adjacent, and counted rightly.
   private static func compareRows(_ run: Run, _ message: Comment) throws {
-    for (key, user) in users.enumerated() {
+    for (key, user) in run.users.enumerated() {
       let read = run.model.read[user] ?? []
       let rows = try run.store.integers(
         "SELECT from_seq, to_seq FROM read_range WHERE user = \(key + 1) ORDER BY from_seq", columns: 2)
@@ -171,7 +187,7 @@ struct ReadPropertyTests {
       before = mark
     }
     var expected: [Int: Int64?] = [:]
-    for (key, user) in users.enumerated() {
+    for (key, user) in run.users.enumerated() {
       for seq in (run.model.receipts[user] ?? [:]).keys {
         expected[seq] = .some(expected[seq] == nil ? Int64(key + 1) : nil)
       }

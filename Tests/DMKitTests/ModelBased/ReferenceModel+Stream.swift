@@ -76,8 +76,10 @@ extension ReferenceModel {
       known[talk] = seen
       return seen
     }
-    guard let id = talks[talk].id, talks[talk].parts[user] != nil, !hasBlocked(user, actor(entry)) else { return nil }
+    guard let id = talks[talk].id, talks[talk].parts[user] != nil else { return nil }
     let isOwn = actor(entry) == user
+    // What a blocked user changes of a group is seen in every list.
+    if case .conversation = entry.kind {} else if hasBlocked(user, actor(entry)) { return nil }
     let at = entry.at ?? Timestamp(microseconds: 0)
     func messageID(_ seq: Int) throws -> Identifier {
       guard let id = talks[talk].said[seq - 1].id else { throw Mismatch("a message was not learned") }
@@ -90,7 +92,7 @@ extension ReferenceModel {
       let sender = talks[talk].said[seq - 1].sender
       if hasBlocked(sender, reader), reader != user { return nil }
       if forSender, hasBlocked(sender, user) { return nil }
-      guard sees(seq, talk, user) else { return nil }
+      guard sees(seq, talk, user), isOwn || isIn(user, talk) else { return nil }
       return .messageStatus(
         MessageStatus(
           conversationID: id, conversationTitle: title(talk, to: user), sender: handle(sender), status: status,

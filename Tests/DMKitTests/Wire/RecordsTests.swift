@@ -258,6 +258,7 @@ struct RecordsTests {
       codes.allSatisfy { $0.utf8.allSatisfy { $0 == 0x5F || (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) } }
     )
     #expect(Set(codes).count == codes.count)
-    #expect(DMError.Code.allCases.filter(\.isRetryable) == [.inputOutput, .busy, .hubUnreachable, .overQuota])
+    #expect(
+      DMError.Code.allCases.filter(\.isRetryable) == [.fileChanged, .inputOutput, .busy, .hubUnreachable, .overQuota])
   }
 }

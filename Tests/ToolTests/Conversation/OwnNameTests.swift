@@ -111,6 +111,23 @@ import Testing
     #expect(own["id"] != first["id"] && own["my_role"]?.string == "owner", "a group that was left does not count")
   }
 
+  @Test func `create --if-absent takes no group of somebody else, and none without the members`() throws {
+    let f = try fixture()
+    let theirs = try group(f, "ops", by: "carol", with: "alice")
+    let create = ["create", "--title", "ops", "--if-absent", "bob"]
+    let refused = try f.run("dm-conversation", create, as: "alice")
+    #expect(refused.status == .exit(73) && refused.stderr.contains(theirs), "\(refused.stderr)")
+    let mine = try f.done("dm-conversation", ["create", "--title", "ops", "carol"], as: "alice").record
+    #expect(try f.run("dm-conversation", create, as: "alice").status == .exit(73), "bob is not in it")
+    try f.done("dm-conversation", ["add", "-q", #require(mine["id"]?.string), "bob"], as: "alice")
+    #expect(try f.done("dm-conversation", create, as: "alice").record["id"] == mine["id"], "carol's does not count")
+    // What one has named so is one's own choice.
+    try f.done("dm-conversation", ["name", theirs, "watch"], as: "alice")
+    let named = ["create", "--title", "watch", "--if-absent"]
+    #expect(try f.done("dm-conversation", named, as: "alice").record["id"]?.string == theirs)
+    #expect(try f.run("dm-conversation", named + ["bob"], as: "alice").status == .exit(73))
+  }
+
   @Test func `create with several users and no title makes a group, and --if-absent finds that of these members`()
     throws
   {

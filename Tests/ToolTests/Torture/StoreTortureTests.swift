@@ -31,7 +31,7 @@ import Testing
     let other = try ToolFixture()
     try other.addUsers("alice", "eve")
     try other.done("dm-send", ["alice", "of another store"], as: "eve")
-    _ = try expectEnd((program, arguments), 78, saying: "another store") { f in
+    _ = try expectEnd((program, arguments), 66, saying: "another store") { f in
       try f.done("mv", [f.store, f.store + ".old"])
       try f.done("mv", [other.store, f.store])
     }
@@ -39,7 +39,7 @@ import Testing
 
   @Test(arguments: followers)
   func `a follower of a store whose database alone is replaced ends`(program: String, arguments: [String]) throws {
-    _ = try expectEnd((program, arguments), 78, saying: "another store") { f in
+    _ = try expectEnd((program, arguments), 66, saying: "another store") { f in
       try f.done("sqlite3", [f.store + "/dm.sqlite", "VACUUM INTO '\(f.directory)/copy'"])
       try f.done("mv", [f.directory + "/copy", f.store + "/dm.sqlite"])
     }

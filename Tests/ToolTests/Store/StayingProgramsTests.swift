@@ -1,0 +1,122 @@
+import Foundation
+import JSONSupport
+import Testing
+
+/// Programs that have a store open when another takes its place.
+struct StayingProgramsTests {
+  struct Call: Sendable, CustomTestStringConvertible {
+    let program: String
+    let arguments: [String]
+    /// The two lines that it gets, one before and one after; nil for a follower.
+    var lines: (before: String, after: String)?
+
+    var testDescription: String { ([program] + arguments).joined(separator: " ") }
+  }
+
+  private static func text(_ text: String) -> String { #"{"conversation":"bob","text":"\#(text)"}"# }
+  private static func history(_ second: Int) -> String {
+    #"{"conversation":"old","sender":"eve","text":"\#(second)","created_at":"2004-11-15T00:00:0\#(second)Z"}"#
+  }
+  /// A message that the program marks or changes.
+  private static func message(_ seq: Int) -> String { #"{"type":"message","conversation_id":"ID","seq":\#(seq)}"# }
+  private static func request(_ id: Int, _ method: String, _ params: String) -> String {
+    #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":\#(params)}"#
+  }
+
+  static let calls: [Call] = [
+    Call(program: "dm-send", arguments: [], lines: (text("before"), text("after"))),
+    Call(program: "dm-send", arguments: ["--lines", "bob"], lines: ("before", "after")),
+    Call(program: "dm-send", arguments: ["--consumer", "c"], lines: (text("before"), text("after"))),
+    Call(program: "dm-import", arguments: [], lines: (history(1), history(2))),
+    Call(program: "dm-read", arguments: [], lines: (message(1), message(2))),
+    Call(program: "dm-edit", arguments: ["react", "👍"], lines: (message(1), message(2))),
+    Call(program: "dm-edit", arguments: ["delete"], lines: (message(1), message(2))),
+    Call(
+      program: "dm-mcp", arguments: [],
+      lines: (
+        request(1, "resources/list", "{}"),
+        request(2, "tools/call", #"{"name":"send","arguments":{"conversation":"bob","text":"after","nonce":"n"}}"#)
+      )),
+    Call(
+      program: "dm-mcp", arguments: ["--read-only"],
+      lines: (
+        request(1, "resources/list", "{}"),
+        request(2, "resources/list", "{}")
+      )),
+    Call(program: "dm-tail", arguments: ["-f", "-n", "0", "--peek"]),
+    Call(program: "dm-tail", arguments: ["-f", "--consumer", "c"]),
+    Call(program: "dm-list", arguments: ["-f"]),
+    Call(program: "dm-user", arguments: ["presence", "-f"]),
+    Call(program: "dm-typing", arguments: ["--watch"]),
+    Call(program: "dm-chat", arguments: ["--plain", "bob"], lines: ("before", "after")),
+  ]
+  /// Those that read no lines, follow nothing, and so have a store open for a moment only.
+  static let ending = ["dm-attach", "dm-conversation", "dm-doctor", "dm-search"]
+
+  @Test func `each program is tried here, or ends by itself`() {
+    #expect(Set(Self.calls.map(\.program) + Self.ending) == Set(ToolFixture.programs))
+  }
+
+  @Test(arguments: calls, ["mv \"$0\" \"$0.damaged\"", "rm -r \"$0\" || rm -r \"$0\""])
+  func `a program whose store is replaced says so, and acknowledges nothing more`(call: Call, removal: String) throws {
+    let f = try ToolFixture()
+    try f.addUsers("alice", "bob")
+    for number in 1...2 { try f.done("dm-send", ["alice", "\(number)"], as: "bob") }
+    try f.done("dm-tail", ["--consumer", "c", "--cursor", "now"], as: "alice")
+    let id = try #require(try f.done("dm-conversation", ["show", "bob"], as: "alice").record["id"]?.string)
+    try f.done("dm-doctor", ["backup", "-q", f.directory + "/kept"])
+    let live = try start(call, f)
+    if let before = call.lines?.before {
+      try live.send(before.replacing("ID", with: id))
+      _ = try live.line()
+    } else if call.program != "dm-typing" {
+      _ = try live.line()
+    }
+
+    try f.done("sh", ["-c", removal, f.store])
+    try f.done("dm-doctor", ["restore", "-q", f.directory + "/kept"])
+    let held = try f.sql("SELECT (SELECT count(*) FROM message), (SELECT count(*) FROM receipt)")
+    if let after = call.lines?.after {
+      do {
+        try live.send(after.replacing("ID", with: id))
+      } catch {
+        // It has looked already, and ended.
+        #expect(call.program == "dm-mcp", "\(error)")
+      }
+    }
+    let outcome = live.finish(closingInput: false)
+
+    #expect(outcome.status == .exit(66), "\(outcome.stderr)")
+    // A follower may look while there is none.
+    #expect(outcome.stderr.contains("store"), "\(outcome.stderr)")
+    if call.lines != nil, !isChat(call) {
+      #expect(outcome.stderr.contains("another store was put at"), "\(outcome.stderr)")
+    }
+    let types = outcome.stdout.split(separator: "\n").filter { !$0.contains(#""type":"error""#) }
+    if call.lines != nil, !["dm-mcp", "dm-chat"].contains(call.program) { #expect(types.isEmpty, "\(outcome.stdout)") }
+    #expect(!outcome.stdout.contains(#""isError":false"#))
+    #expect(try f.sql("SELECT (SELECT count(*) FROM message), (SELECT count(*) FROM receipt)") == held)
+    // The mark in the lock is the new store's, so that commits that it loses are noticed.
+    try f.done("dm-send", ["bob", "next"], as: "alice")
+    let mark = try String(contentsOfFile: f.store + "/store.lock", encoding: .utf8).split(separator: " ")
+    let store = try f.sql("SELECT lower(hex(uuid)) FROM store")
+    #expect(mark.count == 3 && mark[1].filter { $0 != "-" } == store, "\(mark) \(store)")
+    try f.done("dm-doctor", ["check", "--deep"])
+  }
+
+  private func isChat(_ call: Call) -> Bool { call.program == "dm-chat" }
+
+  private func start(_ call: Call, _ f: ToolFixture) throws -> LiveProcess {
+    let isChat = isChat(call)
+    let live = try LiveProcess(
+      f, call.program, call.arguments, as: "alice", stdin: isChat ? .terminal : call.lines == nil ? .null : .pipe,
+      stdout: isChat ? .terminal : .pipe)
+    if call.program == "dm-mcp" {
+      try live.send(Self.request(0, "initialize", #"{"protocolVersion":"2025-06-18","capabilities":{}}"#))
+      _ = try live.line()
+    }
+    // Something to tell, for a follower that begins with nothing.
+    if call.program == "dm-user" { try f.follower(as: "bob").process.send(SIGTERM) }
+    return live
+  }
+}
