@@ -113,7 +113,7 @@ import Testing
 
   @Test func `create --if-absent takes no group of somebody else, and none without the members`() throws {
     let f = try fixture()
-    let theirs = try group(f, "ops", by: "carol", with: "alice")
+    let theirs = try group(f, "ops", by: "carol", with: "alice", "bob")
     let create = ["create", "--title", "ops", "--if-absent", "bob"]
     let refused = try f.run("dm-conversation", create, as: "alice")
     #expect(refused.status == .exit(73) && refused.stderr.contains(theirs), "\(refused.stderr)")
@@ -125,7 +125,10 @@ import Testing
     try f.done("dm-conversation", ["name", theirs, "watch"], as: "alice")
     let named = ["create", "--title", "watch", "--if-absent"]
     #expect(try f.done("dm-conversation", named, as: "alice").record["id"]?.string == theirs)
-    #expect(try f.run("dm-conversation", named + ["bob"], as: "alice").status == .exit(73))
+    let own = try group(f, "alone", by: "alice")
+    try f.done("dm-conversation", ["name", own, "solo"], as: "alice")
+    let solo = ["create", "--title", "solo", "--if-absent", "bob"]
+    #expect(try f.run("dm-conversation", solo, as: "alice").status == .exit(73), "bob is not in it")
   }
 
   @Test func `create with several users and no title makes a group, and --if-absent finds that of these members`()
