@@ -117,7 +117,7 @@ package final class AgentServer {
   /// Answers a line of which no request can be made.
   private func refuse(_ error: RPCError) throws { try refuse(error, nil, Replies(streams.write)) }
 
-  /// Answers each request of a line that cannot be taken; only what is not JSON names no request.
+  /// Answers each request of a line that cannot be taken.
   private func refuse(_ line: ArraySlice<UInt8>, _ error: DMError) throws {
     let value: JSONValue
     do throws(DMError) { value = try JSONReader.lenientValue(line) } catch {
@@ -126,7 +126,13 @@ package final class AgentServer {
     var (elements, isBatch) = ([value], false)
     if case .array(let all) = value { (elements, isBatch) = (all, true) }
     let ids = elements.compactMap(RPCRequest.id)
-    if ids.isEmpty { return try refuse(.parseError(error.message)) }
+    if ids.isEmpty {
+      // Notifications are not answered, whatever is in them.
+      guard !elements.isEmpty, elements.allSatisfy(RPCRequest.isNotification) else {
+        return try refuse(.parseError(error.message))
+      }
+      return streams.log(error.message)
+    }
     let replies = Replies(batchOf: isBatch ? ids.count : nil, streams.write)
     for id in ids { try refuse(.invalidParams(error.message), id, replies) }
   }

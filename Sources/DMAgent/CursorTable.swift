@@ -25,13 +25,16 @@ final class CursorTable {
     return name
   }
 
-  /// The text of the cursor that was named so.
+  /// The cursor of a kind that was named so.
   ///
-  /// - Throws: `bad_cursor` for a name that this connection has not given, or no longer knows.
-  func text(of name: String) throws(DMError) -> String {
-    if let text = texts[name] { return text }
+  /// - Throws: `bad_cursor`, with the name alone, for one that this connection has not given, or no longer knows.
+  func cursor<T>(_ name: String, _ make: (String) throws(DMError) -> T) throws(DMError) -> T {
+    if let text = texts[name] {
+      // A cursor of the other kind.
+      do { return try make(text) } catch {}
+    }
     throw DMError(
-      .badCursor, "'\(Outgoing.cut(name, to: 64))' is no cursor of this connection; call again without it",
+      .badCursor, "'\(Outgoing.cut(name, to: 64))' is no such cursor of this connection; call again without it",
       subject: name)
   }
 }

@@ -35,6 +35,11 @@ struct RPCRequest {
     return ID(object["id"])
   }
 
+  /// Whether a value names a method and has no id.
+  static func isNotification(_ value: JSONValue) -> Bool {
+    if case .object(let object) = value { object["method"] != nil && object["id"] == nil } else { false }
+  }
+
   /// - Returns: nil for a response: the server sends no requests, so it awaits none.
   /// - Throws: `RPCError`.
   init?(_ value: JSONValue) throws(RPCError) {

@@ -29,10 +29,16 @@ struct Scope {
   }
 
   /// - Throws: `bad_cursor`.
-  func cursor(_ text: String) throws(DMError) -> Cursor { try Cursor(cursors?.text(of: text) ?? text) }
+  func cursor(_ text: String) throws(DMError) -> Cursor {
+    guard let cursors else { return try Cursor(text) }
+    return try cursors.cursor(text, Cursor.init)
+  }
 
   /// - Throws: `bad_cursor`.
-  func pageCursor(_ text: String) throws(DMError) -> PageCursor { try PageCursor(cursors?.text(of: text) ?? text) }
+  func pageCursor(_ text: String) throws(DMError) -> PageCursor {
+    guard let cursors else { return try PageCursor(text) }
+    return try cursors.cursor(text, PageCursor.init)
+  }
 
   func write(_ conversation: Conversation, to json: inout JSONWriter) {
     conversation.write(to: &json, pageCursor: conversation.pageCursor.map(shown))

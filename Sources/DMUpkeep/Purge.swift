@@ -37,7 +37,7 @@ extension Upkeep {
   /// - Throws: `no_store`, `busy`, `io_error` with the space that is needed, or an error of the store.
   package func purge(timeout: Duration = .seconds(5)) throws -> Purged {
     let store = try store()
-    if !hasRoom(for: Self.leastRoom) { throw lackOfRoom }
+    if !hasRoom(for: Self.leastRoom) { throw try lackOfRoom(neededBytes(store)) }
     let lastUsedAt = try lastUse(of: .purge)
     let before = location.databaseBytes + location.logBytes
     try progress("forgetting what is old")
@@ -80,11 +80,18 @@ extension Upkeep {
 
   private func hasRoom(for count: Int) -> Bool { freeBytes(location.directory).map { $0 >= count } ?? true }
 
-  private var lackOfRoom: DMError {
+  /// The bytes of the database without its unused pages.
+  private func neededBytes(_ store: Store) throws -> Int {
+    Int(
+      try store.pragma("PRAGMA page_size") * (store.pragma("PRAGMA page_count") - store.pragma("PRAGMA freelist_count"))
+    )
+  }
+
+  private func lackOfRoom(_ needed: Int) -> DMError {
     func kibibytes(_ count: Int) -> Int { (count + 1023) / 1024 }
     return DMError(
       .inputOutput,
-      "the store is written anew, which takes \(kibibytes(location.databaseBytes)) KiB of free space beside it and as much "
+      "the store is written anew, which takes \(kibibytes(needed)) KiB of free space beside it and as much "
         + "for temporary files, and \(kibibytes(freeBytes(location.directory) ?? 0)) KiB are free; free some, or back the store "
         + "up to another disk and restore it there", subject: location.directory)
   }
@@ -147,7 +154,7 @@ extension Upkeep {
   /// Writes the index, the pages and the log anew, all under one lock: between them a writer would bring old pages
   /// into the log again.
   private func clear(_ store: Store, _ timeout: Duration) throws -> Bool {
-    if !hasRoom(for: location.databaseBytes) { throw lackOfRoom }
+    if try !hasRoom(for: neededBytes(store)) { throw try lackOfRoom(neededBytes(store)) }
     let lock = try store.writeLock()
     try store.refuseNewer(store.version())
     try store.connection.watched(by: { [progress] in try progress("writing the store anew") }) {

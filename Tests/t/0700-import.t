@@ -125,6 +125,12 @@ like "$err" "*line 3: *'z oe'*" "and which line is wrong"
 is "$(sqlite3 "$DM_STORE/dm.sqlite" .dump)" "$before" "and changes nothing"
 is "$(dm-import --dry-run "$work/tried" 2>"$work/err" | jq -r '.type + " " + (.handle // .sender // .code)' | paste -sd ,)" \
   "user zoe,message zoe,error bad_handle" "as the lines of an import"
+mkdir "$work/folder"
+yes "$(sed -n 1p "$work/tried")" | head -n 5000 >"$work/many"
+TMPDIR="$work/folder" dm-import --dry-run "$work/many" 2>"$work/err" | head -n 1 >"$work/first"
+i=0
+while [ -n "$(ls -A "$work/folder")" ] && [ $i -lt 1000 ]; do i=$((i + 1)); sleep 0.01; done
+is "$(ls -A "$work/folder")" "" "nothing is left when its reader ends"
 exits 0 "in a store that is not there" sh -c "head -n 2 '$work/tried' | dm-import --store '$work/none' --as zed --dry-run"
 is "$(ls "$work/none" 2>&1 | grep -c 'No such')" 1 "nothing is made"
 

@@ -155,7 +155,8 @@ from signal strangers --me alice
 is "$(jq -r 'select(.sender).sender' "$work/lines" | sed 's/-[0-9a-f]\{4\}$/-#/' | paste -sd ' ')" "alice-# bob" \
   "a stranger with the name of the user becomes somebody else"
 exits 1 "a stranger with the name of another user" dm-import "$work/lines"
-is "$(printf '%s\n' "$out" | jq -r 'select(.type == "error") | .code')" handle_taken "is refused"
+is "$(printf '%s\n' "$out" | jq -r 'select(.type == "error") | .code' | sort -u)" handle_taken "is refused"
+is "$(dm-list --as bob --all | wc -l)" 0 "and is in no conversation"
 like "$err" "*the store has a user 'bob'*--map*--same-users*" "with what to do"
 is "$(dm-tail bob --peek 2>/dev/null | grep -c quit)" 0 "and says nothing in their name"
 printf 'Bob\tbob\n' >strangers.tsv
@@ -169,6 +170,13 @@ from irc 2022-02-01.log
 exits 1 "a nick of a user" dm-import "$work/lines"
 exits 0 "who is the same" dm-import --same-users "$work/lines"
 exits 0 "and is from then on" dm-import "$work/lines"
+
+# What follows a message that was refused waits for it.
+printf '[10:00:00] <nia> one\n[10:00:01] <bob> two\n[10:00:02] <nia> three\n' >'#many.log'
+from irc '#many.log' --date 2022-02-02
+exits 1 "a nick of a user among others" dm-import "$work/lines"
+exits 0 "who is the same" dm-import --same-users "$work/lines"
+is "$(dm-tail --as nia '+#many' -n all --peek | jq -r .text | paste -sd ' ')" "one two three" "loses nothing by that"
 
 # An export that names what is not in it.
 mkdir -p outside/inner

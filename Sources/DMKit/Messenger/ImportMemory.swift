@@ -1,7 +1,8 @@
 /// What the lines of an import have said so far; an import is several transactions.
 struct ImportMemory {
-  /// The conversations whose lines failed, and why.
-  var refused: [Identifier: DMError.Code] = [:]
+  /// The conversations that take no more messages because a line failed, and why: what follows could not be followed by
+  /// what is missing.
+  var refused: [ImportedMessage.Group: DMError.Code] = [:]
   /// The users that this import has made.
   var made: Set<Handle> = []
   /// The users of lines that the store had before, until a message shows that an earlier run of this import made them.
@@ -11,15 +12,19 @@ struct ImportMemory {
 extension ImportBatch {
   /// Refuses a conversation, and from now on the messages that name it: without it they would make a group of their own.
   func refuse(_ id: Identifier, _ error: DMError) throws -> Imported.Outcome {
-    if try group(.id(id)) == nil { session.messenger.imports.refused[id] = error.code }
+    if try group(.id(id)) == nil { session.messenger.imports.refused[.id(id)] = error.code }
     throw error
   }
 
-  /// - Throws: for a message of a conversation that was refused, what that was refused for.
+  /// - Throws: for a message of a conversation that takes no more, what that was refused for.
   func refuseRefused(_ group: ImportedMessage.Group) throws {
-    guard case .id(let id) = group, let code = session.messenger.imports.refused[id] else { return }
-    throw DMError(
-      code, "the line of the conversation '\(id)' failed, so its messages do, too", subject: id.description)
+    guard let code = session.messenger.imports.refused[group] else { return }
+    let name =
+      switch group {
+      case .id(let id): id.description
+      case .title(let title): "+\(title)"
+      }
+    throw DMError(code, "a line of the conversation '\(name)' failed, so those after it do, too", subject: name)
   }
 
   /// Notes a user of a line that the store has already: somebody else may have that name there.
@@ -30,9 +35,19 @@ extension ImportBatch {
   }
 
   /// - Throws: `handle_taken` for a message that would be put into the mouth of a user who may be somebody else.
-  func refuseUnconfirmed(_ sender: Handle) throws {
+  func refuseUnconfirmed(_ sender: Handle, in group: ImportedMessage.Group) throws {
     guard session.messenger.imports.unconfirmed.contains(sender) else { return }
-    throw DMError(
+    session.messenger.imports.refused[group] = .handleTaken
+    throw unconfirmed(sender)
+  }
+
+  /// - Throws: `handle_taken` for a new conversation in which a user would be who may be somebody else.
+  func refuseUnconfirmed(_ participants: [Handle]) throws {
+    if let user = participants.first(where: session.messenger.imports.unconfirmed.contains) { throw unconfirmed(user) }
+  }
+
+  private func unconfirmed(_ sender: Handle) -> DMError {
+    DMError(
       .handleTaken, "the store has a user '\(sender)', who may be somebody else", subject: sender.description,
       remedy: .confirmUser)
   }

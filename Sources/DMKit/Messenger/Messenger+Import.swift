@@ -59,7 +59,7 @@ final class ImportBatch: Batch {
     case .conversation(let conversation):
       do {
         let added = try add(conversation)
-        session.messenger.imports.refused[conversation.id] = nil
+        session.messenger.imports.refused[.id(conversation.id)] = nil
         return .conversation(added)
       } catch let error as DMError where !error.code.isFatal {
         return try refuse(conversation.id, error)
@@ -81,8 +81,8 @@ final class ImportBatch: Batch {
       session.messenger.imports.unconfirmed.remove(message.sender)
       return duplicate
     }
-    try refuseUnconfirmed(message.sender)
-    if existing == nil { try refuseRefused(message.group) }
+    try refuseRefused(message.group)
+    try refuseUnconfirmed(message.sender, in: message.group)
     let isAnnounced = try existing.map(rules.mustAnnounce) ?? false
     if let row = existing { message.createdAt = try orderedTime(of: message, in: row, isAnnounced: isAnnounced) }
     guard message.attachments.count == message.files.count else {
@@ -142,6 +142,7 @@ final class ImportBatch: Batch {
   private func add(_ conversation: ImportedConversation) throws -> Conversation {
     let group = ImportedMessage.Group.id(conversation.id)
     if let row = try self.group(group) { return try asSeen(row, conversation) }
+    try refuseUnconfirmed(conversation.participants)
     let row = conversation.isGroup ? nil : try existingPair(conversation.participants)
     if let row {
       // Two users have one conversation: history of another store goes into the existing one.

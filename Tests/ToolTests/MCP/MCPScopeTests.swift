@@ -46,6 +46,14 @@ struct MCPScopeTests {
     let page = try #require(list?["conversations"]?.array.first?["page_cursor"]?.string)
     let rest = try server.call("list_conversations", #"{"after":"\#(page)"}"#)["structuredContent"]
     #expect(rest?["conversations"]?.array == [])
+    // Those of the other kind, too: the error has the name, and not what it stands for.
+    for (tool, wrong) in [("wait_for_message", page), ("list_conversations", cursor)] {
+      let argument = tool == "list_conversations" ? "after" : "cursor"
+      let result = "\(try server.call(tool, "{\"\(argument)\":\"\(wrong)\"}"))"
+      #expect(
+        result.contains("is no such cursor") && result.contains(wrong) && !result.contains("is not a cursor of"),
+        "\(result)")
+    }
     for unknown in ["c1-1", "k999", ""] {
       #expect(try server.call("wait_for_message", #"{"cursor":"\#(unknown)"}"#)["isError"]?.bool == true)
     }
@@ -61,6 +69,9 @@ struct MCPScopeTests {
     let answer = try server.ask("ping", params, id: #""call 42""#)
     #expect(answer["id"]?.string == "call 42" && answer["error"]?["code"]?.int == -32602, "\(answer)")
     #expect(try server.ask("ping")["error"] == nil)
+    // A notification is not answered.
+    try server.live.send(#"{"jsonrpc":"2.0","method":"notifications/x","params":\#(params)}"#)
+    #expect(try server.ask("ping", id: "7")["id"]?.int == 7)
   }
 
   @Test(arguments: ["2026-01-01", "yesterday", "7d", "14:30", "2026-01-01T00:00:00Z", "alice:1"])
