@@ -74,12 +74,13 @@ import Testing
   /// What never ends by itself works when it tells of what happens.
   private func checkFollowing(_ script: String) throws {
     let f = try fixture()
-    try f.done("dm-typing", ["+ops", "--on"], as: "bob")
     let live = try LiveProcess(f, "sh", ["-c", "cd '\(f.directory)'; \(script)"], as: "alice", stdin: .null)
     // Again and again, because it may have begun after the first news.
     var line: String?
     for _ in 0..<40 where line == nil {
       for place in ["alice", "+ops"] { try f.done("dm-send", [place, "news"], as: "bob") }
+      // What is sent ends the typing.
+      try f.done("dm-typing", ["+ops", "--on"], as: "bob")
       line = try live.lineIfAny(within: 0.5)
     }
     #expect(line != nil, "\(script)\n\(live.stderr)")
