@@ -1,9 +1,9 @@
 internal import DMKit
 
-/// Names for cursors, of which an agent that uses only some conversations can tell nothing.
+/// Names for cursors, for an agent that uses only some conversations.
 ///
 /// A cursor of a stream counts the changes of the whole store, and a cursor of a page has the number of a row, so that
-/// their texts would tell how much happens elsewhere.
+/// their texts would show how much happens elsewhere.
 final class CursorTable {
   /// The number of names that are kept; older ones are refused.
   private static let capacity = 10_000

@@ -8,7 +8,7 @@ final class Wait {
   let replies: Replies
   /// The end of the wait, on the monotonic clock.
   let deadline: Int64
-  /// When the client is told next that the call goes on, on the monotonic clock; nil if it did not ask for that.
+  /// When the next notice of progress is due, on the monotonic clock; nil if the client asked for none.
   private(set) var nextProgress: Int64?
   private let progressToken: RPCRequest.ID?
   private var progressCount = 0

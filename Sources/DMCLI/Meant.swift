@@ -19,8 +19,7 @@ private func synonym(of word: String, among names: [String], _ synonyms: Synonym
 /// Names that destroy something, or switch a check off: who types another word must not be led to them.
 private let destructive: Set<String> = [
   "accept-gap", "accept-loss", "delete", "drop", "for-everyone", "force", "forget", "leave", "purge", "remove",
-  "revoke",
-  "skip-failed",
+  "revoke", "skip-failed",
 ]
 
 /// Whether one word undoes what the other does.

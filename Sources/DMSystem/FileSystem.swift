@@ -14,5 +14,5 @@ package func isOnNetwork(_ path: String) -> Bool {
 package func freeBytes(_ path: String) -> Int? {
   var status = statvfs()
   guard statvfs(path, &status) == 0 else { return nil }
-  return Int(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+  return Int(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
 }

@@ -59,9 +59,7 @@ extension Upkeep {
     }
     return (count, bytes)
   }
-}
 
-extension Upkeep {
   /// Copies the rows of the store to a place where there is none, without the contents of attachments.
   ///
   /// - Throws: `no_store`, or an error of the store or of the disk.

@@ -154,7 +154,8 @@ extension Upkeep {
   /// Writes the index, the pages and the log anew, all under one lock: between them a writer would bring old pages
   /// into the log again.
   private func clear(_ store: Store, _ timeout: Duration) throws -> Bool {
-    if try !hasRoom(for: neededBytes(store)) { throw try lackOfRoom(neededBytes(store)) }
+    let needed = try neededBytes(store)
+    if !hasRoom(for: needed) { throw lackOfRoom(needed) }
     let lock = try store.writeLock()
     try store.refuseNewer(store.version())
     try store.connection.watched(by: { [progress] in try progress("writing the store anew") }) {

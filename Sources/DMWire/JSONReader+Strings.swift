@@ -62,17 +62,18 @@ extension JSONReader {
     let first = try codeUnit()
     if let scalar = Unicode.Scalar(first) { return Character(scalar) }
     guard first < 0xDC00, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
-      if isLenient { return "\u{FFFD}" }
-      throw fault("half of a surrogate pair", advice: "write both halves, or the character")
+      return try half()
     }
     let second = try codeUnit()
     guard (0xDC00...0xDFFF).contains(second),
       let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-    else {
-      if isLenient { return "\u{FFFD}" }
-      throw fault("half of a surrogate pair", advice: "write both halves, or the character")
-    }
+    else { return try half() }
     return Character(scalar)
+  }
+
+  private func half() throws(DMError) -> Character {
+    if isLenient { return "\u{FFFD}" }
+    throw fault("half of a surrogate pair", advice: "write both halves, or the character")
   }
 
   private mutating func codeUnit() throws(DMError) -> UInt32 {

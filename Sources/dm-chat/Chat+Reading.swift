@@ -11,9 +11,7 @@ extension Chat {
     guard !unread.isEmpty, now >= nextMark else { return }
     var printed = PrintedMessages(isToBeRead: true)
     for message in unread { printed.add(message) }
-    do {
-      try printed.markRead(messenger, busyTimeout: .milliseconds(100))
-    } catch let error as DMError where [.busy, .readOnlyStore, .inputOutput].contains(error.code) {
+    guard try attempt({ try printed.markRead(messenger, busyTimeout: .milliseconds(100)) }) else {
       nextMark = monotonicMicroseconds() + 1_000_000
       return
     }

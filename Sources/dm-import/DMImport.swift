@@ -27,7 +27,7 @@ package struct DMImport: Program {
     let rehearsal = try call.arguments[dryRun] ? Rehearsal(of: call.messenger()) : nil
     let messenger = try rehearsal?.messenger ?? call.messenger()
     let files = try ImportedFiles(call, messenger)
-    var counts = Counts()
+    var counts = Counts(areTried: rehearsal != nil)
     let progress = Progress(call)
     let areSame = call.arguments[sameUsers]
     try call.answerLines(of: path) { line, _ in
@@ -53,7 +53,6 @@ package struct DMImport: Program {
       progress.show("\($0) lines")
     }
     progress.clear()
-    counts.areTried = rehearsal != nil
     if !call.isJSON, !call.isQuiet { try call.output.write("\(counts.text)\n") }
     // The error of a single line says all.
     let failed = call.failures.reduce(0) { $0 + $1.count }
@@ -61,10 +60,10 @@ package struct DMImport: Program {
   }
 
   private struct Counts {
+    /// Whether nothing is added in truth.
+    let areTried: Bool
     var added = 0
     var duplicates = 0
-    /// Whether nothing was added in truth.
-    var areTried = false
 
     var text: String { "\(added) messages \(areTried ? "would be " : "")added, \(duplicates) there already" }
   }

@@ -26,11 +26,8 @@ package struct DMSend: Program {
 
   package static func run(_ call: Invocation) throws {
     let messenger = try call.messenger()
-    let mode = try mode(call.arguments)
-    if let first = call.arguments.operand(before: to), try isUser(first, messenger) {
-      throw misplaced(first, call.arguments)
-    }
-    switch mode {
+    try refuseMisplaced(call.arguments, messenger)
+    switch try mode(call.arguments) {
     case .jsonLines: try sendLines(call, messenger)
     case .consumerLines(let consumer): try sendLines(call, messenger, as: consumer)
     case .textLines(let conversation): try sendTexts(call, messenger, conversation)
@@ -44,13 +41,17 @@ package struct DMSend: Program {
     }
   }
 
-  private static func isUser(_ word: String, _ messenger: Messenger) throws -> Bool {
-    do {
-      _ = try messenger.user(Handle(typed: word))
-      return true
-    } catch let error as DMError where [.unknownUser, .noStore].contains(error.code) {
-      return false
+  /// Refuses a conversation before `--to`, which would become a part of the text.
+  private static func refuseMisplaced(_ arguments: Arguments, _ messenger: Messenger) throws {
+    guard let first = arguments.operand(before: to) else { return }
+    if !["+", "#", "@"].contains(where: first.hasPrefix) {
+      do {
+        _ = try messenger.user(Handle(typed: first))
+      } catch let error as DMError where [.unknownUser, .noStore].contains(error.code) {
+        return
+      }
     }
+    throw usage("with --to, '\(first)' is a part of the text; write --to \(first), or put the text in quotes")
   }
 
   private static func sendDraft(

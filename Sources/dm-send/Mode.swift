@@ -20,9 +20,6 @@ extension DMSend {
     var names = try arguments.all(to)
     if names.isEmpty, !words.isEmpty { names = [words.removeFirst()] }
     guard let name = names.first else { return try lineMode(arguments) }
-    if let first = arguments.operand(before: to), first.hasPrefix("+") || first.hasPrefix("#") || first.hasPrefix("@") {
-      throw misplaced(first, arguments)
-    }
     try arguments.refuse([consumer, skipFailed, stopAtFailed]) {
       "\($0) is for JSON lines on standard input; leave out '\(name)'"
     }
@@ -40,11 +37,6 @@ extension DMSend {
     if arguments[fromDraft] { return .sendDraft(conversations[0], name: name) }
     if arguments[draft] { return .saveDraft(conversations[0], words: words) }
     return .send(to: conversations, words: words)
-  }
-
-  /// The error for a conversation before `--to`, which would become a part of the text.
-  static func misplaced(_ name: String, _ arguments: Arguments) -> DMError {
-    usage("with --to, '\(name)' is a part of the text; write --to \(name), or put the text in quotes")
   }
 
   /// The mode when no conversation is named.

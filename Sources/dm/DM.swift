@@ -62,10 +62,7 @@ struct DM: Program {
       throw usage("there is no program '\(word)'; 'dm' lists them")
     }
     let section = page == "dm" ? "7" : page == "dm-hub" ? "8" : "1"
-    let ending: Child.Ending
-    do { ending = try Child(["man", section, page]).wait() } catch {
-      throw DMError(.unknownFile, "there is no man(1) here; see '\(page) --help'")
-    }
+    let ending = try ending(of: ["man", section, page], otherwise: "there is no man(1) here; see '\(page) --help'")
     // Otherwise man has said what is wrong, such as a page that is not installed.
     if ending.exitStatus == 0 || ending.exitStatus == nil { ending.repeated() }
     throw DMError(.unknownFile, "man(1) does not show '\(page)'; see '\(page) --help'")
@@ -96,10 +93,10 @@ struct DM: Program {
 
   /// Runs a command, and ends as it ends.
   private static func run(_ words: [String], otherwise message: String) throws(DMError) {
-    do {
-      try Child(words).wait().repeated()
-    } catch {
-      throw DMError(.unknownFile, message)
-    }
+    try ending(of: words, otherwise: message).repeated()
+  }
+
+  private static func ending(of words: [String], otherwise message: String) throws(DMError) -> Child.Ending {
+    do { return try Child(words).wait() } catch { throw DMError(.unknownFile, message) }
   }
 }

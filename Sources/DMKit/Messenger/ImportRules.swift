@@ -69,7 +69,7 @@ final class ImportRules {
         : "'\(handle)' is not one of the two in that direct conversation", subject: handle.description)
   }
 
-  /// Checks that an announcement may be imported: nothing tells it from what dm itself announces.
+  /// Checks that an announcement may be imported: it looks like those of dm itself.
   ///
   /// - Throws: `not_allowed` in a conversation that is in use and that the user does not own.
   func checkAnnouncement(in row: Conversations.Row) throws {

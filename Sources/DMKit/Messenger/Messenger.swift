@@ -36,6 +36,7 @@ public final class Messenger {
   /// The number of errors that may still get a suggestion: input full of mistakes must not search each time.
   var suggestionsLeft = 10
 
+  /// What the lines of an import have said, across its transactions.
   var imports = ImportMemory()
 
   /// What was queued for the hub since this messenger was made.

@@ -133,7 +133,7 @@ final class SendBatch: Batch {
           subject: handle.description)
       }
       try session.checkMayStart(with: other)
-      // What else may fail; a conversation without a message would stay.
+      // What else may fail, so that the transaction need not be done again without this message.
       for id in outgoing.attachments { _ = try session.usableAttachment(id) }
       if let id = outgoing.forwards { _ = try session.visibleMessage(.id(id)) }
       found = try session.startDirect(with: other)

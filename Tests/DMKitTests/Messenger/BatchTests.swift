@@ -33,11 +33,7 @@ struct BatchTests {
     #expect(try store.integers("SELECT substr(handle, 5) + 0 FROM user WHERE id > 1") == [[2], [4], [6]])
     #expect(try store.findings() == [])
     // Where all fail, nothing is written.
-    let failed = try alice.perform([7, 9]) { session in
-      let batch = Adding(session)
-      batch.passedOver = []
-      return batch
-    }
+    let failed = try alice.perform([7, 9]) { Adding($0) }
     #expect(failed.allSatisfy { if case .failure(let error) = $0 { error.code == .badField } else { false } })
     #expect(try store.integers("SELECT count(*) FROM user") == [[4]])
   }

@@ -121,7 +121,7 @@ import Testing
     #expect(try f.run("dm-conversation", create, as: "alice").status == .exit(73), "bob is not in it")
     try f.done("dm-conversation", ["add", "-q", #require(mine["id"]?.string), "bob"], as: "alice")
     #expect(try f.done("dm-conversation", create, as: "alice").record["id"] == mine["id"], "carol's does not count")
-    // What one has named so is one's own choice.
+    // A name that the user has given is the user's choice.
     try f.done("dm-conversation", ["name", theirs, "watch"], as: "alice")
     let named = ["create", "--title", "watch", "--if-absent"]
     #expect(try f.done("dm-conversation", named, as: "alice").record["id"]?.string == theirs)

@@ -17,14 +17,15 @@ import Testing
   /// A server that has agreed on a revision.
   private func server(_ f: ToolFixture, _ revision: String = "2025-06-18") throws -> LiveProcess {
     let live = try LiveProcess(f, "dm-mcp", as: "bot")
-    let hello = try ask(live, "initialize", #"{"protocolVersion":"\#(revision)","capabilities":{}}"#, id: "0")
+    try live.send(MCPServer.greeting(revision))
+    let hello = try live.record()
     #expect(hello["result"]?["protocolVersion"]?.string == revision)
     try live.send(#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
     return live
   }
 
   private func line(_ method: String, _ params: String = "{}", id: String = "1") -> String {
-    #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":\#(params)}"#
+    MCPServer.line(method, params, id: id)
   }
 
   private func ask(_ live: LiveProcess, _ method: String, _ params: String = "{}", id: String = "1") throws -> JSON {

@@ -1,7 +1,7 @@
 import JSONSupport
 import Testing
 
-/// What an agent can tell, and say, by the line.
+/// What an agent learns of other conversations, and what it may write, by the line.
 struct MCPScopeTests {
   private func fixture() throws -> ToolFixture {
     let f = try ToolFixture()
@@ -25,7 +25,7 @@ struct MCPScopeTests {
     return texts.joined(separator: "\n")
   }
 
-  @Test func `an agent of one conversation cannot tell that something happens elsewhere`() throws {
+  @Test func `an agent of one conversation learns nothing of what happens elsewhere`() throws {
     let f = try fixture()
     let before = try everything(f)
     for number in 1...3 { try f.done("dm-send", ["carol", "\(number)"], as: "alice") }

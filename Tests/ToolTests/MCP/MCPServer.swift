@@ -10,12 +10,22 @@ struct MCPServer {
   init(_ f: ToolFixture, _ options: [String] = [], as user: String) throws {
     self.f = f
     live = try LiveProcess(f, "dm-mcp", options, as: user)
-    _ = try ask("initialize", #"{"protocolVersion":"2025-06-18","capabilities":{}}"#)
+    try live.send(Self.greeting())
+    _ = try live.record()
+  }
+
+  /// A request of JSON-RPC 2.0.
+  static func line(_ method: String, _ params: String = "{}", id: String = "1") -> String {
+    #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":\#(params)}"#
+  }
+
+  static func greeting(_ revision: String = "2025-06-18") -> String {
+    line("initialize", #"{"protocolVersion":"\#(revision)","capabilities":{}}"#, id: "0")
   }
 
   /// Sends a request without waiting for its answer.
   func request(_ method: String, _ params: String = "{}", id: String = "1") throws {
-    try live.send(#"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":\#(params)}"#)
+    try live.send(Self.line(method, params, id: id))
   }
 
   func ask(_ method: String, _ params: String = "{}", id: String = "1") throws -> JSON {
