@@ -13,7 +13,7 @@ package enum Migration {
   package static let steps: [[UInt8]] = [
     PackageResources.m0001_initial_sql, PackageResources.m0002_live_sql, PackageResources.m0003_everyday_sql,
     PackageResources.m0004_attachments_sql, PackageResources.m0005_bounds_sql, PackageResources.m0006_former_sql,
-    PackageResources.m0007_names_sql, PackageResources.m0008_waiting_sql,
+    PackageResources.m0007_names_sql, PackageResources.m0008_waiting_sql, PackageResources.m0009_receipts_sql,
   ]
 
   /// The schema that the steps lead to, which is made from them: a new store begins with it, in a tenth of their time.
@@ -91,6 +91,7 @@ extension Store {
       try runSteps(from: done)
       try writeDigests(since: done)
       if done < 3 { try searchIndex.rebuild() }
+      if done < 9 { try members.completeFormers() }
       if done > 0 { for table in DigestedTable.all { try table.store(table.digest(in: connection), in: connection) } }
       if done == 0 {
         try connection.execute("PRAGMA application_id = \(Migration.applicationID)")

@@ -5,16 +5,21 @@ package import DMModel
 /// The statuses and readers of messages, as one user sees them, for one pass over the messages.
 ///
 /// A reader or receiver blocked by the sender does not count, except for themselves: blocked users must not learn from
-/// a status that they are blocked. Results are cached: a run of messages that the same users have read costs one query.
+/// a status that they are blocked. For a user who has left a group, what others received and read since does not count.
+/// Results are cached: a run of messages that the same users have read costs one query.
 package final class StatusReader {
   private final class Cached {
     /// The two participants with the highest delivered message; one of them may be the sender.
     let delivered: [(user: UserKey, seq: Int)]
+    /// Whether the viewer left the conversation, so that not everything that is stored counts.
+    let isFormer: Bool
     var range: SeqRange?
     var isRead = false
     var reader: UserKey?
 
-    init(delivered: [(user: UserKey, seq: Int)]) { self.delivered = delivered }
+    init(delivered: [(user: UserKey, seq: Int)], isFormer: Bool) {
+      (self.delivered, self.isFormer) = (delivered, isFormer)
+    }
   }
 
   private struct Route: Hashable {
@@ -39,19 +44,18 @@ package final class StatusReader {
   func status(of seq: Int, in conversation: ConversationKey, from sender: UserKey) throws -> Message.Status {
     let cached = try cached(seq, conversation)
     let ignored = try blockedUsers(by: sender)
-    if ignored.isEmpty {
+    if ignored.isEmpty, !cached.isFormer {
       if cached.isRead, cached.reader != sender { return .read }
       return cached.delivered.contains { $0.user != sender && $0.seq >= seq } ? .delivered : .sent
     }
     let counts = { (user: UserKey) in user != sender && (user == self.viewer || !ignored.contains(user)) }
-    if cached.isRead {
-      if let reader = cached.reader, counts(reader) { return .read }
-      if cached.reader == nil, try everyReader(of: seq, in: conversation).contains(where: counts) { return .read }
-    }
+    if try everyReader(of: seq, in: conversation).contains(where: counts) { return .read }
     let route = Route(conversation: conversation, sender: sender)
     let delivered =
       try deliveredFrom[route]
-      ?? store.readState.delivered(in: conversation).filter { counts($0.user) }.reduce(0) { max($0, $1.seq) }
+      ?? store.readState.delivered(in: conversation, as: viewer).filter { counts($0.user) }.reduce(0) {
+        max($0, $1.seq)
+      }
     deliveredFrom[route] = delivered
     return delivered >= seq ? .delivered : .sent
   }
@@ -90,20 +94,19 @@ package final class StatusReader {
     return found
   }
 
-  /// All users with a receipt for a message, including the sender and blocked users.
+  /// All users whose receipts for a message the viewer may see, including the sender and blocked users.
   private func everyReader(of seq: Int, in conversation: ConversationKey) throws -> [UserKey] {
     let cached = try cached(seq, conversation)
     guard cached.isRead else { return [] }
-    if let reader = cached.reader { return [reader] }
+    if let reader = cached.reader, !cached.isFormer { return [reader] }
     return try windows[conversation, default: ReceiptWindow()].readers(of: seq) {
-      try store.readState.receipts(in: conversation, overlapping: $0)
+      try store.readState.receipts(in: conversation, overlapping: $0, as: viewer)
     }
   }
 
   /// Finds the row of `read_mark` that contains a message, or the range around the message that has no such row.
   private func cached(_ seq: Int, _ conversation: ConversationKey) throws -> Cached {
-    let cached =
-      try conversations[conversation.number] ?? Cached(delivered: store.readState.furthestDelivered(in: conversation))
+    let cached = try conversations[conversation.number] ?? newCache(conversation)
     if cached.range?.contains(seq) == true { return cached }
     var statement = try store.connection.prepare(
       "SELECT from_seq, to_seq, reader FROM read_mark WHERE conversation = ? AND to_seq >= ? ORDER BY to_seq LIMIT 1")
@@ -115,6 +118,12 @@ package final class StatusReader {
     cached.range = cached.isRead ? try statement.seqs(0, 1) : seq...(found ? statement.int(0) - 1 : .max)
     conversations[conversation.number] = cached
     return cached
+  }
+
+  private func newCache(_ conversation: ConversationKey) throws -> Cached {
+    try Cached(
+      delivered: store.readState.furthestDelivered(in: conversation),
+      isFormer: store.members.membership(of: viewer, in: conversation)?.leftSeq != nil)
   }
 }
 

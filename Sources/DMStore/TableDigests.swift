@@ -25,7 +25,8 @@ package struct DigestedTable: Sendable {
       "conversation",
       "id, uuid, direct_low, direct_high, title, creator, is_imported, created_at, avatar_url, expire_after", 10),
     DigestedTable("conversation_alias", "uuid, conversation", 2),
-    DigestedTable("former", "user, conversation, title, avatar_url, expire_after, participants", 6),
+    DigestedTable(
+      "former", "user, conversation, title, avatar_url, expire_after, participants, left_rev, delivered", 8),
     DigestedTable("hidden_range", "conversation, user, from_seq, to_seq, is_deleted", 5),
     DigestedTable("history", "conversation, message_count, last_seq", 3),
     DigestedTable("own_name", "user, conversation, name", 3),
@@ -35,7 +36,7 @@ package struct DigestedTable: Sendable {
       conversation, user, joined_at, left_seq, is_owner, is_pinned, is_archived, is_deleted, muted_until, draft_text
       """, 10),
     DigestedTable("reaction", "message, user, emoji, at", 4),
-    DigestedTable("receipt", "conversation, user, from_seq, to_seq, at", 5),
+    DigestedTable("receipt", "conversation, user, from_seq, to_seq, at, rev", 6),
     DigestedTable("report", "id, message, reporter, at, reason, text", 6),
     DigestedTable(
       "user", "id, handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts", 8),

@@ -1,7 +1,7 @@
 package import DMModel
 internal import DMSystem
 
-// Reads: hidden_range, participant.
+// Reads: former, hidden_range, participant.
 
 /// The messages that one user sees, for one pass over one snapshot of the store.
 ///
@@ -11,12 +11,14 @@ package final class Viewer {
   private final class Visibility {
     /// Whether the user is in the conversation; nil if they never were.
     let isMember: Bool?
+    /// The last change before the user left.
+    let leftRev: Rev
     /// The last message before the user left; nil for a member, 0 for a user who never was one.
     let end: Int?
     var hidden: [SeqRange]
 
-    init(isMember: Bool?, end: Int?, hidden: [SeqRange]) {
-      (self.isMember, self.end, self.hidden) = (isMember, end, hidden)
+    init(isMember: Bool?, leftRev: Rev, end: Int?, hidden: [SeqRange]) {
+      (self.isMember, self.leftRev, self.end, self.hidden) = (isMember, leftRev, end, hidden)
     }
   }
 
@@ -60,8 +62,12 @@ package final class Viewer {
     surroundings = Surroundings(store, user)
   }
 
-  /// Whether the user is in a conversation; false if they left it, nil if they never were in it.
-  package func isMember(of conversation: ConversationKey) throws -> Bool? { try visibility(of: conversation).isMember }
+  /// Whether the user is told of a change as a member of its conversation; false if they had left it, nil if they never
+  /// were in it.
+  package func isMember(of conversation: ConversationKey, at rev: Rev) throws -> Bool? {
+    let visibility = try visibility(of: conversation)
+    return visibility.isMember.map { $0 || rev <= visibility.leftRev }
+  }
 
   /// Whether the user sees a message.
   ///
@@ -158,7 +164,8 @@ package final class Viewer {
   private func readVisibility(of conversation: ConversationKey) throws -> Visibility {
     var statement = try store.connection.prepare(
       """
-      SELECT p.left_seq, h.from_seq, h.to_seq FROM participant p
+      SELECT p.left_seq, h.from_seq, h.to_seq, coalesce(f.left_rev, 0) FROM participant p
+      LEFT JOIN former f ON f.conversation = p.conversation AND f.user = p.user
       LEFT JOIN hidden_range h ON h.conversation = p.conversation AND h.user = p.user
       WHERE p.conversation = ? AND p.user = ? ORDER BY h.from_seq
       """)
@@ -166,12 +173,14 @@ package final class Viewer {
     statement.bind(user)
     var isMember: Bool?
     var end: Int? = 0
+    var leftRev = Rev.zero
     var hidden: [SeqRange] = []
     while try statement.step() {
       end = statement.optionalInt(0)
       isMember = end == nil
+      leftRev = statement.rev(3)
       if !statement.isNull(1) { hidden.append(try statement.seqs(1, 2)) }
     }
-    return Visibility(isMember: isMember, end: end, hidden: hidden)
+    return Visibility(isMember: isMember, leftRev: leftRev, end: end, hidden: hidden)
   }
 }

@@ -22,12 +22,13 @@ enum ValueAudit {
       UNION ALL SELECT 'hidden_range ' || conversation || ', ' || user FROM hidden_range
         WHERE from_seq NOT BETWEEN 1 AND to_seq OR to_seq > 1 << 40
       UNION ALL SELECT 'receipt ' || conversation || ', ' || user FROM receipt
-        WHERE from_seq NOT BETWEEN 1 AND to_seq OR to_seq > 1 << 40
+        WHERE from_seq NOT BETWEEN 1 AND to_seq OR to_seq > 1 << 40 OR rev < 0
       UNION ALL SELECT 'read_mark ' || conversation FROM read_mark
         WHERE from_seq NOT BETWEEN 1 AND to_seq OR to_seq > 1 << 40
       UNION ALL SELECT 'history ' || conversation FROM history h WHERE last_seq NOT BETWEEN message_count AND
         (SELECT last_seq FROM conversation c WHERE c.id = h.conversation)
       UNION ALL SELECT 'former ' || conversation || ', ' || user FROM former WHERE expire_after NOT BETWEEN 1 AND 1 << 52
+        OR left_rev < 0 OR NOT json_valid(delivered)
       UNION ALL SELECT 'mention ' || conversation || ', ' || user FROM mention WHERE seq NOT BETWEEN 1 AND 1 << 40
       UNION ALL SELECT 'message ' || id FROM message WHERE seq > 1 << 40 OR id NOT BETWEEN 1 AND 1 << 53
       UNION ALL SELECT 'consumer ' || id FROM consumer WHERE rev NOT BETWEEN 0 AND (SELECT max(rev) FROM change)

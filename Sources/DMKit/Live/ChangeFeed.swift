@@ -137,7 +137,7 @@ final class ChangeFeed {
     // The position is `(rev, seq)`: of the change after `rev`, the messages up to `seq` were returned already.
     let delivered = row.rev == position.rev + 1 ? position.seq : 0
     position = Cursor.Position(rev: row.rev)
-    guard let isMember = try viewer.isMember(of: row.conversation) else { return }
+    guard let isMember = try viewer.isMember(of: row.conversation, at: row.rev) else { return }
     // Otherwise a bot would get events of its own actions and receipts.
     if row.user == viewer.user, query.othersOnly { return }
     // Every list shows what a blocked user changes of a conversation.

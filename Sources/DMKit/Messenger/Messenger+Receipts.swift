@@ -99,7 +99,7 @@ private struct ReceiptList {
     let store = viewer.store
     var found: [Found] = []
     let times = try store.changes.deliveries(in: row.key, overlapping: hull)
-    for (user, end) in try store.readState.delivered(in: row.key) {
+    for (user, end) in try store.readState.delivered(in: row.key, as: viewer.user) {
       let hidden = try store.readState.neverSeen(by: user, in: row.key)
       let got = try seqs(of: user, in: 1...end, besides: hidden)
       var rest = got
@@ -115,7 +115,7 @@ private struct ReceiptList {
 
   private func reads(within hull: SeqRange) throws -> [Found] {
     var acts: [Acknowledgement: [SeqRange]] = [:]
-    for receipt in try viewer.store.readState.receipts(in: row.key, overlapping: hull) {
+    for receipt in try viewer.store.readState.receipts(in: row.key, overlapping: hull, as: viewer.user) {
       let read = try seqs(of: receipt.user, in: receipt.range)
       if !read.isEmpty { acts[Acknowledgement(user: receipt.user, at: receipt.at), default: []] += read }
     }

@@ -176,7 +176,7 @@ CREATE TABLE "receipt" (
   user INTEGER NOT NULL REFERENCES user,
   from_seq INTEGER NOT NULL CHECK (from_seq BETWEEN 1 AND to_seq),
   to_seq INTEGER NOT NULL CHECK (to_seq <= 1099511627776),
-  at INTEGER NOT NULL,
+  at INTEGER NOT NULL, rev INTEGER NOT NULL DEFAULT 0 CHECK (rev >= 0),
   PRIMARY KEY (conversation, user, from_seq)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE "read_mark" (
@@ -204,7 +204,7 @@ CREATE TABLE former (
   title TEXT,
   avatar_url TEXT,
   expire_after INTEGER CHECK (expire_after > 0),
-  participants TEXT NOT NULL,
+  participants TEXT NOT NULL, left_rev INTEGER CHECK (left_rev >= 0), delivered TEXT,
   PRIMARY KEY (user, conversation)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE history (

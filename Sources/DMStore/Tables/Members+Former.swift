@@ -1,17 +1,29 @@
 internal import DMModel
 
-// Reads: conversation, former, participant, user.
+// Reads: change, conversation, former, participant, user.
 // Writes: former.
 
 extension Members {
   /// The current state of a group, for each former participant.
   private static let present = """
     SELECT p.user, c.id, c.title, c.avatar_url, c.expire_after, coalesce((SELECT group_concat(u.handle, ' ')
-      FROM participant o JOIN user u ON u.id = o.user WHERE o.conversation = c.id AND o.left_seq IS NULL), '')
+      FROM participant o JOIN user u ON u.id = o.user WHERE o.conversation = c.id AND o.left_seq IS NULL), ''),
+      \(lastRev), \(delivered("c.id"))
     FROM participant p JOIN conversation c ON c.id = p.conversation WHERE p.left_seq IS NOT NULL
     """
 
-  private static let into = "INSERT INTO former (user, conversation, title, avatar_url, expire_after, participants)"
+  private static let into = """
+    INSERT INTO former (user, conversation, title, avatar_url, expire_after, participants, left_rev, delivered)
+    """
+  private static let lastRev = "coalesce((SELECT max(rev) FROM change), 0)"
+
+  /// The last message that each participant has received, as JSON.
+  private static func delivered(_ conversation: String) -> String {
+    """
+    (SELECT json_group_object(d.user, d.delivered_seq) FROM participant d
+      WHERE d.conversation = \(conversation) AND d.delivered_seq > 0)
+    """
+  }
 
   /// Stores the state of a conversation that a user who has just left continues to see.
   func insertFormer(_ user: UserKey, of conversation: ConversationKey) throws {
@@ -50,6 +62,19 @@ extension Members {
     let deleted = store.connection.changes
     try store.connection.execute(
       "\(Self.into) \(Self.present) AND (p.conversation, p.user) NOT IN (SELECT conversation, user FROM former)")
-    return deleted + store.connection.changes
+    return try deleted + store.connection.changes + completeFormers()
+  }
+
+  /// Stores which receipts there are now for former participants in rows of an older version, which did not note it.
+  ///
+  /// - Returns: their number.
+  @discardableResult
+  func completeFormers() throws -> Int {
+    try store.connection.execute(
+      """
+      UPDATE former SET left_rev = \(Self.lastRev), delivered = \(Self.delivered("former.conversation"))
+      WHERE left_rev IS NULL
+      """)
+    return store.connection.changes
   }
 }

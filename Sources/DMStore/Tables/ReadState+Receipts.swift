@@ -1,6 +1,6 @@
 package import DMModel
 
-// Reads: hidden_range, message, participant, read_mark, read_range, receipt.
+// Reads: change, former, hidden_range, message, participant, read_mark, read_range, receipt.
 // Writes: read_mark, receipt.
 
 extension ReadState {
@@ -24,8 +24,12 @@ extension ReadState {
     for gap in difference(of: range, minus: try receiptRanges(of: user, in: conversation, overlapping: range)) {
       let marks = try readMarks(in: conversation, near: gap)
       let changes = try statusChanges(gap, by: user, over: [marks], in: conversation) { _ in [] }
+      try store.changes.append(.readReceipt, conversation: conversation, user: user, seqs: gap, at: time)
       var insert = try store.connection.prepare(
-        "INSERT INTO receipt (conversation, user, from_seq, to_seq, at) VALUES (?, ?, ?, ?, ?)")
+        """
+        INSERT INTO receipt (conversation, user, from_seq, to_seq, at, rev)
+        SELECT ?, ?, ?, ?, ?, coalesce(max(rev), 0) FROM change
+        """)
       insert.bind(conversation)
       insert.bind(user)
       insert.bind(gap.lowerBound)
@@ -33,7 +37,6 @@ extension ReadState {
       insert.bind(time)
       try insert.run()
       try overlay(gap, by: user, on: marks, in: conversation)
-      try store.changes.append(.readReceipt, conversation: conversation, user: user, seqs: gap, at: time)
       try store.changes.append(changes, by: user, conversation: conversation, at: time)
     }
   }
@@ -63,20 +66,26 @@ extension ReadState {
   }
 
   /// The receipts of a conversation that overlap a range, in the order of users and numbers.
-  package func receipts(in conversation: ConversationKey, overlapping range: SeqRange) throws
-    -> [(user: UserKey, range: SeqRange, at: Timestamp)]
-  {
+  ///
+  /// - Parameter viewer: the user who looks; of the receipts of others, a former participant sees those from before they
+  ///   left. Nil for all receipts.
+  package func receipts(
+    in conversation: ConversationKey, overlapping range: SeqRange, as viewer: UserKey? = nil
+  ) throws -> [(user: UserKey, range: SeqRange, at: Timestamp)] {
     var statement = try store.connection.prepare(
       """
       SELECT r.user, r.from_seq, r.to_seq, r.at FROM participant p CROSS JOIN receipt r
       ON r.conversation = p.conversation AND r.user = p.user AND r.from_seq <= ?3
       AND r.from_seq >= coalesce((SELECT max(from_seq) FROM receipt
         WHERE conversation = p.conversation AND user = p.user AND from_seq <= ?2), ?2)
-      AND r.to_seq >= ?2 WHERE p.conversation = ?1 ORDER BY p.user, r.from_seq
+      AND r.to_seq >= ?2 AND (r.user = ?4 OR r.rev <= coalesce(
+        (SELECT left_rev FROM former WHERE user = ?4 AND conversation = ?1), r.rev))
+      WHERE p.conversation = ?1 ORDER BY p.user, r.from_seq
       """)
     statement.bind(conversation)
     statement.bind(range.lowerBound)
     statement.bind(range.upperBound)
+    statement.bind(viewer)
     var found: [(user: UserKey, range: SeqRange, at: Timestamp)] = []
     while try statement.step() {
       found.append((statement.userKey(0), try statement.seqs(1, 2), statement.timestamp(3)))

@@ -78,8 +78,76 @@ struct FormerTests {
     #expect(try dave.conversation(.title("club")).id == own.id)
   }
 
+  /// A group of four in which bob had read the first message of alice, and carol had received both, when dave left;
+  /// afterwards all have read everything.
+  private func readGroup() throws -> TemporaryStore {
+    let store = try TemporaryStore(users: ["alice", "bob", "carol", "dave"])
+    let alice = try store.messenger("alice")
+    _ = try alice.createGroup(titled: "club", with: ["bob", "carol", "dave"])
+    for text in ["one", "two"] { try alice.say(text, to: "+club") }
+    _ = try store.messenger("bob").markRead(.upTo(MessageReference("+club:2")), in: .title("club"))
+    var delivered = Messenger.MarkOptions()
+    delivered.act = .delivered
+    _ = try store.messenger("carol").markRead(.all, in: .title("club"), delivered)
+    _ = try store.messenger("dave").leave(.title("club"))
+    for name in ["bob", "carol", "dave"] { _ = try store.messenger(name).markRead(.all, in: .title("club")) }
+    _ = try store.messenger("bob").markRead(.all, in: .title("club"), delivered)
+    return store
+  }
+
+  /// Checks the receipts of the two messages as dave sees them.
+  private func checkReceipts(_ store: TemporaryStore, _ numbers: [Int], _ expected: [String]) throws {
+    let dave = try store.messenger("dave")
+    #expect(try numbers.map { try dave.message("+club:\($0)").readByCount } == [2, 1])
+    let told = try numbers.map { number in
+      try dave.receipts(for: [.message(MessageReference("+club:\(number)"))]).map { "\($0.user) \($0.kind)" }
+    }
+    #expect(told.map { $0.joined(separator: ", ") } == expected)
+  }
+
+  @Test func `a former member sees which users had received and read a message when they left, and their own receipt`()
+    throws
+  {
+    let store = try readGroup()
+    try checkReceipts(store, [2, 3], ["bob read, carol delivery, dave read", "carol delivery, dave read"])
+    #expect(try store.messenger("bob").message("+club:3").readByCount == 3)
+    _ = try store.messenger("alice").add(["dave"], to: .title("club"))
+    #expect(try store.messenger("dave").message("+club:3").readByCount == 3, "a member again")
+    #expect(try store.findings() == [])
+  }
+
+  @Test func `of a message that nobody had read when they left, a former member sees how far it had come`() throws {
+    let store = try readGroup()
+    try store.execute("DELETE FROM receipt WHERE user = 4; UPDATE read_mark SET reader = NULL")
+    let dave = try store.messenger("dave")
+    #expect(try dave.message("+club:2").status == .read && dave.message("+club:3").status == .delivered)
+    // Of alice's messages, carol's receipt does not count any more, and was the only one.
+    _ = try store.messenger("alice").setBlocked(true, ["carol"])
+    #expect(try dave.message("+club:3").status == .sent)
+    #expect(try store.messenger("bob").message("+club:3").status == .read)
+  }
+
+  @Test func `a former member who follows late is told of the receipts from before they left`() throws {
+    let store = try readGroup()
+    var query = EventQuery([], from: .start)
+    (query.follows, query.kinds, query.othersOnly) = (false, [.readReceipt, .messageStatus], true)
+    var told: [String] = []
+    for event in try Follower(store.messenger("dave"), query).rest() {
+      switch event {
+      case .readReceipt(let receipt, _): told.append("\(receipt.user) \(receipt.ranges)")
+      case .messageStatus(let status, _): told.append("\(status.user) \(status.status) \(status.ranges)")
+      default: break
+      }
+    }
+    #expect(
+      told == [
+        "bob [ClosedRange(2...2)]", "bob read [ClosedRange(2...2)]", "carol delivered [ClosedRange(1...1)]",
+        "carol delivered [ClosedRange(3...3)]",
+      ])
+  }
+
   @Test(arguments: [
-    "DELETE FROM former", "INSERT INTO former SELECT 1, conversation, 'x', NULL, NULL, '' FROM former",
+    "DELETE FROM former", "INSERT INTO former SELECT 1, conversation, 'x', NULL, NULL, '', 0, '{}' FROM former",
   ])
   func `a check finds what is missing for former members or too much, and a repair corrects it`(sql: String) throws {
     let store = try changedGroup()
@@ -89,5 +157,15 @@ struct FormerTests {
     // It does not vouch for what no program wrote.
     #expect(try store.findings().map(\.check) == [.digests])
     #expect(try store.integers("SELECT user FROM former") == [[4]])
+  }
+
+  @Test(arguments: ["{", "[[]]", #"{"2": -5, "x": "y", "3": 1e300}"#])
+  func `receipts of the day they left that no program writes are found, and end no program`(json: String) throws {
+    let store = try readGroup()
+    try store.execute("UPDATE former SET delivered = '\(json)'")
+    #expect(try store.findings().map(\.check).contains(json == "{" ? .values : .digests))
+    let dave = try store.messenger("dave")
+    _ = try code { try dave.message("+club:3") }
+    _ = try code { try dave.receipts(for: [.message(MessageReference("+club:3"))]) }
   }
 }

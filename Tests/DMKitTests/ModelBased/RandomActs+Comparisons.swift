@@ -171,8 +171,8 @@ extension RandomActs {
 
   func compareReceipts(for user: User) throws {
     let reference = message(for: user)
-    let told: Result<[Receipt], any Error> = Result { try messengers[user].receipts(for: reference) }
-    let what = "who has read \(reference), as \(name(user)) is told"
+    let told: Result<[Receipt], any Error> = Result { try messengers[user].receipts(for: [.message(reference)]) }
+    let what = "who has received and read \(reference), as \(name(user)) is told"
     switch (told, Result { () throws(Refusal) in try model.seen(reference, user) }) {
     case (.success(let told), .success(let place)):
       try same(told, try model.receipts(place.seq, place.talk, to: user), what)

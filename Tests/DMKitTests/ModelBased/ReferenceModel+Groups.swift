@@ -2,7 +2,7 @@
 @testable import DMModel
 @testable import DMStore
 
-/// How acts change groups, receipts and own state.
+/// How acts change groups and own state.
 extension ReferenceModel {
   // MARK: Groups
 
@@ -49,7 +49,7 @@ extension ReferenceModel {
       if withHistory { part.spells = [(0, nil)] }
       part.joined = nextJoining()
       part.isGone = false
-      part.former = nil
+      (part.former, part.past) = (nil, nil)
       talks[talk].parts[person] = part
       announce(.userJoined, self.names[person], by: user, in: talk)
       if hasBlocked(person, user) { putAside(talk, person) }
@@ -83,8 +83,11 @@ extension ReferenceModel {
     part.isOwner = false
     part.draft = nil
     talks[talk].parts[person] = part
-    let face = talks[talk].face(for: person)
-    talks[talk].parts[person]?.former = face
+    let this = talks[talk]
+    part.former = this.face(for: person)
+    part.past = Past(
+      entries: entries.count, receipts: this.receipts.count, delivered: this.parts.mapValues(\.delivered))
+    talks[talk].parts[person] = part
     log(talk, .own(person))
     if talks[talk].parts.values.contains(where: \.isOwner) { return }
     let next = talks[talk].parts.filter(\.value.isIn).min { $0.value.joined < $1.value.joined }
@@ -209,82 +212,7 @@ extension ReferenceModel {
     }
     return new
   }
-
-  // MARK: Receipts
-
-  /// - Returns: what has become read.
-  mutating func markRead(_ wanted: Set<Int>, _ talk: Int, by user: User, isPrivate: Bool = false) -> Set<Int> {
-    // What never reaches a user they have not read.
-    let reached = wanted.filter { reaches($0, talk, user) }
-    let changed = reached.filter { !isGone($0, talk) && !countsAsRead($0, talk, by: user) }
-    guard let lower = changed.min(), let upper = changed.max() else { return [] }
-    let before = talks[talk].parts[user]?.read ?? []
-    talks[talk].parts[user]?.read.formUnion(reached)
-    let new = reached.filter { seq in
-      let said = talks[talk].said[seq - 1]
-      // What was read privately stays so.
-      let isQuiet = before.contains(seq) && said.sender != user && said.kind == nil && said.deletedAt == nil
-      return !isPrivate && (lower...upper).contains(seq) && !said.readers.contains(user) && !isQuiet
-    }
-    for run in runs(new) {
-      talks[talk].receipts.append((user, run, nil))
-      log(talk, .read(run, by: user))
-      logStatuses(run, talk, by: user) { model in
-        for seq in run { model.talks[talk].said[seq - 1].readers.insert(user) }
-      }
-    }
-    log(talk, .own(user))
-    return changed
-  }
-
-  /// - Returns: what has become unread.
-  mutating func markUnread(_ wanted: Set<Int>, _ talk: Int, by user: User) -> Set<Int> {
-    let changed = wanted.filter {
-      let said = talks[talk].said[$0 - 1]
-      return said.sender != user && said.kind == nil && sees($0, talk, user) && countsAsRead($0, talk, by: user)
-    }
-    if changed.isEmpty { return [] }
-    talks[talk].parts[user]?.read.subtract(changed)
-    log(talk, .own(user))
-    return changed
-  }
-
-  /// - Returns: what has been delivered by that.
-  mutating func markDelivered(_ seq: Int, _ talk: Int, to user: User) -> Set<Int> {
-    let before = talks[talk].parts[user]?.delivered ?? 0
-    guard before < seq else { return [] }
-    let new = (before + 1)...seq
-    log(talk, .got(new, by: user))
-    logStatuses(new, talk, by: user) { $0.talks[talk].parts[user]?.delivered = seq }
-    return Set(new)
-  }
-
-  /// Does something, and notes each message whose status that changed.
-  private mutating func logStatuses(
-    _ range: SeqRange, _ talk: Int, by user: User, _ change: (inout ReferenceModel) -> Void
-  ) {
-    let before = self
-    change(&self)
-    var added: [(seq: Int, status: Message.Status)] = []
-    for seq in range {
-      let (old, new) = (before.statuses(seq, talk), statuses(seq, talk))
-      let sender = talks[talk].said[seq - 1].sender
-      let isOnlyOwn =
-        before.talks[talk].said[seq - 1].readers.contains(sender)
-        || old.all == .sent && new.all == .delivered
-          && before.talks[talk].parts[sender].map { $0.delivered >= seq } == true
-      if old.all != new.all {
-        log(talk, .status(seq, new.all, by: user, forSender: isOnlyOwn))
-      } else if old.counted != new.counted {
-        added.append((seq, new.counted))
-      }
-    }
-    for (seq, status) in added { log(talk, .status(seq, status, by: user, forSender: true)) }
-  }
 }
-
-/// The stretches without holes that numbers make.
-func runs(_ numbers: Set<Int>) -> [SeqRange] { coalesced(numbers.sorted().map { $0...$0 }) }
 
 extension Set<Int> {
   /// Adds a range whose numbers are each made larger.

@@ -34,13 +34,21 @@ extension ReferenceModel {
       }
     }
 
+    let number: Int
     let talk: Int
     let kind: Kind
     /// Learned from the store.
     var at: Timestamp?
   }
 
-  mutating func log(_ talk: Int, _ kind: Entry.Kind) { entries.append(Entry(talk: talk, kind: kind)) }
+  mutating func log(_ talk: Int, _ kind: Entry.Kind) {
+    entries.append(Entry(number: entries.count, talk: talk, kind: kind))
+  }
+
+  /// Whether a user is told of something as a member, perhaps later than they left.
+  private func isTold(_ entry: Entry, _ user: User) -> Bool {
+    isIn(user, entry.talk) || talks[entry.talk].parts[user]?.past.map { entry.number < $0.entries } == true
+  }
 
   /// Who did it.
   func actor(_ entry: Entry) -> User {
@@ -92,7 +100,7 @@ extension ReferenceModel {
       let sender = talks[talk].said[seq - 1].sender
       if hasBlocked(sender, reader), reader != user { return nil }
       if forSender, hasBlocked(sender, user) { return nil }
-      guard sees(seq, talk, user), isOwn || isIn(user, talk) else { return nil }
+      guard sees(seq, talk, user), isOwn || isTold(entry, user) else { return nil }
       return .messageStatus(
         MessageStatus(
           conversationID: id, conversationTitle: title(talk, to: user), sender: handle(sender), status: status,
@@ -115,20 +123,20 @@ extension ReferenceModel {
           messageID: try messageID(seq), conversationID: id, seq: seq, user: handle(other), emoji: emoji, reactedAt: at),
         cursor)
     case .read(let range, let reader):
-      guard isIn(user, talk), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
+      guard isTold(entry, user), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
       return .readReceipt(
         Receipt(
           kind: .read, conversationID: id, conversationTitle: title(talk, to: user), user: handle(reader),
           ranges: [range],
           at: at), cursor)
     case .got(let range, let getter):
-      guard isIn(user, talk), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
+      guard isTold(entry, user), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
       return .deliveryReceipt(
         Receipt(
           kind: .delivery, conversationID: id, conversationTitle: title(talk, to: user), user: handle(getter),
           ranges: [range], at: at), cursor)
     case .conversation:
-      guard isIn(user, talk), isOwn || isListed(talk, user) else { return nil }
+      guard isTold(entry, user), isOwn || isListed(talk, user) else { return nil }
       return .conversationUpdated(try conversation(), cursor)
     case .own:
       return isOwn ? .conversationUpdated(try conversation(), cursor) : nil

@@ -15,7 +15,7 @@ extension ReferenceModel {
     message.isMine = said.sender == user
     message.isUnread = !isGone && !countsAsRead(seq, talk, by: user)
     message.readByCount =
-      said.readers.filter { reader in
+      talks[talk].readers(seq, knownTo: user).filter { reader in
         reader != said.sender && (reader == user || !hasBlocked(said.sender, reader)) && !hasBlocked(user, reader)
       }.count
     message.replyTo = said.replyTo.flatMap { reply($0, talk, to: user) }
@@ -137,19 +137,38 @@ extension ReferenceModel {
       ?? talks[talk].face(for: user).title
   }
 
-  /// Who has read a message, oldest first, as a user is told.
+  /// Who has received and read a message, oldest first, as a user is told.
   func receipts(_ seq: Int, _ talk: Int, to user: User) throws -> [Receipt] {
     let this = talks[talk]
+    let sender = this.said[seq - 1].sender
     guard let id = this.id else { throw Mismatch("a conversation was not learned") }
-    return this.receipts.filter {
-      $0.range.contains(seq) && $0.user != this.said[seq - 1].sender && !hasBlocked(user, $0.user)
-        && ($0.user == user || !hasBlocked(this.said[seq - 1].sender, $0.user))
+    let read = this.receipts(knownTo: user).filter { $0.range.contains(seq) }.map {
+      (Receipt.Kind.read, $0.user, $0.at)
     }
-    .map {
+    // What a user has deleted of the time before they joined counts as received: the store notes one reason why a message
+    // is hidden.
+    let got = this.delivered(knownTo: user).filter {
+      $0.value >= seq && this.parts[$0.key].map { $0.covers(seq) || $0.deleted.contains(seq) } == true
+    }.map { (Receipt.Kind.delivery, $0.key, delivery(of: seq, talk, to: $0.key)) }
+    return (read + got).filter { (_, other, _) in
+      other != sender && !hasBlocked(user, other) && (other == user || !hasBlocked(sender, other))
+    }
+    .sorted {
+      ($0.2?.microseconds ?? 0, $0.0 == .read ? 1 : 0, $0.1) < ($1.2?.microseconds ?? 0, $1.0 == .read ? 1 : 0, $1.1)
+    }
+    .map { (kind, other, at) in
       Receipt(
-        kind: .read, conversationID: id, conversationTitle: title(talk, to: user), user: handle($0.user),
-        ranges: [seq...seq], at: $0.at ?? Timestamp(microseconds: 0))
+        kind: kind, conversationID: id, conversationTitle: title(talk, to: user), user: handle(other),
+        ranges: [seq...seq], at: at)
     }
+  }
+
+  /// When a user received a message.
+  private func delivery(of seq: Int, _ talk: Int, to user: User) -> Timestamp? {
+    for entry in entries where entry.talk == talk {
+      if case .got(let range, user) = entry.kind, range.contains(seq) { return entry.at }
+    }
+    return nil
   }
 }
 

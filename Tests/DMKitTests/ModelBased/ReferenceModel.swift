@@ -62,6 +62,8 @@ struct ReferenceModel {
     var mutedUntil: Timestamp?
     /// The group as it was when they left.
     var former: Face?
+    /// Of the receipts of others, those that there were when they left.
+    var past: Past?
 
     var isIn: Bool { spells.last.map { $0.until == nil } ?? false }
     func covers(_ seq: Int) -> Bool { spells.contains { $0.after < seq && seq <= $0.until ?? .max } }
@@ -73,6 +75,13 @@ struct ReferenceModel {
     let avatar: String?
     let lifetime: Duration?
     let members: [User]
+  }
+
+  /// How much of a group had happened at some time.
+  struct Past {
+    let entries: Int
+    let receipts: Int
+    let delivered: [User: Int]
   }
 
   /// A conversation.
@@ -170,22 +179,31 @@ struct ReferenceModel {
   }
 
   /// How far a message has come by those who count; by all others where `counts` is nil.
-  private func status(_ seq: Int, _ talk: Int, by counts: ((User) -> Bool)?) -> Message.Status {
-    let said = talks[talk].said[seq - 1]
-    func isOther(_ user: User) -> Bool { user != said.sender && counts?(user) != false }
-    if said.readers.contains(where: isOther) { return .read }
-    return talks[talk].parts.contains { isOther($0.key) && $0.value.delivered >= seq } ? .delivered : .sent
+  private func status(
+    _ seq: Int, _ talk: Int, _ readers: Set<User>, _ delivered: [User: Int], by counts: ((User) -> Bool)?
+  ) -> Message.Status {
+    let sender = talks[talk].said[seq - 1].sender
+    func isOther(_ user: User) -> Bool { user != sender && counts?(user) != false }
+    if readers.contains(where: isOther) { return .read }
+    return delivered.contains { isOther($0.key) && $0.value >= seq } ? .delivered : .sent
   }
 
   /// How far a message has come as a user sees it.
   func status(_ seq: Int, _ talk: Int, to user: User) -> Message.Status {
-    status(seq, talk, by: { $0 == user || !hasBlocked(talks[talk].said[seq - 1].sender, $0) })
+    let this = talks[talk]
+    return status(seq, talk, this.readers(seq, knownTo: user), this.delivered(knownTo: user)) {
+      $0 == user || !hasBlocked(this.said[seq - 1].sender, $0)
+    }
   }
 
   /// The same by all others, and by those that its sender does not block.
   func statuses(_ seq: Int, _ talk: Int) -> (all: Message.Status, counted: Message.Status) {
-    let sender = talks[talk].said[seq - 1].sender
-    return (status(seq, talk, by: nil), status(seq, talk, to: sender))
+    let said = talks[talk].said[seq - 1]
+    let delivered = talks[talk].parts.mapValues(\.delivered)
+    return (
+      status(seq, talk, said.readers, delivered, by: nil),
+      status(seq, talk, said.readers, delivered) { $0 == said.sender || !hasBlocked(said.sender, $0) }
+    )
   }
 
   func isListed(_ talk: Int, _ user: User) -> Bool {

@@ -15,7 +15,7 @@ struct MigrationTests {
   }
 
   @Test func `a released step is never edited`() throws {
-    #expect(Migration.steps.count == 8)
+    #expect(Migration.steps.count == 9)
     #expect(try Migration.steps[0] == fixture("m0001-initial.sql"))
     #expect(try Migration.steps[1] == fixture("m0002-live.sql"))
     #expect(try Migration.steps[2] == fixture("m0003-everyday.sql"))
@@ -24,6 +24,7 @@ struct MigrationTests {
     #expect(try Migration.steps[5] == fixture("m0006-former.sql"))
     #expect(try Migration.steps[6] == fixture("m0007-names.sql"))
     #expect(try Migration.steps[7] == fixture("m0008-waiting.sql"))
+    #expect(try Migration.steps[8] == fixture("m0009-receipts.sql"))
   }
 
   @Test func `a new store has the schema that the migrations lead to`() throws {
@@ -142,6 +143,28 @@ struct MigrationTests {
       #expect(try store.texts("PRAGMA integrity_check") == ["ok"])
       #expect(try store.schema() == TemporaryStore().schema())
     }
+  }
+
+  @Test
+  func `a user who left before version 9 sees the receipts that there were when the store was brought up to date`()
+    throws
+  {
+    let store = try TemporaryStore(users: ["alice", "bob", "carol"])
+    let alice = try store.messenger("alice")
+    _ = try alice.createGroup(titled: "club", with: ["bob", "carol"])
+    for text in ["one", "two"] { try alice.say(text, to: "+club") }
+    _ = try store.messenger("carol").leave(.title("club"))
+    _ = try store.messenger("bob").markRead(.upTo(MessageReference("+club:2")), in: .title("club"))
+    try store.execute(
+      """
+      ALTER TABLE receipt DROP COLUMN rev; ALTER TABLE former DROP COLUMN left_rev;
+      ALTER TABLE former DROP COLUMN delivered; PRAGMA user_version = 8
+      """)
+    _ = try store.messenger("bob").markRead(.all, in: .title("club"))
+    let carol = try store.messenger("carol")
+    #expect(try carol.message("+club:2").status == .read && carol.message("+club:3").status != .read)
+    #expect(try store.schema() == TemporaryStore().schema())
+    #expect(try store.findings() == [])
   }
 
   @Test func `the log of version 1 is told as it was kept`() throws {
