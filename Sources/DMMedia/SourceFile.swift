@@ -45,7 +45,7 @@ public enum AttachmentSource: Sendable {
         throw before.kind == .folder
           ? DMError(
             .badAttachment, "'\(source)' is a folder; pack it with tar, and attach the archive", subject: source)
-          : DMError(.badAttachment, "'\(source)' is not a regular file", subject: source, remedy: .pipeContent)
+          : Self.notRegular(source)
       }
       guard before.size <= maximum else { throw Self.refusal(source, maximum) }
       let hash: ContentHash?
@@ -61,6 +61,10 @@ public enum AttachmentSource: Sendable {
       }
       return hash
     }
+  }
+
+  private static func notRegular(_ name: String) -> DMError {
+    DMError(.badAttachment, "'\(name)' is not a regular file", subject: name, remedy: .pipeContent)
   }
 
   private static func refusal(_ name: String, _ maximum: Int) -> DMError {
@@ -81,8 +85,10 @@ public enum AttachmentSource: Sendable {
       done += chunk.count
       try tell()
     }
-    if hashes { return try hashed(source, name, onTick: tell, write) }
-    try chunks(source, name, onTick: tell, write)
+    // A regular file can always be read (POSIX, poll), but /proc/kmsg, which says that it is one, waits for what comes.
+    func wait() throws { if total == nil { try tell() } else { throw notRegular(name) } }
+    if hashes { return try hashed(source, name, onTick: wait, write) }
+    try chunks(source, name, onTick: wait, write)
     return nil
   }
 }

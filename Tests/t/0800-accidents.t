@@ -92,6 +92,10 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
   exits 74 "a lock that the file system does not give" \
     strace -f -o /dev/null -e inject=flock:error=ENOLCK dm-send bob unlocked
   is "$(dm-tail bob -n all --peek | jq -r .text | grep -c unlocked)" 0 "and nothing is written without it"
+  echo file >"$work/file"
+  exits 65 "a file that makes its reader wait, as /proc/kmsg does" \
+    timeout 20 strace -f -o /dev/null -e inject=poll:retval=0 dm-attach "$work/file"
+  like "$err" "*is not a regular file*" "is none to attach"
   for n in 3 4 5 6 7 8 9; do
     rm -rf "$work/cut"
     strace -f -o /dev/null -e inject=fdatasync:signal=SIGKILL:when=$n dm-user add --store "$work/cut" x >/dev/null 2>&1
