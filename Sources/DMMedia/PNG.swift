@@ -77,6 +77,8 @@ enum PNG {
         cut.add(.bytes(self.chunk("eXIf", Exif.block(orientation: orientation))))
       }
     }
+    // The size stands in a chunk that is not what it should be: nothing can be shown of the rest.
+    guard seen.contains("IHDR") else { throw ByteReader.OutOfBytes() }
     if checks, !seen.contains("IEND") || !pixels.fill(bytes) { cut.doubt() }
     return cut
   }

@@ -91,6 +91,13 @@ struct StrippedImageDetailTests {
     }
   }
 
+  @Test func `a PNG whose first chunk is not what it should be is no image`() throws {
+    var bytes = try sample("colours.png")
+    bytes[11] += 1
+    bytes.insert(0, at: 29)
+    #expect(StrippedImage.result(of: bytes, as: .png) == nil)
+  }
+
   @Test func `a frame of a WebP keeps its picture alone, and sizes are right`() throws {
     let bytes = try sample("moving.webp")
     let clean = try cut(bytes, .webp)
