@@ -28,6 +28,8 @@ package struct Finding: Equatable, Sendable {
     case digests
     /// The contents of attachments.
     case attachments
+    /// What comes from the hub.
+    case hub
   }
 
   /// The check that found it.

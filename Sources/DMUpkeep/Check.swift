@@ -51,6 +51,7 @@ extension Upkeep {
     try store.connection.watched(by: { [progress] in try progress("looking at the pages") }) {
       try findings.attempt(.integrity) { try checkPages(store, deep: deep, findings) }
     }
+    try findings.attempt(.hub) { try checkHub(store, findings) }
     if deep {
       try compute(store, findings)
       try findings.attempt(.search) { try SearchAudit(store, progress).run(findings) }
@@ -97,6 +98,16 @@ extension Upkeep {
     guard try statement.step() else { return }
     if statement.int(0) != 1 || statement.int(1) != 16 || statement.int(2) != 16 {
       findings.add(.identity, "store", "the store has \(statement.int(0)) ids instead of one")
+    }
+  }
+
+  private func checkHub(_ store: Store, _ findings: Findings) throws {
+    guard try store.pragma("SELECT count(*) FROM sqlite_schema WHERE name = 'hub_conversation'") > 0 else { return }
+    for state in try store.hubConversations.all() {
+      guard let fault = state.fault else { continue }
+      findings.add(
+        .hub, try store.conversations.id(state.conversation).description,
+        "nothing of it comes from the hub (\(fault))", .showHubStatus)
     }
   }
 

@@ -37,9 +37,13 @@ struct ModelHub {
     /// When it moved last, and when each former member's last entry came.
     var touched: Int64
     var ended: [Int64: Int64] = [:]
+    /// The revs of entries that are gone from a damaged hub.
+    var lost: Set<Int64> = []
 
     var rev: Int64 { Int64(entries.count) }
-    func entry(_ rev: Int64) -> HubEntry? { 1...self.rev ~= rev && !entries.isEmpty ? entries[Int(rev - 1)] : nil }
+    func entry(_ rev: Int64) -> HubEntry? {
+      entries.isEmpty || !(1...self.rev).contains(rev) || lost.contains(rev) ? nil : entries[Int(rev - 1)]
+    }
   }
 
   /// What an operation was the first time.
@@ -131,7 +135,9 @@ struct ModelHub {
     if let mark = pull.mark, conversation.entry(pull.rev)?.mark != mark {
       return isStandby ? nil : .fork(conversation.id)
     }
-    let entries = conversation.entries.filter { $0.rev > pull.rev && member.sees.contains($0.rev) }.prefix(limit)
+    let entries = conversation.entries.filter {
+      $0.rev > pull.rev && member.sees.contains($0.rev) && !conversation.lost.contains($0.rev)
+    }.prefix(limit)
     return entries.isEmpty ? nil : .entries(entries.map { seen($0, of: conversation, by: member) })
   }
 

@@ -17,6 +17,9 @@ extension TextFormat {
       parts.append("this clock is \(status.clockOffset / 1_000_000) seconds behind the hub's")
     }
     if let fault = status.fault { parts.append(visible(fault)) }
+    for conversation in status.setAside {
+      parts.append("nothing comes of \(visible(conversation.name)) (\(conversation.code))")
+    }
     return parts.joined(separator: "; ")
   }
 

@@ -41,16 +41,31 @@ package struct HubStatus: Equatable, Sendable {
   package let clockOffset: Int64
   /// Why it does not work.
   package let fault: String?
+  /// The conversations of which nothing comes, because what the hub has of them cannot be read.
+  package let setAside: [SetAside]
+
+  /// A conversation that is set aside.
+  package struct SetAside: Equatable, Sendable {
+    package let id: Identifier
+    /// What the person calls it; nil if this store has nothing of it.
+    package let reference: String?
+    /// The code of the reason.
+    package let code: String
+
+    package var name: String { reference ?? id.description }
+  }
 
   /// Whether a person would see nothing new in another status: times alone are none.
   package func isSimilar(to other: HubStatus) -> Bool {
     (state, color, network, queuedCount, failedCount, fault)
       == (other.state, other.color, other.network, other.queuedCount, other.failedCount, other.fault)
+      && setAside == other.setAside
   }
 
   /// Green for what works, yellow for what may, red for what does not.
   package var color: Color {
-    switch state {
+    if !setAside.isEmpty { return .red }
+    return switch state {
     case .live, .polling: network == .normal ? .green : .yellow
     case .connecting, .filling: .yellow
     case .never, .waiting:
@@ -69,6 +84,8 @@ struct RunningState: Equatable {
   var lastSyncAt: Timestamp?
   var nextAttemptAt: Timestamp?
   var fault: String?
+  /// Of conversations that are set aside, the codes of the reasons.
+  var setAside: [Identifier: String] = [:]
 
   init() {}
 
@@ -82,6 +99,10 @@ struct RunningState: Equatable {
     lastSyncAt = object.time("last_sync_at")
     nextAttemptAt = object.time("next_attempt_at")
     if case .string(let text)? = object["fault"] { fault = text }
+    guard case .object(let codes)? = object["set_aside"] else { return }
+    for member in codes.members {
+      if case .string(let word) = member.value, let id = Identifier(member.name) { setAside[id] = word }
+    }
   }
 
   func write(to path: String) throws {
@@ -92,6 +113,14 @@ struct RunningState: Equatable {
       json.member("last_sync_at", lastSyncAt.map { Int($0.microseconds) })
       json.member("next_attempt_at", nextAttemptAt.map { Int($0.microseconds) })
       json.member("fault", fault)
+      if setAside.isEmpty { return }
+      json.key("set_aside")
+      json.object { json in
+        for (id, code) in setAside.sorted(by: { $0.key < $1.key }).prefix(50) {
+          json.key(name: id.description)
+          json.value(code)
+        }
+      }
     }
     try replaceFile(path, with: json.bytes, isDurable: false)
   }
@@ -124,6 +153,7 @@ extension Messenger {
     let isRunning = fileExists(location.syncLock) && FileLock(ifFree: location.syncLock) == nil
     let running = RunningState(file: location.liveHub) ?? RunningState()
     let (counts, oldest) = try store.read { (try store.outbox.counts(), try store.outbox.open(limit: 1).first) }
+    let setAside = try store.read { try conversationsSetAside(Session(self, store, hub.user), running) }
     let state: HubStatus.State =
       hub.leftAt != nil
       ? .left
@@ -136,7 +166,22 @@ extension Messenger {
       queuedCount: counts.queued, failedCount: counts.refused, oldestQueuedAt: oldest?.createdAt,
       attempts: running.attempts, lastSyncAt: running.lastSyncAt,
       nextAttemptAt: isRunning ? running.nextAttemptAt : nil, clockOffset: hub.clockOffset,
-      fault: hub.refusal ?? running.fault)
+      fault: hub.refusal ?? running.fault, setAside: setAside)
+  }
+
+  /// The conversations that are set aside: those that the store notes, and those of which it has nothing.
+  private func conversationsSetAside(_ session: Session, _ running: RunningState) throws -> [HubStatus.SetAside] {
+    let store = session.store
+    var found = try store.hubConversations.all().compactMap { state -> HubStatus.SetAside? in
+      guard let code = state.fault else { return nil }
+      return HubStatus.SetAside(
+        id: try store.conversations.id(state.conversation),
+        reference: try session.viewer.surroundings.label(of: state.conversation).reference, code: code)
+    }
+    for (id, code) in running.setAside.sorted(by: { $0.key < $1.key }) where try store.conversations.row(id) == nil {
+      found.append(HubStatus.SetAside(id: id, reference: nil, code: code))
+    }
+    return found
   }
 
   /// Plays another network, also for a process that runs.
@@ -167,6 +212,17 @@ extension HubStatus: Record {
       json.member("next_attempt_at", nextAttemptAt)
       if abs(clockOffset) > 5_000_000 { json.member("clock_offset", Int(clockOffset / 1_000_000)) }
       json.member("fault", fault)
+      if setAside.isEmpty { return }
+      json.key("set_aside")
+      json.array { json in
+        for conversation in setAside {
+          json.object { json in
+            json.member("conversation_id", conversation.id)
+            json.member("conversation", conversation.reference)
+            json.member("code", conversation.code)
+          }
+        }
+      }
     }
   }
 }

@@ -248,10 +248,6 @@ extension Replica {
   private func delete(_ message: Messages.Row, _ id: Identifier, at time: Timestamp) throws {
     guard try isThere(message) else { return }
     for operation in try store.outbox.pending(about: id) { try store.outbox.finish(operation.place, rev: nil) }
-    if try store.hubBases.row(of: message.key) != nil {
-      _ = try store.readState.showAgain(message.address.seq, to: me, in: message.address.conversation)
-      try store.hubBases.delete(message.key)
-    }
     try store.messages.makeTombstone(of: message, at: time)
   }
 

@@ -27,7 +27,7 @@ extension SyncEngine {
       try recover(from: fault, operations)
       pulls.map(\.conversation).forEach(enqueue)
     }
-    judgeHints(pulled)
+    try judgePulls(pulls.map(\.conversation), pulled)
     // A page that was full is followed by another.
     for (id, count) in pulled where count >= pageSize {
       enqueue(id)
@@ -39,24 +39,20 @@ extension SyncEngine {
     return operations.count
   }
 
+  /// Counts hints that brought nothing, and judges what was pulled.
+  private func judgePulls(_ ids: [Identifier], _ pulled: [Identifier: Int]) throws {
+    judgeHints(pulled)
+    // One that is to be pulled again is not judged yet.
+    for id in ids where !toPull.contains(id) {
+      if pulled[id, default: 0] < pageSize { try expectAll(of: id) }
+      if !toPull.contains(id) { try endFault(of: id) }
+    }
+  }
+
   /// Whether the hub has said how far a log goes on after what was pulled.
   private func isMoreKnown(of id: Identifier) throws -> Bool {
     guard named[id] == nil, let row = try store.conversations.row(id) else { return true }
     return try store.hubConversations.row(row.key).map { $0.known > $0.rev } ?? true
-  }
-
-  /// After a push that the hub could not carry out: fewer at once, until the one that it cannot is alone.
-  private func recover(from fault: HubFault, _ operations: [Pushed]) throws {
-    switch fault {
-    case .poison where operations.count > 1, .timedOut where operations.count > 1:
-      batchSize = max(1, operations.count / 2)
-      try store.write { try store.outbox.requeue(acknowledged: false) }
-    case .poison where operations.count == 1:
-      try store.write {
-        for pushed in operations { try refuse(pushed.row, "refused_by_hub") }
-      }
-    default: throw fault
-    }
   }
 
   // MARK: Choosing
@@ -134,7 +130,7 @@ extension SyncEngine {
   private func pulling(_ operations: [Pushed]) throws -> [HubPull] {
     var ids = Array(toPull.prefix(Self.pullSize))
     for id in operations.compactMap(\.operation.conversation) where !ids.contains(id) { ids.append(id) }
-    return try ids.map { id in
+    return try ids.filter { setAside[$0] == nil }.map { id in
       guard let row = try store.conversations.row(id), let state = try store.hubConversations.row(row.key) else {
         return HubPull(conversation: id, rev: 0, mark: nil)
       }
@@ -149,41 +145,48 @@ extension SyncEngine {
   private func record(
     _ batch: HubBatch?, _ operations: [Pushed], _ answers: [HubAnswer], _ pulled: inout [Identifier: Int]
   ) throws {
-    func settle() throws { if !operations.isEmpty { try self.settle(operations, answers) } }
-    guard case .entries(let entries)? = batch, entries.count <= 1000 else {
+    guard forked.isEmpty, case .entries(let entries)? = batch, entries.count <= 1000, !operations.isEmpty else {
       if let batch { try apply(batch, &pulled) }
-      return operations.isEmpty ? () : try store.write(settle)
+      // Before the answers, which are of the log as it is now.
+      try beginForkedAnew()
+      return try settleAlone(operations, answers)
     }
-    if try !apply(entries, &pulled, and: settle), !operations.isEmpty { try store.write(settle) }
+    count(entries, &pulled)
+    if try !apply(entries, and: { try self.settle(operations, answers) }) { try settleAlone(operations, answers) }
+  }
+
+  private func count(_ entries: [HubEntry], _ pulled: inout [Identifier: Int]) {
+    if let id = entries.first?.conversation { pulled[id, default: 0] += entries.count }
   }
 
   private func apply(_ batch: HubBatch, _ pulled: inout [Identifier: Int]) throws {
     switch batch {
-    case .entries(let entries): _ = try apply(entries, &pulled)
-    case .fork(let id): try beginAnew(id, .setBack)
+    case .entries(let entries):
+      count(entries, &pulled)
+      _ = try apply(entries)
+    case .fork(let id): forked.append(id)
     }
   }
 
   /// Applies entries of one conversation, and something else in the same transaction.
   ///
-  /// - Returns: false if neither was done, because the log does not continue.
-  private func apply(
-    _ entries: [HubEntry], _ pulled: inout [Identifier: Int], and body: () throws -> Void = {}
-  ) throws -> Bool {
+  /// - Returns: false if the second was not done, because the log does not continue, or one of the two does not fit.
+  private func apply(_ entries: [HubEntry], and body: (() throws -> Void)? = nil) throws -> Bool {
     guard let id = entries.first?.conversation else { return false }
     try explain(entries)
-    pulled[id, default: 0] += entries.count
     do {
       try write { replica in
         try replica.apply(entries, to: id, self.named[id], members: self.members[id] ?? [])
-        try body()
+        try body?()
       }
       (named[id], members[id]) = (nil, nil)
       return true
     } catch let fault as Replica.LogFault {
       try doubt(fault.conversation)
-      return false
+    } catch let error as DMError where error.isMisfit {
+      if body == nil { try setAside(id, for: error.code) } else { _ = try apply(entries) }
     }
+    return false
   }
 
   /// Reads who the persons of entries are, if some came after the last comparison.
@@ -194,37 +197,34 @@ extension SyncEngine {
     if !areKnown { try readPeople(upTo: .max) }
   }
 
-  private func write(_ body: (Replica) throws -> Void) throws {
+  func write(_ body: (Replica) throws -> Void) throws {
     let replica = Replica(messenger, store, try hub())
     try store.write(isBulk: true) { try body(replica) }
     replica.begunAnew.forEach(enqueue)
   }
 
-  /// Empties a conversation, whose log is pulled again.
-  func beginAnew(_ id: Identifier, _ reason: Replica.Reason) throws {
-    let comparison = named[id]
-    try write { try $0.beginAnew(id, reason, comparison) }
-  }
+  // MARK: What became of what was pushed
 
-  /// Asks once what the hub says of a conversation whose log does not continue: what is known of it may be old.
-  private func doubt(_ id: Identifier) throws {
-    guard doubted.insert(id).inserted else { return try quarantine(id) }
-    mustCompare = true
-    enqueue(id)
-  }
-
-  /// Pulls a conversation no more whose log cannot be understood; the others go on.
-  private func quarantine(_ id: Identifier) throws {
-    try store.write {
-      guard let row = try store.conversations.row(id), var state = try store.hubConversations.row(row.key) else {
+  /// Records what became of operations; one that does not fit is recorded without its effects, and the others go on.
+  private func settleAlone(_ operations: [Pushed], _ answers: [HubAnswer]) throws {
+    if operations.isEmpty { return }
+    do {
+      try store.write { try settle(operations, answers) }
+    } catch let error as DMError where error.isMisfit {
+      guard operations.count == 1, let pushed = operations.first, let answer = answers.first else {
+        for (pushed, answer) in zip(operations, answers) { try settleAlone([pushed], [answer]) }
         return
       }
-      state.fault = "hub_damaged"
-      try store.hubConversations.write(state)
+      try store.write {
+        if let fault = answer.fault {
+          try store.outbox.refuse(pushed.row.place, fault)
+        } else {
+          try store.outbox.finish(pushed.row.place, rev: answer.rev)
+        }
+      }
+      if let id = pushed.operation.conversation { try setAside(id, for: error.code) }
     }
   }
-
-  // MARK: What became of what was pushed
 
   private func settle(_ operations: [Pushed], _ answers: [HubAnswer]) throws {
     for (pushed, answer) in zip(operations, answers) {

@@ -17,8 +17,12 @@ package final class SyncEngine {
   private(set) var comparedAt: Int64 = 0
   /// The conversations to be pulled, in this order.
   var toPull: [Identifier] = []
-  /// The conversations whose logs did not continue, once, since this machine has connected.
+  /// The conversations whose logs did not continue when they were pulled last.
   var doubted: Set<Identifier> = []
+  /// The conversations that are pulled no more on this connection, and why.
+  var setAside: [Identifier: DMError.Code] = [:]
+  /// The conversations of which the hub has another log than this store.
+  var forked: [Identifier] = []
   var mustCompare = false
   /// The conversations that are pulled because of a hint.
   private var hinted: Set<Identifier> = []
@@ -73,7 +77,8 @@ package final class SyncEngine {
       if !isSame { try store.hub.set(peopleRev: 0) }
     }
     self.hello = hello
-    doubted = []
+    (doubted, setAside, forked) = ([], [:], [])
+    try store.read(faulty).forEach(enqueue)
     try compare(since: isSame ? hub.horizon : nil)
     if !isSame, !hello.isStandby { try beginAnewWhatIsGone() }
   }
@@ -116,12 +121,13 @@ package final class SyncEngine {
           enqueue(conversation.id)
           return nil
         }
-        guard state.fault == nil else { return nil }
         if state.rev != conversation.rev || state.mark != conversation.mark { enqueue(conversation.id) }
         return reason(conversation, state).map { (conversation.id, $0) }
       }
     }
-    for (id, reason) in anew { try beginAnew(id, reason) }
+    for (id, reason) in anew where setAside[id] == nil {
+      if reason == .setBack { try beginAnewIfWhole(id) } else { try beginAnew(id, reason) }
+    }
     compared = (hello, comparison.horizon)
     if !comparison.conversations.isEmpty {
       try store.write {
@@ -172,7 +178,16 @@ package final class SyncEngine {
     hinted = []
   }
 
-  func enqueue(_ conversation: Identifier) { if !toPull.contains(conversation) { toPull.append(conversation) } }
+  func enqueue(_ conversation: Identifier) {
+    if setAside[conversation] == nil, !toPull.contains(conversation) { toPull.append(conversation) }
+  }
+
+  /// Whether the person is in a conversation, as far as this store knows: the log of one that they come back to goes on
+  /// where only a comparison says.
+  private func isMember(of id: Identifier) throws -> Bool {
+    guard let row = try store.conversations.row(id) else { return false }
+    return try store.hubConversations.row(row.key)?.sees.isOpen ?? false
+  }
 
   /// Reads who the persons are before entries name them.
   func readPeople(upTo rev: Int64) throws {
@@ -238,10 +253,8 @@ package final class SyncEngine {
     let duration = duration - .microseconds(monotonicMicroseconds() - comparedAt)
     guard duration > .zero else { return try compare() }
     let hint = try link.wait(for: duration)
-    let isKnown = try store.read {
-      try hint.conversations.allSatisfy { try store.conversations.row($0) != nil }
-    }
-    if isKnown, !hint.conversations.isEmpty {
+    let areFollowed = try store.read { try hint.conversations.allSatisfy(isMember) }
+    if areFollowed, !hint.conversations.isEmpty {
       hint.conversations.sorted().forEach(follow)
     } else if !hint.isRung || !hint.conversations.isEmpty {
       try compare()

@@ -63,7 +63,8 @@ package final class SyncLoop {
     var left = 3
     while true {
       do {
-        return try carry()
+        try carry()
+        return try refuseSetAside()
       } catch let fault as HubFault {
         engine.close()
         left -= 1
@@ -72,6 +73,16 @@ package final class SyncLoop {
         throw fault.error
       }
     }
+  }
+
+  /// - Throws: the code with which a conversation is set aside; all others were carried.
+  private func refuseSetAside() throws {
+    guard let first = engine.setAside.values.first else { return }
+    let names = try messenger.hubStatus().setAside.map { "'\($0.name)'" }
+    throw DMError(
+      first,
+      "what the hub has of \(names.joined(separator: ", ")) cannot be read, so nothing of it comes; all else is up to date",
+      subject: names.first)
   }
 
   private func carry() throws {
@@ -83,6 +94,7 @@ package final class SyncLoop {
     running.fault = engine.hello?.isStandby == true ? "the hub is a standby, which takes nothing" : nil
     running.nextAttemptAt = nil
     running.lastSyncAt = .now
+    running.setAside = engine.setAside.mapValues(\.rawValue)
     try show(engine.hello?.pollSeconds == nil ? .live : .polling)
   }
 
@@ -161,6 +173,7 @@ package final class SyncLoop {
         pushPause = pushed > 1 ? min(2 * pushPause, Self.longestPushPause) : Self.pushPause
       }
       running.lastSyncAt = .now
+      running.setAside = engine.setAside.mapValues(\.rawValue)
       try refresh(isAsked: isAsked)
       if lingers, isGone { return }
       guard lingers, monotonicMicroseconds() - lastWork > Self.lingering, !isFollowed else { continue }

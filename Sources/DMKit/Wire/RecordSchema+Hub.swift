@@ -15,7 +15,12 @@ extension RecordSchema {
       Field("oldest_queued_at", .time, optional: true), Field("attempts", .integer),
       Field("last_sync_at", .time, optional: true), Field("next_attempt_at", .time, optional: true),
       Field("clock_offset", .integer, optional: true), Field("fault", .string, optional: true),
+      Field("set_aside", .list(.members(setAside)), optional: true),
     ])
+
+  private static let setAside = [
+    Field("conversation_id", .uuid), Field("conversation", .string, optional: true), Field("code", .string),
+  ]
 
   static let outbox = RecordSchema(
     "outbox",

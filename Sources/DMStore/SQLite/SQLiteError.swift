@@ -13,7 +13,7 @@ extension DMError {
       self.init(.storeDamaged, "the store is damaged (\(detail)); restore a backup")
     case SQLITE_CONSTRAINT:
       self.init(
-        .storeDamaged, "the store is damaged: its rows do not fit (\(detail))", remedy: .checkDeeply)
+        .storeDamaged, "\(Self.misfit) (\(detail))", remedy: .checkDeeply)
     case SQLITE_ERROR where detail.contains("integer overflow"):
       self.init(.storeDamaged, "the store is damaged: it names numbers that are too large", remedy: .check)
     case SQLITE_ERROR where !ownFaults.contains(where: detail.contains):
@@ -31,6 +31,11 @@ extension DMError {
       self.init(.internal, "unexpected answer \(code) of SQLite: \(detail)")
     }
   }
+
+  private static let misfit = "the store is damaged: its rows do not fit"
+
+  /// Whether SQLite refused a row that breaks a constraint of the schema: the rest of the store may be sound.
+  package var isMisfit: Bool { code == .storeDamaged && message.hasPrefix(Self.misfit) }
 }
 
 /// Parts of SQLite's messages about statements that are wrong for every schema.

@@ -36,7 +36,10 @@ extension Messages {
     if !message.mentions.isEmpty { try store.mentions.set([], of: message) }
     if let text = message.text { try store.searchIndex.remove(text, of: message.key) }
     try store.attachments.remove(of: message.key)
-    if store.isLinked { try store.hubUnreadable.delete(message.key) }
+    if store.isLinked {
+      try store.hubUnreadable.delete(message.key)
+      try store.hubBases.end(of: message)
+    }
     do {
       var reactions = try store.connection.prepare("DELETE FROM reaction WHERE message = ?")
       reactions.bind(message.key)

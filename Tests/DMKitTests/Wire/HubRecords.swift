@@ -8,7 +8,9 @@ extension RecordsTests {
       HubStatus(
         state: .live, user: bob, network: .normal, isRunning: true, queuedCount: 1, failedCount: 0,
         oldestQueuedAt: last, attempts: 0, lastSyncAt: last, nextAttemptAt: last,
-        clockOffset: isFull ? 6_000_000 : 5_000_000, fault: text),
+        clockOffset: isFull ? 6_000_000 : 5_000_000, fault: text,
+        setAside: isFull
+          ? [HubStatus.SetAside(id: id, reference: text, code: "hub_damaged")] : []),
       OutboxItem(
         id: 1, act: "say", state: .failed, conversationID: isFull ? id : nil, conversation: text,
         messageID: isFull ? id : nil, text: text, createdAt: time, attempts: 1, notBefore: last, failure: text),

@@ -104,6 +104,32 @@ struct HubTroubleTests {
     for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
   }
 
+  @Test func `a log that has lost entries is named with 78, and all else goes on`() throws {
+    let hub = try HubFixture()
+    let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
+    for machine in [alice, bob] { try machine.sync() }
+    for text in ["one", "two", "three"] { try alice.done("dm-send", ["bob", text]) }
+    for machine in [alice, bob] { try machine.sync() }
+    try hub.sql("CREATE TABLE lost AS SELECT * FROM dm.entry WHERE seq = 3; DELETE FROM dm.entry WHERE seq = 3")
+    try bob.done("dm-send", ["alice", "four"])
+    try bob.done("dm-send", ["bob", "a note"])
+    let synced = try bob.run("dm-sync")
+    #expect(synced.status == .exit(78) && synced.stderr.contains("'alice'"), "\(synced.stderr)")
+    let status = try bob.done("dm-sync", ["status"]).record
+    #expect(status["color"]?.string == "red")
+    #expect(status["set_aside"]?.array.first?["conversation"]?.string == "alice")
+    #expect(status["set_aside"]?.array.first?["code"]?.string == "hub_damaged")
+    #expect(try bob.run("dm-doctor", ["check"]).stdout.contains("(hub_damaged)"))
+    #expect(try bob.texts("alice").prefix(3) == ["1 one", "2 two", "3 three"])
+    #expect(try bob.texts("bob") == ["1 a note"])
+    try hub.sql("INSERT INTO dm.entry SELECT * FROM lost")
+    for machine in [bob, alice] { try machine.sync() }
+    #expect(try bob.texts("alice") == ["1 one", "2 two", "3 three", "4 four"])
+    #expect(try alice.texts("bob") == bob.texts("alice"))
+    #expect(try bob.done("dm-sync", ["status"]).record["set_aside"] == nil)
+    for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
+  }
+
   @Test func `who is revoked can read, and cannot queue for ever`() throws {
     let hub = try HubFixture()
     let alice = try hub.machine("alice")

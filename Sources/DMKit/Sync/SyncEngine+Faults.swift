@@ -1,0 +1,110 @@
+internal import DMStore
+
+// What cannot be carried is set aside, and all other conversations go on.
+
+extension SyncEngine {
+  /// After a push that the hub could not carry out: fewer at once, until the one that it cannot is alone.
+  func recover(from fault: HubFault, _ operations: [Pushed]) throws {
+    switch fault {
+    case .poison where operations.count > 1, .timedOut where operations.count > 1:
+      batchSize = max(1, operations.count / 2)
+      try store.write { try store.outbox.requeue(acknowledged: false) }
+    case .poison where operations.count == 1:
+      try store.write {
+        for pushed in operations { try refuse(pushed.row, "refused_by_hub") }
+      }
+    default: throw fault
+    }
+  }
+
+  // MARK: Conversations
+
+  /// Asks once what the hub says of a conversation whose log does not continue: what is known of it may be old.
+  func doubt(_ id: Identifier) throws {
+    guard doubted.insert(id).inserted else { return try setAside(id, for: .hubDamaged) }
+    mustCompare = true
+    enqueue(id)
+  }
+
+  /// Pulls a conversation no more on this connection.
+  ///
+  /// The next one tries it again; until then the store notes the fault.
+  func setAside(_ id: Identifier, for code: DMError.Code) throws {
+    setAside[id] = code
+    doubted.remove(id)
+    toPull.removeAll { $0 == id }
+    try setFault(code.rawValue, of: id)
+  }
+
+  /// Ends the doubt and the fault of a conversation that was pulled.
+  func endFault(of id: Identifier) throws {
+    guard setAside[id] == nil else { return }
+    doubted.remove(id)
+    try setFault(nil, of: id)
+  }
+
+  private func setFault(_ fault: String?, of id: Identifier) throws {
+    guard var state = try store.read({ try state(of: id) }), state.fault != fault else { return }
+    state.fault = fault
+    try store.write { try store.hubConversations.write(state) }
+  }
+
+  /// How far this store has the log of a conversation; nil if it has nothing of it.
+  func state(of id: Identifier) throws -> HubConversations.Row? {
+    try store.conversations.row(id).flatMap { try store.hubConversations.row($0.key) }
+  }
+
+  /// The conversations that were set aside on an earlier connection.
+  func faulty() throws -> [Identifier] {
+    try store.hubConversations.all().filter { $0.fault != nil }.map { try store.conversations.id($0.conversation) }
+  }
+
+  /// Doubts a conversation of which the hub has named later entries than it returns.
+  func expectAll(of id: Identifier) throws {
+    guard setAside[id] == nil, hello?.isStandby == false, let state = try store.read({ try state(of: id) }),
+      let next = state.sees.next(after: state.rev), next <= state.known
+    else { return }
+    try doubt(id)
+  }
+
+  // MARK: Logs that are pulled again
+
+  /// Empties a conversation, whose log is pulled again.
+  func beginAnew(_ id: Identifier, _ reason: Replica.Reason) throws {
+    let comparison = named[id]
+    try write { try $0.beginAnew(id, reason, comparison) }
+  }
+
+  /// The same after the hub was set back, unless its log has gaps: then what this store has is kept.
+  func beginAnewIfWhole(_ id: Identifier) throws {
+    if try isWhole(id) { try beginAnew(id, .setBack) } else { try setAside(id, for: .hubDamaged) }
+  }
+
+  /// The same for all conversations of which the hub was found to have another log.
+  func beginForkedAnew() throws {
+    for id in forked { try beginAnewIfWhole(id) }
+    forked = []
+  }
+
+  /// Whether the hub has all entries of a conversation that the person sees.
+  ///
+  /// Linear in their number.
+  private func isWhole(_ id: Identifier) throws -> Bool {
+    guard let sees = try named[id]?.sees ?? store.read({ try state(of: id)?.sees }) else { return true }
+    var pull = HubPull(conversation: id, rev: (sees.first ?? 1) - 1, mark: nil)
+    while true {
+      var (count, isWhole) = (0, true)
+      _ = try link.exchange([], pulling: [pull], limit: pageSize) { batch in
+        guard case .entries(let entries) = batch else { return isWhole = false }
+        for entry in entries {
+          isWhole = isWhole && entry.rev == sees.next(after: pull.rev)
+          pull = HubPull(conversation: id, rev: entry.rev, mark: entry.mark)
+        }
+        count += entries.count
+      }
+      if !isWhole { return false }
+      if count < pageSize { break }
+    }
+    return named[id].map { $0.rev < sees.next(after: pull.rev) ?? .max } ?? true
+  }
+}

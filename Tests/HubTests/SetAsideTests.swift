@@ -1,0 +1,140 @@
+import Testing
+
+@testable import DMKit
+@testable import DMModel
+@testable import DMStore
+@testable import DMSystem
+@testable import DMUpkeep
+@testable import StoreSupport
+@testable import TestSupport
+
+/// What cannot be carried, and that all else goes on.
+struct SetAsideTests {
+  let hub = SharedHub()
+
+  private func settle(_ machines: [Machine]) throws {
+    for _ in 1...3 { for machine in machines { try machine.sync() } }
+  }
+
+  /// Alice and Bob, who are in the group `ops`.
+  private func members() throws -> (alice: Machine, bob: Machine) {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    for text in ["one", "two"] { try alice.say(text, to: "+ops") }
+    try settle([alice, bob])
+    return (alice, bob)
+  }
+
+  private func setAside(_ machine: Machine) throws -> [String] {
+    let status = try machine.messenger.hubStatus()
+    #expect(status.setAside.isEmpty || status.color == .red)
+    return status.setAside.map { "\($0.name) \($0.code)" }
+  }
+
+  // MARK: Messages that expire
+
+  @Test(arguments: [Edit.Act.text("new"), .react("👍"), .delete(forEveryone: true)])
+  func `an act on a message that expires before the hub has the act ends with the message`(_ act: Edit.Act) throws {
+    let (alice, bob) = try members()
+    _ = try alice.messenger.send(
+      Outgoing(to: ConversationReference("+ops"), text: "short", lifetime: .seconds(3600)))
+    try settle([alice, bob])
+    _ = try alice.messenger.edit([Edit(MessageReference("+ops:4"), act)]).map { try $0.get() }
+    try alice.say("later", to: "+ops")
+    hub.model.clock += 7_200_000_000
+    for machine in [alice, bob] { machine.engine.close() }
+    try settle([alice, bob])
+    #expect(try alice.texts("+ops").suffix(2) == ["3 alice: two", "5 alice: later"])
+    #expect(try alice.texts("+ops") == bob.texts("+ops"))
+    #expect(try alice.messenger.outbox().map(\.failure) == ["unknown_message"])
+    #expect(try alice.store.integers("SELECT count(*) FROM hub_base") == [[0]])
+    // The tombstone is there for who asks for it, also after their own deletion.
+    var query = try HistoryQuery(ConversationReference("+ops"))
+    query.includesDeleted = true
+    #expect(try alice.messenger.history(of: query).count == 5)
+    try alice.check()
+    try bob.check()
+  }
+
+  @Test func `an entry or an answer that does not fit the store is set aside, and all others go on`() throws {
+    let (alice, bob) = try members()
+    // No constraint of dm: one that stands for a fault that nobody has found yet.
+    try alice.store.execute("CREATE UNIQUE INDEX misfit ON message (text) WHERE text = 'twice'")
+    for text in ["twice", "twice", "after"] { try bob.say(text, to: "+ops") }
+    try bob.say("hello", to: "alice")
+    try bob.sync()
+    try alice.say("from alice", to: "+ops")
+    try settle([alice])
+    #expect(try alice.texts("bob") == ["1 bob: hello"])
+    #expect(try setAside(alice) == ["+ops store_damaged"])
+    #expect(try alice.texts("+ops").suffix(1) == ["- alice: from alice"], "the hub has it, and this store will see it")
+    // The next connection tries again.
+    try alice.store.execute("DROP INDEX misfit")
+    alice.engine.close()
+    try settle([alice, bob])
+    #expect(try setAside(alice) == [])
+    #expect(try alice.texts("+ops") == bob.texts("+ops"))
+    try alice.check()
+  }
+
+  // MARK: Logs with gaps
+
+  @Test(arguments: [false, true])
+  func `who is removed and comes back with the history, again and again, is not set aside`(_ isTold: Bool) throws {
+    let (alice, bob) = try members()
+    let id = try alice.messenger.conversation(ConversationReference("+ops")).id
+    for round in 1...4 {
+      _ = try alice.messenger.remove([Handle("bob")], from: .id(id))
+      try alice.sync()
+      if isTold {
+        bob.link.hints = [HubHint(conversations: [id])]
+        try bob.engine.wait(for: .seconds(60))
+        try bob.engine.drain()
+      }
+      try alice.say("unseen \(round)", to: "+ops")
+      _ = try alice.messenger.add([Handle("bob")], to: .id(id), withHistory: true)
+      try alice.say("seen \(round)", to: "+ops")
+      try alice.sync()
+      // A hint comes before a comparison.
+      bob.link.hints = [HubHint(conversations: [id])]
+      try bob.engine.wait(for: .seconds(60))
+      try bob.engine.drain()
+      #expect(try bob.texts("+ops") == alice.texts("+ops"), "round \(round)")
+      #expect(try setAside(bob) == [])
+    }
+    #expect(bob.engine.doubted.isEmpty)
+    try bob.check()
+  }
+
+  @Test func `a log that has lost entries takes nothing from a store, is named, and is healed by the next good state`()
+    throws
+  {
+    let (alice, bob) = try members()
+    let id = try alice.messenger.conversation(ConversationReference("+ops")).id
+    let before = try bob.texts("+ops")
+    let last = try #require(hub.model.conversations[id]?.rev)
+    hub.model.conversations[id]?.lost = [2, last]
+    hub.model.startedAt = Timestamp(microseconds: 2)
+    bob.engine.close()
+    try bob.sync()
+    #expect(try bob.texts("+ops") == before)
+    #expect(!fileExists("\(bob.store.location.directory)/forks"))
+    #expect(try setAside(bob) == ["+ops hub_damaged"])
+    #expect(try bob.store.upkeep.check(deep: false).findings.map(\.check) == [.hub])
+    // A machine that has nothing of it knows its id.
+    let second = try hub.joined("bob")
+    #expect(second.engine.setAside == [id: .hubDamaged])
+    try bob.say("hello", to: "alice")
+    try settle([bob])
+    hub.model.conversations[id]?.lost = []
+    hub.model.startedAt = Timestamp(microseconds: 3)
+    for machine in [alice, bob, second] { machine.engine.close() }
+    try bob.say("hello again", to: "alice")
+    try settle([alice, bob, second])
+    #expect(try (setAside(bob), setAside(second)) == ([], []))
+    #expect(try bob.texts("+ops") == before && second.texts("+ops") == before)
+    try bob.check()
+    try second.check()
+  }
+}
