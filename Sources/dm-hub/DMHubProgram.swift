@@ -43,7 +43,7 @@ package struct DMHubProgram: Program {
     do {
       return try body(Administrator(call.arguments[database] ?? ""))
     } catch let fault as HubFault {
-      throw fault.error
+      throw fault.administratorsError
     }
   }
 

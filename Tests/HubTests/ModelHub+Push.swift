@@ -30,7 +30,7 @@ extension ModelHub {
     let key = DoneKey(person: me, nonce: operation.nonce)
     if let done = done[key] {
       guard done.act == operation.act, done.conversation == operation.conversation || operation.act == .begin,
-        operation.arguments.isLax || done.digest == operation.digest
+        operation.arguments.isLax || done.digest == nil || done.digest == operation.digest
       else { throw Refusal("nonce_conflict") }
       // A former member learns nothing of what came after their time.
       guard conversations[done.conversation]?.members[me]?.sees.contains(done.rev) == true else {
@@ -173,6 +173,7 @@ extension ModelHub {
     case .edit:
       guard operation.payload != nil else { throw Refusal("bad_request") }
       conversation.entries[index].payload = operation.payload
+      forgetDigests(of: target.seq, [.message, .edited], in: conversation)
       append(operation, .edited, me, machine, to: &conversation, seq: target.seq, id: target.id, keepsPayload: false)
     case .delete:
       for other in conversation.entries.indices
@@ -181,8 +182,16 @@ extension ModelHub {
       {
         conversation.entries[other].payload = nil
       }
+      forgetDigests(of: target.seq, [.message, .edited, .reaction], in: conversation)
       append(operation, .deleted, me, machine, to: &conversation, seq: target.seq, id: target.id, keepsPayload: false)
     default: append(operation, .reaction, me, machine, to: &conversation, seq: target.seq, id: target.id)
+    }
+  }
+
+  /// Forgets what operations upon a message were asked to be, from which the words could be guessed.
+  private mutating func forgetDigests(of seq: Int?, _ kinds: [HubEntry.Kind], in conversation: Conversation) {
+    for entry in conversation.entries where entry.seq == seq && entry.kind.map(kinds.contains) == true {
+      if let nonce = entry.nonce { done[DoneKey(person: entry.actor, nonce: nonce)]?.digest = nil }
     }
   }
 

@@ -51,7 +51,8 @@ struct ModelHub {
     let act: Outbox.Act
     let conversation: Identifier
     let rev: Int64
-    let digest: Int
+    /// Nil once what was written is erased.
+    var digest: Int?
   }
 
   struct DoneKey: Hashable {

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import DMHub
 @testable import DMKit
 @testable import DMModel
 @testable import DMStore
@@ -76,6 +77,56 @@ struct SetAsideTests {
     #expect(try setAside(alice) == [])
     #expect(try alice.texts("+ops") == bob.texts("+ops"))
     try alice.check()
+  }
+
+  @Test func `two texts with one nonce are a conflict, and the later one is kept`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    try alice.say("begin", to: "bob")
+    try alice.sync()
+    let second = try hub.joined("alice")
+    func send(_ text: String, _ machine: Machine) throws {
+      _ = try machine.messenger.send(Outgoing(to: ConversationReference("bob"), text: text, nonce: "n"))
+    }
+    try send("first", alice)
+    try send("second, which matters", second)
+    try settle([alice, second, bob])
+    #expect(try second.texts("bob") == ["1 alice: begin", "2 alice: first", "- alice: second, which matters"])
+    #expect(try second.messenger.outbox().map(\.failure) == ["nonce_conflict"])
+    #expect(try bob.texts("alice") == ["1 alice: begin", "2 alice: first"])
+    // What was said twice is said once, also after it was edited.
+    for machine in [alice, second] {
+      _ = try machine.messenger.send(Outgoing(to: ConversationReference("bob"), text: "same", nonce: "m"))
+    }
+    try alice.sync()
+    _ = try alice.messenger.edit([Edit(MessageReference("bob:3"), .text("edited"))]).map { try $0.get() }
+    try settle([alice, second, bob])
+    #expect(try second.messenger.outbox().map(\.failure) == ["nonce_conflict"])
+    #expect(try bob.texts("alice").suffix(1) == ["3 alice: edited"])
+    for machine in [alice, second, bob] { try machine.check() }
+  }
+
+  @Test func `an edit has one time in all stores`() throws {
+    let (alice, bob) = try members()
+    _ = try alice.messenger.edit([Edit(MessageReference("+ops:2"), .text("first"))]).map { try $0.get() }
+    let shown = try #require(try alice.messages("+ops")[1].editedAt)
+    try settle([alice, bob])
+    let time = try #require(try bob.messages("+ops")[1].editedAt)
+    #expect(try alice.messages("+ops")[1].editedAt == time && time != shown)
+    try alice.check()
+  }
+
+  @Test func `a moment of maintenance locks nobody out, and a wrong password does`() {
+    let fatal = "connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  "
+    func fault(_ text: String) -> HubFault { HubFault(connecting: fatal + text) }
+    for text in [
+      "28000: no pg_hba.conf entry for host \"127.0.0.1\"", "42501: permission denied for database \"hub\"",
+      "3D000: database \"hub\" does not exist", "57P03: the database system is starting up",
+      "53300: too many connections",
+    ] { #expect(fault(text).error.code == .hubUnreachable, "\(text)") }
+    for text in ["28P01: password authentication failed", "28000: role \"u_1\" is not permitted to log in"] {
+      #expect(fault(text).error.code == .hubRefused, "\(text)")
+    }
   }
 
   // MARK: Logs with gaps

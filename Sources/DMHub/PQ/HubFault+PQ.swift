@@ -10,12 +10,16 @@ extension HubFault {
     case "55P03": self = .locked(message)
     case "25006": self = .readOnly(message)
     case "53100": self = .lost("the disk of the hub is full")
-    case "42501", "3D000": self = .refused(message)
+    // A wrong password, and a login that is nobody's.
+    case "28P01", "DM002": self = .refused(message)
+    case "3D000": self = .lost(message)
+    case "42501": self = .denied(message)
+    case "28000" where message.contains("not permitted to log in"): self = .refused(message)
     case "DM001", "3F000", "42883": self = .mismatch(message)
     default:
       self =
         switch state.prefix(2) {
-        case "28": .refused(message)
+        case "28": .denied(message)
         case "22", "23", "42", "54", "0A": .poison(message)
         default: .lost(message)
         }

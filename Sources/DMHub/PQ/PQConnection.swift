@@ -12,6 +12,8 @@ final class PQConnection {
     var values: [String?] = []
     /// Gets each row of the result.
     var row: (PQRow) throws -> Void = { _ in }
+    /// Whether a fault of it is none of the others.
+    var mayFail = false
 
     init(_ sql: String, _ values: [String?] = [], row: @escaping (PQRow) throws -> Void = { _ in }) {
       self.sql = sql
@@ -93,7 +95,7 @@ final class PQConnection {
     }
     var first: HubFault?
     for statement in statements {
-      if let fault = try results(of: statement), first == nil { first = fault }
+      if let fault = try results(of: statement), first == nil, !statement.mayFail { first = fault }
     }
     _ = pq.PQexitPipelineMode(connection)
     if let first { throw first }

@@ -97,6 +97,15 @@ begin
   return dm.success(dm.append(request, 0, p_id => message, lifetime => coalesce(lifetime, c.expire_after)));
 end $$;
 
+-- Erases what was written in messages of a conversation and upon them.
+create function dm.erase(p_conv uuid, seqs bigint[]) returns void
+language sql volatile set search_path = pg_catalog, pg_temp
+begin atomic
+  update dm.entry x set payload = null, request = null where x.conv = p_conv and x.seq = any (seqs) and x.kind < 16;
+  update dm.entry x set payload = null, request = null
+    where x.conv = p_conv and x.seq = any (seqs) and x.kind in (16, 18);
+end;
+
 create function dm.change_message(request dm.request, m dm.member, act text) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -114,10 +123,12 @@ begin
   e := dm.append(request, case act when 'edit' then 16 when 'delete' then 17 else 18 end, p_id => t.id, p_seq => t.seq,
     keeps_payload => act = 'react');
   if act = 'edit' then
-    -- The words that were there before are kept nowhere.
-    update dm.entry x set payload = request.payload where x.conv = t.conv and x.rev = t.rev;
+    -- The words that were there before are kept nowhere, and cannot be guessed.
+    update dm.entry x set payload = request.payload, request = null where x.conv = t.conv and x.rev = t.rev;
+    update dm.entry x set request = null
+      where x.conv = t.conv and x.seq = t.seq and x.kind = 16 and x.rev <> e.rev;
   elsif act = 'delete' then
-    update dm.entry x set payload = null where x.conv = t.conv and x.seq = t.seq and x.kind in (0, 18);
+    perform dm.erase(t.conv, array[t.seq]);
   end if;
   return dm.success(e);
 end $$;
@@ -135,7 +146,7 @@ begin
   loop
     perform 1 from dm.conversation c where c.id = due.conv for no key update skip locked;
     continue when not found;
-    update dm.entry x set payload = null where x.conv = due.conv and x.seq = any (due.seqs) and x.kind in (0, 18);
+    perform dm.erase(due.conv, due.seqs);
   end loop;
 end $$;
 

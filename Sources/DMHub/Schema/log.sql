@@ -29,11 +29,11 @@ begin
       last_at = greatest(clock_timestamp(), x.last_at + interval '1 microsecond'), touched = pg_current_xact_id()
     where x.id = request.conv returning * into c;
   insert into dm.entry (
-      conv, rev, seq, at, actor, machine, kind, id, nonce, request, digest, expires_at, meta, payload)
+      conv, rev, seq, at, actor, machine, kind, id, nonce, request, expires_at, meta, payload)
     values (
       c.id, c.rev, case when p_kind < 16 then c.seq else p_seq end, c.last_at, request.actor, request.machine, p_kind,
       case when p_kind < 16 then coalesce(p_id, gen_random_uuid()) else p_id end, request.nonce, request.digest,
-      sha256(request.payload), c.last_at + lifetime * interval '1 microsecond', p_meta,
+      c.last_at + lifetime * interval '1 microsecond', p_meta,
       case when keeps_payload then request.payload end)
     returning * into e;
   return e;

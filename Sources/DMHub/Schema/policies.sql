@@ -8,7 +8,7 @@ declare
 begin
   select l.* into mine from dm.login l join dm.person p on p.id = l.person
     where l.role = session_user and l.joined_at is not null and p.disabled_at is null;
-  if not found then raise exception 'not a member' using errcode = '42501'; end if;
+  if not found then raise exception 'not a member' using errcode = 'DM002'; end if;
   return mine;
 end $$;
 

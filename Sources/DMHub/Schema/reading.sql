@@ -36,7 +36,7 @@ begin
   select l.* into mine from dm.login l join dm.person p on p.id = l.person
     where l.role = session_user and p.disabled_at is null;
   if not found or mine.joined_at is null and mine.invited_until < now() then
-    raise exception 'not a member' using errcode = '42501';
+    raise exception 'not a member' using errcode = 'DM002';
   end if;
   at := dm.notice_move();
   if not pg_is_in_recovery() and (mine.seen_at is null or mine.seen_at < now() - interval '1 hour'
@@ -84,7 +84,7 @@ end $$;
 create function dm1.pull(convs uuid[], revs bigint[], marks uuid[], most integer)
 returns table (
   conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid, nonce uuid,
-  mark uuid, digest bytea, expires_at timestamptz, meta jsonb, payload bytea)
+  mark uuid, expires_at timestamptz, meta jsonb, payload bytea)
 language plpgsql stable security definer rows 500 set search_path = pg_catalog, pg_temp
 set enable_sort = off set jit = off as $$
 declare
@@ -98,12 +98,11 @@ begin
     if place.mark is not null and not pg_is_in_recovery() and place.mark is distinct from (
         select e.mark from dm.entry e where e.conv = place.conv and e.rev = place.since) then
       return query select place.conv, place.since, null::bigint, null::timestamptz, null::bigint, null::uuid,
-        -1::smallint, null::uuid, null::uuid, null::uuid, null::bytea, null::timestamptz, null::jsonb, null::bytea;
+        -1::smallint, null::uuid, null::uuid, null::uuid, null::timestamptz, null::jsonb, null::bytea;
       continue;
     end if;
     return query
-      select e.conv, e.rev, e.seq, e.at, e.actor, e.machine, e.kind, e.id, e.nonce, e.mark, e.digest, e.expires_at,
-        e.meta,
+      select e.conv, e.rev, e.seq, e.at, e.actor, e.machine, e.kind, e.id, e.nonce, e.mark, e.expires_at, e.meta,
         case
           when e.expires_at <= now() then null
           when e.kind in (16, 18) then (

@@ -105,10 +105,9 @@ create table dm.entry (
   nonce uuid,
   -- Tells it from another entry in its place, after the hub was set back.
   mark uuid not null default gen_random_uuid(),
-  -- What it was asked to be, by which the same nonce for something else is noticed.
-  request uuid not null,
-  -- The SHA-256 of what its author wrote, which stays when that is erased.
-  digest bytea,
+  -- What it was asked to be, by which the same nonce for something else is noticed. Erased with what its author wrote,
+  -- which could be guessed from it.
+  request uuid,
   expires_at timestamptz,
   -- What the hub says of it, and what its author wrote, which the hub does not read.
   meta jsonb,
@@ -118,6 +117,6 @@ create table dm.entry (
 create unique index entry_seq on dm.entry (conv, seq) where kind < 16;
 create unique index entry_id on dm.entry (id) where kind < 16;
 create unique index entry_nonce on dm.entry (actor, nonce) where nonce is not null;
-create index entry_reaction on dm.entry (conv, seq) where kind = 18;
+create index entry_act on dm.entry (conv, seq) where kind in (16, 18);
 create index entry_due on dm.entry (expires_at) where expires_at is not null and payload is not null;
 reset role;

@@ -6,6 +6,8 @@ package enum HubFault: Error, Equatable, Sendable {
   case lost(String)
   /// The hub does not let this login in.
   case refused(String)
+  /// The server does not let this login in, or do something, which may be a moment of maintenance.
+  case denied(String)
   /// Another hub, another protocol, or another person.
   case mismatch(String)
   /// The server takes no pushes now.
@@ -26,8 +28,8 @@ extension HubFault {
   /// What went wrong, in words.
   package var text: String {
     switch self {
-    case .lost(let text), .refused(let text), .mismatch(let text), .readOnly(let text), .again(let text),
-      .locked(let text), .timedOut(let text), .poison(let text), .damaged(let text):
+    case .lost(let text), .refused(let text), .denied(let text), .mismatch(let text), .readOnly(let text),
+      .again(let text), .locked(let text), .timedOut(let text), .poison(let text), .damaged(let text):
       text
     }
   }
@@ -35,12 +37,21 @@ extension HubFault {
   /// The error for a person who waits for it.
   package var error: DMError {
     switch self {
-    case .lost, .readOnly, .again, .locked, .timedOut: DMError(.hubUnreachable, "cannot reach the hub: \(text)")
+    case .lost, .denied, .readOnly, .again, .locked, .timedOut:
+      DMError(.hubUnreachable, "cannot reach the hub: \(text)")
     case .refused:
       DMError(.hubRefused, "the hub does not let this store in: \(text)", remedy: .joinHub)
     case .mismatch: DMError(.hubMismatch, "this is not the hub of the store: \(text)")
     case .poison: DMError(.refusedByHub, "the hub cannot carry this out: \(text)")
     case .damaged: DMError(.hubDamaged, "the data of the hub is damaged: \(text)")
+    }
+  }
+
+  /// The error for the administrator of the hub.
+  package var administratorsError: DMError {
+    switch self {
+    case .refused, .denied: DMError(.hubRefused, "the database does not let you do this: \(text)")
+    default: error
     }
   }
 }

@@ -30,8 +30,12 @@ extension Replica {
 
   /// The operation of this store that an entry is, if it is one.
   private func ownOperation(_ entry: HubEntry) throws -> Outbox.Row? {
-    guard try user(entry.actor) == me, let nonce = entry.nonce else { return nil }
-    return try store.outbox.row(nonce: nonce)
+    guard try user(entry.actor) == me, let nonce = entry.nonce, let operation = try store.outbox.row(nonce: nonce)
+    else { return nil }
+    // Another machine has said something else with the nonce: the hub says what becomes of this.
+    let (said, mine) = (HubPayload.text(entry.payload)?.text, HubPayload.text(operation.payload)?.text)
+    if entry.kind == .message, let said, let mine, ExactString(said) != ExactString(mine) { return nil }
+    return operation
   }
 
   /// Takes the number of an entry: the next one, or the first after what the person does not see.

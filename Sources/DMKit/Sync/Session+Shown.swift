@@ -32,6 +32,8 @@ extension Session {
     if let text = shown.text, message.text.map(ExactString.init) != ExactString(text) {
       let mentioned = try MentionFinders(store).users(in: text, of: message.address.conversation)
       try store.messages.edit(message, to: text, mentioning: mentioned, at: shown.editedAt)
+    } else if shown.text != nil {
+      try store.messages.set(editedAt: shown.editedAt, of: message)
     }
     _ = try store.reactions.react(shown.emoji, to: message, by: me, at: shown.emojiAt ?? now)
   }

@@ -112,6 +112,18 @@ extension Messages {
     return count
   }
 
+  /// Corrects when a message was edited, which is no news.
+  package func set(editedAt time: Timestamp?, of message: Row) throws {
+    do {
+      var update = try store.connection.prepare(
+        "UPDATE message SET edited_at = ?1 WHERE id = ?2 AND edited_at IS NOT ?1")
+      update.bind(time)
+      update.bind(message.key)
+      try update.run()
+    }
+    if store.connection.changes > 0 { try store.writeDigest(of: message.key, in: .message) }
+  }
+
   /// Replaces the text and the mentions of a message.
   package func edit(_ message: Row, to text: String, mentioning users: [UserKey], at time: Timestamp?) throws {
     if let old = message.text { try store.searchIndex.remove(old, of: message.key) }

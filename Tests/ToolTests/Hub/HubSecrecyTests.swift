@@ -33,6 +33,27 @@ struct HubSecrecyTests {
     #expect(try !hub.sql("SELECT rolpassword FROM pg_authid").contains(password))
   }
 
+  @Test func `from nothing that stays on a hub can words be guessed that are gone`() throws {
+    let hub = try HubFixture()
+    let alice = try hub.machine("alice")
+    for text in ["pin 4711", "salary 5200", "code 93"] { try alice.done("dm-send", ["alice", text]) }
+    try alice.sync()
+    try alice.done("dm-edit", ["react", "🍕", "alice:1"])
+    try alice.done("dm-edit", ["delete", "--for-everyone", "alice:1"])
+    for text in ["salary 1", "salary 2"] { try alice.done("dm-edit", ["text", "alice:2", text]) }
+    try alice.sync()
+    // Nothing of the first two but the last edit, of which the words are there.
+    let kept =
+      "SELECT kind || ' of ' || seq FROM dm.entry WHERE request IS NOT NULL AND kind IN (0, 16, 18) AND seq < 3"
+    #expect(try hub.sql(kept) == "16 of 2\n")
+    try hub.sql("UPDATE dm.entry SET expires_at = now() - interval '1 s' WHERE seq = 3")
+    try alice.done("dm-send", ["alice", "later"])
+    try alice.sync()
+    #expect(try hub.sql("SELECT count(*) FROM dm.entry WHERE seq = 3 AND num_nonnulls(request, payload) > 0") == "0\n")
+    let columns = try hub.sql("SELECT attname FROM pg_attribute WHERE attrelid = 'dm.entry'::regclass AND attnum > 0")
+    #expect(!columns.contains("digest"))
+  }
+
   @Test func `a file of credentials that others may read is refused`() throws {
     let machine = try HubFixture().machine("alice")
     try machine.done("chmod", ["644", machine.store + "/hub"])

@@ -38,6 +38,13 @@ struct HubTroubleTests {
       testDescription: "is busy with a lock", sql: failing("55P03"), repair: "DROP TRIGGER trouble ON dm.entry",
       status: 69, state: "waiting", fault: "55P03"),
     Trouble(
+      testDescription: "is not there, as while it is made anew", sql: "ALTER DATABASE DATABASE RENAME TO elsewhere",
+      repair: "ALTER DATABASE elsewhere RENAME TO DATABASE", status: 69, state: "waiting", fault: "does not exist"),
+    Trouble(
+      testDescription: "has no rights yet, as while it is restored",
+      sql: "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA dm1 FROM dm_member",
+      repair: "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA dm1 TO dm_member", status: 69, state: "waiting", fault: "42501"),
+    Trouble(
       testDescription: "is older than the protocol", sql: "ALTER SCHEMA dm1 RENAME TO dm0",
       repair: "ALTER SCHEMA dm0 RENAME TO dm1", status: 78, state: "waiting", fault: "3F000"),
     Trouble(
@@ -78,7 +85,9 @@ struct HubTroubleTests {
     try alice.done("dm-send", ["bob", "one"])
     try alice.sync()
     func administer(_ sql: String) throws {
-      let text = sql.replacing("DATABASE DATABASE", with: "DATABASE \(PostgresServer.name(of: hub.database))")
+      let name = PostgresServer.name(of: hub.database)
+      let text = sql.replacing("DATABASE DATABASE", with: "DATABASE \(name)").replacing(
+        "TO DATABASE", with: "TO \(name)")
       // From another database: this one may take no connections.
       _ = try text == sql ? hub.sql(sql) : hub.server.psql("postgres", text)
     }
@@ -102,6 +111,22 @@ struct HubTroubleTests {
     #expect(try bob.texts("alice") == ["1 one", "2 two", "3 three"])
     #expect(try alice.done("dm-sync", ["status"]).record["fault"] == nil)
     for machine in [alice, bob] { try machine.done("dm-doctor", ["check", "--deep"]) }
+  }
+
+  @Test func `a fault in waking others is none of what was pushed`() throws {
+    let hub = try HubFixture()
+    let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
+    for machine in [alice, bob] { try machine.sync() }
+    try hub.sql(
+      """
+      CREATE OR REPLACE FUNCTION dm1.wake(conversations uuid[]) RETURNS void LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'too many notifications in the NOTIFY queue' USING ERRCODE = '54000'; END $$
+      """)
+    try alice.done("dm-send", ["bob", "one"])
+    try alice.sync()
+    #expect(try alice.done("dm-sync", ["pending"]).output.isEmpty)
+    try bob.sync()
+    #expect(try bob.texts("alice") == ["1 one"])
   }
 
   @Test func `a log that has lost entries is named with 78, and all else goes on`() throws {
