@@ -85,6 +85,22 @@ struct Scope {
       subject: reference.description)
   }
 
+  /// The messages with references that depend on the agent's conversations alone: whether a title is unique among all of
+  /// the user's groups is not to be seen.
+  func labelled(_ messages: [Message]) throws -> [Message] {
+    guard messages.contains(where: \.conversation.isGroup), let all = try existing() else { return messages }
+    return messages.map { message in
+      let label = message.conversation
+      guard label.isGroup else { return message }
+      let isUnique = label.title.map { title in all.count { names(.title(title), $0) } == 1 } ?? false
+      var labelled = message
+      labelled.conversation = ConversationLabel(
+        title: label.title, isGroup: true,
+        reference: isUnique ? "+\(label.title ?? "")" : message.conversationID.description)
+      return labelled
+    }
+  }
+
   private func names(_ reference: ConversationReference, _ conversation: Conversation) -> Bool {
     switch reference {
     case .id(let id): return conversation.id == id

@@ -15,9 +15,10 @@ extension AgentTool {
         to: arguments.requiredConversation(), text: arguments.required("text"),
         nonce: arguments.required("nonce"), replyTo: arguments.message("reply_to"),
         lifetime: arguments.text("expires_in").map(duration)))
+    let sent = try scope.labelled([message])
     return { json in
       json.key("message")
-      message.write(to: &json)
+      for message in sent { message.write(to: &json) }
     }
   }
 

@@ -60,7 +60,7 @@ extension AgentTool {
     let history = try scope.messenger.history(query)
     var messages: [Message] = []
     while case let batch = try history.next(), !batch.isEmpty { messages += batch }
-    return (messages, history.cursor)
+    return (try scope.labelled(messages), history.cursor)
   }
 
   private static let search = AgentTool(
@@ -111,7 +111,7 @@ extension AgentTool {
       let results = try scope.messenger.search(request)
       var found: [Message] = []
       while case let batch = try results.next(), !batch.isEmpty { found += batch.map(\.message) }
-      return found
+      return try scope.labelled(found)
     } catch let error as DMError where error.code == .unknownUser && scope.only != nil {
       // Whether there is such a user elsewhere is not to be seen.
       return []

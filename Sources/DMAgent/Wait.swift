@@ -63,6 +63,7 @@ final class Wait {
       }
       cursor = follower.cursor
     }
+    messages = try scope.labelled(messages)
     return !messages.isEmpty || hasGap
   }
 

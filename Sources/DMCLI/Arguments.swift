@@ -141,6 +141,15 @@ package struct Arguments: Sendable {
 
   // MARK: Options
 
+  /// Checks the values of all options, so that none is refused when something is done already.
+  ///
+  /// - Throws: what an option throws for a text that is not a value of it.
+  func checkValues() throws {
+    for option in Common.all + command.options + (action?.options ?? []) where isGiven(option) {
+      try option.check(self)
+    }
+  }
+
   /// Whether a flag was given.
   package subscript(flag: Flag) -> Bool { isGiven(flag) }
 

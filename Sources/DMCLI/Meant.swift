@@ -22,9 +22,18 @@ private let destructive: Set<String> = [
   "revoke", "skip-failed",
 ]
 
+/// Words that turn what is said into its opposite.
+private let negations: Set<String> = [
+  "no", "not", "dont", "don't", "never", "without", "hide", "drop", "strip", "omit", "absent", "invisible", "off",
+]
+
 /// Whether one word undoes what the other does.
 private func isOpposite(_ one: String, _ other: String) -> Bool {
-  ["un", "no-"].contains { $0 + one == other || $0 + other == one }
+  if ["un", "in", "no"].contains(where: { $0 + one == other || $0 + other == one }) { return true }
+  func isNegative(_ word: String) -> Bool {
+    word.split(separator: "-").count { negations.contains(String($0)) } % 2 == 1
+  }
+  return isNegative(one) != isNegative(other)
 }
 
 /// The only name that begins with the word, or the nearest that differs in at most a third of its characters; never one
@@ -60,7 +69,7 @@ extension Command {
   }
 }
 
-/// What other programs call an option, or an operand, whose name is in capitals.
+/// What other programs call an option, or an operand, whose name is in capitals; none that destroys something.
 ///
 /// The first row that fits the program counts.
 private let optionSynonyms: Synonyms = [
@@ -86,8 +95,6 @@ private let optionSynonyms: Synonyms = [
   ("expires-in", ["ttl", "expire", "expires", "expiry"]),
   ("nonce", ["key", "id", "dedupe", "idempotency-key"]),
   ("follow", ["watch", "live", "stream", "F"]),
-  ("for-everyone", ["everyone"]),
-  ("remove", ["delete", "undo", "clear", "d"]),
   ("output", ["out", "save"]),
   ("store", ["dir", "directory", "database", "db"]),
   ("busy-timeout", ["timeout"]),
@@ -96,12 +103,10 @@ private let optionSynonyms: Synonyms = [
   ("quiet", ["silent", "s"]),
 ]
 
-/// What other programs call an action.
+/// What other programs call an action; none that destroys something.
 let actionSynonyms: Synonyms = [
   ("create", ["new", "make"]),
   ("add", ["new", "create", "register", "invite"]),
-  ("delete", ["remove", "unsend"]),
-  ("remove", ["kick"]),
   ("title", ["rename"]),
   ("text", ["edit", "change", "correct"]),
   ("react", ["reaction", "like", "emoji"]),
@@ -110,11 +115,9 @@ let actionSynonyms: Synonyms = [
   ("show", ["view", "info", "get", "whoami"]),
   ("set", ["profile", "edit", "change"]),
   ("join", ["link", "login"]),
-  ("leave", ["part", "quit", "unlink"]),
   ("check", ["verify", "fsck"]),
   ("stats", ["status", "info", "size"]),
   ("dump", ["export"]),
   ("restore", ["import", "load"]),
-  ("purge", ["vacuum", "clean", "gc"]),
   ("repair", ["fix"]),
 ]

@@ -32,6 +32,8 @@ package struct Declaration: Sendable {
 /// constant.
 package protocol Declared: Sendable {
   var declaration: Declaration { get }
+  /// Checks all values that were given.
+  func check(_ arguments: Arguments) throws
 }
 
 /// An option without a value; `arguments[flag]` says whether it was given.
@@ -41,6 +43,8 @@ package struct Flag: Declared {
   package init(_ long: String?, short: Character? = nil, _ help: String) {
     declaration = Declaration(long: long, short: short, value: nil, help: help)
   }
+
+  package func check(_ arguments: Arguments) {}
 }
 
 /// An option with a value; `arguments[option]` is the value of the last one given, or nil.
@@ -58,6 +62,8 @@ package struct Option<Value>: Declared {
     declaration = Declaration(long: long, short: short, value: value, values: values, help: help)
     self.parse = parse
   }
+
+  package func check(_ arguments: Arguments) throws { _ = try arguments.all(self) }
 }
 
 extension Option<String> {

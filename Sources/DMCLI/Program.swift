@@ -82,6 +82,9 @@ extension Program {
         RecordSchema.document(for: command.name, reads: command.reads, writes: command.writes))
     } else {
       try call.arguments.check(Common.rules + command.rules)
+      try call.arguments.checkValues()
+      // Also what the environment says of text, which is printed last.
+      if !call.isJSON, !call.isQuiet { _ = try call.screen() }
       try run(call)
     }
   }

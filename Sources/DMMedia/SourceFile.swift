@@ -81,6 +81,12 @@ public enum AttachmentSource: Sendable {
     func tell() throws { try progress("\(done >> 20)\(total.map { " of \($0 >> 20)" } ?? "") MiB of '\(name)' read") }
     func write(_ chunk: UnsafeRawBufferPointer) throws {
       guard chunk.count <= maximum - done else { throw refusal(name, maximum) }
+      // Files of /proc say that they are empty, and some have no end.
+      if let total, chunk.count > total - done {
+        throw total == 0
+          ? notRegular(name)
+          : DMError(.fileChanged, "'\(name)' changed while it was read; try again", subject: name)
+      }
       try target.write(chunk)
       done += chunk.count
       try tell()

@@ -100,7 +100,7 @@ public struct Message: Equatable, Sendable {
   /// The id of the conversation.
   public let conversationID: Identifier
   /// The conversation, as it is named for the user.
-  public let conversation: ConversationLabel
+  public package(set) var conversation: ConversationLabel
   /// Its number in the conversation: 1, 2, 3 … without gaps; nil until the authority has given it one.
   public let seq: Int?
   /// The user who sent it, or who caused the announcement.

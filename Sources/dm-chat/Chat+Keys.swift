@@ -25,6 +25,7 @@ extension Chat {
     case .enter: try enter()
     case .tab: try completeWord()
     case .escape:
+      if line.text == offered?.text { line.replace("") }
       if panel == nil { try goToEnd() }
       panel = nil
     case .pageUp: try goBack(1)

@@ -161,12 +161,20 @@ extension TemporaryStore {
     #expect(try store.find("lunch", .rank, limit: 2) == Array(found.prefix(2)))
   }
 
-  @Test func `of many those come first that say it more often, or say what is rarer`() throws {
+  @Test func `of many those come first that say it more often, or say more of the words`() throws {
     let store = try SearchStore()
     try store.add((1...700).map { $0 == 300 ? "tea for tea" : $0 == 200 ? "tea and rum" : "tea for two" })
     #expect(try store.find("tea", .rank, limit: 3) == [300, 700, 699])
     #expect(try store.find("tea OR rum", .rank, limit: 3) == [200, 300, 700])
     #expect(try store.find("tea", .rank).count == 700)
+  }
+
+  @Test func `the order of what a user finds does not tell what others say`() throws {
+    let store = try SearchStore()
+    try store.add(["foo one", "bar two"])
+    let before = try store.find("foo OR bar", .rank)
+    try store.add(Array(repeating: "bar secret", count: 9))
+    #expect(try store.find("foo OR bar", .rank).filter { $0.number < 3 } == before)
   }
 
   @Test func `the newest is what was said last, whenever it arrived`() throws {

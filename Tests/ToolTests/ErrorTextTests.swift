@@ -49,6 +49,17 @@ import Testing
     ("dm-tail --forgt c", "unknown option '--forgt'; see --help"),
     ("dm-user unbloc bob", "unknown action 'unbloc'; did you mean 'unblock'?"),
     ("dm-list --sort name", "unknown option '--sort'; see --help"),
+    ("dm-list --visible", "unknown option '--visible'; see --help"),
+    ("dm-attach --drop-metadata x", "unknown option '--drop-metadata'; see --help"),
+    ("dm-conversation add +g x --without-history", "unknown option '--without-history'; see --help"),
+    ("dm-conversation create --title x --if-present", "unknown option '--if-present'; see --help"),
+    ("dm-user set --not-show-presence", "unknown option '--not-show-presence'; see --help"),
+    ("dm-edit delete --everyone bob:1", "unknown option '--everyone'; see --help"),
+    (
+      "dm-doctor gc", "unknown action 'gc'; one of: check, stats, backup, dump, restore, purge, repair, reports"
+    ),
+    ("dm-send bob hi --text --color bogus", "'bogus' is not a value of --color; use auto, always or never"),
+    ("dm-send bob hi --color bogus", "'bogus' is not a value of --color; use auto, always or never"),
     ("dm-user ad x", "unknown action 'ad'; did you mean 'add'?"),
     ("dm-conversation rename +g x", "unknown action 'rename'; did you mean 'title'?"),
     ("dm-user", "missing action; one of: add, list, show, set, presence, block, unblock, blocked"),

@@ -171,6 +171,18 @@ exits 1 "a nick of a user" dm-import "$work/lines"
 exits 0 "who is the same" dm-import --same-users "$work/lines"
 exits 0 "and is from then on" dm-import "$work/lines"
 
+# An importer without --me: who has the nick of the user is somebody else until the user says so.
+printf '[10:00:00] <alice> please pay\n' >2022-02-03.log
+from irc 2022-02-03.log
+exits 1 "the nick of the user who imports" dm-import "$work/lines"
+is "$(printf '%s\n' "$out" | jq -r 'select(.type == "error") | .code')" handle_taken "is refused"
+# Two people with one name are two users, and no name that is made for one is that of another.
+name='{"envelope":{"source":"%s","sourceName":"%s","timestamp":17000000%s,"dataMessage":{"timestamp":17000000%s,"message":"x"}}}\n'
+printf "$name" +1 Bob 00000 00000 +2 Bob 01000 01000 +3 Bob-2bd8 02000 02000 +4 alice 03000 03000 >same
+from signal same --me alice
+is "$(jq -r 'select(.type == "user").handle' "$work/lines" | sort -u | wc -l)" 4 "four people are four users"
+is "$(jq -r 'select(.type == "user").handle' "$work/lines" | grep -cx alice)" 0 "of which none is the user who imports"
+
 # What follows a message that was refused waits for it.
 printf '[10:00:00] <nia> one\n[10:00:01] <bob> two\n[10:00:02] <nia> three\n' >'#many.log'
 from irc '#many.log' --date 2022-02-02

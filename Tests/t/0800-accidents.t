@@ -88,6 +88,15 @@ exits 1 "the conversation of two others" sh -c "dm-import <'$work/line'"
 is "$(printf '%s' "$out" | jq -r .code)" not_allowed "is theirs, by whatever id"
 is "$(dm-tail --as bob "$secret" -n all | wc -l)" 1 "and nothing came into it"
 
+exits 64 "a value that no option has" dm-send --text --color bogus bob doubled
+exits 64 "and a theme that there is not" env DM_THEME=nosuch dm-send --text bob doubled
+exits 64 "are refused" dm-send --color bogus bob doubled
+is "$(dm-tail bob -n all --peek | jq -r .text | grep -c doubled)" 0 "before anything is done"
+if [ -r /proc/version ]; then
+  exits 65 "a file of the kernel, which says that it is empty" dm-attach /proc/version
+  like "$err" "*is not a regular file*" "is none to attach"
+fi
+
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
   exits 74 "a lock that the file system does not give" \
     strace -f -o /dev/null -e inject=flock:error=ENOLCK dm-send bob unlocked

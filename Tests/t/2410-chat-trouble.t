@@ -52,6 +52,14 @@ shows a '*bob: later 1300*-- bob, offline --*' 'and PageDown to the last'
 once a "$(printf '\033/go 1')"
 shows a '*> /go 1*' 'Esc and a slash at once keep the slash'
 keys a C-u
+dm-send --as alice bob 'my own' -q
+shows a '*my own*' 'a message of the user'
+keys a Up
+shows a '*> /edit 2201 my own*' 'Up offers an edit'
+keys a Escape
+once a '/mute'
+shows a '*> /mute*' 'and Esc takes it off the line'
+keys a C-u
 once a "$(printf '/attach /etc/passwd/\t')"
 shows a "*cannot read the folder '/etc/passwd/'*> /attach /etc/passwd/*" 'Tab in a folder that cannot be read is an error'
 keys a C-u Escape

@@ -1,12 +1,13 @@
 """What the importers share: handles, nonces, import lines, and the report at the end.
 
 A name of an export becomes a handle by the first of these rules that applies:
- 1. The map (--map FILE) has it: two columns with a tab between them, the name in the export and the handle in dm.
+ 1. The map (--map FILE) has it: two columns with a tab between them, the name in the export and the handle in dm. A name that
+    people choose as they like, besides one that is theirs alone, is not looked up.
  2. It is made of the name: in lower case, with '-' for white space, without emoji, control characters and punctuation
     except - _ . @ | [ ] { } ^ ` and backslash, without - . @ at its start, and at most 64 bytes long.
  3. If nothing is left of the name, or something like a UUID, the handle is 'user-' and eight digits of its SHA-256.
-If two names of one run become the same handle, or a name becomes the handle of --me, it gets '-' and four digits of its
-SHA-256. The name itself is the display name. Use the same map when you repeat an import: messages are recognized by sender
+If two people of one run would get the same handle, or a name becomes the handle of --me, the later one gets '-' and four or more
+digits of the SHA-256 of what the export knows them by. The name itself is the display name. Use the same map when you repeat an import: messages are recognized by sender
 and nonce. If the store had a user before, dm-import refuses what they say, unless the map has them: they may be somebody else
 of that name. 'dm-import --same-users' takes them to be the same.
 """
@@ -119,7 +120,8 @@ class Importer:
                 if name and handle.strip():
                     self.map[name] = handle.strip()
         self.handles, self.last = {}, {}
-        # The handle of the user who imports is nobody else's, whatever somebody calls themselves.
+        # Of each handle, what the export knows its user by. That of the user who imports is nobody else's, whatever
+        # somebody calls themselves.
         self.owners = {getattr(arguments, 'me', None): None}
         self.equal = collections.Counter()
         self.messages = self.attachments = 0
@@ -138,23 +140,23 @@ class Importer:
             return self.handles[key]
         name = name or key
         shown = shown or name
-        mapped = next((self.map[n] for n in (key, name, shown) if n in self.map), None)
-        handle = self.handles[key] = mapped or self.derived(name)
+        mapped = next((self.map[n] for n in (key, name) if n in self.map), None)
+        handle = self.handles[key] = mapped or self.derived(key, name)
         display = clean(shown, 256)
         self.write(type='user', handle=handle, display_name=display if display and display != handle else None,
                    is_known=True if mapped else None)
         return handle
 
-    def derived(self, name):
+    def derived(self, key, name):
         digits = hashlib.sha256(plain(name).encode()).hexdigest()
         text = clean(name, 4096).lower().replace(' ', '-')
         text = ''.join(c for c in text if unicodedata.category(c)[0] in 'LMN' or c in '-_.@|[]{}^`\\')
         text = unicodedata.normalize('NFC', text).lstrip('-.@').encode()[:64].decode('utf-8', 'ignore').rstrip('-.')
         if not text or re.fullmatch('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}', text):
             text = f'user-{digits[:8]}'
-        if self.owners.setdefault(text, name) != name:
-            text = f"{text.encode()[:59].decode('utf-8', 'ignore')}-{digits[:4]}"
-        return text
+        digits = hashlib.sha256(plain(key).encode()).hexdigest()
+        longer = (f"{text.encode()[:63 - count].decode('utf-8', 'ignore')}-{digits[:count]}" for count in range(4, 60, 4))
+        return next(handle for handle in (text, *longer) if self.owners.setdefault(handle, key) == key)
 
     def titled(self, title, fallback):
         """The group of a title, which those who write in it join."""

@@ -29,8 +29,7 @@ extension ImportBatch {
 
   /// Notes a user of a line that the store has already: somebody else may have that name there.
   func noteExisting(_ user: ImportedUser) {
-    let isOwn = user.handle == session.handle
-    if user.isKnown || isOwn || session.messenger.imports.made.contains(user.handle) { return }
+    if user.isKnown || session.messenger.imports.made.contains(user.handle) { return }
     session.messenger.imports.unconfirmed.insert(user.handle)
   }
 

@@ -127,9 +127,10 @@ extension Session {
   }
 
   /// The group that a program made before: without a title, the only untitled one with exactly these members; with one,
-  /// the only one of that title that the user owns, or has named so, and in which all of these are.
+  /// the only one of that title that the user has made and owns, or has named so, and in which all of these are.
   ///
-  /// A group of somebody else does not count: any user may give a group this title, and add the user to it.
+  /// A group of somebody else does not count: any user may give a group this title, add the user to it, and leave it to
+  /// them; and any user may import one in which the user is the creator.
   ///
   /// - Throws: `name_taken` if there are only others of that title; `ambiguous_title`.
   private func existingGroup(_ title: String?, of others: [UserKey]) throws -> Conversations.Row? {
@@ -144,15 +145,20 @@ extension Session {
       guard row.isGroup, let mine = try store.members.membership(of: me, in: row.key), mine.leftSeq == nil else {
         return false
       }
-      return try (named != nil || mine.isOwner) && Set(others).isSubset(of: store.members.participantKeys(of: row.key))
+      return try (named != nil || mine.isOwner && isOwn(row))
+        && Set(others).isSubset(of: store.members.participantKeys(of: row.key))
     }
     if own.count > 1 { throw try ambiguous("+\(title)", "titled '\(title)'", own) }
     if own.isEmpty, try named != nil || there.contains(where: { try store.members.isParticipant(me, of: $0.key) }) {
       throw DMError(
-        .nameTaken, "you own no group '+\(title)' with these members", subject: "+\(title)", remedy: .chooseGroup,
+        .nameTaken, "you have made no group '+\(title)' with these members", subject: "+\(title)", remedy: .chooseGroup,
         detail: "; there is " + (try descriptions(of: there)))
     }
     return own.first
+  }
+
+  private func isOwn(_ row: Conversations.Row) throws -> Bool {
+    try !row.isImported && store.conversations.creator(of: row.key) == me
   }
 
   /// The conversation as the user sees it now.

@@ -78,7 +78,7 @@ final class ImportBatch: Batch {
     let existing = try group(message.group)
     if let row = existing, let duplicate = try duplicate(of: message, in: row) {
       // An earlier run of the import has made the sender.
-      session.messenger.imports.unconfirmed.remove(message.sender)
+      if duplicate.sender == message.sender { session.messenger.imports.unconfirmed.remove(message.sender) }
       return duplicate
     }
     try refuseRefused(message.group)

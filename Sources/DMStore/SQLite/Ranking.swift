@@ -2,9 +2,11 @@ internal import CSQLite
 internal import DMModel
 internal import DMSystem
 
-/// An FTS5 function that ranks a row: bm25 without the length of the text (sqlite.org/fts5.html, section 7).
+/// An FTS5 function that ranks a row: bm25 without the length of the text and without the rarity of the words
+/// (sqlite.org/fts5.html, section 7).
 ///
-/// `rank` looks up the length of each row, which takes most of its time, and messages are all short.
+/// `rank` looks up the length of each row, which takes most of its time, and messages are all short. How rare a word is
+/// depends on messages that the user cannot see, and must not show in the order of those that they see.
 enum Ranking {
   /// The FTS5 API of a connection; nil if it has no FTS5.
   static func api(of database: OpaquePointer) -> UnsafeMutablePointer<fts5_api>? {
@@ -26,27 +28,10 @@ enum Ranking {
     }
   }
 
-  /// The weight of each phrase of a query; rarer phrases weigh more.
-  private final class Weights {
-    let weights: [Double]
-
-    init(_ weights: [Double]) { self.weights = weights }
-  }
-
   private static let rank: fts5_extension_function = { api, row, context, _, _ in
     guard let api = api?.pointee, let row else { return }
-    let weights: Weights
-    if let kept = api.xGetAuxdata?(row, 0) {
-      weights = Unmanaged<Weights>.fromOpaque(kept).takeUnretainedValue()
-    } else {
-      weights = Weights(Ranking.weights(api, row))
-      _ = api.xSetAuxdata?(row, Unmanaged.passRetained(weights).toOpaque()) { kept in
-        if let kept { Unmanaged<Weights>.fromOpaque(kept).release() }
-      }
-    }
     var score = 0.0
-    var phrase: Int32 = 0
-    for weight in weights.weights {
+    for phrase in 0..<(api.xPhraseCount?(row) ?? 0) {
       // Not xInst, which sorts the positions of all phrases.
       var iterator = Fts5PhraseIter()
       var (column, offset): (Int32, Int32) = (-1, 0)
@@ -56,25 +41,8 @@ enum Ranking {
         count += 1
         api.xPhraseNext?(row, &iterator, &column, &offset)
       }
-      score += weight * count * 2.2 / (count + 1.2)
-      phrase += 1
+      score += count * 2.2 / (count + 1.2)
     }
     sqlite3_result_double(context, -score)
-  }
-
-  private static func weights(_ api: Fts5ExtensionApi, _ row: OpaquePointer) -> [Double] {
-    var rows: Int64 = 0
-    _ = api.xRowCount?(row, &rows)
-    return (0..<(api.xPhraseCount?(row) ?? 0)).map { phrase in
-      var hits = 0.0
-      _ = withUnsafeMutablePointer(to: &hits) {
-        api.xQueryPhrase?(row, phrase, $0) { _, _, hits in
-          hits?.assumingMemoryBound(to: Double.self).pointee += 1
-          return SQLITE_OK
-        }
-      }
-      // As in bm25: a phrase that is in more than half of the rows weighs almost nothing.
-      return max(logarithm(of: (Double(rows) - hits + 0.5) / (hits + 0.5)), 1e-6)
-    }
   }
 }

@@ -121,6 +121,17 @@ import Testing
     #expect(try f.run("dm-conversation", create, as: "alice").status == .exit(73), "bob is not in it")
     try f.done("dm-conversation", ["add", "-q", #require(mine["id"]?.string), "bob"], as: "alice")
     #expect(try f.done("dm-conversation", create, as: "alice").record["id"] == mine["id"], "carol's does not count")
+    // Somebody may leave a group to the user, or import one that the user is said to have made.
+    let left = try group(f, "rel", by: "carol", with: "alice", "bob")
+    try f.done("dm-conversation", ["leave", left], as: "carol")
+    let rel = ["create", "--title", "rel", "--if-absent", "bob"]
+    #expect(try f.run("dm-conversation", rel, as: "alice").status == .exit(73))
+    let line =
+      #"{"type":"conversation","id":"00000000-0000-4000-8000-0000000000ac","is_group":true,"title":"imported","#
+      + #""creator":"alice","participants":["alice","bob","carol"]}"#
+    try f.done("dm-import", as: "carol", stdin: Input(lines: [line]))
+    let imported = ["create", "--title", "imported", "--if-absent", "bob"]
+    #expect(try f.run("dm-conversation", imported, as: "alice").status == .exit(73))
     // A name that the user has given is the user's choice.
     try f.done("dm-conversation", ["name", theirs, "watch"], as: "alice")
     let named = ["create", "--title", "watch", "--if-absent"]

@@ -33,6 +33,34 @@ struct MCPScopeTests {
     #expect(try everything(f) == before)
   }
 
+  @Test func `references and the order of what is found do not depend on what is elsewhere`() throws {
+    let f = try fixture()
+    try f.done("dm-conversation", ["create", "--title", "ops", "bot"], as: "alice")
+    for text in ["foo one", "bar two"] { try f.done("dm-send", ["+ops", text], as: "alice") }
+    func seen() throws -> String {
+      let server = try MCPServer(f, ["--only", "+ops"], as: "bot")
+      let answers = [
+        try server.call("read_history"), try server.call("search", #"{"query":"foo OR bar"}"#),
+        try server.call("wait_for_message", #"{"timeout_seconds":0}"#),
+        try server.call("send", #"{"conversation":"+ops","text":"same","nonce":"n"}"#),
+      ]
+      #expect(server.live.finish().status == .exit(0))
+      return answers.map { "\($0)" }.joined(separator: "\n")
+    }
+    _ = try seen()
+    let before = try seen()
+    #expect(before.contains("+ops:2"))
+    for _ in 1...9 { try f.done("dm-send", ["carol", "bar secret"], as: "alice") }
+    // The agent's conversation is named when the server starts: by its id, if there are two of its title.
+    let id = try #require(try f.done("dm-conversation", ["show", "+ops"], as: "bot").record["id"]?.string)
+    try f.done("dm-conversation", ["create", "--title", "ops", "bot"], as: "carol")
+    let server = try MCPServer(f, ["--only", id], as: "bot")
+    let found = "\(try server.call("search", #"{"query":"foo OR bar"}"#))"
+    #expect(server.live.finish().status == .exit(0))
+    #expect(found.contains("+ops:2"))
+    #expect(before.contains(found))
+  }
+
   @Test func `its cursors are names of the connection, and go on where they stand`() throws {
     let f = try fixture()
     let server = try MCPServer(f, ["--only", "alice"], as: "bot")
