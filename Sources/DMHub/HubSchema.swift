@@ -5,8 +5,8 @@ enum HubSchema {
   static let steps: [[[UInt8]]] = [
     [
       PackageResources.roles_sql, PackageResources.tables_sql, PackageResources.policies_sql,
-      PackageResources.reading_sql, PackageResources.log_sql, PackageResources.acts_sql, PackageResources.pushing_sql,
-      PackageResources.administration_sql,
+      PackageResources.reading_sql, PackageResources.log_sql, PackageResources.acts_sql, PackageResources.members_sql,
+      PackageResources.pushing_sql, PackageResources.administration_sql,
     ]
   ]
 }

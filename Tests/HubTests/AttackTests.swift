@@ -16,8 +16,8 @@ struct AttackTests {
   let alice: Attacker
   let bob: Attacker
   let mallory: Attacker
-  let direct = Identifier.random
-  let group = Identifier.random
+  let direct = Identifier.random(.direct("alice", "bob"))
+  let group = Identifier.random(.group(by: "alice"))
   let secret = Identifier.random
 
   init() throws {
@@ -105,7 +105,7 @@ struct AttackTests {
     #expect(try mallory.link.compare(since: nil).conversations.map(\.id) == [group])
     // The same nonce, and the id of another's message.
     let nonce = try #require(alice.pull(direct).last?.nonce)
-    let own = Identifier.random
+    let own = Identifier.random(.group(by: "mallory"))
     let words = [HubOperation(.group, conversation: own), .say("x", in: own), .say("x", in: own, id: secret)]
     var again = words[1]
     again = HubOperation(.say, nonce: nonce, conversation: own, id: .random, payload: again.payload)
@@ -157,8 +157,19 @@ struct AttackTests {
     #expect(got.filter { $0.kind == .edited || $0.kind == .reaction }.map(\.payload) == [nil, nil])
   }
 
+  @Test func `nobody begins a conversation under an id that is another's`() throws {
+    for id in [direct, group, Identifier.random, .random(.group(by: "alice")), .random(.direct("alice", "bob"))] {
+      for act in [Outbox.Act.group, .begin] {
+        let answer = try mallory.push([HubOperation(act, conversation: id, handles: ["bob"])])[0]
+        #expect(answer.fault == "bad_request", "\(act) of \(id)")
+      }
+    }
+    let own = Identifier.random(.direct("mallory", "bob"))
+    #expect(try mallory.push([HubOperation(.begin, conversation: own, handles: ["bob"])])[0].fault == nil)
+  }
+
   @Test func `numbers, texts and shapes that nobody sends are refused, and change nothing`() throws {
-    let own = Identifier.random
+    let own = Identifier.random(.group(by: "mallory"))
     #expect(try mallory.push([HubOperation(.group, conversation: own)])[0].fault == nil)
     let start = "{\"nonce\":\"\(Identifier.random)\",\"conv\":\"\(own)\","
     func push(_ members: String) throws -> String {
@@ -209,7 +220,7 @@ struct AttackTests {
 
   @Test func `who sends too much has to wait, and is told until when`() throws {
     try hub.server.psql(hub.database, "UPDATE dm.hub SET hourly_bytes = 1048576")
-    let own = Identifier.random
+    let own = Identifier.random(.group(by: "mallory"))
     #expect(try mallory.push([HubOperation(.group, conversation: own)])[0].fault == nil)
     func say() throws -> HubAnswer {
       let payload = [UInt8](repeating: 0x20, count: 400_000)

@@ -103,7 +103,19 @@ struct DifferentialRun {
     }
     operation.payload = Int.random(in: 0..<15, using: &random) == 0 ? nil : payload()
     argue(&operation)
+    bind(&operation, to: links[machine].handle)
     return operation
+  }
+
+  /// Gives a conversation that is begun an id with which this person may, mostly.
+  private mutating func bind(_ operation: inout HubOperation, to handle: String) {
+    guard let id = operation.conversation, !conversations.contains(id), random.below(15) > 0 else { return }
+    let (time, me) = (Timestamp(microseconds: Int64(random.below(1 << 50))), Handle(stored: handle))
+    switch operation.act {
+    case .group: operation.conversation = .group(begunBy: me, at: time)
+    case .begin: operation.conversation = operation.arguments.handles.first.map { .direct(me, $0, at: time) } ?? id
+    default: break
+    }
   }
 
   private mutating func payload() -> [UInt8] {
@@ -111,6 +123,9 @@ struct DifferentialRun {
   }
 
   private mutating func argue(_ operation: inout HubOperation) {
+    if [.say, .edit].contains(operation.act), random.below(4) == 0 {
+      operation.arguments.audience = Self.handles.filter { _ in random.below(5) > 0 }.map(Handle.init(stored:))
+    }
     switch operation.act {
     case .say:
       operation.id = id()

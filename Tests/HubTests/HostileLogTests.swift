@@ -16,7 +16,7 @@ struct HostileLogTests {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     let mallory = hub.model.invite("mallory")
     try alice.sync()
-    let group = Identifier(high: 7, low: 7)
+    let group = Identifier.random(.group(by: "mallory"))
     _ = try hub.model.push(mallory, [HubOperation(.group, conversation: group, handles: ["alice", "bob"])])
     for _ in 0..<30 {
       let operation = operation(&dice, group, hub.model.conversations[group])

@@ -62,6 +62,7 @@ extension ModelHub {
       throw Refusal("bad_request")
     }
     guard let other = person(named: handle) else { throw Refusal("unknown_user") }
+    guard id.isDirect(handle, Handle(stored: self.handle(me))) else { throw Refusal("bad_request") }
     let pair = Set([me, other.id])
     if let known = conversations.values.first(where: { !$0.isGroup && Set($0.members.keys) == pair }) {
       return HubAnswer(conversation: known.id, isDuplicate: true)
@@ -73,6 +74,7 @@ extension ModelHub {
     guard let id = operation.conversation else { throw Refusal("bad_request") }
     let others = operation.arguments.handles.map { person(named: $0)?.id }
     guard !others.contains(nil) else { throw Refusal("unknown_user") }
+    guard id.isGroup(begunBy: Handle(stored: handle(me))) else { throw Refusal("bad_request") }
     return try start(operation, id, isGroup: true, Set(others.compactMap(\.self) + [me]), me, machine)
   }
 
@@ -91,7 +93,7 @@ extension ModelHub {
     return answer(operation, me, in: conversation)
   }
 
-  private func handle(_ person: Int64) -> String { persons[person]?.handle ?? "" }
+  func handle(_ person: Int64) -> String { persons[person]?.handle ?? "" }
 
   // MARK: Acts in a conversation
 
@@ -150,7 +152,9 @@ extension ModelHub {
     guard let id = operation.id, operation.payload != nil,
       operation.arguments.lifetime.map({ 1_000_000...366 * 86_400_000_000 ~= $0 }) ?? true
     else { throw Refusal("bad_request") }
-    guard messageIDs.insert(id).inserted else { throw Refusal("id_taken") }
+    guard !messageIDs.contains(id) else { throw Refusal("id_taken") }
+    try refuseOthers(operation, in: conversation)
+    messageIDs.insert(id)
     append(operation, .message, me, machine, to: &conversation, id: id)
     guard let lifetime = operation.arguments.lifetime ?? conversation.expireAfter else { return }
     let last = conversation.entries.count - 1
@@ -172,6 +176,7 @@ extension ModelHub {
     switch operation.act {
     case .edit:
       guard operation.payload != nil else { throw Refusal("bad_request") }
+      try refuseOthers(operation, in: conversation)
       conversation.entries[index].payload = operation.payload
       forgetDigests(of: target.seq, [.message, .edited], in: conversation)
       append(operation, .edited, me, machine, to: &conversation, seq: target.seq, id: target.id, keepsPayload: false)
@@ -185,6 +190,15 @@ extension ModelHub {
       forgetDigests(of: target.seq, [.message, .edited, .reaction], in: conversation)
       append(operation, .deleted, me, machine, to: &conversation, seq: target.seq, id: target.id, keepsPayload: false)
     default: append(operation, .reaction, me, machine, to: &conversation, seq: target.seq, id: target.id)
+    }
+  }
+
+  /// Refuses what is for some members only, while others are in the conversation.
+  private func refuseOthers(_ operation: HubOperation, in conversation: Conversation) throws {
+    guard let audience = operation.arguments.audience else { return }
+    let members = conversation.members.filter { $0.value.sees.isOpen }.keys
+    if members.contains(where: { person in !audience.contains { $0.description == handle(person) } }) {
+      throw Refusal("other_members")
     }
   }
 
@@ -210,71 +224,6 @@ extension ModelHub {
       seen.filter(range.overlaps).map { $0.clamped(to: range) }
     }
     return visible.flatMap { difference(of: $0, minus: member.read) }
-  }
-
-  // MARK: Members
-
-  private func persons(_ operation: HubOperation) throws -> [Int64] {
-    let found = operation.arguments.handles.map { person(named: $0)?.id }
-    guard !found.isEmpty, !found.contains(nil) else { throw Refusal("unknown_user") }
-    var unique: [Int64] = []
-    for person in found.compactMap(\.self) where !unique.contains(person) { unique.append(person) }
-    return unique
-  }
-
-  private mutating func add(
-    _ operation: HubOperation, _ me: Int64, _ machine: Identifier, to conversation: inout Conversation
-  ) throws -> Bool {
-    guard conversation.isGroup else { throw Refusal("not_allowed") }
-    let joining = try persons(operation).filter { conversation.members[$0]?.sees.isOpen != true }
-    let hasHistory = operation.arguments.hasHistory
-    if !hasHistory, joining.contains(where: { (conversation.members[$0]?.sees.stretches.count ?? 0) >= 64 }) {
-      throw Refusal("not_allowed")
-    }
-    for person in joining {
-      let rev = conversation.rev + 1
-      var member = conversation.members[person] ?? Member(sees: Sight(), since: rev)
-      if hasHistory { member.sees = Sight(from: 1) } else { member.sees.open(from: rev) }
-      (member.since, member.isOwner) = (rev, false)
-      conversation.members[person] = member
-      conversation.ended[person] = nil
-      var meta = HubEntry.Meta()
-      (meta.person, meta.hasHistory) = (person, hasHistory)
-      append(operation, .joined, me, machine, to: &conversation, meta: meta)
-    }
-    return !joining.isEmpty
-  }
-
-  private mutating func end(
-    _ person: Int64, _ operation: HubOperation, _ me: Int64, _ machine: Identifier, in conversation: inout Conversation
-  ) {
-    let rev = conversation.rev + 1
-    conversation.members[person]?.sees.close(after: rev)
-    conversation.members[person]?.isOwner = false
-    var meta = HubEntry.Meta()
-    meta.person = person
-    if !conversation.members.values.contains(where: \.isOwner) {
-      let heir = conversation.members.filter { $0.value.sees.isOpen }
-        .min { ($0.value.since, handle($0.key)) < ($1.value.since, handle($1.key)) }?.key
-      if let heir { conversation.members[heir]?.isOwner = true }
-      meta.owner = heir
-    }
-    append(operation, .left, me, machine, to: &conversation, meta: meta)
-    conversation.ended[person] = moves
-  }
-
-  private mutating func expire(
-    _ operation: HubOperation, _ me: Int64, _ machine: Identifier, _ member: Member,
-    in conversation: inout Conversation
-  ) throws {
-    if conversation.isGroup, !member.isOwner { throw Refusal("not_allowed") }
-    guard let after = operation.arguments.expireAfter,
-      after.map({ 1_000_000...366 * 86_400_000_000 ~= $0 }) ?? true
-    else { throw Refusal("bad_request") }
-    conversation.expireAfter = after
-    var meta = HubEntry.Meta()
-    (meta.changesExpiry, meta.expireAfter) = (true, after)
-    append(operation, .settings, me, machine, to: &conversation, meta: meta)
   }
 }
 

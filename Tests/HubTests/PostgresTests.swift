@@ -40,7 +40,7 @@ struct PostgresTests {
     let hub = try PostgresHub()
     let (alice, bob) = (try hub.link("alice"), try hub.link("bob"))
     #expect(try alice.open().handle == "alice")
-    let conversation = Identifier.random
+    let conversation = Identifier.random(.direct("alice", "bob"))
     var begin = HubOperation(.begin, nonce: .random, conversation: conversation)
     begin.arguments.handles = [Handle(typed: "bob")]
     let say = HubOperation(
@@ -61,7 +61,7 @@ struct PostgresTests {
   @Test func `what has expired is erased by a later push of anybody`() throws {
     let hub = try PostgresHub()
     let (alice, bob) = (try hub.link("alice"), try hub.link("bob"))
-    let conversation = Identifier.random
+    let conversation = Identifier.random(.direct("alice", "bob"))
     var begin = HubOperation(.begin, nonce: .random, conversation: conversation)
     begin.arguments.handles = [Handle(typed: "bob")]
     var fleeting = HubOperation.say("fleeting", in: conversation)
@@ -86,7 +86,7 @@ struct PostgresTests {
   @Test func `what has expired is given to nobody, also before it is erased`() throws {
     let hub = try PostgresHub()
     let (alice, bob) = (try hub.link("alice"), try hub.link("bob"))
-    let conversation = Identifier.random
+    let conversation = Identifier.random(.direct("alice", "bob"))
     var begin = HubOperation(.begin, conversation: conversation)
     begin.arguments.handles = [Handle(typed: "bob")]
     var fleeting = HubOperation.say("fleeting", in: conversation)
@@ -115,7 +115,7 @@ struct PostgresTests {
   @Test func `numbers of transactions that are ahead after a move hide nothing and list nothing twice`() throws {
     let hub = try PostgresHub()
     let alice = try hub.link("alice")
-    let begin = HubOperation(.group, conversation: .random, payload: "{}")
+    let begin = HubOperation(.group, conversation: .random(.group(by: "alice")), payload: "{}")
     #expect(try alice.exchange([begin], pulling: [], limit: 1) { _ in }.map(\.fault) == [nil])
     // The horizon of a store may be ahead of a hub that was set back: everything is listed.
     #expect(try alice.compare(since: "9000000000000").conversations.count == 1)
@@ -171,5 +171,19 @@ struct PostgresTests {
 }
 
 extension Identifier {
+  /// Who begins a conversation.
+  enum Beginning {
+    case direct(String, String)
+    case group(by: String)
+  }
+
+  /// An id with which these may begin a conversation.
+  static func random(_ beginning: Beginning) -> Identifier {
+    switch beginning {
+    case .direct(let one, let other): .direct(Handle(stored: one), Handle(stored: other), at: .now)
+    case .group(let handle): .group(begunBy: Handle(stored: handle), at: .now)
+    }
+  }
+
   static var random: Identifier { Identifier(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max)) }
 }

@@ -44,7 +44,7 @@ struct SetBackTests {
       id: number, handle: "mallory", createdAt: mallory.createdAt, rev: mallory.rev)
     hub.model.machines[machine] = number
     try settle([alice, bob])
-    let conversation = hub.model.randomID()
+    let conversation = Identifier.random(.direct("mallory", "alice"))
     let operations = [
       HubOperation(.begin, conversation: conversation, handles: ["alice"]), .say("words", in: conversation),
     ]

@@ -5,7 +5,8 @@ create function dm.again(request dm.request, known dm.entry, act text) returns d
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   is_lax boolean := coalesce((request.arguments->>'lax')::boolean, false) and known.kind = case act
-    when 'say' then 0 when 'group' then 1 when 'edit' then 16 when 'delete' then 17 when 'react' then 18
+    when 'say' then 0 when 'group' then 1 when 'remove' then 3 when 'leave' then 3 when 'title' then 4
+    when 'edit' then 16 when 'delete' then 17 when 'react' then 18 when 'avatar' then 21 when 'expire' then 21
     when 'begin' then 22 end;
 begin
   if known.conv is distinct from request.conv and act <> 'begin'

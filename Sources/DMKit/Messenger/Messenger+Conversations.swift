@@ -94,8 +94,9 @@ extension Messenger {
 
 extension Session {
   func startDirect(with other: UserKey) throws -> Conversations.Row {
-    try start(
-      .direct(me, other), creator: me, participants: me == other ? [me] : [me, other], at: .now)
+    let id = store.isLinked ? Identifier.direct(handle, try store.users.handle(other), at: .now) : nil
+    return try start(
+      .direct(me, other), id: id, creator: me, participants: me == other ? [me] : [me, other], at: .now)
   }
 
   fileprivate func startDirectIfAbsent(with other: UserKey) throws -> Conversations.Row {
@@ -116,7 +117,8 @@ extension Session {
       try bringBack(row)
       return row
     }
-    var row = try start(.group(title: title), creator: me, participants: [me] + others, at: .now)
+    let id = store.isLinked ? Identifier.group(begunBy: handle, at: .now) : nil
+    var row = try start(.group(title: title), id: id, creator: me, participants: [me] + others, at: .now)
     if store.isLinked {
       try beginOnHub(row)
       return row

@@ -17,6 +17,8 @@ package struct HubArguments: Equatable, Sendable {
   package var showsPresence: Bool?
   /// Whether a nonce that was used before names what was sent with it, whatever that says.
   package var isLax = false
+  /// The only members that may be in the group for it to be carried out; nil if that does not matter.
+  package var audience: [Handle]?
 
   package init() {}
 
@@ -31,10 +33,8 @@ package struct HubArguments: Equatable, Sendable {
     if let lifetime { json.member("ttl", Int(lifetime)) }
     if !ranges.isEmpty { json.member("ranges", ranges: ranges) }
     json.member("seq", seq)
-    if !handles.isEmpty {
-      json.key("handles")
-      json.array { json in for handle in handles { json.value(handle.description) } }
-    }
+    if !handles.isEmpty { json.member("handles", handles: handles) }
+    if let audience { json.member("audience", handles: audience) }
     if hasHistory { json.member("history", true) }
     if let expireAfter {
       json.key("after")
@@ -56,9 +56,12 @@ package struct HubArguments: Equatable, Sendable {
     lifetime = number("ttl").map(Int64.init)
     ranges = HubEntry.Meta(json: Array(text.utf8)).ranges
     seq = number("seq")
-    if case .array(let values)? = object["handles"] {
-      handles = values.compactMap { if case .string(let text) = $0 { Handle(stored: text) } else { nil } }
+    func handles(_ name: String) -> [Handle]? {
+      guard case .array(let values)? = object[name] else { return nil }
+      return values.compactMap { if case .string(let text) = $0 { Handle(stored: text) } else { nil } }
     }
+    self.handles = handles("handles") ?? []
+    audience = handles("audience")
     hasHistory = flag("history") ?? false
     if let after = object["after"] { expireAfter = .some(after == .null ? nil : number("after").map(Int64.init)) }
     showsPresence = flag("shows_presence")

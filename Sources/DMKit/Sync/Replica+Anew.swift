@@ -59,22 +59,71 @@ extension Replica {
 
   /// Queues again what this store had told the hub: a hub that still has it recognizes it by its nonce.
   ///
-  /// Nothing about members: who was added and removed since is not undone.
+  /// Who was added is not told again, because others may have removed them since. What is said goes only to those who
+  /// were in the group when it was said.
   private func tellAgain(_ row: Conversations.Row) throws {
+    let audience = row.isGroup ? try Audience(store, row.key) : nil
+    let isMember = try store.members.isParticipant(me, of: row.key)
     try store.outbox.repeatOpen(in: row.key)
+    if let audience { try restrictOpen(in: row, audience) }
+    var settings: [Outbox.Act: Outbox.Row] = [:]
     for operation in try store.outbox.done(in: row.key, after: 0) {
       switch operation.act {
-      case .begin, .group:
-        let group = HubPayload.Group(title: try store.conversations.title(of: row.key, as: me))
-        try store.outbox.tellAgain(operation.place, row.isGroup ? HubPayload.group(group).bytes : nil)
-      case .say: try sayAgain(operation, in: row)
-      case .edit, .react, .delete: try changeAgain(operation)
+      case .begin, .group: try beginAgain(operation, row, audience)
+      case .say: try sayAgain(operation, in: row, audience)
+      case .edit, .react, .delete: try changeAgain(operation, audience)
+      case .remove: try removeAgain(operation, audience)
+      case .leave: if !isMember { try store.outbox.tellAgain(operation.place, nil) }
+      case .title, .avatar, .expire: settings[operation.act] = operation
       default: break
       }
     }
+    // Of each setting the last, as it is now.
+    for operation in settings.values where isMember { try setAgain(operation, in: row) }
   }
 
-  private func sayAgain(_ operation: Outbox.Row, in row: Conversations.Row) throws {
+  /// Lets what waits in a group go only to those who are in it, as far as this store knows.
+  private func restrictOpen(in row: Conversations.Row, _ audience: Audience) throws {
+    for operation in try store.outbox.pending(in: row.key) where [.say, .edit].contains(operation.act) {
+      var arguments = try HubArguments(json: operation.arguments)
+      if arguments.audience == nil { arguments.audience = audience.now }
+      try store.outbox.set(arguments: arguments.json, of: operation.place)
+    }
+  }
+
+  private func beginAgain(_ operation: Outbox.Row, _ row: Conversations.Row, _ audience: Audience?) throws {
+    let group = HubPayload.Group(title: try store.conversations.title(of: row.key, as: me))
+    var arguments = try HubArguments(json: operation.arguments)
+    // Nobody comes back who was removed.
+    if let audience { arguments.handles.removeAll { !audience.now.contains($0) } }
+    try store.outbox.tellAgain(
+      operation.place, row.isGroup ? HubPayload.group(group).bytes : nil, arguments: arguments.json)
+  }
+
+  /// Removes again who is still out.
+  private func removeAgain(_ operation: Outbox.Row, _ audience: Audience?) throws {
+    var arguments = try HubArguments(json: operation.arguments)
+    arguments.handles.removeAll { audience?.now.contains($0) == true }
+    if arguments.handles.isEmpty { return }
+    try store.outbox.tellAgain(operation.place, nil, arguments: arguments.json)
+  }
+
+  private func setAgain(_ operation: Outbox.Row, in row: Conversations.Row) throws {
+    guard let seen = try store.conversations.seen(row.key, as: Session(messenger, store, me).freshViewer()) else {
+      return
+    }
+    var arguments = HubArguments()
+    var group: HubPayload.Group?
+    switch operation.act {
+    case .title: group = HubPayload.Group(title: seen.title)
+    case .avatar: group = HubPayload.Group(avatarURL: seen.avatarURL)
+    default: arguments.expireAfter = .some(row.expireAfter)
+    }
+    try store.outbox.tellAgain(
+      operation.place, group.map { HubPayload.group($0).bytes }, arguments: arguments.json)
+  }
+
+  private func sayAgain(_ operation: Outbox.Row, in row: Conversations.Row, _ audience: Audience?) throws {
     guard let id = operation.target, let address = try store.messages.place(of: id),
       let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything)),
       let text = message.text
@@ -92,18 +141,22 @@ extension Replica {
     try store.waiting.insert(new, id: id, in: row.key, at: operation.place, message.createdAt)
     var arguments = try HubArguments(json: operation.arguments)
     arguments.lifetime = lifetime
+    arguments.audience = audience?.members(at: address.seq)
     try store.outbox.tellAgain(
       operation.place, HubPayload.text(HubPayload.Text(message, text: text)).bytes, arguments: arguments.json)
   }
 
-  private func changeAgain(_ operation: Outbox.Row) throws {
+  private func changeAgain(_ operation: Outbox.Row, _ audience: Audience?) throws {
     guard let id = operation.target, let address = try store.messages.place(of: id),
       let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything))
     else { return }
     switch operation.act {
     case .edit:
       guard let text = message.text else { return }
-      try store.outbox.tellAgain(operation.place, HubPayload.text(HubPayload.Text(message, text: text)).bytes)
+      var arguments = try HubArguments(json: operation.arguments)
+      arguments.audience = audience?.now
+      try store.outbox.tellAgain(
+        operation.place, HubPayload.text(HubPayload.Text(message, text: text)).bytes, arguments: arguments.json)
     case .react:
       let handle = try store.users.handle(me)
       let emoji = message.reactions.first { $0.users.contains(handle) }?.emoji

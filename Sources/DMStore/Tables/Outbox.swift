@@ -210,31 +210,6 @@ package struct Outbox {
     try update.run()
   }
 
-  /// Lets what is open in a conversation wait for it, if it is refused, because the hub was set back.
-  package func repeatOpen(in conversation: ConversationKey) throws {
-    var update = try store.connection.prepare(
-      "UPDATE outbox SET is_repeated = 1 WHERE conversation = ? AND state < 3")
-    update.bind(conversation)
-    try update.run()
-  }
-
-  /// Queues an operation again that was done, because the hub was set back.
-  ///
-  /// - Parameter arguments: those that it has now; nil for those that it had.
-  package func tellAgain(_ place: OutboxKey, _ payload: [UInt8]?, arguments: String? = nil) throws {
-    var update = try store.connection.prepare(
-      """
-      UPDATE outbox SET state = 0, payload = ?2, arguments = coalesce(?3, arguments), is_repeated = 1, rev = NULL,
-        not_before = NULL, fault = NULL
-      WHERE id = ?1 AND state = 4
-      """)
-    update.bind(place)
-    update.bind(payload)
-    update.bind(arguments)
-    try update.run()
-    store.rings = true
-  }
-
   /// Ends an operation that the hub never had, so that its nonce can be used again.
   package func cancel(_ place: OutboxKey) throws {
     var update = try store.connection.prepare(
@@ -265,14 +240,6 @@ package struct Outbox {
     update.bind(time)
     try update.run()
     store.rings = true
-  }
-
-  /// Lets the operations of a conversation be tried again that wait until the hub names it.
-  package func wake(in conversation: ConversationKey) throws {
-    var update = try store.connection.prepare(
-      "UPDATE outbox SET not_before = NULL WHERE conversation = ? AND state = 0 AND is_repeated")
-    update.bind(conversation)
-    try update.run()
   }
 
   /// Replaces what an operation says that the hub cannot have yet.

@@ -1,0 +1,111 @@
+set role dm_owner;
+
+-- Members
+
+create function dm.add_members(request dm.request, c dm.conversation) returns dm.answer
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  joining bigint[] := dm.named(request);
+  has_history boolean := coalesce((request.arguments->>'history')::boolean, false);
+  meta jsonb;
+  x bigint;
+  e dm.entry;
+  first dm.entry;
+begin
+  if not c.is_group then return dm.refusal(request, 'not_allowed'); end if;
+  if joining is null or joining = '{}' then return dm.refusal(request, 'unknown_user'); end if;
+  joining := array(
+    select p from unnest(joining) with ordinality j (p, place)
+    where not exists (
+      select from dm.member y where y.person = p and y.conv = c.id and upper_inf(y.sees)) order by place);
+  if joining = '{}' then return dm.duplicate(request); end if;
+  -- Each stay is kept, and every reader is told of all of them.
+  if not has_history and exists (
+      select from dm.member y
+      where y.person = any (joining) and y.conv = c.id and (select count(*) from unnest(y.sees)) >= 64) then
+    return dm.refusal(request, 'not_allowed');
+  end if;
+  foreach x in array joining loop
+    meta := jsonb_build_object('person', x);
+    if has_history then meta := meta || '{"history": true}'; end if;
+    e := dm.append(request, 2, meta);
+    insert into dm.member as y (person, conv, sees, since)
+      values (x, c.id, int8multirange(int8range(case when has_history then 1 else e.rev end, null)), e.rev)
+      on conflict (person, conv) do update
+        set sees = y.sees + excluded.sees, since = excluded.since, ended = null, is_owner = false;
+    if first is null then first := e; end if;
+    request.nonce := null;
+  end loop;
+  return dm.success(first);
+end $$;
+
+-- Ends the membership of a person. If the group then has no owner, it passes to who has been in it for the longest time,
+-- and of several to the first by their handles.
+create function dm.end_membership(request dm.request, c dm.conversation, p_person bigint) returns dm.entry
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  heir bigint;
+  next bigint := (select x.rev + 1 from dm.conversation x where x.id = c.id);
+begin
+  update dm.member y set sees = y.sees * int8multirange(int8range(null, next + 1)), is_owner = false,
+      ended = pg_current_xact_id()
+    where y.person = p_person and y.conv = c.id;
+  if not exists (select from dm.member y where y.conv = c.id and y.is_owner) then
+    select y.person into heir from dm.member y join dm.person p on p.id = y.person
+      where y.conv = c.id and upper_inf(y.sees) order by y.since, p.handle limit 1;
+    update dm.member y set is_owner = true where y.conv = c.id and y.person = heir;
+  end if;
+  return dm.append(request, 3, jsonb_strip_nulls(jsonb_build_object('person', p_person, 'owner', heir)));
+end $$;
+
+create function dm.remove_members(request dm.request, c dm.conversation, m dm.member) returns dm.answer
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  leaving bigint[] := dm.named(request);
+  x bigint;
+  e dm.entry;
+  first dm.entry;
+begin
+  if not c.is_group or not m.is_owner then return dm.refusal(request, 'not_allowed'); end if;
+  if leaving is null or leaving = '{}' then return dm.refusal(request, 'unknown_user'); end if;
+  leaving := array(
+    select p from unnest(leaving) with ordinality j (p, place)
+    where exists (
+      select from dm.member y where y.person = p and y.conv = c.id and upper_inf(y.sees)) order by place);
+  if leaving = '{}' then return dm.duplicate(request); end if;
+  foreach x in array leaving loop
+    e := dm.end_membership(request, c, x);
+    if first is null then first := e; end if;
+    request.nonce := null;
+  end loop;
+  return dm.success(first);
+end $$;
+
+create function dm.leave(request dm.request, c dm.conversation) returns dm.answer
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+begin
+  if not c.is_group then return dm.refusal(request, 'not_allowed'); end if;
+  return dm.success(dm.end_membership(request, c, request.actor));
+end $$;
+
+-- Settings
+
+create function dm.change_settings(request dm.request, c dm.conversation, m dm.member, act text) returns dm.answer
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  lifetime bigint;
+begin
+  if act = 'expire' then
+    if c.is_group and not m.is_owner then return dm.refusal(request, 'not_allowed'); end if;
+    lifetime := (request.arguments->>'after')::bigint;
+    if not request.arguments ? 'after' or not dm.is_lifetime(lifetime) then
+      return dm.refusal(request, 'bad_request');
+    end if;
+    update dm.conversation x set expire_after = lifetime where x.id = c.id;
+    return dm.success(dm.append(request, 21, jsonb_build_object('what', 'expire', 'after', lifetime)));
+  end if;
+  if not c.is_group then return dm.refusal(request, 'not_allowed'); end if;
+  if act = 'title' and request.payload is null then return dm.refusal(request, 'bad_request'); end if;
+  return dm.success(dm.append(request, case act when 'title' then 4 else 21 end));
+end $$;
+reset role;

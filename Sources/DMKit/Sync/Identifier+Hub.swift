@@ -1,0 +1,37 @@
+internal import DMMedia
+package import DMModel
+
+// The ids of conversations that a hub accepts: half of each is a digest of who may begin it, so that nobody takes the id
+// of a conversation that the hub has lost.
+
+extension Identifier {
+  /// An id of a group that this person begins.
+  package static func group(begunBy handle: Handle, at time: Timestamp) -> Identifier {
+    Identifier(at: time).bound(to: "group \(handle)")
+  }
+
+  /// An id of the direct conversation of two persons, or of one with themselves.
+  package static func direct(_ one: Handle, _ other: Handle, at time: Timestamp) -> Identifier {
+    Identifier(at: time).bound(to: pair(one, other))
+  }
+
+  /// Whether this person may begin a group with the id.
+  package func isGroup(begunBy handle: Handle) -> Bool { self == bound(to: "group \(handle)") }
+
+  package func isDirect(_ one: Handle, _ other: Handle) -> Bool { self == bound(to: Self.pair(one, other)) }
+
+  private static func pair(_ one: Handle, _ other: Handle) -> String {
+    let names = [one, other].map(\.description).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    return "direct \(names[0]) \(names[1])"
+  }
+
+  /// The first half, and of the SHA-256 of that and of some words as much as there is room for beside the variant of a
+  /// UUID (RFC 9562, section 4.1).
+  private func bound(to words: String) -> Identifier {
+    var hash = SHA256()
+    let half = withUnsafeBytes(of: high.bigEndian) { Array($0) }
+    (half + Array(words.utf8)).withUnsafeBytes { hash.update($0) }
+    let digest = hash.finish().bytes.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+    return Identifier(high: high, low: digest & (UInt64.max >> 2) | 1 << 63)
+  }
+}

@@ -1,0 +1,69 @@
+@testable import DMKit
+@testable import DMStore
+@testable import TestSupport
+
+/// Who comes and who goes, and what is set.
+extension ModelHub {
+  func persons(_ operation: HubOperation) throws -> [Int64] {
+    let found = operation.arguments.handles.map { person(named: $0)?.id }
+    guard !found.isEmpty, !found.contains(nil) else { throw Refusal("unknown_user") }
+    var unique: [Int64] = []
+    for person in found.compactMap(\.self) where !unique.contains(person) { unique.append(person) }
+    return unique
+  }
+
+  mutating func add(
+    _ operation: HubOperation, _ me: Int64, _ machine: Identifier, to conversation: inout Conversation
+  ) throws -> Bool {
+    guard conversation.isGroup else { throw Refusal("not_allowed") }
+    let joining = try persons(operation).filter { conversation.members[$0]?.sees.isOpen != true }
+    let hasHistory = operation.arguments.hasHistory
+    if !hasHistory, joining.contains(where: { (conversation.members[$0]?.sees.stretches.count ?? 0) >= 64 }) {
+      throw Refusal("not_allowed")
+    }
+    for person in joining {
+      let rev = conversation.rev + 1
+      var member = conversation.members[person] ?? Member(sees: Sight(), since: rev)
+      if hasHistory { member.sees = Sight(from: 1) } else { member.sees.open(from: rev) }
+      (member.since, member.isOwner) = (rev, false)
+      conversation.members[person] = member
+      conversation.ended[person] = nil
+      var meta = HubEntry.Meta()
+      (meta.person, meta.hasHistory) = (person, hasHistory)
+      append(operation, .joined, me, machine, to: &conversation, meta: meta)
+    }
+    return !joining.isEmpty
+  }
+
+  mutating func end(
+    _ person: Int64, _ operation: HubOperation, _ me: Int64, _ machine: Identifier, in conversation: inout Conversation
+  ) {
+    let rev = conversation.rev + 1
+    conversation.members[person]?.sees.close(after: rev)
+    conversation.members[person]?.isOwner = false
+    var meta = HubEntry.Meta()
+    meta.person = person
+    if !conversation.members.values.contains(where: \.isOwner) {
+      let heir = conversation.members.filter { $0.value.sees.isOpen }
+        .min { ($0.value.since, handle($0.key)) < ($1.value.since, handle($1.key)) }?.key
+      if let heir { conversation.members[heir]?.isOwner = true }
+      meta.owner = heir
+    }
+    append(operation, .left, me, machine, to: &conversation, meta: meta)
+    conversation.ended[person] = moves
+  }
+
+  mutating func expire(
+    _ operation: HubOperation, _ me: Int64, _ machine: Identifier, _ member: Member,
+    in conversation: inout Conversation
+  ) throws {
+    if conversation.isGroup, !member.isOwner { throw Refusal("not_allowed") }
+    guard let after = operation.arguments.expireAfter,
+      after.map({ 1_000_000...366 * 86_400_000_000 ~= $0 }) ?? true
+    else { throw Refusal("bad_request") }
+    conversation.expireAfter = after
+    var meta = HubEntry.Meta()
+    (meta.changesExpiry, meta.expireAfter) = (true, after)
+    append(operation, .settings, me, machine, to: &conversation, meta: meta)
+  }
+}
