@@ -57,6 +57,19 @@ package struct Sight: Equatable, Sendable, CustomStringConvertible {
     stretches.lazy.compactMap { $0.contains(rev + 1) ? rev + 1 : $0.lowerBound > rev ? $0.lowerBound : nil }.first
   }
 
+  /// They see some more revs.
+  package mutating func add(_ revs: [Int64]) {
+    var all: [Range<Int64>] = []
+    for stretch in (stretches + revs.map { $0..<($0 + 1) }).sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = all.last, last.upperBound >= stretch.lowerBound {
+        all[all.count - 1] = last.lowerBound..<max(last.upperBound, stretch.upperBound)
+      } else {
+        all.append(stretch)
+      }
+    }
+    stretches = all
+  }
+
   /// They see from a rev on.
   package mutating func open(from rev: Int64) {
     if isOpen { return }

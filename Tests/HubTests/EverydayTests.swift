@@ -39,6 +39,13 @@ final class Everyday {
   private var dice: SplitMix64
   private(set) var log: [String] = []
   private var said = 0
+  /// By conversation and person, the messages that were edited, deleted or reacted to while the person was out.
+  private var unseenActs: [Key: Set<Int>] = [:]
+
+  private struct Key: Hashable {
+    let talk: Int
+    let person: Int
+  }
 
   init(seed: UInt64) throws {
     dice = SplitMix64(seed: seed)
@@ -65,11 +72,27 @@ final class Everyday {
     let isStranger = one == "not_allowed" && ["unknown_conversation", "unknown_message"].contains(other)
     guard one == other || isStranger else { throw Violation(description: "\(one) in one store, \(other) on a hub") }
     try learn(who)
+    if one == "done", case .edit(let talk, let number, _) = act { try noteUnseen(talk, number) }
     for (index, machine) in machines.enumerated() {
       let pending = try #require(try machine.messenger.existingStore()).outbox.pending()
       if !pending.isEmpty { throw Violation(description: "\(Self.handles[index])'s store keeps \(pending)") }
     }
-    for person in Self.handles.indices { for talk in talks { try compare(talk, to: person) } }
+    for person in Self.handles.indices { for talk in talks.indices { try compare(talk, to: person) } }
+  }
+
+  /// On a hub, who is out of a conversation is not told of acts on its messages until they are in again.
+  private func noteUnseen(_ talk: Int, _ number: Int) throws {
+    for person in Self.handles.indices where try !isIn(person, talk) {
+      unseenActs[Key(talk: talk, person: person), default: []].insert(number)
+    }
+  }
+
+  private func isIn(_ person: Int, _ talk: Int) throws -> Bool {
+    do {
+      return try shared[person].conversation(.id(talks[talk].one)).myRole != .former
+    } catch let error as DMError where error.code == .notAllowed {
+      return false
+    }
   }
 
   private func outcome(_ body: () throws -> Void) -> String {
@@ -191,10 +214,12 @@ extension Everyday {
 // MARK: - What is seen
 
 extension Everyday {
-  private func compare(_ talk: Talk, to person: Int) throws {
-    let handle = try Handle(Self.handles[person])
-    let one = try seen(shared[person], talk.one, by: handle)
-    let other = try seen(machines[person].messenger, talk.hub, by: handle)
+  private func compare(_ place: Int, to person: Int) throws {
+    let (talk, handle, key) = (talks[place], try Handle(Self.handles[person]), Key(talk: place, person: person))
+    if try isIn(person, place) { unseenActs[key] = nil }
+    let unseen = unseenActs[key] ?? []
+    let one = try seen(shared[person], talk.one, by: handle, without: unseen)
+    let other = try seen(machines[person].messenger, talk.hub, by: handle, without: unseen)
     if one == other || one == ["not_allowed"] && other == ["unknown_conversation"] { return }
     let place = (0..<max(one.count, other.count)).first { index in
       index >= one.count || index >= other.count || one[index] != other[index]
@@ -206,8 +231,13 @@ extension Everyday {
 
   /// A conversation as a person sees it, in lines, without ids and times.
   ///
-  /// Former members do not learn from a hub what others read and get after their time.
-  private func seen(_ messenger: Messenger, _ id: Identifier, by handle: Handle) throws -> [String] {
+  /// Former members do not learn from a hub what others read and get after their time, and nobody that somebody else
+  /// blocks a user, so that receipts of that user count.
+  ///
+  /// - Parameter unseen: messages that are left out, and those that answer them.
+  private func seen(
+    _ messenger: Messenger, _ id: Identifier, by handle: Handle, without unseen: Set<Int>
+  ) throws -> [String] {
     let conversation: Conversation
     do { conversation = try messenger.conversation(.id(id)) } catch let error as DMError {
       return [error.code.rawValue]
@@ -224,21 +254,28 @@ extension Everyday {
     var query = HistoryQuery(.id(id))
     query.includesDeleted = true
     query.limit = nil
-    let messages = try messenger.history(query).rest()
+    let messages = try messenger.history(query).rest().filter { message in
+      ![message.seq, message.replyTo?.seq].contains { $0.map(unseen.contains) == true }
+    }
     let isMember = conversation.participants.contains(handle)
+    func knowsReceipts(_ message: Message) throws -> Bool {
+      guard isMember, let sender = Self.handles.firstIndex(of: message.sender.description) else { return isMember }
+      return try message.sender == handle || shared[sender].blockedUsers().isEmpty
+    }
     let receipts = try messages.filter { $0.deletedAt == nil }.flatMap { message in
       try messenger.receipts(for: [.message(.id(message.id))]).map { "\(message.id) \($0.kind) \($0.user)" }
     }
-    return lines
+    return try lines
       + messages.map { message in
+        let knowsReceipts = try knowsReceipts(message)
         let reactions = message.reactions.map { "\($0.emoji)\($0.users.map(\.description).sorted())" }.sorted()
         let told = receipts.filter { $0.hasPrefix("\(message.id)") }.map { $0.dropFirst(37) }.sorted()
         return """
           \(message.seq ?? 0) \(message.sender) \(message.senderName ?? "-"): \(message.text ?? "-") \
-          \(message.systemKind?.rawValue ?? "-") \(message.subject ?? "-") \(isMember ? "\(message.status)" : "-") unread \(message.isUnread) \
+          \(message.systemKind?.rawValue ?? "-") \(message.subject ?? "-") \(knowsReceipts ? "\(message.status)" : "-") unread \(message.isUnread) \
           to \(message.replyTo?.seq ?? 0) \(message.replyTo?.text ?? "-") of \(message.forwardedFrom?.description ?? "-") \
           \(message.nonce ?? "-") \(message.mentions) \(reactions) edited \(message.editedAt != nil) \
-          gone \(message.deletedAt != nil) expires \(message.expiresAt != nil) \(isMember ? told : [])
+          gone \(message.deletedAt != nil) expires \(message.expiresAt != nil) \(knowsReceipts ? told : [])
           """
       }
   }

@@ -86,6 +86,36 @@ struct LinkedStoreTests {
     #expect(try second.messenger.told([.message]) == ["2 alice: again"])
   }
 
+  @Test func `who comes back without the history sees what was done meanwhile to the messages that they see`() throws {
+    let machines = try ["alice", "bob"].map(hub.joined)
+    let (alice, bob) = (machines[0], machines[1])
+    for machine in machines { try machine.sync() }
+    let ops = try ConversationReference("+ops")
+    _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
+    for text in ["to be deleted", "old", "kept"] { try alice.say(text, to: "+ops") }
+    for _ in 1...2 { for machine in machines { try machine.sync() } }
+    _ = try alice.messenger.remove([Handle("bob")], from: ops)
+    try alice.sync()
+    try bob.sync()
+    let acts = [(2, Edit.Act.delete(forEveryone: true)), (3, .text("new")), (4, .react("👍"))]
+    for (number, act) in acts {
+      _ = try alice.messenger.edit([Edit(MessageReference("+ops:\(number)"), act)])[0].get()
+    }
+    try alice.say("not for bob", to: "+ops")
+    try alice.sync()
+    _ = try alice.messenger.add([Handle("bob")], to: ops)
+    for _ in 1...2 { for machine in machines { try machine.sync() } }
+    #expect(
+      try bob.texts("+ops") == [
+        "1 alice: conversation_created", "3 alice: new", "4 alice: kept", "5 alice: user_left", "7 alice: user_joined",
+      ])
+    #expect(try bob.messages("+ops")[1].editedAt != nil)
+    #expect(try bob.messages("+ops")[2].reactions.map(\.emoji) == ["👍"])
+    let second = try hub.joined("bob")
+    #expect(try second.texts("+ops") == bob.texts("+ops"))
+    for machine in machines { try machine.check() }
+  }
+
   @Test func `who has read what is told`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()

@@ -12,19 +12,43 @@ extension ModelHub {
     return unique
   }
 
+  private static let mostStretches = 512
+
+  /// What somebody who comes back sees of the time they were away.
+  private func doneMeanwhile(_ sees: Sight, in conversation: Conversation) -> [Int64] {
+    guard let end = sees.stretches.last?.upperBound else { return [] }
+    let seen = Set(
+      conversation.entries.filter { $0.kind.map { $0.rawValue < 16 } == true && sees.contains($0.rev) }.compactMap(
+        \.seq))
+    let away = conversation.entries.filter { $0.rev >= end }.reversed()
+    let acts = away.filter { entry in
+      [.edited, .deleted, .reaction].contains(entry.kind) && entry.seq.map(seen.contains) == true
+    }
+    let receipts = away.filter { [.read, .delivered].contains($0.kind) }
+    return (acts + receipts).map(\.rev).prefix(max(0, Self.mostStretches - 64 - sees.stretches.count)).map(\.self)
+  }
+
   mutating func add(
     _ operation: HubOperation, _ me: Int64, _ machine: Identifier, to conversation: inout Conversation
   ) throws -> Bool {
     guard conversation.isGroup else { throw Refusal("not_allowed") }
     let joining = try persons(operation).filter { conversation.members[$0]?.sees.isOpen != true }
     let hasHistory = operation.arguments.hasHistory
-    if !hasHistory, joining.contains(where: { (conversation.members[$0]?.sees.stretches.count ?? 0) >= 64 }) {
+    if !hasHistory,
+      joining.contains(where: { (conversation.members[$0]?.sees.stretches.count ?? 0) >= Self.mostStretches })
+    {
       throw Refusal("not_allowed")
     }
     for person in joining {
       let rev = conversation.rev + 1
       var member = conversation.members[person] ?? Member(sees: Sight(), since: rev)
-      if hasHistory { member.sees = Sight(from: 1) } else { member.sees.open(from: rev) }
+      if hasHistory {
+        member.sees = Sight(from: 1)
+      } else {
+        let done = doneMeanwhile(member.sees, in: conversation)
+        member.sees.open(from: rev)
+        member.sees.add(done)
+      }
       (member.since, member.isOwner) = (rev, false)
       conversation.members[person] = member
       conversation.ended[person] = nil

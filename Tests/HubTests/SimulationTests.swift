@@ -28,7 +28,7 @@ struct SimulationTests {
     }
   }
 
-  @Test(arguments: [80_002_235, 80_007_038, 90_006_065] as [UInt64])
+  @Test(arguments: [80_002_235, 80_007_038, 90_006_065, 860_798_809] as [UInt64])
   func `a seed that has found a fault finds it no more`(seed: UInt64) throws { _ = try holds(seed) }
 
   /// Plays a seed; records what is violated.

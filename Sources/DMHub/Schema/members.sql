@@ -2,6 +2,22 @@ set role dm_owner;
 
 -- Members
 
+-- The most stretches of a log that somebody sees: all are told to every reader of a comparison.
+create function dm.most_stretches() returns integer language sql immutable return 512;
+
+-- What somebody who comes back to a conversation sees of the time they were away: the newest of what was done to the
+-- messages that they see, and then of the receipts. Leaves room for more stays.
+create function dm.done_meanwhile(p_conv uuid, sees int8multirange, before bigint) returns int8multirange
+language sql stable set search_path = pg_catalog, pg_temp
+return (
+  select coalesce(range_agg(int8range(a.rev, a.rev, '[]')), '{}') from (
+    select e.rev from dm.entry e
+    where e.conv = p_conv and e.rev >= upper(sees) and e.rev < before and (
+      e.kind in (19, 20) or e.kind in (16, 17, 18) and exists (
+        select from dm.entry t where t.conv = e.conv and t.seq = e.seq and t.kind < 16 and sees @> t.rev))
+    order by e.kind in (19, 20), e.rev desc
+    limit greatest(0, dm.most_stretches() - 64 - (select count(*) from unnest(sees)))) a);
+
 create function dm.add_members(request dm.request, c dm.conversation) returns dm.answer
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -22,7 +38,8 @@ begin
   -- Each stay is kept, and every reader is told of all of them.
   if not has_history and exists (
       select from dm.member y
-      where y.person = any (joining) and y.conv = c.id and (select count(*) from unnest(y.sees)) >= 64) then
+      where y.person = any (joining) and y.conv = c.id
+        and (select count(*) from unnest(y.sees)) >= dm.most_stretches()) then
     return dm.refusal(request, 'not_allowed');
   end if;
   foreach x in array joining loop
@@ -32,7 +49,7 @@ begin
     insert into dm.member as y (person, conv, sees, since)
       values (x, c.id, int8multirange(int8range(case when has_history then 1 else e.rev end, null)), e.rev)
       on conflict (person, conv) do update
-        set sees = y.sees + excluded.sees, since = excluded.since, ended = null, is_owner = false;
+        set sees = y.sees + excluded.sees + dm.done_meanwhile(c.id, y.sees, e.rev), since = excluded.since, ended = null, is_owner = false;
     if first is null then first := e; end if;
     request.nonce := null;
   end loop;

@@ -178,6 +178,8 @@ final class Replica {
   /// Gives a conversation that was begun here the id that it has on the hub.
   private func adopt(_ row: Conversations.Row, as id: Identifier) throws -> Conversations.Row {
     if row.id == id { return row }
+    // The hub was set back, and another log is in the place of the one that is here.
+    if try store.hubConversations.row(row.key) != nil { try beginAnew(row.id, .gone, nil) }
     try store.conversations.set(id, of: row.key)
     try store.conversations.insertAlias(row.id, of: row.key)
     // The entry is not news, but its id is.
