@@ -79,9 +79,7 @@ enum WebP {
         missing = ["ICCP": Flag.profile, "EXIF": Flag.exif, "XMP ": Flag.xmp].filter { flags & $0.value != 0 }
         extend(chunk, isTurned: orientation != nil, &body)
       case "ANMF": try appendFrame(chunk.content, to: &body, of: bytes)
-      case "VP8 ", "VP8L", "ALPH", "ANIM", "ICCP":
-        if chunk.name != "ICCP", hasMetadata(chunk.content, in: bytes) { body.doubt() }
-        body.keep(chunk.range)
+      case "VP8 ", "VP8L", "ALPH", "ANIM", "ICCP": body.keep(chunk.range)
       default: break
       }
     }
@@ -96,25 +94,6 @@ enum WebP {
     return cut
   }
 
-  /// Whether compressed data has in it what metadata begins with: its end is not known, and the size of its chunk may be
-  /// wrong.
-  private static func hasMetadata(_ content: ByteReader, in bytes: CheckedBytes) -> Bool {
-    var place = content.rest.lowerBound
-    while place < content.rest.upperBound {
-      // The first bytes of all beginnings.
-      if [0x45, 0x49, 0x4D, 0x58, 0x3C].contains(bytes[place]) {
-        let rest = bytes[place..<content.rest.upperBound]
-        if beginnings.contains(where: rest.starts) { return true }
-      }
-      place += 1
-    }
-    return false
-  }
-
-  /// Of Exif, of TIFF in either order of bytes, of XMP, and of their chunks with a size below 16 MiB.
-  private static let beginnings: [[UInt8]] =
-    ["Exif\0\0", "II*\0\u{8}\0\0\0", "MM\0*\0\0\0\u{8}", "<x:xmpmeta", "<?xpacket"].map { Array($0.utf8) }
-
   /// Appends a frame of an animation, with its alpha and its image only (section 2.7.1.1).
   private static func appendFrame(
     _ content: ByteReader, to cut: inout StrippedImage, of bytes: CheckedBytes
@@ -123,7 +102,7 @@ enum WebP {
     let start = try content.part(16).rest
     var parts = StrippedImage()
     for part in RIFFChunks(content) where ["ALPH", "VP8 ", "VP8L"].contains(part.name) {
-      if !part.isWhole || hasMetadata(part.content, in: bytes) { cut.doubt() }
+      if !part.isWhole { cut.doubt() }
       parts.keep(part.range)
     }
     try append("ANMF", start, parts, to: &cut, of: bytes)

@@ -35,6 +35,25 @@ final class SearchAudit {
       let subject = try store.messages.reference(to: key)
       findings.add(.search, subject, "the search index has other words of it than it has", .repairSearchIndex)
     }
+    try lookUpWords(findings)
+  }
+
+  /// Looks up each word: a search begins at a page that another table of the index names, which reading the whole index
+  /// does not use.
+  private func lookUpWords(_ findings: Findings) throws {
+    try store.connection.execute("CREATE VIRTUAL TABLE temp.stored_terms USING fts5vocab('main', 'search', 'row')")
+    var words = try store.connection.prepare(text: "SELECT term, doc FROM temp.stored_terms")
+    var (count, lostCount) = (0, 0)
+    while try words.step() {
+      count += 1
+      if count % 4096 == 0 { try progress("\(count) words looked up in the search index") }
+      var hits = try store.connection.prepare("SELECT count(*) FROM search WHERE search MATCH ?")
+      hits.bind("\"\(words.text(0).replacing("\"", with: "\"\""))\"")
+      if try !hits.step() || hits.int(0) != words.int(1) { lostCount += 1 }
+    }
+    if lostCount > 0 {
+      findings.add(.search, nil, "\(lostCount) words are in the search index and not found there", .repairSearchIndex)
+    }
   }
 
   /// Creates an empty index in memory with the tokenizer of the stored one.

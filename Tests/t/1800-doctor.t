@@ -76,6 +76,13 @@ is "$(dm-doctor purge | jq -c '[.contents_count, .freed_bytes >= 300000, .is_com
 is "$(dm-doctor purge | jq -c '[.type, .expired_count, .is_complete]')" '["purge",0,true]' "it is purged"
 is "$(dm-doctor repair | jq -c '[.type, .indexed_count, .participants_count]')" '["repair",50,0]' "and repaired"
 is "$(dm-doctor reports)" "" "nothing was reported"
+cp -a "$DM_STORE" entered
+seq 3000 | sed 's/^/word/' | dm-send --store entered --lines -q bob
+sqlite3 entered/dm.sqlite "UPDATE search_idx SET term = x'01' || term WHERE length(term) > 0"
+exits 78 "an index that is entered at the wrong place" dm-doctor --store entered check --deep
+like "$out" "*words are in the search index and not found there*" "does not find words that it has"
+dm-doctor --store entered repair >repaired
+ok "and is made anew" dm-doctor --store entered check --deep
 sqlite3 "$DM_STORE/dm.sqlite" "UPDATE message SET text = 'changed' WHERE seq = 7; UPDATE participant SET read_count = 0"
 exits 0 "what a quick look does not see" dm-doctor check
 exits 78 "a deep one does" dm-doctor check --deep

@@ -68,10 +68,10 @@ struct PowerLossModel {
         Act("dm-send", "bob", "--nonce", n, "text of \(n)", "--as-file", "--attach", path, done: said), "nonce \(n)"
       )
     case 6:
-      let second = "\(1000 + number)".suffix(3)
+      let fraction = "\(1_000_000 + number)".suffix(6)
       let line = JSON.line([
         "conversation": "+old", "sender": "carol", "text": "text of \(n)", "nonce": n,
-        "created_at": "2020-01-01T10:00:00.\(second)\(number / 1000)Z",
+        "created_at": "2020-01-01T10:00:00.\(fraction)Z",
       ])
       // Its times must grow.
       return (Act("dm-import", reading: line + "\n", done: said), "nonce \(n)")

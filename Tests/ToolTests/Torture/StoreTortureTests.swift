@@ -10,7 +10,7 @@ import Testing
   ]
 
   private func expectEnd(
-    _ call: (program: String, arguments: [String]), _ status: Int32, saying word: String,
+    _ call: (program: String, arguments: [String]), _ status: Int32, saying words: String...,
     after act: (ToolFixture) throws -> Void
   ) throws -> ToolFixture {
     let f = try ToolFixture.furnished()
@@ -20,7 +20,7 @@ import Testing
     let (seconds, outcome) = Torture.time { follower.finish(seconds: 20) }
     #expect(outcome.status == .exit(status), "\(outcome.stderr)")
     #expect(outcome.stderr.hasPrefix("\(call.program): "))
-    #expect(outcome.stderr.contains(word), "\(outcome.stderr)")
+    #expect(words.contains(where: outcome.stderr.contains), "\(outcome.stderr)")
     #expect(outcome.stderr.split(separator: "\n").count == 1)
     #expect(seconds < Torture.bound(3))
     return f
@@ -31,7 +31,8 @@ import Testing
     let other = try ToolFixture()
     try other.addUsers("alice", "eve")
     try other.done("dm-send", ["alice", "of another store"], as: "eve")
-    _ = try expectEnd((program, arguments), 66, saying: "another store") { f in
+    // On a busy machine it looks between the two, too.
+    _ = try expectEnd((program, arguments), 66, saying: "another store", "was removed") { f in
       try f.done("mv", [f.store, f.store + ".old"])
       try f.done("mv", [other.store, f.store])
     }
