@@ -92,7 +92,7 @@ extension Store {
       try writeDigests(since: done)
       if done < 3 { try searchIndex.rebuild() }
       if done < 9 { try members.completeFormers() }
-      if done > 0 { for table in DigestedTable.all { try table.store(table.digest(in: connection), in: connection) } }
+      if done > 0 { for table in DigestedTable.all { try table.store(in: connection) } }
       if done == 0 {
         try connection.execute("PRAGMA application_id = \(Migration.applicationID)")
         try insertIdentity()
@@ -115,6 +115,7 @@ extension Store {
     var insert = try connection.prepare("INSERT INTO store (uuid) VALUES (?)")
     insert.bind(Identifier(at: .now))
     try insert.run()
+    try DigestedTable.identity.store(in: connection)
   }
 
   /// Runs `body` on a new store in memory, which is then discarded.

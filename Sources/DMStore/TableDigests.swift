@@ -38,9 +38,13 @@ package struct DigestedTable: Sendable {
     DigestedTable("reaction", "message, user, emoji, at", 4),
     DigestedTable("receipt", "conversation, user, from_seq, to_seq, at, rev", 6),
     DigestedTable("report", "id, message, reporter, at, reason, text", 6),
+    identity,
     DigestedTable(
       "user", "id, handle, display_name, bio, avatar_url, shows_presence, created_at, sends_read_receipts", 8),
   ]
+
+  /// The table with the store's id, which is changed in copies of a store, too.
+  package static let identity = DigestedTable("store", "id, uuid", 2)
 
   /// Computes the sum of the digests of all rows.
   ///
@@ -63,7 +67,10 @@ package struct DigestedTable: Sendable {
     return try row.step() ? UInt64(bitPattern: row.int64(0)) : 0
   }
 
-  package func store(_ digest: UInt64, in connection: borrowing Connection) throws {
+  /// Stores the sum of the rows that are there.
+  package func store(in connection: borrowing Connection) throws { try store(digest(in: connection), in: connection) }
+
+  func store(_ digest: UInt64, in connection: borrowing Connection) throws {
     var write = try connection.prepare("INSERT OR REPLACE INTO table_digest (name, digest) VALUES (?, ?)")
     write.bind(name)
     write.bind(Int64(bitPattern: digest))

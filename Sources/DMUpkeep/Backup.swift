@@ -75,6 +75,7 @@ extension Upkeep {
       change.bind(id)
       try change.run()
     }
+    try DigestedTable.identity.store(in: copy)
     try copy.watched(by: { [progress] in try progress("looking at the copy") }) {
       try copy.verify(takesDamaged: takesDamaged, progress)
     }

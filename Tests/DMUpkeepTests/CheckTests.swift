@@ -77,8 +77,9 @@ struct CheckTests {
     ("INSERT INTO search (rowid, text) VALUES (1, 'twice')", [.search]),
     ("INSERT INTO search (rowid, text) VALUES (9999, 'nobody said this')", [.search]),
     ("INSERT INTO search (search) VALUES ('delete-all')", [.search]),
-    ("DELETE FROM store", [.identity]),
-    ("INSERT INTO store VALUES (2, zeroblob(16))", [.identity, .integrity]),
+    ("DELETE FROM store", [.identity, .digests]),
+    ("INSERT INTO store VALUES (2, zeroblob(16))", [.identity, .integrity, .digests]),
+    ("UPDATE store SET uuid = randomblob(16)", [.digests]),
   ]
 
   @Test(arguments: faults.indices)

@@ -238,6 +238,24 @@ struct AttackTests {
     #expect(try alice.push([.say("x", in: direct)])[0].fault == nil)
   }
 
+  @Test func `who comes back without the history is shown what was done meanwhile to what they see, and no more`()
+    throws
+  {
+    let first = try #require(try mallory.pull(group).last { $0.kind == .message })
+    let unseen = Identifier.random
+    try alice.push([.say("for bob", in: group, id: unseen)])
+    let hidden = try #require(try alice.pull(group).last)
+    let react = { (entry: HubEntry) in
+      var operation = HubOperation(.react, conversation: self.group, payload: "{}")
+      (operation.id, operation.seq) = (entry.id, entry.seq)
+      return operation
+    }
+    #expect(try bob.push([react(first), react(hidden)]).map(\.fault) == [nil, nil])
+    #expect(try alice.push([HubOperation(.add, conversation: group, handles: ["mallory"])])[0].fault == nil)
+    let reactions = try mallory.pull(group).filter { $0.kind == .reaction }
+    #expect(reactions.map(\.seq) == [first.seq])
+  }
+
   @Test func `a person comes back without the history at most 512 times`() throws {
     let add = { HubOperation(.add, conversation: self.group, handles: ["mallory"]) }
     let remove = { HubOperation(.remove, conversation: self.group, handles: ["mallory"]) }

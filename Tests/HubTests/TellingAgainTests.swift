@@ -190,4 +190,21 @@ struct TellingAgainTests {
     #expect(try alice.texts("+ops") == bob.texts("+ops"))
     for machine in [alice, bob] { try machine.check() }
   }
+
+  @Test func `who was in a group when a message was said follows from its announcements`() throws {
+    let store = try TemporaryStore(users: ["alice", "bob", "carol"])
+    let alice = try store.messenger("alice")
+    _ = try alice.createGroup(titled: "ops", with: ["bob"])
+    try alice.say("two", to: "+ops")
+    _ = try alice.add(["carol"], to: ops.get())
+    try alice.say("four", to: "+ops")
+    _ = try alice.remove(["bob"], from: ops.get())
+    try alice.say("six", to: "+ops")
+    let opened = try #require(try alice.existingStore())
+    let row = try #require(try opened.conversations.row(alice.conversation(ops.get()).id))
+    let audience = try Audience(opened, row.key)
+    let members = [2, 4, 6].map { audience.members(at: $0).map(\.description) }
+    #expect(members == [["alice", "bob"], ["alice", "bob", "carol"], ["alice", "carol"]])
+    #expect(Set(audience.now.map(\.description)) == ["alice", "carol"])
+  }
 }

@@ -38,13 +38,13 @@ extension Replica {
     return operation
   }
 
-  /// Takes the number of an entry: the next one, or the first after what the person does not see.
+  /// Takes the number of an entry: the next one, or one after numbers of entries that the person does not see.
   ///
   /// - Throws: `LogFault` for another number.
   private func takeNumber(_ entry: HubEntry, in log: inout Log) throws {
     let next = log.row.lastSeq + 1
-    let isAfterUnseen = !log.state.sees.contains(entry.rev - 1)
-    guard let seq = entry.seq, seq == next || isAfterUnseen && next < seq && seq <= entry.rev else {
+    let unseenCount = entry.rev - 1 - log.state.sees.count(upTo: entry.rev - 1)
+    guard let seq = entry.seq, next <= seq, Int64(seq - next) <= unseenCount else {
       throw LogFault(conversation: entry.conversation)
     }
     log.row.lastSeq = seq - 1

@@ -28,13 +28,13 @@ package struct HubBases {
       emoji: statement.optionalText(Column.emoji), emojiAt: statement.optionalTimestamp(Column.emojiAt))
   }
 
-  /// Keeps what is shown now as what the hub has, unless that is kept already; of a tombstone there is nothing to keep.
+  /// Keeps what is shown now as what the hub has, unless that is kept already.
   package func keep(_ message: MessageKey, for user: UserKey) throws {
     var insert = try store.connection.prepare(
       """
       INSERT INTO hub_base (message, text, edited_at, emoji, emoji_at)
       SELECT m.id, m.text, m.edited_at, r.emoji, r.at FROM message m
-      LEFT JOIN reaction r ON r.message = m.id AND r.user = ?2 WHERE m.id = ?1 AND m.deleted_at IS NULL ON CONFLICT DO NOTHING
+      LEFT JOIN reaction r ON r.message = m.id AND r.user = ?2 WHERE m.id = ?1 ON CONFLICT DO NOTHING
       """)
     insert.bind(message)
     insert.bind(user)

@@ -11,8 +11,8 @@ extension Messages {
       WHERE conversation = ?1 AND system_kind IN (?2, ?3) AND subject IS NOT NULL ORDER BY seq DESC
       """)
     statement.bind(conversation)
-    statement.bind(Message.SystemKind.userJoined.rawValue)
-    statement.bind(Message.SystemKind.userLeft.rawValue)
+    statement.bind(Message.SystemKind.userJoined.number)
+    statement.bind(Message.SystemKind.userLeft.number)
     var found: [(seq: Int, handle: Handle, isComing: Bool)] = []
     while try statement.step() {
       found.append((statement.int(0), Handle(stored: statement.text(1)), statement.bool(2)))
