@@ -159,8 +159,7 @@ extension Upkeep {
     let lock = try store.writeLock()
     try store.refuseNewer(store.version())
     try store.connection.watched(by: { [progress] in try progress("writing the store anew") }) {
-      // FTS5 keeps the words of deleted rows until the segments are merged (sqlite.org/fts5.html, 'optimize').
-      try store.connection.execute("INSERT INTO search (search) VALUES ('optimize')")
+      try store.searchIndex.optimize()
       try store.connection.execute("VACUUM")
     }
     try progress("clearing the log")

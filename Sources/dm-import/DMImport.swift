@@ -15,7 +15,7 @@ package struct DMImport: Program {
     examples: [
       ("dm-import history.jsonl", "add what is not there yet; safe to repeat"),
       (
-        "{ dm-list --all --limit all; dm-tail -n all --peek; } | dm-import --store copy",
+        "{ dm-list --all --limit all; dm-tail -n all --peek; } | dm-import --same-users --store copy",
         "copy what you can see into another store"
       ),
     ], reads: "import_line", writes: ["message", "conversation", "user", "error"])

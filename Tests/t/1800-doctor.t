@@ -76,6 +76,32 @@ is "$(dm-doctor purge | jq -c '[.contents_count, .freed_bytes >= 300000, .is_com
 is "$(dm-doctor purge | jq -c '[.type, .expired_count, .is_complete]')" '["purge",0,true]' "it is purged"
 is "$(dm-doctor repair | jq -c '[.type, .indexed_count, .participants_count]')" '["repair",50,0]' "and repaired"
 is "$(dm-doctor reports)" "" "nothing was reported"
+# levels COUNT STORE: adds levels to the structure of the search index, as many purges do.
+levels() {
+  python3 -c 'import sqlite3, sys
+def number(n): return bytes([n]) if n < 128 else bytes([0x80 | n >> 7, n & 0x7f])
+db = sqlite3.connect(sys.argv[2] + "/dm.sqlite")
+block = db.execute("SELECT block FROM search_data WHERE id = 10").fetchone()[0]
+count, rest, more = block[4], block[5:], int(sys.argv[1])
+# The numbers of segments and of writes, and then the levels.
+head = 2 if rest[1] < 128 else 3
+block = block[:4] + number(count + more) + rest[:head] + bytes(2 * more) + rest[head:]
+db.execute("UPDATE search_data SET block = ? WHERE id = 10", (block,))
+db.commit()' "$@"
+}
+levels 1500 "$DM_STORE"
+ok "the structure of an index after 1,500 purges" dm-doctor check --deep
+dm-doctor purge >purged
+is "$(sqlite3 "$DM_STORE/dm.sqlite" 'SELECT length(block) < 100 FROM search_data WHERE id = 10')" 1 "is made anew by the next"
+ok "and finds what it did" dm-doctor check --deep
+cp -a "$DM_STORE" full
+levels 2001 full
+exits 78 "an index that cannot be opened" dm-send --store full --as alice bob more
+like "$err" "*the search index is damaged*'dm-doctor repair'*" "names the cure"
+exits 78 "and is found" dm-doctor --store full check --deep
+dm-doctor --store full repair >repaired
+ok "which makes it anew" dm-doctor --store full check --deep
+ok "so that work goes on" dm-send -q --store full --as alice bob more
 cp -a "$DM_STORE" entered
 seq 3000 | sed 's/^/word/' | dm-send --store entered --lines -q bob
 sqlite3 entered/dm.sqlite "UPDATE search_idx SET term = x'01' || term WHERE length(term) > 0"

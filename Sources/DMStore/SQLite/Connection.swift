@@ -52,6 +52,13 @@ package struct Connection: ~Copyable {
     sqlite3_close_v2(handle)
   }
 
+  /// Runs `body` while the tables of the full-text index may be written (sqlite.org/c3ref/c_dbconfig_defensive.html).
+  func withShadowTables(_ body: () throws -> Void) rethrows {
+    dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 0)
+    defer { dm_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1) }
+    try body()
+  }
+
   /// A cached statement, found by the address of its literal.
   package func prepare(_ sql: StaticString) throws(DMError) -> Statement { try statements.prepare(sql) }
 

@@ -9,6 +9,8 @@ extension DMError {
       self.init(.busy, "the store is busy; try again")
     case SQLITE_NOTADB:
       self.init(.storeForeign, "that is no store of dm: its dm.sqlite is not a database", remedy: .nameStore)
+    case SQLITE_CORRUPT where detail.contains("constructor failed: search"):
+      self.init(.storeDamaged, "the search index is damaged", remedy: .repair)
     case SQLITE_CORRUPT:
       self.init(.storeDamaged, "the store is damaged (\(detail)); restore a backup")
     case SQLITE_CONSTRAINT:

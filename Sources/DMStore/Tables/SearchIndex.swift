@@ -1,7 +1,7 @@
 package import DMModel
 
-// Reads: message, search.
-// Writes: search.
+// Reads: message, search, search_data.
+// Writes: search, search_data, search_idx.
 
 /// The full-text index of messages.
 package struct SearchIndex {
@@ -25,9 +25,46 @@ package struct SearchIndex {
 
   /// Makes the index again from the messages.
   package func rebuild() throws {
-    try store.connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
+    do throws(DMError) {
+      try store.connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
+    } catch {
+      guard error.code == .storeDamaged else { throw error }
+      try empty()
+    }
     var texts = try store.connection.prepare("SELECT id, text FROM message WHERE text IS NOT NULL ORDER BY id")
     while try texts.step() { try add(texts.text(1), of: texts.messageKey(0)) }
+  }
+
+  /// Empties the tables of an index that cannot be opened any more, as 'delete-all' does it.
+  private func empty() throws {
+    try store.connection.withShadowTables {
+      try store.connection.execute(
+        """
+        DELETE FROM search_data; DELETE FROM search_idx;
+        INSERT INTO search_data (id, block) VALUES (1, x''), (10, x'00000000000000')
+        """)
+    }
+  }
+
+  /// Merges the index into one segment, so that the words of deleted messages are gone (sqlite.org/fts5.html, 'optimize').
+  ///
+  /// SQLite 3.40 adds a level each time, and cannot open an index with more than 2,000 of them; before that, it is made
+  /// again, which is linear in the messages.
+  package func optimize() throws {
+    // A level takes two bytes.
+    if try structureBytes() < Self.longStructure {
+      return try store.connection.execute("INSERT INTO search (search) VALUES ('optimize')")
+    }
+    let transaction = try store.connection.begin(.write)
+    try rebuild()
+    try transaction.commit()
+  }
+
+  private static let longStructure = 1000
+
+  private func structureBytes() throws -> Int {
+    var structure = try store.connection.prepare("SELECT length(block) FROM search_data WHERE id = 10")
+    return try structure.step() ? structure.int(0) : 0
   }
 
   /// Passes the keys of the messages that a query finds to `body`, in order, until `body` returns false.
