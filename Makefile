@@ -25,6 +25,8 @@ test torture: TOOLS += cc:gcc openssl sqlite3 strace groff mandoc faketime time 
   heif-enc:libheif-examples exiftool:libimage-exiftool-perl
 # For the completions.
 test torture: TOOLS += bash zsh fish setsid:util-linux
+# For hubs.
+test torture: TOOLS += pgbouncer
 # For the examples.
 test torture: TOOLS += tmux less pgrep:procps fzf curl mypy node:nodejs tsc:node-typescript systemd-analyze:systemd shellcheck
 test: setup
@@ -138,7 +140,7 @@ CLUSTER := /etc/postgresql-common/createcluster.conf
 # Installs missing packages with apt, and calls it only if one is missing. SETUP=no leaves that to you.
 setup:
 	@test "$(SETUP)" != no || exit 0; \
-	missing="$$(for t in $(TOOLS); do command -v $${t%:*} >/dev/null || echo $${t#*:}; done)"; \
+	missing="$$(PATH=$$PATH:/usr/sbin:/sbin; for t in $(TOOLS); do command -v $${t%:*} >/dev/null || echo $${t#*:}; done)"; \
 	pkg-config --exists sqlite3 2>/dev/null || missing="$$missing libsqlite3-dev"; \
 	pkg-config --exists libpq 2>/dev/null || missing="$$missing libpq-dev"; \
 	test -z "$(VENV)" || python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$$missing python3-venv"; \

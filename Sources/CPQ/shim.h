@@ -7,10 +7,10 @@
 
 /* The functions that a hub is called with. */
 #define DM_PQ_FUNCTIONS(FUNCTION) \
-  FUNCTION(PQclear) FUNCTION(PQconnectPoll) FUNCTION(PQconnectStartParams) FUNCTION(PQconsumeInput) \
-  FUNCTION(PQencryptPasswordConn) FUNCTION(PQenterPipelineMode) FUNCTION(PQerrorMessage) FUNCTION(PQescapeLiteral) \
-  FUNCTION(PQexitPipelineMode) FUNCTION(PQfinish) FUNCTION(PQflush) FUNCTION(PQfreemem) FUNCTION(PQgetResult) \
-  FUNCTION(PQgetisnull) FUNCTION(PQgetlength) FUNCTION(PQgetvalue) FUNCTION(PQhost) FUNCTION(PQisBusy) \
+  FUNCTION(PQbackendPID) FUNCTION(PQclear) FUNCTION(PQconnectPoll) FUNCTION(PQconnectStartParams) FUNCTION(PQconsumeInput) \
+  FUNCTION(PQencryptPasswordConn) FUNCTION(PQenterPipelineMode) FUNCTION(PQerrorMessage) FUNCTION(PQescapeIdentifier) \
+  FUNCTION(PQescapeLiteral) FUNCTION(PQexitPipelineMode) FUNCTION(PQfinish) FUNCTION(PQflush) FUNCTION(PQfreemem) FUNCTION(PQgetResult) \
+  FUNCTION(PQgetisnull) FUNCTION(PQgetlength) FUNCTION(PQgetvalue) FUNCTION(PQhost) FUNCTION(PQisBusy) FUNCTION(PQlibVersion) \
   FUNCTION(PQnotifies) FUNCTION(PQpipelineSync) FUNCTION(PQport) FUNCTION(PQresultErrorField) FUNCTION(PQresultStatus) \
   FUNCTION(PQsendQuery) FUNCTION(PQsendQueryParams) FUNCTION(PQsetErrorVerbosity) FUNCTION(PQsetNoticeProcessor) \
   FUNCTION(PQsetSingleRowMode) FUNCTION(PQsetnonblocking) FUNCTION(PQsocket) FUNCTION(PQsslInUse) FUNCTION(PQstatus)

@@ -4,7 +4,7 @@ internal import DMSystem
 
 /// What the administrator of a hub does, with a connection of their own to its database.
 package final class Administrator {
-  private let connection: PQConnection
+  let connection: PQConnection
 
   /// - Parameter database: what libpq takes for a database: its name, a connection string, or a URI
   ///   (postgresql.org/docs/current/libpq-connect.html, section 34.1.1). What it leaves open is taken from the
@@ -12,43 +12,42 @@ package final class Administrator {
   /// - Throws: `HubFault`.
   package init(_ database: String) throws {
     connection = try PQConnection([("dbname", database), ("application_name", "dm")], expandsName: true)
+    connection.quotesServer = true
+    try connection.run([PQConnection.settings(and: ["lock_timeout": "2s", "statement_timeout": "0"])])
   }
 
-  // MARK: Installing
+  /// Does something for which others may hold locks: members who hold up others are put out, and it is done again.
+  func persist<Value>(_ body: () throws -> Value) throws -> Value {
+    var left = 5
+    while true {
+      do {
+        return try body()
+      } catch let fault as HubFault {
+        left -= 1
+        switch fault {
+        case .locked where left > 0: _ = try unstick(after: "0.5 seconds")
+        case .again where left > 0: continue
+        default: throw fault
+        }
+      }
+    }
+  }
 
-  /// Makes the tables and functions of the newest version; what is there already stays.
+  /// The version of the hub, 0 for none.
   ///
-  /// - Parameters:
-  ///   - address: how members reach the hub, a host with or without a port; nil to leave it as it is.
-  ///   - authority: the certificate of the authority that has signed the hub's, in PEM.
-  /// - Returns: the version before, 0 for none, and the one now.
-  /// - Throws: `HubFault`, `store_too_new` for a hub of a newer version.
-  package func install(address: String?, authority: String?) throws -> (before: Int, now: Int) {
-    let before = try version()
-    guard before <= HubSchema.steps.count else {
-      throw DMError(.storeTooNew, "the hub is of version \(before), newer than this program; install a newer dm")
-    }
-    for (index, step) in HubSchema.steps.enumerated().dropFirst(before) {
-      let script = step.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
-      try connection.execute(
-        "BEGIN; SET LOCAL lock_timeout = '2s';\n\(script)\nUPDATE dm.hub SET schema = \(index + 1); COMMIT;")
-    }
-    if address != nil || authority != nil {
-      _ = try connection.rows(
-        "UPDATE dm.hub SET address = coalesce($1, address), authority = coalesce($2, authority)", [address, authority]
-      ) { _ in }
-    }
-    return (before, HubSchema.steps.count)
-  }
-
-  private func version() throws -> Int {
+  /// - Throws: `HubFault`, `store_too_new` for a hub that this program does not know.
+  func version() throws -> Int {
     let isThere = try connection.rows("SELECT to_regclass('dm.hub') IS NOT NULL") { try $0.flag(0) }
     guard isThere == [true] else { return 0 }
-    return try connection.rows("SELECT schema FROM dm.hub") { Int(try $0.integer(0)) }.first ?? 0
+    let version = try connection.rows("SELECT schema FROM dm.hub") { Int(try $0.integer(0)) }.first ?? 0
+    guard version <= HubSchema.steps.count else {
+      throw DMError(.storeTooNew, "the hub is of version \(version), newer than this program; install a newer dm")
+    }
+    return version
   }
 
   /// - Throws: `no_hub` for a database without a hub.
-  private func installedVersion() throws -> Int {
+  @discardableResult func installedVersion() throws -> Int {
     let version = try version()
     guard version > 0 else { throw DMError(.noHub, "the database holds no hub; install one first") }
     return version
@@ -62,14 +61,16 @@ package final class Administrator {
   /// - Throws: `HubFault`, `no_hub` for a database without a hub.
   package func invite(_ handle: Handle, days: Int) throws -> Invitation {
     try handle.checkNew()
-    _ = try installedVersion()
+    try installedVersion()
     let password = Credentials.randomPassword()
     // The name of the role is not part of a verifier of SCRAM.
     let verifier = try connection.verifier(of: password, for: "")
     try dropLogins()
-    let login = try connection.rows(
-      "SELECT dm.invite($1, $2, $3::integer)", [handle.description, verifier, String(days)]
-    ) { try $0.text(0) }
+    let login = try persist {
+      try connection.rows("SELECT dm.invite($1, $2, $3::integer)", [handle.description, verifier, String(days)]) {
+        try $0.text(0)
+      }
+    }
     let (address, authority) =
       try connection.rows("SELECT address, authority FROM dm.hub") {
         ($0.optionalText(0), $0.optionalText(1))
@@ -78,60 +79,64 @@ package final class Administrator {
     guard let user = login.first, let name = database.first else {
       throw HubFault.damaged("the hub has not answered to the invitation")
     }
-    let (host, port) = Self.parts(of: address) ?? (connection.host, nil)
+    let reached = try address.map(HubAddress.init) ?? HubAddress(host: connection.host, port: nil)
     return Invitation(
-      host: host, port: port ?? connection.port, database: name, user: user, password: password, authority: authority)
-  }
-
-  /// The host and the port of an address, which has brackets around an IPv6 address.
-  static func parts(of address: String?) -> (host: String, port: String?)? {
-    guard let address, !address.isEmpty else { return nil }
-    if address.hasPrefix("["), let end = address.firstIndex(of: "]") {
-      let port = address[address.index(after: end)...].dropFirst()
-      return (String(address[address.index(after: address.startIndex)..<end]), port.isEmpty ? nil : String(port))
-    }
-    let parts = address.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-    return parts.count == 2 ? (String(parts[0]), String(parts[1])) : (address, nil)
+      host: reached.host, port: reached.port ?? connection.port, database: name, user: user, password: password,
+      authority: authority)
   }
 
   /// The persons in the order of their handles, each with their machines.
   ///
-  /// - Throws: `HubFault`.
+  /// - Throws: `HubFault`, `no_hub` for a database without a hub.
   package func people() throws -> [HubLogin] {
-    try connection.rows(
+    try installedVersion()
+    return try connection.rows(
       "SELECT handle, role::text, label, invited_until, joined_at, seen_at, is_disabled FROM dm.logins()"
     ) { row in
       HubLogin(
         handle: try row.text(0), login: row.optionalText(1), label: row.optionalText(2),
-        invitedUntil: row.optionalTimestamp(3), joinedAt: row.optionalTimestamp(4), seenAt: row.optionalTimestamp(5),
-        isDisabled: try row.flag(6))
+        invitedUntil: try row.optionalTimestamp(3), joinedAt: try row.optionalTimestamp(4),
+        seenAt: try row.optionalTimestamp(5), isDisabled: try row.flag(6))
     }
   }
 
   /// Lets a person in no more, or one of their machines; their connections end.
   ///
+  /// The logins are locked out first, because who is connected can hold locks of the rows.
+  ///
   /// - Parameter name: a handle, or the name of a login.
-  /// - Returns: the logins that are revoked.
-  /// - Throws: `HubFault`, `unknown_user`.
-  package func revoke(_ name: String) throws -> [String] {
-    let logins = try connection.rows("SELECT dm.revoke($1)::text", [name]) { try $0.text(0) }
-    guard !logins.isEmpty else {
+  /// - Throws: `HubFault`, `no_hub`, `unknown_user`.
+  package func revoke(_ name: String) throws {
+    try installedVersion()
+    for login in try connection.rows("SELECT dm.logins_of($1)::text", [name], { try $0.text(0) }) { try lockOut(login) }
+    guard try persist({ try connection.rows("SELECT dm.expel($1)", [name]) { try $0.flag(0) } }) == [true] else {
       throw DMError(.unknownUser, "nobody on the hub, and no login, is '\(name)'", subject: name)
     }
-    // Twice: a connection that was let in before the commit may begin after the first look.
-    for _ in 0..<2 {
-      for login in logins {
-        _ = try connection.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", [login]) {
-          _ in
-        }
-      }
-    }
     try dropLogins()
-    return logins
+  }
+
+  /// Has a login connect no more, and ends its connections.
+  ///
+  /// Its own connections can hold the lock of its role, and new ones come as long as it may connect.
+  func lockOut(_ login: String) throws {
+    let isThere = try connection.rows("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", [login]) {
+      try $0.flag(0)
+    }
+    guard isThere == [true] else { return }
+    let role = try connection.identifier(login)
+    func end() throws { _ = try connection.rows("SELECT dm.end_connections($1)", [login]) { _ in } }
+    try persist {
+      try end()
+      try connection.run([PQConnection.Statement("ALTER ROLE \(role) NOLOGIN")])
+    }
+    // Twice: one that was let in before may begin after the first look.
+    for _ in 0..<2 { try end() }
   }
 
   /// Drops the roles of machines that were revoked or have left.
-  private func dropLogins() throws { _ = try connection.rows("SELECT dm.drop_logins()") { _ in } }
+  ///
+  /// One that cannot be dropped now is dropped later; it can do no harm.
+  private func dropLogins() throws { _ = try persist { try connection.rows("SELECT dm.drop_logins()") { _ in } } }
 
   // MARK: Looking after it
 
@@ -140,11 +145,9 @@ package final class Administrator {
     let version = try installedVersion()
     let rows = try connection.rows(
       """
-      SELECT c.persons, c.logins, c.conversations, c.entries, c.bytes,
-        (SELECT count(*) FROM pg_stat_activity a
-          WHERE a.datname = current_database() AND a.usename IN (SELECT l.role FROM dm.logins() l)),
-        (SELECT extract(epoch FROM now() - min(a.xact_start))::bigint FROM pg_stat_activity a
-          WHERE a.datname = current_database() AND a.backend_xid IS NOT NULL),
+      SELECT c.persons, c.logins, c.conversations, c.entries, c.bytes, c.connections, c.connection_limit::bigint,
+        (SELECT extract(epoch FROM now() - least(c.oldest_write, min(a.xact_start)))::bigint FROM pg_stat_activity a
+          WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()),
         (SELECT count(*) FROM pg_prepared_xacts p WHERE p.database = current_database()),
         current_setting('server_version_num')::bigint
       FROM dm.counts() c
@@ -153,19 +156,24 @@ package final class Administrator {
       func number(_ column: Int32) throws -> Int { Int(clamping: try row.integer(column)) }
       return HubServer(
         version: version, persons: try number(0), logins: try number(1), connections: try number(5),
-        conversations: try number(2), entries: try number(3), bytes: try number(4),
-        oldestWriteSeconds: row.optionalInteger(6).map { Int(clamping: $0) },
-        preparedTransactions: try number(7), serverVersion: try number(8))
+        connectionLimit: try number(6), conversations: try number(2), entries: try number(3), bytes: try number(4),
+        oldestWriteSeconds: row.optionalInteger(7).map { Int(clamping: $0) },
+        preparedTransactions: try number(8), serverVersion: try number(9))
     }
     guard let status = rows.first else { throw HubFault.damaged("the hub does not say how it is") }
     return status
   }
 
-  /// Ends the connections of members who hold a transaction with writes open for over ten seconds.
+  /// Ends the connections of members who hold up others for over ten seconds.
   ///
   /// - Returns: their number.
-  /// - Throws: `HubFault`.
+  /// - Throws: `HubFault`, `no_hub`.
   package func unstick() throws -> Int {
-    try connection.rows("SELECT dm.unstick()") { Int(try $0.integer(0)) }.first ?? 0
+    try installedVersion()
+    return try unstick(after: "10 seconds")
+  }
+
+  private func unstick(after age: String) throws -> Int {
+    try connection.rows("SELECT dm.unstick($1::interval)", [age]) { Int(try $0.integer(0)) }.first ?? 0
   }
 }

@@ -17,7 +17,11 @@ struct Credentials: Equatable {
   /// The file with the certificate authority of the hub; nil for those of the system.
   var authority: String?
 
-  private static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
+  /// Where systems keep the authorities that they know: Debian, Fedora, SUSE, and those that are made like BSD.
+  private static let systemAuthorities = [
+    "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+  ]
   private static let sizeLimit = 65_536
 
   init(host: String, port: String, database: String, user: String, password: String) {
@@ -36,26 +40,57 @@ struct Credentials: Equatable {
     hostAddress = invitation.hostAddress
   }
 
-  /// Whether the hub is on this machine, so that nobody else can read the connection.
-  var isLocal: Bool {
-    hostAddress == nil && (host.hasPrefix("/") || ["127.0.0.1", "::1", "localhost"].contains(host))
+  /// Whether the hub is on this machine, each host of it, so that nobody else can read the connection.
+  private var isLocal: Bool {
+    hostAddress == nil && hosts.allSatisfy { Self.isSocket($0) || ["127.0.0.1", "::1", "localhost"].contains($0) }
   }
+
+  private var hosts: [String] { host.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+
+  /// Whether a host is a folder with a socket, or the name of one that is in no folder.
+  private static func isSocket(_ host: String) -> Bool { host.hasPrefix("/") || host.hasPrefix("@") }
 
   /// The parameters of a connection.
   ///
-  /// The hub has to show a certificate for its name, and to prove that it knows the password's verifier over the same
-  /// connection. Files of the user's other connections are not looked at.
-  var settings: [(name: String, value: String)] {
+  /// A hub elsewhere, or one whose authority is known, has to show a certificate for its name, and to prove that it
+  /// knows the password's verifier over the same connection. To none the password itself is told: this machine may have
+  /// other users, who listen where the hub does not. Files of the user's other connections are not looked at.
+  ///
+  /// - Throws: `hub_refused` for a socket that another user may have put there, with a libpq that would tell it the
+  ///   password.
+  func settings() throws -> [(name: String, value: String)] {
+    let areSockets = hosts.allSatisfy(Self.isSocket)
+    let isTrusted = areSockets || isLocal && authority == nil
+    let tellsNever = try PQConnection.libraryVersion() >= 160_000
+    if !tellsNever { try hosts.filter(Self.isSocket).forEach(refuseOpenFolder) }
+    let isBound = !isTrusted || !tellsNever && !areSockets
     var settings = [
       ("host", host), ("port", port), ("dbname", database), ("user", user), ("password", password),
       ("application_name", "dm"), ("connect_timeout", "10"), ("keepalives_idle", "30"), ("keepalives_interval", "10"),
       ("keepalives_count", "3"), ("tcp_user_timeout", "30000"), ("gssencmode", "disable"), ("passfile", "/dev/null"),
       ("sslcert", "/dev/null/none"), ("sslkey", "/dev/null/none"), ("sslcrl", "/dev/null/none"),
-      ("sslmode", isLocal ? "prefer" : "verify-full"), ("channel_binding", isLocal ? "prefer" : "require"),
-      ("sslrootcert", isLocal ? "/dev/null/none" : authority ?? Self.systemAuthorities),
+      ("sslmode", isTrusted ? isBound ? "require" : "prefer" : "verify-full"),
+      ("channel_binding", isBound ? "require" : "prefer"),
+      ("sslrootcert", isTrusted ? "/dev/null/none" : try authority ?? Self.knownAuthorities(tellsNever)),
     ]
+    if tellsNever { settings.append(("require_auth", "scram-sha-256")) }
     if let hostAddress { settings.append(("hostaddr", hostAddress)) }
     return settings
+  }
+
+  private static func knownAuthorities(_ knowsSystem: Bool) throws -> String {
+    if let file = try environment("SSL_CERT_FILE"), !file.isEmpty { return file }
+    // libpq 16 asks OpenSSL where they are.
+    return systemAuthorities.first(where: fileExists) ?? (knowsSystem ? "system" : systemAuthorities[0])
+  }
+
+  /// - Throws: `hub_refused` for a folder into which every user can put a socket.
+  private func refuseOpenFolder(_ folder: String) throws {
+    guard folder.hasPrefix("@") || FileStatus(folder).map({ $0.permissions & 0o002 != 0 }) ?? false else { return }
+    throw DMError(
+      .hubRefused,
+      "every user can put a socket into '\(folder)' that asks for the password of the hub; install libpq 16 or newer, or "
+        + "use an address with TLS", subject: folder)
   }
 
   // MARK: The file

@@ -4,9 +4,16 @@
 enum HubSchema {
   static let steps: [[[UInt8]]] = [
     [
-      PackageResources.roles_sql, PackageResources.tables_sql, PackageResources.policies_sql,
+      PackageResources.schemas_sql, PackageResources.tables_sql, PackageResources.policies_sql,
       PackageResources.reading_sql, PackageResources.log_sql, PackageResources.acts_sql, PackageResources.members_sql,
       PackageResources.pushing_sql, PackageResources.administration_sql,
     ]
   ]
+
+  /// What each installation makes before the steps, and after them.
+  static let roles = PackageResources.roles_sql
+  static let walls = PackageResources.walls_sql
+
+  /// What differs from what an installation makes.
+  static let check = PackageResources.check_sql
 }

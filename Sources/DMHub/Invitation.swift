@@ -70,3 +70,13 @@ extension JSONObject {
     return text
   }
 }
+
+/// Whether a text has a certificate in PEM (RFC 7468, section 5), of which the content is DER.
+package func isCertificate(_ text: String) -> Bool {
+  guard let begin = text.firstRange(of: "-----BEGIN CERTIFICATE-----"),
+    let end = text[begin.upperBound...].firstRange(of: "-----END CERTIFICATE-----")
+  else { return false }
+  let digits = text[begin.upperBound..<end.lowerBound].filter { !$0.isWhitespace }
+  // A sequence of some hundred bytes.
+  return bytes(base64: digits).map { $0.count > 64 && $0.first == 0x30 } ?? false
+}

@@ -34,6 +34,8 @@ package struct Joining {
     let hello = try link.open()
     try link.joined()
     try messenger.link(to: hello)
+    // Again, for a connection with the password of the invitation that was being made meanwhile.
+    try link.joined()
     link.close()
     credentials.invitation = nil
     try credentials.write(to: location.hub)
@@ -62,7 +64,7 @@ package struct Joining {
 
   /// Whether the hub knows the new password already.
   private func accepts(_ credentials: Credentials) -> Bool {
-    let attempt = Result { try PQConnection(credentials.settings) }
+    let attempt = Result { try PQConnection(credentials.settings()) }
     if case .success = attempt { return true }
     return false
   }
@@ -72,9 +74,10 @@ package struct Joining {
     guard let invitation = credentials.invitation else { return }
     var once = credentials
     once.password = invitation
-    let connection = try PQConnection(once.settings)
+    let connection = try PQConnection(once.settings())
     // Refused before the password is changed.
     _ = try Self.link(with: once).open()
+    try connection.run([PQConnection.settings(), PQConnection.Statement("SELECT dm1.signing_up()")])
     let verifier = try connection.verifier(of: credentials.password, for: credentials.user)
     try connection.run([
       PQConnection.Statement("ALTER ROLE CURRENT_USER PASSWORD \(try connection.literal(verifier))")
@@ -82,7 +85,7 @@ package struct Joining {
   }
 
   private static func link(with credentials: Credentials) -> PQHubLink {
-    PQHubLink(label: hostName(), bell: nil) { credentials.settings }
+    PQHubLink(label: hostName(), bell: nil) { try credentials.settings() }
   }
 }
 

@@ -61,6 +61,8 @@ package enum Remedy: Equatable, Sendable {
   case removeForeignPart(String)
   // The hub.
   case joinHub
+  /// Install a hub into an empty database, or say that others use this one.
+  case nameEmptyDatabase
   case inviteUser
   case showHubStatus
   case showPending

@@ -5,24 +5,30 @@ internal import DMKit
 package struct DMHubProgram: Program {
   static let database = Option(
     "db", value: "DATABASE", "the database: a name, a connection string or a URI [$PGDATABASE]")
-  static let address = Option("public", value: "HOST[:PORT]", "how members reach the hub, for invitations")
+  static let address = Option("public", value: "HOST[:PORT]", "how members reach the hub, for invitations") {
+    try HubAddress($0)
+  }
   static let authority = Option("ca", value: "FILE", "the certificate of the authority that signed the hub's")
   static let days = Option("days", value: "N", "how many days the invitation holds [7]") { text in
     guard let days = Int(text), 1...366 ~= days else { throw usage("'\(text)' is no number of days from 1 to 366") }
     return days
   }
 
+  static let shared = Flag("shared", "others use the database, too; touch nothing but the hub's own schemas")
+  static let force = Flag("force", "remove the hub with all that was said on it")
+
   package static let command = Command(
     "dm-hub", "set up a hub, and say who may join",
     synopsis: [
-      "install [--public HOST[:PORT]] [--ca FILE]", "invite HANDLE [--days N]", "people", "revoke HANDLE|LOGIN",
-      "status", "unstick",
+      "install [--public HOST[:PORT]] [--ca FILE] [--shared]", "check", "invite HANDLE [--days N]", "people",
+      "revoke HANDLE|LOGIN", "status", "unstick", "uninstall --force",
     ],
     options: [database],
     subcommands: [
       Command.Subcommand(
-        "install", "make the tables and functions, or bring them up to date", options: [address, authority],
-        run: install),
+        "install", "make the tables and functions, bring them up to date, or mend who may use them",
+        options: [address, authority, shared], run: install),
+      Command.Subcommand("check", "print what is not as an installation makes it", run: check),
       Command.Subcommand(
         "invite", operands: "HANDLE", "print a token with which somebody joins, or joins with another machine",
         options: [days], run: invite),
@@ -31,31 +37,21 @@ package struct DMHubProgram: Program {
         "revoke", operands: "HANDLE|LOGIN", "let somebody in no more, or one machine", run: revoke),
       Command.Subcommand("status", "print how large the hub is, and what holds it up", run: printStatus),
       Command.Subcommand("unstick", "end the connections of members that hold up all others", run: unstick),
+      Command.Subcommand("uninstall", "remove the hub, and its logins", options: [force], run: uninstall),
     ],
     examples: [
       ("dm-hub --db messages install --public hub.example.org --ca ca.crt", "in an empty database"),
       ("dm-hub --db messages invite zoe >invitation", "a token for one machine of Zoe's"),
       ("dm-hub --db messages people", "who is here, and when were they seen?"),
-    ], writes: ["invitation", "login", "hub_server"])
+    ], writes: ["invitation", "login", "hub_server", "hub_finding"])
 
   /// Does something with the hub, whose faults are errors for the administrator.
-  private static func asking<Value>(_ call: Invocation, _ body: (Administrator) throws -> Value) throws -> Value {
+  static func asking<Value>(_ call: Invocation, _ body: (Administrator) throws -> Value) throws -> Value {
     do {
       return try body(Administrator(call.arguments[database] ?? ""))
     } catch let fault as HubFault {
       throw fault.administratorsError
     }
-  }
-
-  static func install(_ call: Invocation) throws {
-    try call.arguments.atMost(0)
-    let certificate = try call.arguments[authority].map(readText)
-    let versions = try asking(call) { try $0.install(address: call.arguments[address], authority: certificate) }
-    if call.isQuiet || call.isJSON { return }
-    try call.output.write(
-      versions.before == versions.now
-        ? "the hub is of version \(versions.now)\n"
-        : "the hub is of version \(versions.now) now; it was of \(versions.before)\n")
   }
 
   static func invite(_ call: Invocation) throws {
@@ -75,7 +71,7 @@ package struct DMHubProgram: Program {
   static func revoke(_ call: Invocation) throws {
     let name = try call.arguments.operand(0, "HANDLE|LOGIN").without("@")
     try call.arguments.atMost(1)
-    _ = try asking(call) { try $0.revoke(name) }
+    try asking(call) { try $0.revoke(name) }
   }
 
   static func printStatus(_ call: Invocation) throws {

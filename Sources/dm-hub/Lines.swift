@@ -19,7 +19,8 @@ extension HubServer {
   var line: String {
     var parts = [
       "version \(version) on PostgreSQL \(serverVersion / 10_000)", "\(persons) people with \(logins) machines",
-      "\(connections) connected", "\(conversations) conversations", "\(entries) entries", TextFormat.size(bytes),
+      "\(connections) connected of \(connectionLimit)", "\(conversations) conversations", "\(entries) entries",
+      TextFormat.size(bytes),
     ]
     if let oldestWriteSeconds, oldestWriteSeconds > 10 {
       parts.append("a transaction is open for \(oldestWriteSeconds) seconds; dm-hub unstick ends it")
@@ -31,10 +32,24 @@ extension HubServer {
   }
 }
 
-/// The text of a small file.
-func readText(_ path: String) throws -> String {
+extension HubFinding {
+  var line: String { (isNote ? "note: " : "") + visible(text) }
+}
+
+extension HubVersions {
+  var line: String {
+    before == now ? "the hub is of version \(now)\n" : "the hub is of version \(now) now; it was of \(before)\n"
+  }
+}
+
+/// The text of a file with a certificate.
+func readCertificate(_ path: String) throws -> String {
   guard let bytes = readFile(path, limit: 262_144), !bytes.isEmpty else {
     throw DMError(.unknownFile, "cannot read '\(path)'", subject: path)
   }
-  return String(decoding: bytes, as: UTF8.self)
+  let text = String(decoding: bytes, as: UTF8.self)
+  guard isCertificate(text) else {
+    throw DMError(.badField, "'\(path)' holds no certificate in PEM; give that of the authority", subject: path)
+  }
+  return text
 }

@@ -12,12 +12,13 @@ final class Attacker {
 
   init(_ hub: PostgresHub, _ handle: String, joins: Bool = true) throws {
     let invitation = try hub.administrator.invite(Handle(handle), days: 1)
-    let settings = Credentials(invitation).settings
+    let settings = try Credentials(invitation).settings()
     self.settings = settings
-    connection = try PQConnection(settings)
     link = PQHubLink(label: "attacker", bell: nil) { settings }
     _ = try link.open()
     if joins { try link.joined() }
+    // Afterwards: who joins ends other connections.
+    connection = try PQConnection(settings)
   }
 
   /// The SQLSTATE with which a statement ends; `ok` if it succeeds.

@@ -17,7 +17,7 @@ final class PostgresHub {
     server = try PostgresServer.shared.get()
     database = try server.database()
     administrator = try Administrator(database)
-    _ = try administrator.install(address: nil, authority: nil)
+    _ = try administrator.install(address: nil, authority: nil, isShared: false)
   }
 
   /// The first column of what a query finds, as the administrator sees it.
@@ -28,7 +28,7 @@ final class PostgresHub {
   /// A link of a new machine of a person, who has signed up.
   func link(_ handle: String) throws -> PQHubLink {
     let invitation = try administrator.invite(Handle(handle), days: 1)
-    let link = PQHubLink(label: "test", bell: nil) { Credentials(invitation).settings }
+    let link = PQHubLink(label: "test", bell: nil) { try Credentials(invitation).settings() }
     _ = try link.open()
     try link.joined()
     return link
@@ -147,7 +147,7 @@ struct PostgresTests {
     while answers.isEmpty, ContinuousClock.now < deadline {
       do {
         answers = try alice.exchange([profile], pulling: [], limit: 1) { _ in }
-      } catch HubFault.again {}
+      } catch HubFault.locked {}
     }
     #expect(answers.map(\.fault) == [nil])
     #expect(throws: HubFault.self) { try mallory.connection.execute("SELECT 1") }
@@ -159,7 +159,7 @@ struct PostgresTests {
     let logins = try hub.query("SELECT quote_literal(role) FROM dm.login").joined(separator: ",")
     let left = { try hub.query("SELECT rolname FROM pg_roles WHERE rolname IN (\(logins))").count }
     #expect(try left() == 2)
-    #expect(try hub.administrator.revoke("bob").count == 1)
+    try hub.administrator.revoke("bob")
     #expect(try left() == 1)
     // A member may not drop a role: the next act of the administrator does.
     try alice.goodbye()

@@ -12,6 +12,8 @@ final class PostgresServer: Sendable {
 
   let folder: String
   let port: UInt16
+  /// The folder of the server's programs.
+  let binaries: String
   private let number = Atomic<Int>(0)
   /// The databases that are no longer needed.
   private let dropped = Mutex<[String]>([])
@@ -21,10 +23,12 @@ final class PostgresServer: Sendable {
   struct Failed: Error, CustomStringConvertible { let description: String }
 
   /// - Parameters:
+  ///   - version: a major version that is taken from PyPI; nil for that of the system.
   ///   - primary: the server of which it is a standby; nil for one of its own.
   ///   - prepare: what is done in its folder before it starts; returns lines of its configuration.
   init(
-    standbyOf primary: PostgresServer? = nil, _ prepare: (_ folder: String) throws -> [String] = { _ in [] }
+    version: Int? = nil, standbyOf primary: PostgresServer? = nil,
+    _ prepare: (_ folder: String) throws -> [String] = { _ in [] }
   ) throws {
     let isRoot = geteuid() == 0
     let parent = Self.hasRoom("/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
@@ -32,8 +36,16 @@ final class PostgresServer: Sendable {
     self.folder = folder
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let settings = try prepare(folder)
+    let programs = try version.map(Self.downloaded) ?? Self.installed()
+    // The account of the server may not reach the folder of the project.
+    binaries = version == nil ? programs : "\(folder)/programs/bin"
+    if version != nil {
+      try FileManager.default.copyItem(atPath: programs, toPath: "\(folder)/programs")
+    }
     if isRoot, let user = getpwnam("postgres") {
-      let files = try FileManager.default.contentsOfDirectory(atPath: folder).map { "\(folder)/\($0)" }
+      let files = (FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []).map {
+        "\(folder)/\($0)"
+      }
       for path in [folder] + files { chown(path, user.pointee.pw_uid, user.pointee.pw_gid) }
     }
     port = try Self.freePort()
@@ -44,10 +56,14 @@ final class PostgresServer: Sendable {
       set -e
       cd "$1"
       PATH=$2:$PATH
-      new() { initdb -D "$1" -U postgres -A trust --no-sync -E UTF8 --locale=C; }
+      new() {
+        initdb -D "$1" -U postgres -A trust --no-sync -E UTF8 --locale=C
+        openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
+          -keyout "$1/server.key" -out "$1/server.crt"
+      }
       # The processes of a run share a folder, and one that was filled there is copied in a tenth of the time.
       fill() {
-        kept=${DM_TESTS_SHARED:+$DM_TESTS_SHARED/postgres}
+        kept=${DM_TESTS_SHARED:+$DM_TESTS_SHARED/postgres$3}
         [ "$kept" ] || { new data; return; }
         # Of those that fill it at the same time, one puts its own in place.
         [ -d "$kept" ] || { new "$kept.$$"; mv -T "$kept.$$" "$kept" || rm -r "$kept.$$"; }
@@ -66,7 +82,7 @@ final class PostgresServer: Sendable {
       """
     let configuration =
       [
-        "listen_addresses='127.0.0.1'", "port=\(port)", "unix_socket_directories='\(folder)'", "fsync=off",
+        "listen_addresses='127.0.0.1'", "ssl=on", "port=\(port)", "unix_socket_directories='\(folder)'", "fsync=off",
         "max_connections=200", "password_encryption=scram-sha-256", "max_wal_size=64MB",
       ] + settings
     var ends: [Int32] = [0, 0]
@@ -75,7 +91,7 @@ final class PostgresServer: Sendable {
     }
     leash = ends[1]
     let process = Process()
-    let words = ["sh", "-c", script, "sh", folder, try Self.binaries()]
+    let words = ["sh", "-c", script, "sh", folder, binaries, version.map(String.init) ?? ""]
     let whole = isRoot ? ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"] + words : words
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = ["sh", "-c", "exec 3<&0; exec \"$@\" <\"$0\"", "\(folder)/conf"] + whole
@@ -99,8 +115,20 @@ final class PostgresServer: Sendable {
     return (space[.systemFreeSize] as? NSNumber)?.int64Value ?? 0 > 1 << 30
   }
 
-  /// The folder of the server's programs.
-  private static func binaries() throws -> String {
+  private static func downloaded(_ version: Int) throws -> String {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = [repository + "/Tests/postgres/servers", "\(version)"]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw Failed(description: "PostgreSQL \(version) cannot be installed") }
+    return String(text.dropLast())
+  }
+
+  private static func installed() throws -> String {
     let root = "/usr/lib/postgresql"
     let versions = try FileManager.default.contentsOfDirectory(atPath: root).compactMap(Int.init).filter {
       FileManager.default.isExecutableFile(atPath: "\(root)/\($0)/bin/initdb")
@@ -204,7 +232,7 @@ final class PostgresServer: Sendable {
     let connection = database.contains("=") ? database : administrator(of: database)
     // The one in the PATH of Debian is a script that looks for the server's version.
     process.arguments =
-      ["\(try Self.binaries())/psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", connection]
+      ["\(binaries)/psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", connection]
       + statements.flatMap { ["-c", $0] }
     let (output, errors) = (Pipe(), Pipe())
     (process.standardOutput, process.standardError) = (output, errors)

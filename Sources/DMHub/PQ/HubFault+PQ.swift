@@ -7,11 +7,13 @@ extension HubFault {
     switch state {
     case "57014": self = .timedOut(message)
     case "40001", "40P01": self = .again(message)
-    case "55P03": self = .locked(message)
+    case "55P03": self = .locked(message, [])
     case "25006": self = .readOnly(message)
     case "53100": self = .lost("the disk of the hub is full")
     // A wrong password, and a login that is nobody's.
     case "28P01", "DM002": self = .refused(message)
+    case "DM003":
+      self = .refused("somebody has joined with this invitation before; ask for another, and have its login revoked")
     case "3D000": self = .lost(message)
     case "42501": self = .denied(message)
     case "28000" where message.contains("not permitted to log in"): self = .refused(message)
@@ -26,10 +28,14 @@ extension HubFault {
     }
   }
 
-  /// The fault of a result, without its message, which may quote what was sent.
-  init(_ pq: PQFunctions, _ result: OpaquePointer) {
+  /// The fault of a result.
+  ///
+  /// - Parameter quotesServer: whether it has the server's message, which may quote what was sent.
+  init(_ pq: PQFunctions, _ result: OpaquePointer, quotesServer: Bool) {
     let state = pq.field("C", of: result)
-    self.init(state: state, "the hub answers with the error \(state.isEmpty ? "without a code" : state)")
+    let code = state.isEmpty ? "without a code" : state
+    self.init(
+      state: state, quotesServer ? "\(pq.field("M", of: result)) (\(code))" : "the hub answers with the error \(code)")
   }
 
   /// The fault of an attempt to connect: its message has the code of the server, if it came from there.

@@ -8,7 +8,7 @@ extension HubAnswer {
   init(_ row: PQRow) throws {
     self.init(
       conversation: row.optionalIdentifier(0), id: row.optionalIdentifier(1), rev: row.optionalInteger(2),
-      isDuplicate: try row.flag(3), fault: row.optionalText(4), retryAt: row.optionalTimestamp(5))
+      isDuplicate: try row.flag(3), fault: row.optionalText(4), retryAt: try row.optionalTimestamp(5))
   }
 }
 
@@ -19,7 +19,7 @@ extension HubEntry {
       seq: row.optionalInteger(2).flatMap { 1...Int64(Self.seqLimit) ~= $0 ? Int($0) : nil },
       at: try row.timestamp(3), actor: try row.integer(4), machine: try row.identifier(5),
       kind: Kind(rawValue: try row.integer(6)), id: row.optionalIdentifier(7), nonce: row.optionalIdentifier(8),
-      mark: try row.identifier(9), expiresAt: row.optionalTimestamp(10), meta: Meta(json: row.json(11)),
+      mark: try row.identifier(9), expiresAt: try row.optionalTimestamp(10), meta: Meta(json: row.json(11)),
       payload: row.bytes(12))
   }
 }

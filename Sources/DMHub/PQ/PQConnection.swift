@@ -24,6 +24,8 @@ final class PQConnection {
 
   private let pq: PQFunctions
   private let connection: OpaquePointer
+  /// Whether faults have the server's own words, which may quote what was sent.
+  var quotesServer = false
 
   /// Microseconds.
   private static let patience: Int64 = 15_000_000
@@ -50,6 +52,11 @@ final class PQConnection {
 
   deinit { pq.PQfinish(connection) }
 
+  /// The version of the system's libpq, such as 160002.
+  ///
+  /// - Throws: `hub_unreachable` if it is not installed.
+  static func libraryVersion() throws -> Int { Int(try PQFunctions.loaded().PQlibVersion()) }
+
   private func waitForConnection() throws {
     let end = monotonicMicroseconds() + Self.patience
     var purpose = Awaited.Purpose.writing
@@ -73,6 +80,9 @@ final class PQConnection {
   /// Readable when the server has sent something.
   var descriptor: Int32 { pq.PQsocket(connection) }
 
+  /// The process of the server; that of a pooler, if one is in between.
+  var process: Int32 { pq.PQbackendPID(connection) }
+
   var host: String { pq.PQhost(connection).map { String(cString: $0) } ?? "" }
   var port: String { pq.PQport(connection).map { String(cString: $0) } ?? "" }
 
@@ -81,11 +91,30 @@ final class PQConnection {
 
   // MARK: Statements
 
+  /// Sets for this connection what a database, a role or a server may have been configured to in a way that a hub does
+  /// not work with (postgresql.org/docs/current/runtime-config-client.html).
+  ///
+  /// - Parameter others: more settings, or other values.
+  static func settings(and others: [String: String] = [:]) -> Statement {
+    let usual = [
+      "array_nulls": "on", "client_encoding": "UTF8", "default_transaction_isolation": "read committed",
+      "default_transaction_read_only": "off", "idle_in_transaction_session_timeout": "10s", "idle_session_timeout": "0",
+      "row_security": "on", "standard_conforming_strings": "on", "statement_timeout": "30s",
+      // An answer means that it is durable.
+      "synchronous_commit": "on",
+      // The server forgets a machine that has changed its network within two minutes.
+      "tcp_keepalives_idle": "60", "tcp_keepalives_interval": "10", "tcp_keepalives_count": "6",
+    ]
+    let all = usual.merging(others) { $1 }.sorted { $0.key < $1.key }
+    return Statement("SELECT " + all.map { "set_config('\($0)', '\($1)', false)" }.joined(separator: ", "))
+  }
+
   /// Runs statements in one round trip; each is a transaction of its own, and runs also if one before it failed.
   ///
-  /// - Throws: the fault of the first that failed, when the results of all were read; or an error of `row`, after which
-  ///   the connection is of no use.
-  func run(_ statements: [Statement]) throws {
+  /// - Returns: false if one failed that may.
+  /// - Throws: the fault of the first that failed and may not, when the results of all were read; or an error of `row`,
+  ///   after which the connection is of no use.
+  @discardableResult func run(_ statements: [Statement]) throws -> Bool {
     guard pq.PQenterPipelineMode(connection) == 1 else { throw HubFault.lost("the connection is busy") }
     for statement in statements {
       let values = CStrings(statement.values)
@@ -94,11 +123,14 @@ final class PQConnection {
       guard isSent == 1, pq.PQpipelineSync(connection) == 1 else { throw HubFault.lost(message) }
     }
     var first: HubFault?
+    var isWhole = true
     for statement in statements {
-      if let fault = try results(of: statement), first == nil, !statement.mayFail { first = fault }
+      guard let fault = try results(of: statement) else { continue }
+      if statement.mayFail { isWhole = false } else { first = first ?? fault }
     }
     _ = pq.PQexitPipelineMode(connection)
     if let first { throw first }
+    return isWhole
   }
 
   /// Runs one statement, and returns what a function makes of its rows.
@@ -119,9 +151,7 @@ final class PQConnection {
       defer { pq.PQclear(result) }
       guard first == nil, ![PGRES_COMMAND_OK, PGRES_TUPLES_OK].contains(pq.PQresultStatus(result)) else { continue }
       // The script is this program's own, so that the message quotes nothing that somebody wrote.
-      let state = pq.field("C", of: result)
-      let text = pq.field("M", of: result)
-      first = HubFault(state: state, "\(text) (\(state))")
+      first = HubFault(pq, result, quotesServer: true)
     }
     if let first { throw first }
   }
@@ -137,7 +167,7 @@ final class PQConnection {
       case PGRES_SINGLE_TUPLE: try statement.row(PQRow(pq: pq, result: result))
       case PGRES_TUPLES_OK, PGRES_COMMAND_OK: break
       case PGRES_PIPELINE_SYNC: return fault
-      default: fault = fault ?? HubFault(pq, result)
+      default: fault = fault ?? HubFault(pq, result, quotesServer: quotesServer)
       }
     }
   }
@@ -186,6 +216,15 @@ final class PQConnection {
     }
     defer { pq.PQfreemem(verifier) }
     return String(cString: verifier)
+  }
+
+  /// A name as SQL has it, for statements that take no parameters.
+  func identifier(_ name: String) throws -> String {
+    guard let identifier = pq.PQescapeIdentifier(connection, name, name.utf8.count) else {
+      throw HubFault.lost(message)
+    }
+    defer { pq.PQfreemem(identifier) }
+    return String(cString: identifier)
   }
 
   /// A text as a literal of SQL, for statements that take no parameters.

@@ -17,7 +17,7 @@ package final class PQHubLink: HubLink {
 
   /// The link of a store: its credentials are read anew for each connection.
   package convenience init(_ location: StoreLocation) {
-    self.init(label: hostName(), bell: location.bell) { try Credentials(file: location.hub).settings }
+    self.init(label: hostName(), bell: location.bell) { try Credentials(file: location.hub).settings() }
   }
 
   init(label: String, bell: String?, _ settings: @escaping () throws -> [(name: String, value: String)]) {
@@ -41,10 +41,7 @@ package final class PQHubLink: HubLink {
     var hello: HubHello?
     var channel = ""
     try connection.run([
-      // What a server's configuration may have changed: an answer means that it is durable.
-      PQConnection.Statement(
-        "SELECT set_config('synchronous_commit', 'on', false), set_config('statement_timeout', '30s', false), "
-          + "set_config('idle_in_transaction_session_timeout', '10s', false)"),
+      PQConnection.settings(),
       PQConnection.Statement(
         "SELECT hub, epoch, started_at, is_standby, person, handle, machine, now, poll_seconds, people_rev, channel "
           + "FROM dm1.hello(1, $1)", [label]
@@ -57,15 +54,37 @@ package final class PQHubLink: HubLink {
         channel = try row.text(10)
       },
     ])
-    guard let hello else { throw HubFault.damaged("the hub does not say who this is") }
-    if hello.pollSeconds == nil, !hello.isStandby {
-      // A channel's name is not a parameter; the hub's has letters, digits and an underscore.
-      guard channel.utf8.allSatisfy(isNameByte) else { throw HubFault.damaged("the hub names a channel that is none") }
-      try connection.run([PQConnection.Statement("LISTEN \(channel)")])
+    guard var hello else { throw HubFault.damaged("the hub does not say who this is") }
+    if hello.pollSeconds == nil, !hello.isStandby, try !listens(connection, to: channel) {
+      hello.isPooled = true
+      hello.pollSeconds = 2
     }
     pollSeconds = hello.isStandby ? 2 : hello.pollSeconds
     self.connection = connection
     return hello
+  }
+
+  /// Has the hub wake this machine; false if it cannot, because a pooler gives each transaction another connection.
+  private func listens(_ connection: PQConnection, to channel: String) throws -> Bool {
+    // A channel's name is not a parameter; the hub's has letters, digits and an underscore.
+    guard channel.utf8.allSatisfy(isNameByte) else { throw HubFault.damaged("the hub names a channel that is none") }
+    try connection.run([PQConnection.Statement("LISTEN \(channel)")])
+    let isDirect = try connection.rows("SELECT pg_backend_pid() = $1::integer", [String(connection.process)]) {
+      try $0.flag(0)
+    }
+    if isDirect == [true] { return true }
+    // A pooler is in between, which keeps this connection for this machine, or not: then what another one says does not
+    // come here.
+    do {
+      let other = try PQConnection(settings())
+      try other.run([PQConnection.Statement("NOTIFY \(channel)")])
+    }
+    var awaited = [Awaited(connection.descriptor, for: .reading)]
+    let end = monotonicMicroseconds() + 2_000_000
+    while try connection.notifications().isEmpty {
+      guard waitForAny(of: &awaited, until: end) || monotonicMicroseconds() < end else { return false }
+    }
+    return true
   }
 
   package func compare(since horizon: String?) throws -> HubComparison {
@@ -123,6 +142,7 @@ package final class PQHubLink: HubLink {
       if !entries.isEmpty { batches.append(.entries(entries)) }
       entries = []
     }
+    let asked = Set(pulling.map(\.conversation))
     if !pulling.isEmpty {
       statements.append(
         PQConnection.Statement(
@@ -133,9 +153,14 @@ package final class PQHubLink: HubLink {
             array(pulling.map { $0.mark?.description ?? "NULL" }), String(limit),
           ]
         ) { row in
-          guard try row.integer(6) >= 0 else {
+          let conversation = try row.identifier(0)
+          guard asked.contains(conversation) else { throw HubFault.damaged("the hub tells what it was not asked") }
+          switch try row.integer(6) {
+          case 0...: break
+          case -1:
             finish()
-            return batches.append(.fork(try row.identifier(0)))
+            return batches.append(.fork(conversation))
+          default: throw HubFault.damaged("the hub tells of entries that are none")
           }
           let entry = try HubEntry(row)
           if let last = entries.last, last.conversation != entry.conversation { finish() }
@@ -144,19 +169,27 @@ package final class PQHubLink: HubLink {
     }
     let fault = Result { try connection.run(statements) }
     finish()
-    if case .failure(let error) = fault {
-      if case HubFault.locked(let text) = error {
-        try unstick()
-        throw HubFault.again(text)
-      }
-      guard error is HubFault else { throw error }
+    switch fault {
+    // Who could not be woken may be kept from it by somebody who fills the queue of the server.
+    case .success(let isWhole): if !isWhole { try unstick() }
+    case .failure(HubFault.locked(let text, _)):
+      try unstick()
+      throw HubFault.locked(text, try busy(among: operations))
+    case .failure(let error): guard error is HubFault else { throw error }
     }
     if pulling.isEmpty || answers.count == operations.count { try batches.forEach(batch) }
-    try fault.get()
+    _ = try fault.get()
     guard answers.count == operations.count else {
       throw HubFault.damaged("the hub has not answered to each operation")
     }
     return answers
+  }
+
+  /// The conversations of operations that others lock at this moment.
+  private func busy(among operations: [HubOperation]) throws -> Set<Identifier> {
+    let conversations = Set(operations.compactMap(\.conversation)).map(\.description)
+    return Set(
+      try open(connection).rows("SELECT * FROM dm1.busy($1::uuid[])", [array(conversations)]) { try $0.identifier(0) })
   }
 
   package func people(after rev: Int64) throws -> [HubPerson] {

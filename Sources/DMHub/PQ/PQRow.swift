@@ -52,11 +52,15 @@ struct PQRow {
   private static let epoch: Int64 = 946_684_800_000_000
 
   /// A time, which is cut to those that a store keeps.
-  func optionalTimestamp(_ column: Int32) -> Timestamp? {
-    optionalInteger(column).map { microseconds in
-      let (sum, overflows) = microseconds.addingReportingOverflow(Self.epoch)
-      return Timestamp(microseconds: overflows ? .max : sum).clamped
+  ///
+  /// - Throws: `HubFault.damaged` for an infinite one, which no program sends.
+  func optionalTimestamp(_ column: Int32) throws -> Timestamp? {
+    guard let microseconds = optionalInteger(column) else { return nil }
+    guard microseconds != .max, microseconds != .min else {
+      throw HubFault.damaged("column \(column) of an answer is a time without end")
     }
+    let (sum, overflows) = microseconds.addingReportingOverflow(Self.epoch)
+    return Timestamp(microseconds: overflows ? .max : sum).clamped
   }
   func timestamp(_ column: Int32) throws -> Timestamp { try required(optionalTimestamp(column), column) }
 }

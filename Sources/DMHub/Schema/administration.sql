@@ -1,13 +1,19 @@
--- What the administrator calls, with the rights of who installed the hub.
-
+-- What the administrator calls: reading and writing the tables with the rights of their owner, and making and changing
+-- roles with those of the administrator.
 set role dm_owner;
-create function dm.unstick() returns integer language plpgsql volatile security definer
+
+-- Ends the connections of members who hold up others: by a transaction that has written, or waits, for longer than an
+-- age; by any that is open for a minute; or by an advisory lock, which no program takes.
+create function dm.unstick(age interval) returns integer language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
   return (
     select count(*) filter (where pg_terminate_backend(a.pid)) from pg_stat_activity a
-    where a.datname = current_database() and a.pid <> pg_backend_pid() and a.backend_xid is not null
-      and a.xact_start < now() - interval '10 seconds' and a.usename in (select role from dm.login));
+    where a.datname = current_database() and a.pid <> pg_backend_pid()
+      and a.usename in (select l.role from dm.login l union all select f.role from dm.former_login f)
+      and (a.xact_start < clock_timestamp() - age and (a.backend_xid is not null or a.state like 'idle in transaction%')
+        or a.xact_start < clock_timestamp() - interval '1 minute'
+        or exists (select from pg_locks l where l.pid = a.pid and l.locktype = 'advisory')));
 end $$;
 
 -- Who was invited, and when they were seen last.
@@ -22,11 +28,16 @@ begin atomic
 end;
 
 create function dm.counts()
-returns table (persons bigint, logins bigint, conversations bigint, entries bigint, bytes bigint)
+returns table (
+  persons bigint, logins bigint, conversations bigint, entries bigint, bytes bigint, connections bigint,
+  connection_limit integer, oldest_write timestamptz)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 begin atomic
   select (select count(*) from dm.person), (select count(*) from dm.login), (select count(*) from dm.conversation),
-    (select coalesce(sum(rev), 0)::bigint from dm.conversation), pg_database_size(current_database());
+    (select coalesce(sum(rev), 0)::bigint from dm.conversation), pg_database_size(current_database()),
+    (select count(*) from pg_stat_activity a
+      where a.datname = current_database() and a.usename in (select l.role from dm.login l)),
+    dm.connection_limit(), (select min(a.xact_start) from pg_stat_activity a where a.backend_xid is not null);
 end;
 
 -- Adds a login to a person, who is new if nobody has the handle.
@@ -42,36 +53,55 @@ begin
   insert into dm.login (role, person, invited_until) values (p_role, someone, now() + make_interval(days => days));
 end $$;
 
--- Takes logins from a person, or one login by its role.
+-- The logins of a handle, or the login of that name.
+create function dm.logins_of(p_name text) returns setof name language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+  select l.role from dm.login l join dm.person p on p.id = l.person where p.handle = p_name or l.role = p_name::name;
+end;
+
+-- Takes logins from a person, or one login by its name.
 --
--- Returns the roles, whose connections are to be ended when this is committed.
-create function dm.expel(p_name text) returns setof name language plpgsql volatile security definer
+-- Returns whether there is such a person or login.
+create function dm.expel(p_name text) returns boolean language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
+  is_known boolean := exists (select from dm.person p where p.handle = p_name)
+    or exists (select from dm.logins_of(p_name));
   next bigint;
 begin
+  if not is_known then return false; end if;
   update dm.people set rev = rev + 1 returning rev into next;
   update dm.person set disabled_at = now(), rev = next where handle = p_name and disabled_at is null;
-  return query
-    with gone as (
-      delete from dm.login l
-        where l.role = p_name::name or l.person = (select p.id from dm.person p where p.handle = p_name)
-        returning l.role)
-    insert into dm.former_login as f select g.role from gone g returning f.role;
+  with gone as (delete from dm.login l where l.role in (select dm.logins_of(p_name)) returning l.role)
+    insert into dm.former_login select g.role from gone g;
+  return true;
 end $$;
 
-create function dm.forget_login(p_role name) returns void language sql volatile security definer
+-- Ends the connections of a login, and waits until each has ended.
+create function dm.end_connections(p_role name) returns void language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-  delete from dm.former_login f where f.role = p_role;
+  select pg_terminate_backend(a.pid, 2000) from pg_stat_activity a where a.usename = p_role;
 end;
 
-create function dm.former_logins() returns setof name language sql stable security definer
+-- The roles that are to be dropped: of machines that were revoked or have left, and of invitations that nobody took.
+create function dm.former_logins() returns setof name language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
+  with gone as (
+    delete from dm.login l where l.joined_at is null and l.invited_until < now() - interval '1 day' returning l.role)
+    insert into dm.former_login select g.role from gone g;
   select f.role from dm.former_login f;
 end;
-reset role;
+
+-- Forgets a login, with what its role owns here: it can be no more than default rights.
+create function dm.forget_login(p_role name) returns void language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp as $$
+begin
+  if exists (select from pg_roles r where r.rolname = p_role) then execute format('drop owned by %I', p_role); end if;
+  delete from dm.former_login f where f.role = p_role;
+end $$;
 
 create function dm.invite(p_handle text, verifier text, days integer) returns name language plpgsql volatile
 security invoker set search_path = pg_catalog, pg_temp as $$
@@ -82,25 +112,22 @@ begin
     raise exception 'a verifier of SCRAM-SHA-256 is expected, not a password' using errcode = '22023';
   end if;
   execute format(
-    'create role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls connection limit 16 '
+    'create role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls connection limit 8 '
     'password %L in role dm_member', login, verifier);
+  execute format('grant %I to dm_owner', login);
+  execute format('alter role %I set statement_timeout = ''60s''', login);
+  execute format('alter role %I set idle_in_transaction_session_timeout = ''10s''', login);
+  -- This one, a member cannot raise.
+  begin
+    execute format('alter role %I set temp_file_limit = ''256MB''', login);
+  exception when insufficient_privilege then null;
+  end;
   perform dm.enter(p_handle, login, days);
   return login;
 end $$;
 
-create function dm.revoke(p_name text) returns setof name language plpgsql volatile
-security invoker set search_path = pg_catalog, pg_temp as $$
-declare
-  login name;
-begin
-  for login in select dm.expel(p_name) loop
-    execute format('alter role %I nologin', login);
-    return next login;
-  end loop;
-end $$;
-
--- Drops the roles of machines that were revoked or have left, but none that owns something, or that this administrator
--- may not drop: it can do no more than connect, if that.
+-- Drops the roles of former logins, but none that owns something elsewhere, or that this administrator may not drop: it
+-- can do no more than connect, if that.
 create function dm.drop_logins() returns void language plpgsql volatile
 security invoker set search_path = pg_catalog, pg_temp as $$
 declare
@@ -108,21 +135,10 @@ declare
 begin
   for login in select dm.former_logins() loop
     begin
-      if exists (select from pg_roles r where r.rolname = login) then execute format('drop role %I', login); end if;
       perform dm.forget_login(login);
-    exception when dependent_objects_still_exist or insufficient_privilege then null;
+      if exists (select from pg_roles r where r.rolname = login) then execute format('drop role %I', login); end if;
+    exception when dependent_objects_still_exist or insufficient_privilege or lock_not_available then null;
     end;
   end loop;
 end $$;
-
-revoke all on function dm.invite(text, text, integer), dm.revoke(text), dm.drop_logins() from public;
-
--- The functions that read belong to the role that the policies bind.
-grant dm_read to dm_owner;
-set role dm_owner;
-grant execute on all functions in schema dm1 to dm_member;
-alter function dm1.changed(xid8) owner to dm_read;
-alter function dm1.pull(uuid[], bigint[], uuid[], integer) owner to dm_read;
-alter function dm1.people(bigint, integer) owner to dm_read;
 reset role;
-revoke create on schema dm1 from dm_read;

@@ -153,12 +153,23 @@ begin
     where l.role <> session_user;
 end $$;
 
--- Ends the connections of members who hold a transaction with writes open for over ten seconds.
+-- Which of some conversations, of which the caller is or was a member, are locked by others at this moment.
+create function dm1.busy(conversations uuid[]) returns setof uuid language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp as $$
+declare
+  me bigint := (dm.my_login()).person;
+begin
+  return query
+    select m.conv from dm.member m where m.person = me and m.conv = any (conversations) and not exists (
+      select from dm.conversation c where c.id = m.conv for no key update skip locked);
+end $$;
+
+-- Ends the connections of members who hold up others: see dm.unstick.
 create function dm1.unstick() returns integer language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
   perform dm.my_login();
-  return dm.unstick();
+  return dm.unstick(interval '10 seconds');
 end $$;
 
 create function dm1.goodbye() returns void language sql volatile security definer

@@ -1,13 +1,15 @@
 set role dm_owner;
 
--- A new epoch, if the data is not where it was: on another server, on another timeline, or in another database.
+-- A new epoch, if the data is not where it was: on another server, on another timeline, in another database, or in
+-- tables that were made anew, as pg_restore does it.
 create function dm.notice_move() returns dm.hub language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
   hub dm.hub;
   place text := (select system_identifier from pg_control_system()) || '/'
     || (select timeline_id from pg_control_checkpoint()) || '/'
-    || (select oid from pg_database where datname = current_database());
+    || (select oid from pg_database where datname = current_database()) || '/'
+    || 'dm.hub'::regclass::oid || '/' || pg_relation_filenode('dm.conversation');
 begin
   select * into hub from dm.hub;
   if hub.fingerprint is distinct from place and not pg_is_in_recovery() then
@@ -20,6 +22,11 @@ begin
   return hub;
 end $$;
 
+-- The connections that the server has for all but superusers.
+create function dm.connection_limit() returns integer language sql stable set search_path = pg_catalog, pg_temp
+return current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
+  - coalesce(current_setting('reserved_connections', true), '0')::integer;
+
 create function dm1.hello(protocol integer, label text default null)
 returns table (
   hub uuid, epoch uuid, started_at timestamptz, is_standby boolean, person bigint, handle text, machine uuid,
@@ -28,7 +35,8 @@ language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 declare
   at dm.hub;
   mine dm.login;
-  polls boolean;
+  connections bigint;
+  pause integer;
 begin
   if protocol <> 1 then
     raise exception 'protocol % is not spoken here', protocol using errcode = 'DM001', detail = '1';
@@ -43,20 +51,37 @@ begin
       or mine.label is distinct from coalesce(left(hello.label, 64), mine.label)) then
     update dm.login l set label = coalesce(left(hello.label, 64), l.label), seen_at = now() where role = session_user;
   end if;
-  polls := at.listeners < (select count(*) from pg_stat_get_activity(null) a
-    where a.datid = (select oid from pg_database where datname = current_database()));
+  select sum(pg_stat_get_db_numbackends(d.oid)) into connections from pg_database d;
+  -- Where most connections are taken, machines come and go in turns; where notifying all takes long, they ask.
+  if connections * 5 > dm.connection_limit() * 4 then
+    pause := 15;
+  elsif connections > at.listeners then
+    pause := 2;
+  end if;
   return query select at.uuid, at.epoch, pg_postmaster_start_time(), pg_is_in_recovery(), p.id, p.handle, mine.machine,
-      mine.channel, clock_timestamp(), case when polls then 2 end, (select r.rev from dm.people r), at.schema,
+      mine.channel, clock_timestamp(), pause, (select r.rev from dm.people r), at.schema,
       array['words']
     from dm.person p where p.id = mine.person;
 end $$;
 
--- The sign-up is over: the login has a password that only its machine knows.
-create function dm1.joined() returns void language sql volatile security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
+-- The password of the invitation is about to be replaced: nobody may have joined with it before.
+create function dm1.signing_up() returns void language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp as $$
+begin
+  if exists (select from dm.login l where l.role = session_user and l.joined_at is not null) then
+    raise exception 'somebody has joined with this invitation' using errcode = 'DM003';
+  end if;
+end $$;
+
+-- The sign-up is over: the login has a password that only its machine knows. Who connected with that of the invitation,
+-- which may have been read on its way, stays no longer.
+create function dm1.joined() returns void language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp as $$
+begin
   update dm.login set joined_at = now() where role = session_user and joined_at is null and invited_until >= now();
-end;
+  perform pg_terminate_backend(a.pid) from pg_stat_activity a
+    where a.usename = session_user and a.pid <> pg_backend_pid();
+end $$;
 
 create function dm1.changed(since xid8)
 returns table (horizon xid8, people_rev bigint, conv uuid[], rev bigint[], mark uuid[], sees text[])

@@ -18,7 +18,9 @@ create table dm.hub (
   -- What a person may send in an hour.
   hourly_bytes bigint not null default 67108864 check (hourly_bytes >= 1048576),
   -- With more connections than this, members ask every two seconds instead of listening.
-  listeners integer not null default 300 check (listeners >= 0)
+  listeners integer not null default 300 check (listeners >= 0),
+  -- Whether others use the database, of which the rights of the public then stay.
+  is_shared boolean not null default false
 );
 insert into dm.hub (id) values (1);
 

@@ -57,6 +57,8 @@ package struct HubServer: Equatable, Sendable {
   package let persons: Int
   package let logins: Int
   package let connections: Int
+  /// The most connections that the server has for all its users together.
+  package let connectionLimit: Int
   package let conversations: Int
   package let entries: Int
   package let bytes: Int
@@ -66,13 +68,15 @@ package struct HubServer: Equatable, Sendable {
   package let serverVersion: Int
 
   package init(
-    version: Int, persons: Int, logins: Int, connections: Int, conversations: Int, entries: Int, bytes: Int,
+    version: Int, persons: Int, logins: Int, connections: Int, connectionLimit: Int, conversations: Int, entries: Int,
+    bytes: Int,
     oldestWriteSeconds: Int?, preparedTransactions: Int, serverVersion: Int
   ) {
     self.version = version
     self.persons = persons
     self.logins = logins
     self.connections = connections
+    self.connectionLimit = connectionLimit
     self.conversations = conversations
     self.entries = entries
     self.bytes = bytes
@@ -106,11 +110,34 @@ extension HubServer: Record {
       json.member("person_count", persons)
       json.member("login_count", logins)
       json.member("connection_count", connections)
+      json.member("connection_limit", connectionLimit)
       json.member("conversation_count", conversations)
       json.member("entry_count", entries)
       json.member("size_bytes", bytes)
       json.member("oldest_write_seconds", oldestWriteSeconds)
       json.member("prepared_transaction_count", preparedTransactions)
+    }
+  }
+}
+
+/// A way in which a database is not as an installation makes it.
+package struct HubFinding: Equatable, Sendable {
+  /// Whether only a superuser could mend it.
+  package let isNote: Bool
+  package let text: String
+
+  package init(isNote: Bool, text: String) {
+    self.isNote = isNote
+    self.text = text
+  }
+}
+
+extension HubFinding: Record {
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "hub_finding")
+      json.member("is_note", isNote)
+      json.member("message", text)
     }
   }
 }

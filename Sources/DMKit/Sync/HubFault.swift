@@ -14,8 +14,8 @@ package enum HubFault: Error, Equatable, Sendable {
   case readOnly(String)
   /// The hub asks to try again at once.
   case again(String)
-  /// A transaction that is open holds a lock.
-  case locked(String)
+  /// A transaction that is open holds a lock, of these conversations as far as that is known.
+  case locked(String, Set<Identifier>)
   /// The hub gave a call up that took too long.
   case timedOut(String)
   /// The hub cannot carry out one of the operations.
@@ -29,7 +29,7 @@ extension HubFault {
   package var text: String {
     switch self {
     case .lost(let text), .refused(let text), .denied(let text), .mismatch(let text), .readOnly(let text),
-      .again(let text), .locked(let text), .timedOut(let text), .poison(let text), .damaged(let text):
+      .again(let text), .locked(let text, _), .timedOut(let text), .poison(let text), .damaged(let text):
       text
     }
   }
@@ -51,7 +51,11 @@ extension HubFault {
   package var administratorsError: DMError {
     switch self {
     case .refused, .denied: DMError(.hubRefused, "the database does not let you do this: \(text)")
-    default: error
+    case .lost: DMError(.hubUnreachable, "cannot reach the database: \(text)")
+    case .readOnly: DMError(.hubUnreachable, "the database takes no changes now: \(text)")
+    case .locked, .again, .timedOut: DMError(.hubUnreachable, "the database is busy: \(text); try again")
+    case .poison, .mismatch: DMError(.refusedByHub, "the database cannot carry this out: \(text)")
+    case .damaged: error
     }
   }
 }

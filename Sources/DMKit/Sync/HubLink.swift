@@ -43,6 +43,8 @@ package struct HubHello: Equatable, Sendable {
   package let now: Timestamp
   /// Seconds from one comparison to the next where nobody is woken.
   package var pollSeconds: Int?
+  /// Whether a pooler is in between, so that the hub cannot wake this machine.
+  package var isPooled = false
   package var peopleRev: Int64 = 0
 
   package init(
@@ -60,6 +62,9 @@ package struct HubHello: Equatable, Sendable {
     self.pollSeconds = pollSeconds
     self.peopleRev = peopleRev
   }
+
+  /// Whether the hub has so few connections left that machines come and go in turns.
+  package var takesTurns: Bool { pollSeconds.map { $0 > 5 } ?? false }
 }
 
 package struct HubComparison: Equatable, Sendable {

@@ -66,7 +66,7 @@ package struct HubStatus: Equatable, Sendable {
   package var color: Color {
     if !setAside.isEmpty { return .red }
     return switch state {
-    case .live, .polling: network == .normal ? .green : .yellow
+    case .live, .polling: network == .normal && fault == nil ? .green : .yellow
     case .connecting, .filling: .yellow
     case .never, .waiting:
       lastSyncAt.map { Timestamp.now.microseconds - $0.microseconds < 60_000_000 } == true ? .yellow : .red

@@ -22,6 +22,7 @@ extension SyncEngine {
         last = batch
       }
       try record(last, operations, answers, &pulled)
+      for pushed in operations { locked[pushed.operation.conversation] = nil }
       batchSize = min(2 * batchSize, Self.maximumBatch)
     } catch let fault as HubFault {
       try recover(from: fault, operations)
@@ -63,10 +64,10 @@ extension SyncEngine {
     let operation: HubOperation
   }
 
-  /// The operations that can be pushed now, in the order in which they were queued.
+  /// The operations that can be pushed now and are wanted, in the order in which they were queued.
   ///
   /// - Parameter limit: the most operations.
-  func pushable(_ limit: Int) throws -> [Pushed] {
+  func pushable(_ limit: Int, where isWanted: (Pushed) -> Bool) throws -> [Pushed] {
     // A standby takes nothing.
     guard hello?.isStandby != true else { return [] }
     var pushable: [Pushed] = []
@@ -79,7 +80,7 @@ extension SyncEngine {
     while let last = page.last {
       for row in page where row.state == .queued {
         if pushable.count >= most || bytes > mostBytes { return pushable }
-        guard let pushed = try pushed(row, &held) else { continue }
+        guard let pushed = try pushed(row, &held), isWanted(pushed) else { continue }
         pushable.append(pushed)
         bytes += row.payload?.count ?? 0
       }

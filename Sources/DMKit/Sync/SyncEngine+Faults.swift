@@ -1,4 +1,5 @@
 internal import DMStore
+internal import DMSystem
 
 // What cannot be carried is set aside, and all other conversations go on.
 
@@ -13,9 +14,43 @@ extension SyncEngine {
       try store.write {
         for pushed in operations { try refuse(pushed.row, "refused_by_hub") }
       }
+    case .locked(let text, let conversations):
+      // What has no conversation waits for what all persons share.
+      let isShared = conversations.isEmpty && operations.contains { $0.operation.conversation == nil }
+      if conversations.isEmpty, !isShared { throw HubFault.again(text) }
+      conversations.forEach { hold($0) }
+      if isShared { hold(nil) }
+      try store.write { try store.outbox.requeue(acknowledged: false) }
     default: throw fault
     }
   }
+
+  // MARK: Conversations that others lock
+
+  /// Pushes nothing of a conversation for a while, which grows; then what is of it goes in a push of its own, so that
+  /// nothing else waits for the lock.
+  private func hold(_ id: Identifier?) {
+    let count = (locked[id]?.count ?? 0) + 1
+    locked[id] = (count, monotonicMicroseconds() + 500_000 << Int64(min(count, 6)))
+  }
+
+  /// The operations that can be pushed now, in the order in which they were queued: those of which others lock nothing,
+  /// or, if there are none, those of one conversation that was locked before.
+  ///
+  /// - Parameter limit: the most operations.
+  func pushable(_ limit: Int) throws -> [Pushed] {
+    let free = try pushable(limit) { locked[$0.operation.conversation] == nil }
+    if !free.isEmpty { return free }
+    for (id, hold) in locked where hold.until <= monotonicMicroseconds() {
+      let apart = try pushable(limit) { $0.operation.conversation == id }
+      if !apart.isEmpty { return apart }
+      locked[id] = nil
+    }
+    return []
+  }
+
+  /// When something that is held can be tried again, on the clock of `monotonicMicroseconds`; nil if nothing is held.
+  var heldUntil: Int64? { locked.values.map(\.until).min() }
 
   // MARK: Conversations
 

@@ -21,6 +21,9 @@ package final class SyncEngine {
   var doubted: Set<Identifier> = []
   /// The conversations that are pulled no more on this connection, and why.
   var setAside: [Identifier: DMError.Code] = [:]
+  /// The conversations that others locked when something of them was pushed, how often in a row, and until when nothing of
+  /// them is pushed, on the clock of `monotonicMicroseconds`; nil stands for what is of none.
+  var locked: [Identifier?: (count: Int, until: Int64)] = [:]
   /// The conversations of which the hub has another log than this store.
   var forked: [Identifier] = []
   var mustCompare = false
@@ -234,7 +237,9 @@ package final class SyncEngine {
   // MARK: The loop
 
   /// Whether there is something to push or to pull now.
-  package func hasWork() throws -> Bool { try !toPull.isEmpty || !store.read { try pushable(1).isEmpty } }
+  package func hasWork() throws -> Bool {
+    try !toPull.isEmpty || !store.read { try pushable(1).isEmpty }
+  }
 
   /// Pushes and pulls until nothing is left that can be done now.
   ///
@@ -250,8 +255,9 @@ package final class SyncEngine {
   /// - Parameter duration: the longest time between two comparisons, whatever is done here meanwhile: a hub that sends
   ///   nothing may be one that cannot be reached any more.
   package func wait(for duration: Duration) throws {
-    let duration = duration - .microseconds(monotonicMicroseconds() - comparedAt)
+    var duration = duration - .microseconds(monotonicMicroseconds() - comparedAt)
     guard duration > .zero else { return try compare() }
+    if let heldUntil { duration = min(duration, .microseconds(max(0, heldUntil - monotonicMicroseconds()))) }
     let hint = try link.wait(for: duration)
     let areFollowed = try store.read { try hint.conversations.allSatisfy(isMember) }
     if areFollowed, !hint.conversations.isEmpty {

@@ -24,6 +24,7 @@ package final class SyncLoop {
   private static let longestPause: Int64 = 60_000_000
   private static let refusedPause: Int64 = 15 * 60_000_000
   private static let followerPause: Int64 = 45_000_000
+  private static let turnPause: ClosedRange<Int64> = 15_000_000...30_000_000
   private static let lingering: Int64 = 60_000_000
   private static let patience: Int64 = 10 * 60_000_000
 
@@ -64,6 +65,12 @@ package final class SyncLoop {
     while true {
       do {
         try carry()
+        while let moment = engine.heldUntil, left > 0 {
+          left -= 1
+          rest(until: moment)
+          try engine.drain()
+        }
+        if engine.heldUntil != nil { throw HubFault.locked("another member holds the lock of a conversation", []) }
         return try refuseSetAside()
       } catch let fault as HubFault {
         engine.close()
@@ -91,11 +98,19 @@ package final class SyncLoop {
     if try engine.hasWork() { try show(.filling) }
     try engine.drain()
     running.attempts = 0
-    running.fault = engine.hello?.isStandby == true ? "the hub is a standby, which takes nothing" : nil
+    running.fault = hindrance
     running.nextAttemptAt = nil
     running.lastSyncAt = .now
     running.setAside = engine.setAside.mapValues(\.rawValue)
     try show(engine.hello?.pollSeconds == nil ? .live : .polling)
+  }
+
+  /// What keeps the hub from working as it should, although it answers.
+  private var hindrance: String? {
+    guard let hello = engine.hello else { return nil }
+    if hello.isStandby { return "the hub is a standby, which takes nothing" }
+    if hello.isPooled { return "a pooler is in between, so that the hub is asked every two seconds" }
+    return hello.takesTurns ? "the hub has few connections left, so that machines come and go in turns" : nil
   }
 
   /// Asks the process that carries to compare the store with the hub now, and waits until it has.
@@ -131,6 +146,12 @@ package final class SyncLoop {
       do {
         try carry()
         lastSuccess = monotonicMicroseconds()
+        if engine.hello?.takesTurns == true {
+          engine.close()
+          if lingers, isGone || monotonicMicroseconds() - start > Self.lingering && !isFollowed { return }
+          pause(for: Int64.random(in: Self.turnPause), orUntilRung: Watch(location.bell))
+          continue
+        }
         try stay(lingers)
         return
       } catch let fault as HubFault {
@@ -193,14 +214,19 @@ package final class SyncLoop {
   /// Waits before the next attempt: longer each time, and not all machines at the same moment.
   private func pause() {
     let longest = min(Self.longestPause, 1_000_000 << Int64(min(running.attempts, 10)))
-    let wait = running.state == .refused ? Self.refusedPause : Int64.random(in: 0...longest)
+    pause(for: running.state == .refused ? Self.refusedPause : Int64.random(in: 0...longest))
+  }
+
+  /// Waits for microseconds, or until something is queued here, which `bell` tells.
+  private func pause(for wait: Int64, orUntilRung bell: Watch? = nil) {
     running.nextAttemptAt = Timestamp(microseconds: Timestamp.now.microseconds + wait)
     let end = monotonicMicroseconds() + wait
     let (credentials, asked) = (FileStatus(location.hub)?.modified, FileStatus(location.liveAsked)?.modified)
     let watch = Watch(location.live)
     while monotonicMicroseconds() < end {
-      var awaited = [Awaited(watch.descriptor, for: .reading)]
+      var awaited = [Awaited(watch.descriptor, for: .reading), Awaited(bell?.descriptor, for: .reading)]
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 5_000_000)) { watch.drain() }
+      if awaited[1].isReady { return }
       // Asked for by a person, or joined again with another password.
       let isAsked = FileStatus(location.liveAsked)?.modified != asked
       if isAsked || FileStatus(location.hub)?.modified != credentials { return }

@@ -3,7 +3,7 @@ internal import DMStore
 
 extension RecordSchema {
   /// What dm-sync and dm-hub print.
-  package static let hubRecords = [hub, outbox, invitation, login, hubServer]
+  package static let hubRecords = [hub, outbox, invitation, login, hubServer, hubFinding]
 
   static let hub = RecordSchema(
     "hub",
@@ -48,8 +48,10 @@ extension RecordSchema {
     "hub_server",
     [
       Field("version", .integer), Field("server_version", .integer), Field("person_count", .integer),
-      Field("login_count", .integer), Field("connection_count", .integer), Field("conversation_count", .integer),
-      Field("entry_count", .integer), Field("size_bytes", .integer),
+      Field("login_count", .integer), Field("connection_count", .integer), Field("connection_limit", .integer),
+      Field("conversation_count", .integer), Field("entry_count", .integer), Field("size_bytes", .integer),
       Field("oldest_write_seconds", .integer, optional: true), Field("prepared_transaction_count", .integer),
     ])
+
+  static let hubFinding = RecordSchema("hub_finding", [Field("is_note", .boolean), Field("message", .string)])
 }

@@ -18,8 +18,9 @@ extension RecordsTests {
       HubLogin(
         handle: "bob", login: text, label: text, invitedUntil: last, joinedAt: last, seenAt: last, isDisabled: false),
       HubServer(
-        version: 1, persons: 1, logins: 1, connections: 1, conversations: 1, entries: 1, bytes: 1,
+        version: 1, persons: 1, logins: 1, connections: 1, connectionLimit: 1, conversations: 1, entries: 1, bytes: 1,
         oldestWriteSeconds: isFull ? 1 : nil, preparedTransactions: 0, serverVersion: 150_000),
+      HubFinding(isNote: isFull, text: "x"),
     ]
   }
 }

@@ -11,9 +11,9 @@ final class HubFixture: Sendable {
   private let tools: ToolFixture
   private let isCopy: Bool
 
-  init(_ server: PostgresServer? = nil, _ options: [String] = []) throws {
+  init(_ server: PostgresServer? = nil, _ options: [String] = [], in database: String? = nil) throws {
     self.server = try server ?? PostgresServer.shared.get()
-    database = try self.server.database()
+    self.database = try database ?? self.server.database()
     tools = try ToolFixture()
     isCopy = false
     try hub(["install"] + options)
@@ -35,6 +35,14 @@ final class HubFixture: Sendable {
     machine.set("DM_SYNC", "off")
     try machine.changeCredentials { $0 == "dbname" ? String(PostgresServer.name(of: database)) : $1 }
   }
+
+  /// Tries to make a hub of a database.
+  static func install(in database: String) throws -> Outcome {
+    try ToolFixture().run("dm-hub", ["--db", database, "install"])
+  }
+
+  /// Calls dm-hub.
+  func run(_ arguments: [String]) throws -> Outcome { try tools.run("dm-hub", ["--db", database] + arguments) }
 
   /// Calls dm-hub, which has to succeed.
   @discardableResult
@@ -61,6 +69,24 @@ final class HubFixture: Sendable {
 }
 
 extension ToolFixture {
+  /// A value of how a linked store reaches its hub.
+  func credentials(_ name: String) throws -> String {
+    let lines = try String(contentsOfFile: "\(store)/hub", encoding: .utf8).split(separator: "\n")
+    let line = try #require(lines.first { $0.hasPrefix("\(name)=") })
+    return String(line.dropFirst(name.count + 1))
+  }
+
+  /// Runs SQL with the login of a linked store, on a connection that stays open.
+  func hold(_ statements: String) throws -> LiveProcess {
+    let connection = try ["host", "port", "dbname", "user", "password"].map { "\($0)=\(try credentials($0))" }
+    let free = "SET idle_in_transaction_session_timeout = 0; SET statement_timeout = 0;"
+    let words = ["-qAtX", "-v", "ON_ERROR_STOP=1", "-d", connection.joined(separator: " ")]
+    let process = try LiveProcess(self, "psql", words)
+    try process.send("\(free) \(statements)\n\\echo held")
+    try #require(process.line() == "held")
+    return process
+  }
+
   /// Changes how a linked store reaches its hub.
   ///
   /// - Parameter value: the new value for the name and the old value of a line.

@@ -1,3 +1,4 @@
+import Glibc
 import JSONSupport
 import Testing
 
@@ -30,6 +31,12 @@ struct HubPromotionTests {
     #expect(waiting["queued_count"]?.int == 1)
     #expect(waiting["fault"]?.string?.contains("standby") == true, "\(waiting)")
     #expect(try alice.texts("bob") == ["1 one", "2 two", "- three"])
+    let follower = try LiveProcess(bob, "dm-sync", ["-f"], stdin: .null)
+    var status = try follower.record()
+    while status["state"]?.string != "live" { status = try follower.record() }
+    #expect(status["color"]?.string == "yellow")
+    follower.process.send(SIGKILL)
+    _ = follower.process.wait(seconds: 10)
     try standby.psql(database, "SELECT pg_promote()")
     for machine in [alice, bob, alice, bob] { try machine.sync() }
     #expect(Set(try alice.texts("bob").map { $0.dropFirst(2) }) == ["one", "two", "three"])

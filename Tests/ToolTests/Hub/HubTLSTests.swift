@@ -56,7 +56,7 @@ struct HubTLSTests {
 
   @Test func `a hub with another certificate, for another name, or with none is refused`() throws {
     let (server, authority) = try Self.server.get()
-    let plain = try PostgresServer.shared.get()
+    let plain = try PostgresServer { _ in ["ssl=off"] }
     let attempts = try [
       join(server, host: "hub.test", authority: server.folder + "/other.crt"),
       join(server, host: "other.test", authority: authority),

@@ -23,9 +23,8 @@ struct HubTroubleTests {
       testDescription: "is full", sql: failing("53100"), repair: "DROP TRIGGER trouble ON dm.entry", status: 69,
       state: "waiting", fault: "full"),
     Trouble(
-      testDescription: "is read-only", sql: "ALTER DATABASE DATABASE SET default_transaction_read_only = on",
-      repair: "ALTER DATABASE DATABASE RESET default_transaction_read_only", status: 69, state: "waiting",
-      fault: "25006"),
+      testDescription: "is read-only", sql: failing("25006"), repair: "DROP TRIGGER trouble ON dm.entry", status: 69,
+      state: "waiting", fault: "25006"),
     Trouble(
       testDescription: "takes no connections, as while it is restored",
       sql: "ALTER DATABASE DATABASE ALLOW_CONNECTIONS false", repair: "ALTER DATABASE DATABASE ALLOW_CONNECTIONS true",

@@ -1,0 +1,42 @@
+internal import DMModel
+
+/// How members reach a hub: a host, or several between commas, and a port.
+///
+/// As a text, `HOST`, `HOST:PORT` or `[IPV6]:PORT`; several hosts have a port each, or one for all, between commas.
+package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
+  package let host: String
+  package let port: String?
+
+  init(host: String, port: String?) {
+    self.host = host
+    self.port = port
+  }
+
+  /// - Throws: `bad_field` for a text that is no address.
+  package init(_ text: String) throws {
+    (host, port) = Self.parts(of: text)
+    let ports = port?.split(separator: ",", omittingEmptySubsequences: false) ?? []
+    let hosts = host.split(separator: ",", omittingEmptySubsequences: false)
+    let arePorts = ports.allSatisfy { Int($0).map { 1...65_535 ~= $0 } ?? false }
+    let areHosts = hosts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "=") } }
+    guard areHosts, arePorts, ports.count <= 1 || ports.count == hosts.count, !text.hasSuffix(":") else {
+      throw DMError(
+        .badField, "'\(text)' is no address; write HOST or HOST:PORT, with a port from 1 to 65535", subject: text)
+    }
+  }
+
+  package var description: String {
+    guard let port else { return host }
+    return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
+  private static func parts(of text: String) -> (host: String, port: String?) {
+    if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+      let rest = text[text.index(after: end)...]
+      return (String(text[text.index(after: text.startIndex)..<end]), rest.isEmpty ? nil : String(rest.dropFirst()))
+    }
+    // An IPv6 address has several colons.
+    let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+    return parts.count == 2 ? (String(parts[0]), String(parts[1])) : (text, nil)
+  }
+}

@@ -1,0 +1,57 @@
+-- What is not as an installation makes it: a line each. A note cannot be mended without a superuser.
+select f.is_note, f.text from (
+  select false as is_note, format('%s belongs to ''%s'' instead of ''%s''', o.what, o.owner, o.wanted) as text from (
+    select 'the schema ' || n.nspname as what, n.nspowner::regrole::text as owner, 'dm_owner' as wanted
+      from pg_namespace n where n.nspname in ('dm', 'dm1')
+    union all
+    select 'the table ' || c.oid::regclass, c.relowner::regrole::text, 'dm_owner' from pg_class c
+      where c.relnamespace = 'dm'::regnamespace and c.relkind = 'r'
+    union all
+    select 'the function ' || p.oid::regprocedure, p.proowner::regrole::text,
+        case when p.pronamespace = 'dm1'::regnamespace and p.proname in ('changed', 'pull', 'people')
+          then 'dm_read' else 'dm_owner' end
+      from pg_proc p where p.pronamespace in ('dm'::regnamespace, 'dm1'::regnamespace)) o
+    where o.owner <> o.wanted
+  union all
+  select false, format('the table dm.%s has no row level security, or not its policy', t.name)
+    from unnest(array['people', 'person', 'member', 'conversation', 'entry']) t (name)
+    where not exists (
+        select from pg_class c where c.oid = to_regclass('dm.' || t.name) and c.relrowsecurity)
+      or not exists (
+        select from pg_policies p
+          where p.schemaname = 'dm' and p.tablename = t.name and p.policyname = 'read' and p.roles = '{dm_read}')
+  union all
+  select false, format('everybody may call %s', p.oid::regprocedure) from pg_proc p
+    where p.pronamespace in ('dm'::regnamespace, 'dm1'::regnamespace) and exists (
+      select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0)
+  union all
+  select false, format('members may not call %s', p.oid::regprocedure) from pg_proc p
+    where p.pronamespace = 'dm1'::regnamespace and not has_function_privilege('dm_member', p.oid, 'execute')
+  union all
+  select false, format('%s may not connect to the database', r.name) from unnest(array['dm_member', 'dm_owner']) r (name)
+    where not has_database_privilege(r.name, current_database(), 'connect')
+  union all
+  select d.datdba <> 'pg_database_owner'::regrole and not pg_has_role(d.datdba, 'usage'),
+      'every role of the server may connect to the database, or use its schema public'
+    from pg_database d where d.datname = current_database() and not (select h.is_shared from dm.hub h) and (
+      exists (select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a where a.grantee = 0)
+      or exists (
+        select from pg_namespace n cross join aclexplode(n.nspacl) a where n.nspname = 'public' and a.grantee = 0))
+  union all
+  select true, 'members may take advisory locks, store large objects and notify, because only a superuser can forbid it'
+    where not (select h.is_shared from dm.hub h) and exists (
+      select from pg_proc p cross join aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+        where p.pronamespace = 'pg_catalog'::regnamespace and p.proname in ('pg_advisory_lock', 'lo_create', 'pg_notify')
+          and a.grantee = 0)
+  union all
+  select true, 'others use this database; members may do there what every role may'
+    where (select h.is_shared from dm.hub h)
+  union all
+  select false, format('the login ''%s'' of ''%s'' cannot connect; revoke it, and invite them again', l.role, l.handle)
+    from dm.logins() l left join pg_roles r on r.rolname = l.role
+    where l.role is not null and not l.is_disabled
+      and not coalesce(r.rolcanlogin and pg_has_role(r.oid, 'dm_member', 'usage'), false)
+  union all
+  select false, format('the connections of the login ''%s'' of ''%s'' cannot be ended', l.role, l.handle)
+    from dm.logins() l join pg_roles r on r.rolname = l.role where not pg_has_role('dm_owner', r.oid, 'usage')) f
+order by f.is_note, f.text

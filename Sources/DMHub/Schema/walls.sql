@@ -1,0 +1,83 @@
+-- Who owns what, and who may do what. Each installation runs this, because a dump that is restored may have lost some of
+-- it; it changes nothing that is right, so that no member waits.
+do $$
+declare
+  change text;
+begin
+  -- What belongs to another is not bound by the policies. For the time of the change, the new owner may create there.
+  grant create on schema dm, dm1 to dm_owner, dm_read;
+  for change in
+    select format('alter schema %I owner to dm_owner', n.nspname) from pg_namespace n
+      where n.nspname in ('dm', 'dm1') and n.nspowner <> 'dm_owner'::regrole
+    union all
+    select format('alter table %s owner to dm_owner', c.oid::regclass) from pg_class c
+      where c.relnamespace = 'dm'::regnamespace and c.relkind = 'r' and c.relowner <> 'dm_owner'::regrole
+    union all
+    select format('alter type %s owner to dm_owner', t.oid::regtype) from pg_type t
+      join pg_class c on c.oid = t.typrelid and c.relkind = 'c'
+      where t.typnamespace = 'dm'::regnamespace and t.typowner <> 'dm_owner'::regrole
+    union all
+    select format('alter function %s owner to %I', p.oid::regprocedure, o.owner) from pg_proc p
+      cross join lateral (select case when p.pronamespace = 'dm1'::regnamespace
+        and p.proname in ('changed', 'pull', 'people') then 'dm_read' else 'dm_owner' end as owner) o
+      where p.pronamespace in ('dm'::regnamespace, 'dm1'::regnamespace) and p.proowner <> o.owner::regrole
+    union all
+    select format('alter table %s enable row level security', c.oid::regclass) from pg_class c
+      where c.relnamespace = 'dm'::regnamespace and c.relkind = 'r' and not c.relrowsecurity
+        and c.relname in ('hub', 'people', 'login', 'person', 'member', 'conversation', 'entry')
+  loop
+    execute change;
+  end loop;
+  revoke create on schema dm, dm1 from dm_read;
+end $$;
+
+revoke all on all tables in schema dm from public, dm_member;
+revoke all on all functions in schema dm, dm1 from public;
+revoke all on all functions in schema dm from dm_member;
+grant usage on schema dm1 to dm_member, dm_read;
+grant usage on schema dm to dm_read;
+grant execute on function dm.my_login(), dm.me() to dm_read;
+grant select on dm.people, dm.person, dm.member, dm.conversation, dm.entry to dm_read;
+grant execute on all functions in schema dm1 to dm_member;
+
+-- The database: a member's login connects to it, and has no rights of the public there. Without a superuser, some of
+-- this is not allowed; the check says what is left.
+do $$
+declare
+  login name;
+  change text;
+begin
+  execute format('grant connect on database %I to dm_member, dm_owner', current_database());
+  if not (select h.is_shared from dm.hub h) then
+    execute format('revoke all on database %I from public', current_database());
+    revoke all on schema public from public;
+    -- Functions that everybody may call, with which one member can hold up the server, or fill its disk.
+    begin
+      for change in
+        select format('revoke execute on function %s from public', p.oid::regprocedure) from pg_proc p
+          where p.pronamespace = 'pg_catalog'::regnamespace
+            and (p.proname ~ '^pg_(try_)?advisory_' or p.proname in (
+              'pg_notify', 'pg_logical_emit_message', 'pg_export_snapshot', 'lo_create', 'lo_creat', 'lo_from_bytea'))
+            and exists (
+              select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0)
+      loop
+        execute change;
+      end loop;
+      if not has_function_privilege('dm_owner', 'pg_notify(text, text)', 'execute') then
+        grant execute on function pg_notify(text, text) to dm_owner;
+      end if;
+    exception when insufficient_privilege then null;
+    end;
+  end if;
+  -- Who owns the functions ends connections of logins.
+  for login in
+    select l.role from dm.login l join pg_roles r on r.rolname = l.role
+      where not pg_has_role('dm_owner', r.oid, 'usage') or not pg_has_role(r.oid, 'dm_member', 'usage')
+  loop
+    begin
+      execute format('grant %I to dm_owner', login);
+      execute format('grant dm_member to %I', login);
+    exception when insufficient_privilege then null;
+    end;
+  end loop;
+end $$;

@@ -1,0 +1,155 @@
+import Foundation
+import JSONSupport
+import Testing
+
+@testable import TestSupport
+
+/// Hubs that answer nonsense, are newer, are in databases of others or with settings of their own, or were restored.
+struct HubFormTests {
+  @Test(arguments: [
+    ("entries of no kind", "-5::smallint", "conv", "at"),
+    ("entries that nobody asked for", "kind", "gen_random_uuid()", "at"),
+    ("times without end", "kind", "conv", "'infinity'::timestamptz"),
+  ])
+  func `a hub that answers nonsense is damaged, and what it says is not stored`(
+    what: String, kind: String, conversation: String, time: String
+  ) throws {
+    let hub = try HubFixture()
+    let (alice, bob) = (try hub.machine("alice"), try hub.machine("bob"))
+    try bob.done("dm-send", ["alice", "hello"])
+    try bob.sync()
+    try hub.sql(
+      """
+      ALTER FUNCTION dm1.pull RENAME TO pull_before;
+      CREATE FUNCTION dm1.pull(convs uuid[], revs bigint[], marks uuid[], most integer)
+      RETURNS TABLE (conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid,
+        nonce uuid, mark uuid, expires_at timestamptz, meta jsonb, payload bytea)
+      LANGUAGE sql SECURITY DEFINER AS $$
+        SELECT \(conversation), rev, seq, \(time), actor, machine, \(kind), id, nonce, mark, expires_at, meta, payload
+        FROM dm1.pull_before(convs, revs, marks, most) $$;
+      GRANT EXECUTE ON FUNCTION dm1.pull TO dm_member
+      """)
+    let synced = try alice.run("dm-sync")
+    #expect(synced.status == .exit(78), "\(what): \(synced.stderr)")
+    #expect(try alice.done("dm-list").records.isEmpty)
+    try alice.done("dm-doctor", ["check", "--deep"])
+    try hub.sql("DROP FUNCTION dm1.pull; ALTER FUNCTION dm1.pull_before RENAME TO pull")
+    try alice.sync()
+    #expect(try alice.texts("bob") == ["1 hello"])
+  }
+
+  @Test func `a hub of a newer version is refused by every action, and stays as it is`() throws {
+    let hub = try HubFixture()
+    try hub.sql("UPDATE dm.hub SET schema = schema + 1")
+    for words in [
+      ["install"], ["check"], ["invite", "bob"], ["people"], ["status"], ["unstick"], ["revoke", "bob"],
+      ["uninstall", "--force"],
+    ] {
+      let refused = try hub.run(words)
+      #expect(refused.status == .exit(78) && refused.stderr.contains("newer"), "\(words): \(refused.stderr)")
+    }
+    #expect(try hub.sql("SELECT count(*) FROM dm.person") == "0\n")
+  }
+
+  @Test(arguments: [
+    "default_transaction_isolation = 'serializable'", "default_transaction_isolation = 'repeatable read'",
+    "default_transaction_read_only = on", "standard_conforming_strings = off", "row_security = off",
+    "array_nulls = off",
+    "idle_session_timeout = '1s'", "client_encoding = 'LATIN1'", "search_path = 'dm1'",
+  ])
+  func `a database with settings of its own is a hub like any other`(setting: String) throws {
+    let server = try PostgresServer.shared.get()
+    let database = try server.database()
+    try server.psql("postgres", "ALTER DATABASE \(PostgresServer.name(of: database)) SET \(setting)")
+    let hub = try HubFixture(server, in: database)
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    try alice.done("dm-send", ["bob", "héllo \\ 日本 🙂"])
+    try alice.sync()
+    try alice.done("dm-edit", ["react", "👍", "bob:1"])
+    try alice.sync()
+    try bob.sync()
+    try bob.done("dm-read", ["alice", "--all"])
+    try bob.sync()
+    #expect(try bob.texts("alice") == ["1 héllo \\ 日本 🙂"])
+    #expect(try alice.done("dm-sync", ["pending"]).records.isEmpty)
+    try hub.hub(["check"])
+    try hub.hub(["revoke", "bob"])
+  }
+
+  @Test func `a database that others use is taken with --shared only, and what is theirs stays`() throws {
+    let server = try PostgresServer.shared.get()
+    let database = try server.database()
+    let role = "report_\(PostgresServer.name(of: database))"
+    try server.psql(
+      database, "CREATE TABLE orders AS SELECT 7 AS id; CREATE ROLE \(role) LOGIN; GRANT SELECT ON orders TO \(role)")
+    func theirs() throws -> String {
+      try server.psql(database, "SET SESSION AUTHORIZATION \(role); SELECT id FROM public.orders")
+    }
+    let refused = try HubFixture.install(in: database)
+    #expect(refused.status == .exit(73) && refused.stderr.contains("public.orders"), "\(refused.stderr)")
+    #expect(try server.psql(database, "SELECT to_regclass('dm.hub') IS NULL") == "t\n")
+    let hub = try HubFixture(server, ["--shared"], in: database)
+    #expect(try theirs() == "7\n")
+    #expect(
+      try server.psql(database, "SELECT has_database_privilege('\(role)', current_database(), 'connect')") == "t\n")
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    try alice.done("dm-send", ["bob", "hello"])
+    try alice.sync()
+    try bob.sync()
+    #expect(try bob.texts("alice") == ["1 hello"])
+    #expect(try hub.hub(["check"]).stdout.contains("others use this database"))
+    #expect(try hub.run(["uninstall"]).status == .exit(64))
+    try hub.hub(["uninstall", "--force"])
+    #expect(try server.psql(database, "SELECT count(*) FROM pg_namespace WHERE nspname IN ('dm', 'dm1')") == "0\n")
+    #expect(try theirs() == "7\n")
+    #expect(try alice.run("dm-sync").status == .exit(77))
+  }
+
+  @Test func `what a dump loses is found, and mended by an installation`() throws {
+    let hub = try HubFixture()
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    let name = PostgresServer.name(of: hub.database)
+    try alice.done("dm-send", ["bob", "hello"])
+    try alice.sync()
+    for (loss, said) in [
+      ("ALTER FUNCTION dm1.pull(uuid[], bigint[], uuid[], integer) OWNER TO postgres", "dm1.pull"),
+      ("ALTER TABLE dm.entry OWNER TO postgres", "dm.entry"), ("ALTER SCHEMA dm OWNER TO postgres", "schema dm"),
+      ("ALTER TABLE dm.entry DISABLE ROW LEVEL SECURITY", "row level security"),
+      ("REVOKE EXECUTE ON FUNCTION dm1.push FROM dm_member", "dm1.push"),
+      ("GRANT EXECUTE ON FUNCTION dm.unstick TO PUBLIC", "everybody may call dm.unstick"),
+      ("GRANT ALL ON DATABASE \(name) TO PUBLIC", "every role of the server"),
+      ("REVOKE CONNECT ON DATABASE \(name) FROM dm_member", "dm_member may not connect"),
+      (
+        "DO $$ BEGIN EXECUTE (SELECT format('REVOKE %I FROM dm_owner', min(role)) FROM dm.login); END $$",
+        "cannot be ended"
+      ),
+    ] {
+      try hub.sql(loss)
+      let checked = try hub.run(["check"])
+      #expect(checked.status == .exit(78) && checked.stdout.contains(said), "\(loss): \(checked.stdout)")
+      try hub.hub(["install"])
+      #expect(try hub.hub(["check"]).records.isEmpty, "\(loss)")
+    }
+    try bob.sync()
+    #expect(try bob.texts("alice") == ["1 hello"])
+    // What cannot be mended is said by the installation, too.
+    try hub.sql("DO $$ BEGIN EXECUTE (SELECT format('ALTER ROLE %I NOLOGIN', min(role)) FROM dm.login); END $$")
+    #expect(try hub.hub(["install"]).stderr.contains("invite them again"))
+  }
+
+  @Test func `a restore into the same database is noticed, and nothing that was acknowledged is missing`() throws {
+    let hub = try HubFixture()
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    try alice.done("dm-send", ["bob", "one"])
+    try alice.sync()
+    try bob.sync()
+    let file = "\(alice.directory)/hub.dump"
+    try alice.done("pg_dump", ["-Fc", "-f", file, "-d", hub.database])
+    try alice.done("dm-send", ["bob", "two"])
+    try alice.sync()
+    try alice.done("pg_restore", ["--clean", "--if-exists", "-d", hub.database, file])
+    try hub.hub(["install"])
+    for _ in 1...2 { for machine in [alice, bob] { try machine.sync() } }
+    #expect(try bob.texts("alice") == ["1 one", "2 two"])
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Glibc
+import JSONSupport
+import Testing
+
+@testable import TestSupport
+
+/// Hubs that have few connections left, and poolers in front of them.
+struct HubLimitsTests {
+  @Test func `where most connections are taken, machines come and go in turns`() throws {
+    let server = try PostgresServer { _ in ["max_connections=12"] }
+    let hub = try HubFixture(server)
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    // Of the nine that are not reserved.
+    let others = try (0..<8).map { _ in try alice.holdAsAdministrator(of: hub) }
+    let follower = try LiveProcess(alice, "dm-sync", ["-f"], stdin: .null)
+    defer { for process in others + [follower] { process.process.send(SIGKILL) } }
+    var status = try follower.record()
+    while status["state"]?.string != "polling" { status = try follower.record() }
+    #expect(status["color"]?.string == "yellow" && status["fault"]?.string?.contains("turns") == true, "\(status)")
+    let login = try alice.credentials("user")
+    try Torture.wait(until: "the machine lets others in") {
+      try hub.sql("SELECT count(*) FROM pg_stat_activity WHERE usename = '\(login)'") == "0\n"
+    }
+    // What is done here goes at once.
+    try alice.done("dm-send", ["bob", "one"])
+    while try follower.record()["queued_count"]?.int != 0 {}
+    try bob.sync()
+    #expect(try bob.texts("alice") == ["1 one"])
+    // When there is room again, it stays.
+    for other in others { other.process.send(SIGKILL) }
+    try Torture.wait(until: "the others are gone") {
+      try hub.sql("SELECT count(*) < 3 FROM pg_stat_activity WHERE backend_type = 'client backend'") == "t\n"
+    }
+    try alice.done("dm-send", ["bob", "two"])
+    while try follower.record()["state"]?.string != "live" {}
+  }
+
+  @Test(arguments: [("transaction", "polling", "yellow"), ("session", "live", "green")])
+  func `behind a pooler a machine asks, unless the pooler keeps a connection for it`(
+    mode: String, state: String, color: String
+  ) throws {
+    let server = try PostgresServer()
+    let hub = try HubFixture(server)
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    for machine in [bob, alice] { try machine.sync() }
+    let pooler = try Pooler(server, hub, mode)
+    try alice.changeCredentials { $0 == "port" ? "\(pooler.port)" : $1 }
+    let follower = try LiveProcess(alice, "dm-sync", ["-f"], stdin: .null)
+    defer { follower.process.send(SIGKILL) }
+    var status = try follower.record()
+    while status["state"]?.string != state { status = try follower.record() }
+    #expect(status["color"]?.string == color, "\(status)")
+    #expect((status["fault"]?.string?.contains("pooler") ?? false) == (state == "polling"))
+    try bob.done("dm-send", ["alice", "hello"])
+    try bob.sync()
+    try Torture.wait(until: "the message is there") {
+      try alice.run("dm-tail", ["--peek", "-n", "all", "bob"]).stdout.contains("hello")
+    }
+    try alice.done("dm-send", ["bob", "hi"])
+    try Torture.wait(until: "the answer is on the hub") {
+      try hub.sql("SELECT count(*) FROM dm.entry WHERE kind = 0") == "2\n"
+    }
+  }
+
+  /// PgBouncer before a server, on a socket in its folder.
+  private final class Pooler {
+    let port: UInt16
+    private let process: Process
+
+    init(_ server: PostgresServer, _ hub: HubFixture, _ mode: String) throws {
+      port = try PostgresServer.freePort()
+      let logins = try hub.sql(
+        "SELECT '\"' || rolname || '\" \"' || rolpassword || '\"' FROM pg_authid WHERE rolname ~ '^u_'")
+      let folder = server.folder + "/pooler"
+      let name = PostgresServer.name(of: hub.database)
+      let configuration = """
+        [databases]
+        \(name) = host=\(server.folder) port=\(server.port)
+        [pgbouncer]
+        listen_port = \(port)
+        unix_socket_dir = \(server.folder)
+        auth_type = scram-sha-256
+        auth_file = \(folder)/logins
+        pool_mode = \(mode)
+        logfile = \(folder)/log
+        """
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      for (file, text) in [("logins", logins), ("ini", configuration)] {
+        try text.write(toFile: "\(folder)/\(file)", atomically: false, encoding: .utf8)
+      }
+      let isRoot = geteuid() == 0
+      if isRoot, let user = getpwnam("postgres") {
+        for path in ["", "/logins", "/ini"] { chown(folder + path, user.pointee.pw_uid, user.pointee.pw_gid) }
+      }
+      process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/env")
+      let account = isRoot ? ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"] : []
+      process.arguments = account + ["/usr/sbin/pgbouncer", "-q", "\(folder)/ini"]
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      let socket = "\(server.folder)/.s.PGSQL.\(port)"
+      try Torture.wait(until: "the pooler listens") { FileManager.default.fileExists(atPath: socket) }
+    }
+
+    deinit { process.terminate() }
+  }
+}
+
+extension ToolFixture {
+  /// A connection of the administrator that stays open.
+  fileprivate func holdAsAdministrator(of hub: HubFixture) throws -> LiveProcess {
+    let process = try LiveProcess(self, "psql", ["-qAtX", "-d", hub.database])
+    try process.send("\\echo held")
+    try #require(process.line() == "held")
+    return process
+  }
+}

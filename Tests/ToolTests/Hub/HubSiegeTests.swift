@@ -1,0 +1,99 @@
+import Foundation
+import JSONSupport
+import Testing
+
+@testable import TestSupport
+
+/// What a member can hold with SQL of their own, and what all others and the administrator do meanwhile.
+struct HubSiegeTests {
+  let hub: HubFixture
+  let alice: ToolFixture
+  let mallory: ToolFixture
+  /// The login of Mallory's machine.
+  let login: String
+
+  init() throws {
+    hub = try HubFixture()
+    (alice, mallory) = (try hub.machine("alice"), try hub.machine("mallory"))
+    try mallory.done("dm-send", ["alice", "hello"])
+    try mallory.sync()
+    try alice.sync()
+    login = try mallory.credentials("user")
+  }
+
+  private func hold(_ statements: String) throws -> LiveProcess { try mallory.hold(statements) }
+
+  /// A transaction that has done something and goes on.
+  private func held(_ operation: String) -> String {
+    "BEGIN; SELECT count(*) FROM dm1.push('[{\"nonce\":\"\(UUID())\",\(operation)}]') \\g /dev/null"
+  }
+
+  private func conversation() throws -> String {
+    try hub.sql("SELECT id FROM dm.conversation LIMIT 1").trimmingCharacters(in: .newlines)
+  }
+
+  @Test func `each action of the administrator works while a member holds all that they can`() throws {
+    let say = #""op":"say","conv":"\#(try conversation())","id":"\#(UUID())","payload":"e30=""#
+    let processes = try [
+      held(say + #"},{"nonce":"\#(UUID())","op":"profile","payload":"e30=""#),
+      "BEGIN; ALTER ROLE CURRENT_USER SET work_mem = '5MB';",
+      "BEGIN; LISTEN x; SELECT 1 \\g /dev/null",
+    ].map { try hold($0) }
+    defer { for process in processes { process.process.send(SIGKILL) } }
+    #expect(try hub.hub(["status"]).record["connection_count"]?.int == processes.count)
+    #expect(try hub.hub(["people"]).records.count == 2)
+    try hub.hub(["check"])
+    try hub.hub(["install"])
+    #expect(try hub.invite("carol").hasPrefix("dm1:"))
+    try hub.hub(["unstick"])
+    try hub.hub(["revoke", "mallory"])
+    #expect(try hub.sql("SELECT count(*) FROM pg_stat_activity WHERE usename = '\(login)'") == "0\n")
+    #expect(try hub.sql("SELECT count(*) FROM pg_roles WHERE rolname = '\(login)'") == "0\n")
+  }
+
+  @Test func `what is said to others goes while a member holds the lock of their conversation`() throws {
+    let say = #""op":"say","conv":"\#(try conversation())","id":"\#(UUID())","payload":"e30=""#
+    let bob = try hub.machine("bob")
+    try alice.sync()
+    try alice.done("dm-send", ["mallory", "for Mallory"])
+    try alice.done("dm-send", ["bob", "for Bob"])
+    let holder = try hold(held(say))
+    let carrier = try LiveProcess(alice, "dm-sync", ["-f"], stdin: .null)
+    defer { carrier.process.send(SIGKILL) }
+    while try carrier.record()["queued_count"]?.int != 1 {}
+    try bob.sync()
+    #expect(try bob.texts("alice") == ["1 for Bob"])
+    #expect(try hub.sql("SELECT count(*) FROM pg_stat_activity WHERE usename = '\(login)'") == "1\n")
+    #expect(try alice.done("dm-sync", ["status"]).record["queued_count"]?.int == 1)
+    holder.process.send(SIGKILL)
+    while try carrier.record()["queued_count"]?.int != 0 {}
+    try mallory.sync()
+    #expect(try mallory.texts("alice").last == "2 for Mallory")
+  }
+
+  @Test func `who holds up others without having written is sent away, too`() throws {
+    // As without a superuser, who forbids it.
+    try hub.sql("GRANT EXECUTE ON FUNCTION pg_advisory_lock(bigint) TO PUBLIC")
+    let locks = try hold("SELECT count(pg_advisory_lock(g)) FROM generate_series(1, 1000) g \\g /dev/null")
+    #expect(try hub.hub(["unstick", "--text"]).stdout == "ended 1 connections\n")
+    let queue = try hold("LISTEN x; BEGIN; SELECT 1 \\g /dev/null")
+    #expect(try hub.sql("SELECT dm.unstick('0 seconds')") == "1\n")
+    for process in [locks, queue] { process.process.send(SIGKILL) }
+  }
+
+  @Test func `a role that its member has given default rights is dropped, and so is that of an invitation nobody took`()
+    throws
+  {
+    let owner = try hold("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC;")
+    try mallory.done("dm-sync", ["leave"])
+    _ = try hub.invite("carol")
+    try hub.sql("UPDATE dm.login SET invited_until = now() - interval '2 days' WHERE joined_at IS NULL")
+    owner.process.send(SIGKILL)
+    _ = owner.process.wait(seconds: 10)
+    _ = try hub.invite("dave")
+    // Alice, and Dave.
+    #expect(try hub.sql("SELECT count(*) FROM pg_roles r JOIN dm.logins() l ON l.role = r.rolname") == "2\n")
+    #expect(try hub.sql("SELECT count(*) FROM pg_roles WHERE rolname = '\(login)'") == "0\n")
+    #expect(try hub.sql("SELECT count(*) FROM dm.former_login") == "0\n")
+  }
+}
