@@ -29,6 +29,25 @@ struct LinkedStoreTests {
     try bob.check()
   }
 
+  @Test func `reactions stand in the order of the hub everywhere, whenever they were given`() throws {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    try alice.say("hello", to: "bob")
+    for machine in [alice, bob, alice] { try machine.sync() }
+    for (machine, other) in [(alice, "bob"), (bob, "alice")] {
+      _ = try machine.messenger.edit([Edit(MessageReference("\(other):1"), .react("👍"))])[0].get()
+    }
+    for machine in [bob, alice, bob] { try machine.sync() }
+    // Who gives the same one again keeps their place, also while that waits.
+    _ = try alice.messenger.edit([Edit(MessageReference("bob:1"), .react("👍"))])[0].get()
+    _ = try bob.messenger.edit([Edit(MessageReference("alice:1"), .react("👍"))])[0].get()
+    try alice.sync()
+    for (machine, other) in [(alice, "bob"), (bob, "alice")] {
+      let users = try #require(machine.messages(other).last?.reactions.first?.users)
+      #expect(users.map(\.description) == ["bob", "alice"])
+    }
+  }
+
   @Test func `edits, reactions and deletions are shown at once, and reach the other machine`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()

@@ -162,6 +162,24 @@ struct TellingAgainTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
+  @Test func `a reaction to a message that the hub has lost waits for the message, and is not counted`() throws {
+    let (alice, bob) = try group()
+    let backup = hub.model
+    try alice.say("two", to: "+ops")
+    try settle([alice, bob])
+    _ = try bob.messenger.edit([Edit(MessageReference("+ops:3"), .react("👍"))])[0].get()
+    #expect(try bob.messenger.hubStatus().queuedCount == 1)
+    hub.model.restore(backup)
+    try settle([bob])
+    #expect(try bob.messenger.hubStatus().queuedCount == 0)
+    #expect(try bob.messenger.outbox().isEmpty)
+    try settle([alice, bob, alice])
+    for machine in [alice, bob] {
+      #expect(try machine.messages("+ops").last?.reactions.map(\.emoji) == ["👍"])
+      try machine.check()
+    }
+  }
+
   @Test func `what was done over thirty days ago is not told again`() throws {
     let (alice, _) = try group()
     #expect(try alice.store.integers("SELECT count(*) FROM outbox") != [[0]])

@@ -17,8 +17,10 @@ final class PostgresServer: Sendable {
   private let number = Atomic<Int>(0)
   /// The databases that are no longer needed.
   private let dropped = Mutex<[String]>([])
-  /// The server ends when this is closed.
+  /// The server ends when this is closed, and starts anew for each line.
   private let leash: Int32
+  /// A line for each start.
+  private let output = Pipe()
 
   struct Failed: Error, CustomStringConvertible { let description: String }
 
@@ -73,10 +75,16 @@ final class PostgresServer: Sendable {
       printf '%s\\n' 'local all,replication postgres trust' 'local all all scram-sha-256' 'host all all 127.0.0.1/32 scram-sha-256' \
         >data/pg_hba.conf
       cat >>data/postgresql.conf
-      pg_ctl -D data -w -t 60 -l log start >/dev/null
+      pg_ctl -D data -w -t 60 -l log start >/dev/null 3<&-
       echo ready
       # This process holds the other end as long as the tests run.
-      cat <&3 >/dev/null || :
+      while read line <&3; do
+        pg_ctl -D data -m immediate stop >/dev/null
+        # It does not start before the last of its processes has ended.
+        for try in $(seq 100); do pg_ctl -D data -w -l log start >/dev/null 3<&- && break; done
+        pg_ctl -D data status >/dev/null
+        echo ready
+      done
       pg_ctl -D data -m immediate stop >/dev/null 2>&1 || :
       rm -rf "$1"/* "$1"/.s.*; rmdir "$1" 2>/dev/null || :
       """
@@ -97,15 +105,24 @@ final class PostgresServer: Sendable {
     process.arguments = ["sh", "-c", "exec 3<&0; exec \"$@\" <\"$0\"", "\(folder)/conf"] + whole
     try configuration.map { $0 + "\n" }.joined().write(toFile: "\(folder)/conf", atomically: false, encoding: .utf8)
     process.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
-    let output = Pipe()
     process.standardOutput = output
     try process.run()
+    try awaitReadiness()
+  }
+
+  deinit { close(leash) }
+
+  /// Ends the server without a warning, as a crash does, and starts it again.
+  func restart() throws {
+    guard write(leash, "restart\n", 8) == 8 else { throw Failed(description: "the server has no keeper") }
+    try awaitReadiness()
+  }
+
+  private func awaitReadiness() throws {
     guard let line = try output.fileHandleForReading.read(upToCount: 6), line == Data("ready\n".utf8) else {
       throw Failed(description: "PostgreSQL does not start; \(folder) has its logs")
     }
   }
-
-  deinit { close(leash) }
 
   /// Whether a folder can be written to, and has a gigabyte left.
   private static func hasRoom(_ folder: String) -> Bool {

@@ -19,7 +19,7 @@ extension Session {
     for operation in waiting {
       switch operation.act {
       case .edit: (shown.text, shown.editedAt) = (HubPayload.text(operation.payload)?.text, operation.createdAt)
-      case .react: (shown.emoji, shown.emojiAt) = (HubPayload.emoji(operation.payload), operation.createdAt)
+      case .react: shown.react(HubPayload.emoji(operation.payload), at: operation.createdAt)
       default: break
       }
     }
@@ -35,7 +35,10 @@ extension Session {
     } else if shown.text != nil {
       try store.messages.set(editedAt: shown.editedAt, of: message)
     }
-    _ = try store.reactions.react(shown.emoji, to: message, by: me, at: shown.emojiAt ?? now)
+    let time = shown.emojiAt ?? now
+    if try !store.reactions.react(shown.emoji, to: message, by: me, at: time) {
+      try store.reactions.set(time, of: me, to: message.key)
+    }
   }
 
   private func setHidden(_ isHidden: Bool, _ address: Messages.Address) throws {
@@ -61,7 +64,7 @@ extension Session {
     }
     switch change {
     case .text(let text): (base.text, base.editedAt) = (text, now)
-    case .ownReaction(let emoji): (base.emoji, base.emojiAt) = (emoji, now)
+    case .ownReaction(let emoji): base.react(emoji, at: now)
     }
     try store.hubBases.update(message.key, to: base)
   }

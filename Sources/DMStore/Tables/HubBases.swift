@@ -13,6 +13,11 @@ package struct HubBases {
     /// The person's own reaction.
     package var emoji: String?
     package var emojiAt: Timestamp?
+
+    /// Replaces the reaction; one that is the same keeps its time.
+    package mutating func react(_ emoji: String?, at time: Timestamp) {
+      if self.emoji.map(ExactString.init) != emoji.map(ExactString.init) { (self.emoji, emojiAt) = (emoji, time) }
+    }
   }
 
   private enum Column: Int32, QueryColumn { case text, editedAt, emoji, emojiAt }

@@ -1,6 +1,6 @@
 package import DMModel
 
-// Reads: outbox.
+// Reads: message, message_alias, outbox, waiting.
 // Writes: outbox.
 
 /// What was done in a linked store and the hub has not ordered yet, in this order.
@@ -79,6 +79,14 @@ package struct Outbox {
     fault, is_repeated
     """
 
+  /// Holds for all but acts on a message that neither is there nor waits, because the hub has lost it: they wait in case
+  /// that it comes back.
+  private static let hasMessage = """
+    (state = 3 OR act NOT IN (2, 3, 4) OR EXISTS (SELECT 1 FROM waiting WHERE uuid = outbox.target)
+    OR EXISTS (SELECT 1 FROM message WHERE uuid IN (
+      SELECT outbox.target UNION ALL SELECT message FROM message_alias WHERE uuid = outbox.target)))
+    """
+
   /// Adds an operation at the end.
   ///
   /// A nonce that is in the journal is taken from there: its message went with what the hub has lost.
@@ -106,16 +114,16 @@ package struct Outbox {
     return OutboxKey(number: store.connection.lastInsertedRow)
   }
 
-  /// The operations that are neither done nor refused, the oldest first, from a place on.
+  /// The operations that are neither done nor refused, the oldest first, from a place on; none on messages that are lost.
   package func open(from place: OutboxKey = OutboxKey(number: 0), limit: Int = .max) throws -> [Row] {
-    try rows("WHERE id >= ? AND state < 3 ORDER BY id LIMIT ?") {
+    try rows("WHERE id >= ? AND state < 3 AND \(Self.hasMessage) ORDER BY id LIMIT ?") {
       $0.bind(place)
       $0.bind(limit)
     }
   }
 
-  /// The operations that are not done, refused ones included, the oldest first.
-  package func pending() throws -> [Row] { try rows("WHERE state < 4 ORDER BY id") { _ in } }
+  /// The operations that are not done, refused ones included, the oldest first; none on messages that are lost.
+  package func pending() throws -> [Row] { try rows("WHERE state < 4 AND \(Self.hasMessage) ORDER BY id") { _ in } }
 
   package func row(at place: OutboxKey) throws -> Row? { try rows("WHERE id = ?") { $0.bind(place) }.first }
 
@@ -139,10 +147,13 @@ package struct Outbox {
     }
   }
 
-  /// The number of operations that wait, and of those that were refused.
+  /// The number of operations that wait, but for those on messages that are lost, and of those that were refused.
   package func counts() throws -> (queued: Int, refused: Int) {
     var statement = try store.connection.prepare(
-      "SELECT count(*) FILTER (WHERE state < 3), count(*) FILTER (WHERE state = 3) FROM outbox WHERE state < 4")
+      text: """
+        SELECT count(*) FILTER (WHERE state < 3), count(*) FILTER (WHERE state = 3) FROM outbox
+        WHERE state < 4 AND \(Self.hasMessage)
+        """)
     return try statement.step() ? (statement.int(0), statement.int(1)) : (0, 0)
   }
 
@@ -256,9 +267,10 @@ package struct Outbox {
     try delete.run()
   }
 
-  /// Deletes operations that were done before a time.
+  /// Deletes operations that were done before a time, and those whose message has not come back since then.
   package func deleteDone(before time: Timestamp) throws {
-    var delete = try store.connection.prepare("DELETE FROM outbox WHERE state = 4 AND created_at < ?")
+    var delete = try store.connection.prepare(
+      text: "DELETE FROM outbox WHERE created_at < ? AND (state = 4 OR NOT \(Self.hasMessage))")
     delete.bind(time)
     try delete.run()
   }

@@ -60,4 +60,13 @@ package struct Reactions {
     try store.changes.append(.reaction, conversation: message.address.conversation, user: user, seqs: seqs, at: time)
     return true
   }
+
+  /// Sets the time of a reaction, by which it has its place among the others.
+  package func set(_ time: Timestamp, of user: UserKey, to message: MessageKey) throws {
+    var update = try store.connection.prepare("UPDATE reaction SET at = ? WHERE message = ? AND user = ?")
+    update.bind(time)
+    update.bind(message)
+    update.bind(user)
+    try update.run()
+  }
 }

@@ -63,6 +63,20 @@ final class HubFixture: Sendable {
     return machine
   }
 
+  /// Ends the connections of all members.
+  func endConnections() throws {
+    try sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename ~ '^u_'")
+  }
+
+  /// Makes the database anew from a dump of it.
+  func restore(from file: String, with tools: ToolFixture) throws {
+    let name = PostgresServer.name(of: database)
+    try server.psql("postgres", "DROP DATABASE \(name) WITH (FORCE)")
+    try server.psql("postgres", "CREATE DATABASE \(name)")
+    try tools.done("pg_restore", ["-d", database, file])
+    try hub(["install"])
+  }
+
   /// Runs SQL as the administrator, and returns the rows as lines.
   @discardableResult
   func sql(_ statement: String) throws -> String { try server.psql(database, statement) }
