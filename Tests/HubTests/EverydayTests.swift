@@ -269,12 +269,14 @@ extension Everyday {
       + messages.map { message in
         let knowsReceipts = try knowsReceipts(message)
         let reactions = message.reactions.map { "\($0.emoji)\($0.users.map(\.description).sorted())" }.sorted()
+        // Who comes back pulls a tombstone of which the hub has erased what was said, and the nonce with it.
+        let nonce = message.deletedAt == nil ? message.nonce : nil
         let told = receipts.filter { $0.hasPrefix("\(message.id)") }.map { $0.dropFirst(37) }.sorted()
         return """
           \(message.seq ?? 0) \(message.sender) \(message.senderName ?? "-"): \(message.text ?? "-") \
           \(message.systemKind?.rawValue ?? "-") \(message.subject ?? "-") \(knowsReceipts ? "\(message.status)" : "-") unread \(message.isUnread) \
           to \(message.replyTo?.seq ?? 0) \(message.replyTo?.text ?? "-") of \(message.forwardedFrom?.description ?? "-") \
-          \(message.nonce ?? "-") \(message.mentions) \(reactions) edited \(message.editedAt != nil) \
+          \(nonce ?? "-") \(message.mentions) \(reactions) edited \(message.editedAt != nil) \
           gone \(message.deletedAt != nil) expires \(message.expiresAt != nil) \(knowsReceipts ? told : [])
           """
       }

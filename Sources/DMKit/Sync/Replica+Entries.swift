@@ -156,6 +156,7 @@ extension Replica {
       try session.announce(.userJoined, [store.users.handle(user).description], in: &log.row)
       if user == me { try comeToHistory(entry, session, log) }
     }
+    if user == me { try takeSettings(entry, in: &log) }
     guard user == me, entry.rev > log.named else { return }
     if entry.meta.hasHistory {
       log.seesMore = log.state.sees.count(upTo: entry.rev - 1) < entry.rev - 1
@@ -163,6 +164,16 @@ extension Replica {
     } else {
       log.state.sees.open(from: entry.rev)
     }
+  }
+
+  /// Sets what a group has become while the person was out, as far as who added them says it.
+  private func takeSettings(_ entry: HubEntry, in log: inout Log) throws {
+    guard entry.payload?.isEmpty == false else { return }
+    let group = HubPayload.group(entry.payload)
+    if let title = group.title { try store.conversations.set(.title(title), of: log.row.key) }
+    try store.conversations.set(.avatarURL(group.avatarURL), of: log.row.key)
+    try store.conversations.set(.expireAfter(group.expireAfter), of: log.row.key)
+    log.row.expireAfter = group.expireAfter
   }
 
   /// Does for the person what joining does for those who are no members yet.

@@ -46,8 +46,12 @@ struct HubSiegeTests {
     try hub.hub(["install"])
     #expect(try hub.invite("carol").hasPrefix("dm1:"))
     try hub.hub(["unstick"])
+    let again = try hold("BEGIN; LISTEN x; ALTER ROLE CURRENT_USER SET work_mem = '5MB'; SELECT 1 \\g /dev/null")
+    defer { again.process.send(SIGKILL) }
+    // Afterwards the role is gone, and with it the name of who is connected.
+    let backends = try hub.sql("SELECT string_agg(pid::text, ',') FROM pg_stat_activity WHERE usename = '\(login)'")
     try hub.hub(["revoke", "mallory"])
-    #expect(try hub.sql("SELECT count(*) FROM pg_stat_activity WHERE usename = '\(login)'") == "0\n")
+    #expect(try hub.sql("SELECT count(*) FROM pg_stat_activity WHERE pid IN (\(backends))") == "0\n")
     #expect(try hub.sql("SELECT count(*) FROM pg_roles WHERE rolname = '\(login)'") == "0\n")
   }
 
@@ -69,6 +73,13 @@ struct HubSiegeTests {
     while try carrier.record()["queued_count"]?.int != 0 {}
     try mallory.sync()
     #expect(try mallory.texts("alice").last == "2 for Mallory")
+  }
+
+  @Test func `a member has eight connections, and bounds of time and of temporary files`() throws {
+    let bounds = try hub.sql(
+      "SELECT rolconnlimit, array_to_string(rolconfig, ' ') FROM pg_roles WHERE rolname = '\(login)'")
+    #expect(
+      bounds == "8|statement_timeout=60s idle_in_transaction_session_timeout=10s temp_file_limit=256MB\n")
   }
 
   @Test func `who holds up others without having written is sent away, too`() throws {
