@@ -1,5 +1,5 @@
 /// A file that a message carries, or one that was prepared to be sent.
-public struct Attachment: Equatable, Sendable {
+public struct Attachment: Equatable, Identifiable, Sendable {
   /// The kind of an attachment, determined from its content.
   ///
   /// Expect more cases in later versions.
@@ -45,7 +45,8 @@ public struct Attachment: Equatable, Sendable {
     /// The height in pixels.
     public let height: Int
 
-    package init(sha256: ContentHash, mimeType: String, sizeBytes: Int, width: Int, height: Int) {
+    /// Makes a value, as for a preview or a test of a view.
+    public init(sha256: ContentHash, mimeType: String, sizeBytes: Int, width: Int, height: Int) {
       self.sha256 = sha256
       self.mimeType = mimeType
       self.sizeBytes = sizeBytes
@@ -77,7 +78,8 @@ public struct Attachment: Equatable, Sendable {
   /// The loudness of each of 64 equal parts of a voice message, from 0 to 255.
   public var waveform: [UInt8]?
 
-  package init(
+  /// Makes an attachment that is in no store, as for a preview or a test of a view.
+  public init(
     id: Identifier, kind: Kind, name: String, mimeType: String, sizeBytes: Int, sha256: ContentHash, width: Int? = nil,
     height: Int? = nil, duration: Duration? = nil, thumbnail: Thumbnail? = nil, waveform: [UInt8]? = nil
   ) {

@@ -17,7 +17,7 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Reads 64 hexadecimal digits of either case; nil if the text is anything else.
-  package init?(_ text: String) {
+  public init?(_ text: String) {
     guard text.utf8.count == 2 * Self.count, let bytes = DMModel.bytes(hexadecimal: text) else { return nil }
     self.init(bytes)
   }

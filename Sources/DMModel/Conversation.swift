@@ -1,5 +1,5 @@
 /// A direct conversation or a group, as one of its participants sees it.
-public struct Conversation: Equatable, Sendable {
+public struct Conversation: Equatable, Identifiable, Sendable {
   /// The role of a user in a conversation.
   ///
   /// Expect more cases in later versions.
@@ -60,6 +60,18 @@ public struct Conversation: Equatable, Sendable {
   package var isListed = true
   /// The position in the list after this conversation.
   public let pageCursor: PageCursor?
+
+  /// Makes a conversation that is in no store, as for a preview or a test of a view; set what it has besides.
+  public init(
+    id: Identifier, name: String, isGroup: Bool, title: String? = nil, creator: Handle? = nil, participants: [Handle],
+    lastMessage: Message? = nil, lastActivityAt: Timestamp, unreadCount: Int = 0, lastReadSeq: Int? = nil,
+    isPinned: Bool = false, isArchived: Bool = false
+  ) {
+    self.init(
+      id: id, name: name, isGroup: isGroup, title: title, ownName: nil, creator: creator, participants: participants,
+      lastMessage: lastMessage, lastActivityAt: lastActivityAt, unreadCount: unreadCount, lastReadSeq: lastReadSeq,
+      isPinned: isPinned, isArchived: isArchived, pageCursor: nil)
+  }
 
   package init(
     id: Identifier, name: String = "", isGroup: Bool, title: String?, ownName: String? = nil, creator: Handle?,

@@ -10,7 +10,8 @@ public struct ConversationLabel: Equatable, Sendable {
   /// not unique.
   public let reference: String
 
-  package init(title: String?, isGroup: Bool, reference: String) {
+  /// Makes a label, as for a preview or a test of a view.
+  public init(title: String?, isGroup: Bool, reference: String) {
     (self.title, self.isGroup, self.reference) = (title, isGroup, reference)
   }
 }

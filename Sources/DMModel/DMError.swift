@@ -172,6 +172,11 @@ public struct DMError: Error, Equatable, Sendable {
   }
 }
 
+extension DMError: CustomStringConvertible {
+  /// The message, the code, and what helps if a call of the library does: `there is no user 'x' (unknown_user); …`.
+  public var description: String { "\(message) (\(code.rawValue))\(remedy?.call.map { "; \($0)" } ?? "")" }
+}
+
 extension DMError {
   /// Whether damaged or unreadable files may be the cause; a check reports such an error as a finding, and goes on.
   package var isDamage: Bool {

@@ -1,5 +1,5 @@
 /// A message in its current state, as one user sees it.
-public struct Message: Equatable, Sendable {
+public struct Message: Equatable, Identifiable, Sendable {
   /// How far the delivery of a message has come.
   ///
   /// Expect more cases in later versions. No message of a store without a hub is `sending` or `failed`.
@@ -58,7 +58,8 @@ public struct Message: Equatable, Sendable {
     /// These users.
     public var users: [Handle]
 
-    package init(emoji: String, users: [Handle]) {
+    /// Makes a value, as for a preview of a view.
+    public init(emoji: String, users: [Handle]) {
       self.emoji = emoji
       self.users = users
     }
@@ -87,7 +88,8 @@ public struct Message: Equatable, Sendable {
     /// The beginning of its text.
     public var text: String?
 
-    package init(id: Identifier, seq: Int? = nil, sender: Handle? = nil, text: String? = nil) {
+    /// Makes a value, as for a preview of a view.
+    public init(id: Identifier, seq: Int? = nil, sender: Handle? = nil, text: String? = nil) {
       self.id = id
       self.seq = seq
       self.sender = sender
@@ -188,6 +190,16 @@ public struct Message: Equatable, Sendable {
 }
 
 extension Message {
+  /// Makes a message that is in no store, as for a preview or a test of a view; set what it has besides.
+  public init(
+    id: Identifier, in conversation: ConversationLabel, _ conversationID: Identifier, seq: Int?, sender: Handle,
+    text: String?, createdAt: Timestamp, status: Status = .sent, nonce: String? = nil
+  ) {
+    self.init(
+      id, conversationID: conversationID, conversation: conversation, seq: seq, sender: sender, text: text,
+      createdAt: createdAt, status: status, nonce: nonce)
+  }
+
   /// Makes a message for other targets, because the memberwise initializer of Swift is internal.
   ///
   /// Calls that initializer, because an initializer that sets each property sets the default values first.

@@ -71,4 +71,24 @@ package enum Remedy: Equatable, Sendable {
   case dump
   case leaveOutDamaged
   case takeDamaged
+
+  /// What helps in a program that embeds the library; nil if no call of it does.
+  var call: String? {
+    switch self {
+    case .addUser: "addUser adds them"
+    case .startConversation: "a message to a handle starts one"
+    case .listConversations: "the user's are in conversations(_:)"
+    case .chooseGroup: "name it by its id"
+    case .unblock(let handle): "unblock '\(handle)' first"
+    case .listMessages, .listMessagesOfConversation, .listVisibleMessages: "history(_:) has those that the user sees"
+    case .takeCursor: "take one of an event"
+    case .takePageCursor: "take one of a conversation of the page before"
+    case .startAnew, .chooseStart: "begin at the start, or now"
+    case .acceptGap: "read the conversations again, and begin now"
+    case .createStore: "the first message or user creates one"
+    case .nameStore, .nameStoreOrRestore, .nameStoreToRestore: "name another location"
+    case .waitLonger: "allow a longer busyTimeout"
+    default: nil
+    }
+  }
 }

@@ -1,7 +1,7 @@
 /// A person or a bot.
 ///
 /// The handle is the identity and never changes; the rest is a profile.
-public struct User: Equatable, Sendable {
+public struct User: Equatable, Identifiable, Sendable {
   /// The handle, unique in the store.
   public let handle: Handle
   /// The name that others are shown; nil if there is none.
@@ -17,9 +17,14 @@ public struct User: Equatable, Sendable {
   /// The time when the user was added.
   public let createdAt: Timestamp
 
-  package init(
-    handle: Handle, displayName: String? = nil, bio: String? = nil, avatarURL: String? = nil, showsPresence: Bool,
-    sendsReadReceipts: Bool, createdAt: Timestamp
+  /// The handle.
+  public var id: Handle { handle }
+
+  /// Makes a user who is in no store, as for a preview or a test of a view.
+  public init(
+    handle: Handle, displayName: String? = nil, bio: String? = nil, avatarURL: String? = nil,
+    showsPresence: Bool = true,
+    sendsReadReceipts: Bool = true, createdAt: Timestamp
   ) {
     self.handle = handle
     self.displayName = displayName

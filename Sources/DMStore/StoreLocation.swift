@@ -1,5 +1,5 @@
 package import DMMedia
-internal import DMModel
+package import DMModel
 package import DMSystem
 
 /// The folder of a store, and whether the user named it.
@@ -24,6 +24,31 @@ public struct StoreLocation: Hashable, Sendable {
     self.directory = directory
     self.isNamed = isNamed
     self.busyTimeout = busyTimeout
+  }
+
+  /// The location that the programs of dm use: that of `$DM_STORE`, else `dm` in `$XDG_DATA_HOME` or `~/.local/share`.
+  ///
+  /// - Parameter busyTimeout: the time that a write waits for the lock of the store before it fails with `busy`.
+  /// - Throws: `usage` if there is no home folder, `invalid_utf8` for a variable that is not UTF-8.
+  public static func standard(busyTimeout: Duration = .seconds(5)) throws -> StoreLocation {
+    if let path = try environment("DM_STORE") {
+      return StoreLocation(directory: path, isNamed: true, busyTimeout: busyTimeout)
+    }
+    guard let location = try unnamed(busyTimeout: busyTimeout) else {
+      throw DMError(.usage, "there is no home folder; set HOME or DM_STORE")
+    }
+    return location
+  }
+
+  /// The store of a user who names none; nil without a home folder.
+  package static func unnamed(busyTimeout: Duration) throws -> StoreLocation? {
+    // The XDG Base Directory Specification says to ignore relative paths.
+    if let data = try environment("XDG_DATA_HOME"), data.utf8.first == UInt8(ascii: "/") {
+      return StoreLocation(directory: data + "/dm", isNamed: false, busyTimeout: busyTimeout)
+    }
+    return try (environment("HOME") ?? Account.home).map {
+      StoreLocation(directory: $0 + "/.local/share/dm", isNamed: false, busyTimeout: busyTimeout)
+    }
   }
 
   package var database: String { directory + "/dm.sqlite" }
@@ -137,5 +162,31 @@ public struct StoreLocation: Hashable, Sendable {
       path += "/"
     }
     return made
+  }
+}
+
+extension StoreLocation {
+  /// Refuses a path directly in the folder of a store, or anywhere in its folders `attachments` and `live`.
+  ///
+  /// Every name there has a meaning: for example, if the lock file is replaced, two processes can write at once.
+  ///
+  /// - Throws: `cannot_create`.
+  package static func refuse(insideStore path: String) throws(DMError) {
+    // If the folder is absent, creating the file fails with an error that says so.
+    guard var parent = wholePath(folder(of: path)) else { return }
+    var child: String?
+    while true {
+      if isStore(parent), child.map({ ["attachments", "live"].contains($0) }) ?? true {
+        throw DMError(.cannotCreate, "'\(path)' is inside a store; name a file elsewhere", subject: path)
+      }
+      if parent == "/" { return }
+      child = fileName(of: parent)
+      parent = folder(of: parent)
+    }
+  }
+
+  private static func isStore(_ folder: String) -> Bool {
+    let location = StoreLocation(directory: folder, isNamed: true)
+    return FileStatus(location.database) != nil || FileStatus(location.lock) != nil
   }
 }

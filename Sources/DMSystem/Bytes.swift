@@ -11,3 +11,37 @@ extension UnsafeRawBufferPointer {
     return range.lowerBound + (UnsafeRawPointer(found) - start)
   }
 }
+
+/// Bytes in memory, such as those of a mapped file, that are checked at each access, also in a release.
+///
+/// The subscript of `UnsafeRawBufferPointer` is checked in debug builds only, and these bytes are often hostile. Like
+/// a buffer pointer, this value does not keep its memory: it is valid as long as the file or array it was made of.
+package struct CheckedBytes: RandomAccessCollection {
+  private let buffer: UnsafeRawBufferPointer
+
+  package init(_ buffer: UnsafeRawBufferPointer) { self.buffer = buffer }
+
+  package var startIndex: Int { 0 }
+  package var endIndex: Int { buffer.count }
+
+  package subscript(offset: Int) -> UInt8 {
+    // One comparison: a negative offset is larger than any count.
+    precondition(UInt(bitPattern: offset) < UInt(bitPattern: buffer.count), "an offset is out of bounds")
+    return buffer[offset]
+  }
+
+  /// The bytes of a range as a buffer, for a call that takes one.
+  package func buffer(of range: Range<Int>) -> UnsafeRawBufferPointer {
+    precondition(range.lowerBound >= 0 && range.upperBound <= buffer.count, "a range is out of bounds")
+    return UnsafeRawBufferPointer(rebasing: buffer[range])
+  }
+
+  package func withContiguousStorageIfAvailable<R>(_ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R? {
+    try buffer.withContiguousStorageIfAvailable(body)
+  }
+
+  /// The offset of the first byte with a value in a range of the bytes; nil if there is none.
+  package func offset(of byte: UInt8, in range: Range<Int>) -> Int? {
+    buffer(of: range).offset(of: byte, in: 0..<range.count).map { range.lowerBound + $0 }
+  }
+}

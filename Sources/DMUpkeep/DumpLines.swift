@@ -72,12 +72,7 @@ extension Store {
         continue
       }
       if line["type"] == .string("dump_end") {
-        // Dumps made before attachments existed have no such count.
-        guard line["rows"] == .integer(count), line["contents"] ?? .integer(0) == .integer(contents) else {
-          throw lines.fault(
-            .badField,
-            "it does not count \(count) rows and \(contents) pieces of contents: lines are missing; make the dump anew")
-        }
+        try checkCounts(line, lines, rows: count, contents: contents)
         try assembly?.end()
         guard try lines.next() == nil else { throw lines.fault(.malformedLine, "more after the end of the dump") }
         try refuseStrays()
@@ -95,6 +90,16 @@ extension Store {
     throw DMError(
       .unfinishedLine,
       "the dump ends after line \(lines.number) without its last line, so more is missing; make it anew")
+  }
+
+  /// - Throws: `bad_field` if the last line of a dump does not count the lines before it.
+  private func checkCounts(_ line: JSONObject, _ lines: borrowing DumpLines, rows: Int, contents: Int) throws {
+    // Dumps made before attachments existed have no such count.
+    guard line["rows"] == .integer(rows), line["contents"] ?? .integer(0) == .integer(contents) else {
+      throw lines.fault(
+        .badField,
+        "it does not count \(rows) rows and \(contents) pieces of contents: lines are missing; make the dump anew")
+    }
   }
 
   private func refuseStrays() throws {

@@ -64,7 +64,7 @@ extension Upkeep {
 
   /// Builds a store beside its future folder, verifies it, and moves it into place.
   private func restore(_ takesDamaged: Bool, _ build: (StoreLocation) throws -> Store) throws -> Restored {
-    var faultCount = 0
+    let findings = Findings()
     try refuseFull()
     // A folder that is made there is on the same file system as the store.
     let around = nearestExisting(folder(of: location.directory))
@@ -74,24 +74,7 @@ extension Upkeep {
     let building = StoreLocation(directory: work.path, isNamed: true)
     do {
       let store = try build(building)
-      try store.connection.verify(takesDamaged: takesDamaged, progress)
-      let findings = Findings()
-      try SchemaAudit.run(store, findings)
-      try ValueAudit.run(store, findings)
-      // Programs fail on such values.
-      try refuse(findings, but: [])
-      try store.write(isBulk: true) {
-        _ = try correctCounts(in: store)
-        // What was queued then may have been sent or given up since.
-        if store.isLinked { try store.outbox.refuseQueued("restored") }
-      }
-      try compute(store, findings)
-      // The contents were compared with their hashes when they were written.
-      try AttachmentAudit.check(
-        store.connection.namedContents(), in: building.contents, readsAll: false, progress, findings)
-      // A wrong count stops no program, and the backup may be the only one that is left.
-      try refuse(findings, but: takesDamaged ? [.counts, .ranges, .digests, .attachments] : [.counts, .ranges])
-      faultCount = findings.list.count
+      try verify(store, building, takesDamaged, findings)
       let lock = try store.writeLock()
       guard try store.connection.truncateWAL(within: 5000) else {
         throw DMError(.busy, "somebody reads in '\(work.path)'; try again")
@@ -105,14 +88,36 @@ extension Upkeep {
     try note(.restore)
     return Restored(
       storeID: try store.uuid(), messageCount: Int(try store.pragma("SELECT count(*) FROM message")),
-      faultCount: faultCount, restoredAt: .now)
+      faultCount: findings.list.count, restoredAt: .now)
+  }
+
+  /// Checks a store that was built, and corrects what a program can correct.
+  ///
+  /// - Throws: `store_damaged` for faults with which programs fail, and for all faults that are not taken.
+  private func verify(_ store: Store, _ building: StoreLocation, _ takesDamaged: Bool, _ findings: Findings) throws {
+    try store.connection.verify(takesDamaged: takesDamaged, progress)
+    try SchemaAudit.run(store, findings)
+    try ValueAudit.run(store, findings)
+    // Programs fail on such values.
+    try refuse(findings, but: [])
+    try store.write(isBulk: true) {
+      _ = try correctCounts(in: store)
+      // What was queued then may have been sent or given up since.
+      if store.isLinked { try store.outbox.refuseQueued("restored") }
+    }
+    try compute(store, findings)
+    // The contents were compared with their hashes when they were written.
+    try AttachmentAudit.check(
+      store.connection.namedContents(), in: building.contents, readsAll: false, progress, findings)
+    // A wrong count stops no program, and the backup may be the only one that is left.
+    try refuse(findings, but: takesDamaged ? [.counts, .ranges, .digests, .attachments] : [.counts, .ranges])
   }
 
   private func refuse(_ findings: Findings, but harmless: Set<Finding.Check>) throws {
     guard let first = findings.list.first(where: { !harmless.contains($0.check) }) else { return }
     throw DMError(
       .storeDamaged,
-      "what is to be restored does not fit itself: \(first.subject ?? first.check.rawValue): \(first.message)",
+      "the backup contradicts itself: \(first.subject ?? first.check.rawValue): \(first.message)",
       subject: first.subject, remedy: first.remedy)
   }
 

@@ -68,3 +68,74 @@ package struct DMAttach: Program {
     }
   }
 }
+
+extension DMAttach {
+  /// Prints a record for each file, or with `--to` one line for dm-send with all files.
+  static func prepare(_ files: [String], _ call: Invocation) throws {
+    let arguments = call.arguments
+    let conversation = try arguments[to]
+    guard !files.isEmpty else { throw call.arguments.missing("FILE").adding("; '-' is standard input") }
+    if files.count > 1, arguments.isGiven(name) { throw usage("'--name' is for a single file") }
+    if conversation != nil {
+      try PreparationArguments.checkCount(files)
+      if let text = try arguments[text] { try Outgoing.check(text: text) }
+    }
+    let preparation = try PreparationArguments(call)
+    var prepared: [Attachment] = []
+    var number = 0
+    try preparation.prepareAll(files, name: arguments[name], call.messenger()) { result in
+      number += 1
+      // A message carries all files or is not sent; a single file fails like any other call.
+      if case .failure(let error) = result, conversation == nil, files.count > 1, !error.code.isFatal {
+        return try call.fail(line: number, error)
+      }
+      let attachment = try result.get()
+      if conversation == nil { try call.print(attachment, text: TextFormat.line) }
+      prepared.append(attachment)
+    }
+    if let conversation {
+      try call.output.write(SendLine(to: conversation, text: arguments[text], attachments: prepared))
+    }
+  }
+}
+
+extension DMAttach {
+  /// Saves an attachment, or all attachments of a message.
+  static func fetch(_ id: String, _ call: Invocation) throws {
+    let (arguments, messenger) = (call.arguments, try call.messenger())
+    let part = arguments[thumbnail] ? AttachmentPart.thumbnail : .content
+    let output = try arguments[output]
+    var attachments = try named(id, messenger)
+    // Skips attachments without a thumbnail, unless none has one, which is an error.
+    if part == .thumbnail, attachments.contains(where: { $0.thumbnail != nil }) {
+      attachments.removeAll { $0.thumbnail == nil }
+    }
+    if output == "-" {
+      guard attachments.count == 1 else {
+        throw usage("the message carries \(attachments.count) attachments; use the id of one of them to print it")
+      }
+      return try messenger.read(part, of: attachments[0]) { try call.output.write(content: $0) }
+    }
+    // A copy, because the program that opens it may write to it, and must not write to the store.
+    let place = arguments[open] ? try temporaryFolder() : output ?? "."
+    try messenger.save(part, of: attachments, to: place, replacesAny: arguments[force]) { saved in
+      if arguments[open] { try openByDesktop(saved.path) }
+      try call.print(saved, text: TextFormat.line)
+    }
+  }
+
+  /// The attachment with an id, or all attachments of a message.
+  private static func named(_ text: String, _ messenger: Messenger) throws -> [Attachment] {
+    guard let id = Identifier(text) else { return try messenger.attachments(of: MessageReference(text)) }
+    do {
+      return [try messenger.attachment(id)]
+    } catch let error as DMError where error.code == .unknownAttachment {
+      // It may be the id of a message.
+      do {
+        return try messenger.attachments(of: .id(id))
+      } catch let other as DMError where other.code == .unknownMessage {
+        throw error
+      }
+    }
+  }
+}

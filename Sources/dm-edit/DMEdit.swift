@@ -81,3 +81,101 @@ package struct DMEdit: Program {
     }
   }
 }
+
+extension DMEdit {
+  /// Edits the messages whose lines come in, as dm-tail prints them; other lines are ignored.
+  ///
+  /// - Parameter act: what is done to a message, given the text of its line.
+  static func editLines(_ call: Invocation, _ act: (_ text: String?) throws -> Edit.Act) throws {
+    if isTerminal(.input) {
+      throw call.arguments.missing("MESSAGE").adding(", or pipe the lines of dm-tail into it")
+    }
+    let messenger = try call.messenger()
+    let me = messenger.identity.handle
+    try call.answerLines { line, _ in
+      try Edit(line: line, act)
+    } act: { lines in
+      var results = try messenger.edit(lines.compactMap { $0 })[...]
+      return lines.map { $0 == nil ? .success(nil) : results.popFirst()?.map { $0 } ?? .success(nil) }
+    } print: { outcome, line in
+      if case .message(let message)? = outcome {
+        try call.print(message, line: line) { TextFormat.line($0, for: me) }
+      } else if let outcome {
+        try call.print(outcome) { text(of: $0, for: me) }
+      }
+    }
+  }
+
+  static func textOfLine(_ text: String?) throws -> Edit.Act {
+    guard let text else { throw DMError(.missingField, "'text' is missing; add it to the line", subject: "text") }
+    return .text(text)
+  }
+
+  static func text(of outcome: Edit.Outcome, for me: Handle) -> String {
+    switch outcome {
+    case .message(let message): TextFormat.line(message, for: me)
+    case .deleted(let deletion): TextFormat.line(deletion)
+    case .reaction(let reaction): TextFormat.line(reaction)
+    case .report(let report): TextFormat.line(report)
+    }
+  }
+}
+
+extension DMEdit {
+  /// Replaces a text with the words of the command line, with standard input, or with what the user makes of it in an
+  /// editor; without operands, texts with those of lines.
+  static func setText(_ call: Invocation) throws {
+    guard let name = call.arguments.operands.first else { return try editLines(call, textOfLine) }
+    let message = try MessageReference(name)
+    let words = Array(call.arguments.operands.dropFirst())
+    if words.isEmpty, isTerminal(.input) { return try editText(of: message, call) }
+    var text = words.joined(separator: " ")
+    if words.isEmpty || words == ["-"] && call.arguments.endsWithInput {
+      call.announceTyping("type the new text; Ctrl-D saves")
+      var input = LineInput()
+      text = try input.text(limit: Outgoing.textLimit)
+    }
+    try edit([Edit(message, .text(text))], call)
+  }
+
+  private static func editText(of reference: MessageReference, _ call: Invocation) throws {
+    // By a messenger of its own, so that the store is not open while the user writes.
+    let message = try Messenger(call.location(), as: call.messenger().identity).messageToEdit(reference)
+    try EditedText(message.text ?? "", for: call.command).keeping { text in
+      // By its id, because `-1` may name another message by now.
+      try edit([Edit(.id(message.id), typedAs: reference, .text(text))], call)
+    }
+  }
+}
+
+extension DMEdit {
+  /// Reacts to messages with the emoji that is the first or the last operand.
+  static func react(_ call: Invocation) throws {
+    var words = call.arguments.operands
+    if call.arguments[remove] { return try edit(.react(nil), words, call) }
+    guard let first = words.first, let last = words.last else { throw call.arguments.missing("EMOJI") }
+    let isLast = !isEmoji(first) && (isEmoji(last) || nameMessages(words))
+    let emoji = isLast ? words.removeLast() : words.removeFirst()
+    if isLast, nameMessages([emoji]) || RangeReference(emoji) != nil { throw call.arguments.missing("EMOJI") }
+    try edit(.react(reaction(emoji)), words, call)
+  }
+
+  /// Whether words begin with messages: `bob:57`, a UUID, or `bob 40..57`.
+  private static func nameMessages(_ words: [String]) -> Bool {
+    if Identifier(words[0]) != nil || words.count > 1 && RangeReference(words[1]) != nil { return true }
+    do { return try splitReference(words[0]) != nil } catch { return true }
+  }
+
+  private static func reaction(_ word: String) throws -> String { isShortCode(word) ? try emoji(of: word) : word }
+
+  /// Whether a word is an emoji or a short code; no reference to a message is.
+  private static func isEmoji(_ word: String) -> Bool {
+    if isShortCode(word) { return true }
+    do {
+      try Edit.check(emoji: word)
+      return true
+    } catch {
+      return false
+    }
+  }
+}

@@ -1,6 +1,7 @@
 package import DMCLI
 internal import DMHub
 internal import DMKit
+internal import DMSystem
 
 package struct DMHubProgram: Program {
   static let database = Option(
@@ -84,4 +85,87 @@ package struct DMHubProgram: Program {
     let count = try asking(call) { try $0.unstick() }
     if !call.isQuiet, !call.isJSON { try call.output.write("ended \(count) connections\n") }
   }
+}
+
+extension DMHubProgram {
+  static func install(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    let certificate = try call.arguments[authority].map(readCertificate)
+    let findings = try asking(call) { administrator in
+      let versions = try administrator.install(
+        address: call.arguments[address], authority: certificate, isShared: call.arguments[shared])
+      if !call.isQuiet, !call.isJSON { try call.output.write(versions.line) }
+      return try administrator.check()
+    }
+    // What an installation cannot mend stays, and is said.
+    for finding in findings { printError(command.name, finding.text) }
+  }
+
+  static func check(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    let findings = try asking(call) { try $0.check() }
+    for finding in findings { try call.print(finding, text: \.line) }
+    let count = findings.count { !$0.isNote }
+    if count > 0 {
+      try call.output.flush()
+      throw DMError(.hubDamaged, "\(count == 1 ? "1 fault" : "\(count) faults") found; 'dm-hub install' mends most")
+    }
+  }
+
+  static func uninstall(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    guard call.arguments[force] else { throw usage("all that was said on the hub would be gone; if so, say --force") }
+    try asking(call) { try $0.uninstall() }
+  }
+}
+
+extension HubLogin {
+  var line: String {
+    var parts = [handle]
+    if isDisabled { parts.append("revoked") }
+    if let login { parts.append(login) }
+    if let label { parts.append("on \(visible(label))") }
+    if let seenAt { parts.append("seen \(TextFormat.moment(seenAt))") }
+    if joinedAt == nil, let invitedUntil { parts.append("invited until \(TextFormat.moment(invitedUntil))") }
+    return parts.joined(separator: "  ")
+  }
+}
+
+extension HubServer {
+  var line: String {
+    var parts = [
+      "version \(version) on PostgreSQL \(serverVersion / 10_000)", "\(persons) people with \(logins) machines",
+      "\(connections) connected of \(connectionLimit)", "\(conversations) conversations", "\(entries) entries",
+      TextFormat.size(bytes),
+    ]
+    if let oldestWriteSeconds, oldestWriteSeconds > 10 {
+      parts.append("a transaction is open for \(oldestWriteSeconds) seconds; dm-hub unstick ends it")
+    }
+    if preparedTransactions > 0 {
+      parts.append("\(preparedTransactions) prepared transactions hold up all members; end them with psql(1)")
+    }
+    return parts.joined(separator: "; ")
+  }
+}
+
+extension HubFinding {
+  var line: String { (isNote ? "note: " : "") + visible(text) }
+}
+
+extension HubVersions {
+  var line: String {
+    before == now ? "the hub is of version \(now)\n" : "the hub is of version \(now) now; it was of \(before)\n"
+  }
+}
+
+/// The text of a file with a certificate.
+func readCertificate(_ path: String) throws -> String {
+  guard let bytes = readFile(path, limit: 262_144), !bytes.isEmpty else {
+    throw DMError(.unknownFile, "cannot read '\(path)'", subject: path)
+  }
+  let text = String(decoding: bytes, as: UTF8.self)
+  guard isCertificate(text) else {
+    throw DMError(.badField, "'\(path)' holds no certificate in PEM; give that of the authority", subject: path)
+  }
+  return text
 }

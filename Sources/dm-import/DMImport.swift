@@ -1,5 +1,7 @@
 package import DMCLI
 internal import DMKit
+internal import DMSystem
+internal import DMUpkeep
 
 package struct DMImport: Program {
   static let folder = Option(
@@ -70,5 +72,74 @@ package struct DMImport: Program {
 
   private static func codes(_ failures: [(code: DMError.Code, count: Int)]) -> String {
     failures.map { "\($0.count) \($0.code.rawValue)" }.joined(separator: ", ")
+  }
+}
+
+/// Prepares the files that lines name, as dm-attach(1) does it.
+struct ImportedFiles {
+  private let messenger: Messenger
+  private let preparation: PreparationArguments
+  /// The folder of the files, with a slash at its end; empty for the working directory.
+  private let folder: String
+
+  init(_ call: Invocation, _ messenger: Messenger) throws {
+    self.messenger = messenger
+    preparation = try PreparationArguments(call)
+    folder = try call.arguments[DMImport.folder].map { $0 + "/" } ?? ""
+  }
+
+  /// The line, with its files prepared unless the store has its message already.
+  ///
+  /// - Throws: `unknown_file`, `bad_attachment`, or an error of the store or the disk.
+  func prepared(_ line: Imported) throws -> Imported {
+    guard case .message(var message) = line, !message.files.isEmpty else { return line }
+    do {
+      if try messenger.needsNoFiles(message) { return line }
+      for file in message.files {
+        try preparation.prepareAll([path(of: file)], name: file.name, messenger) {
+          message.attachments.append(try $0.get().id)
+        }
+      }
+    } catch let error as DMError {
+      throw error.nonce == nil ? error.answering(nonce: message.nonce) : error
+    }
+    return .message(message)
+  }
+
+  private func path(of file: ImportedMessage.File) -> String {
+    let path = file.path.utf8.first == UInt8(ascii: "/") ? file.path : folder + file.path
+    // A dash alone would be standard input.
+    return path == "-" ? "./-" : path
+  }
+}
+
+/// A copy of the store, in which an import shows what it would do; it is removed with this.
+final class Rehearsal {
+  let messenger: Messenger
+  private let work: WorkFolder
+  /// A shell that removes the copy when this process has ended, however it has.
+  private let remover: Child
+  private let leash: StopSignal
+
+  /// Copies what the store has now, without the contents of attachments.
+  ///
+  /// - Throws: an error of the store or of the disk.
+  init(of messenger: Messenger) throws {
+    let folder = try environment("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+    work = try WorkFolder(.restore, in: folder)
+    leash = StopSignal()
+    let script = "trap '' HUP INT TERM PIPE; exec >/dev/null 2>&1; cat; rm -rf \"$1\""
+    do {
+      remover = try Child(["sh", "-c", script, "sh", work.path], input: leash.descriptor)
+    } catch {
+      throw DMError(.cannotCreate, "cannot start sh(1), which removes the copy of the store at the end")
+    }
+    let copy = StoreLocation(directory: work.path + "/store", isNamed: false)
+    do {
+      if try messenger.hasStore() { try Upkeep(messenger.location).copyRows(to: copy) }
+    } catch let error as DMError where error.code == .noStore {
+      // An import would make it.
+    }
+    self.messenger = Messenger(copy, as: messenger.identity)
   }
 }

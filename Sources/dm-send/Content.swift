@@ -67,3 +67,108 @@ extension DMSend {
     return attachments
   }
 }
+
+/// How --lossy and --overflow change texts.
+struct TextOptions {
+  enum Overflow: String, CaseIterable { case attach, truncate, error }
+
+  let isLossy: Bool
+  let overflow: Overflow
+
+  /// The most bytes of a text that becomes an attachment, and of its beginning in the message.
+  private static let attachedLimit = 64 << 20
+  private static let beginningLimit = 1024
+
+  init(_ arguments: Arguments) throws {
+    isLossy = arguments[lossy]
+    overflow = try arguments[DMSend.overflow] ?? .error
+  }
+
+  /// The text of a line.
+  func text(_ line: ArraySlice<UInt8>) throws -> String { try fitted(plainText(line, isLossy: isLossy)).text }
+
+  /// A text that fits into a message, and the whole text when it must be attached.
+  func fitted(_ text: String) -> (text: String, whole: [UInt8]?) {
+    guard text.utf8.count > Outgoing.textLimit else { return (text, nil) }
+    switch overflow {
+    case .error: return (text, nil)
+    case .truncate: return (Outgoing.cut(text, to: Outgoing.textLimit), nil)
+    case .attach: return (Outgoing.cut(text, to: Self.beginningLimit), Array(text.utf8))
+    }
+  }
+
+  /// The text of standard input; when it must be attached, its bytes are unchanged.
+  func standardInput() throws -> (text: String, whole: [UInt8]?) {
+    var input = LineInput()
+    let limit = overflow == .attach ? Self.attachedLimit : Outgoing.textLimit
+    let bytes = try input.bytes(limit: limit, cuts: overflow == .truncate)
+    let (text, whole) = try fitted(plainText(bytes[...], isLossy: isLossy))
+    return (text, whole == nil ? nil : bytes)
+  }
+}
+
+extension DMSend {
+  static func sendTexts(_ call: Invocation, _ messenger: Messenger, _ conversation: ConversationReference) throws {
+    let extras = try extras(call.arguments)
+    let texts = try TextOptions(call.arguments)
+    try call.answerLines { line, number in
+      try Outgoing(
+        to: conversation, text: texts.text(line), nonce: extras.nonce.map { "\($0)-\(number)" },
+        lifetime: extras.lifetime)
+    } nonce: {
+      $0.nonce
+    } act: {
+      try messenger.send($0, once: extras.once)
+    } print: { message, line in
+      try call.print(call.settled(message), line: line) { answer($0, conversation.description) }
+    }
+  }
+
+  static func sendLines(_ call: Invocation, _ messenger: Messenger) throws {
+    let once = call.arguments[once]
+    try call.answerLines { line, _ in
+      try Outgoing(line: line)
+    } nonce: {
+      $0.nonce
+    } act: {
+      try messenger.send($0, once: once)
+    } print: { message, line in
+      try call.print(call.settled(message), line: line) { answer($0, $0.conversationID.description) }
+    }
+  }
+
+  /// A reference to the sent message, ready for --reply-to.
+  static func answer(_ message: Message, _ conversation: String) -> String {
+    let place = message.seq.map { visible("\(conversation):\($0)") } ?? "\(message.reference) (queued)"
+    return place + (message.isDuplicate ? " (sent before)" : "")
+  }
+}
+
+extension ConsumerLine {
+  fileprivate var nonce: String? { if case .success(let outgoing)? = outgoing { outgoing.nonce } else { nil } }
+}
+
+extension DMSend {
+  /// Sends lines that acknowledge; skips lines that can never succeed, or ends at the first of them.
+  static func sendLines(_ call: Invocation, _ messenger: Messenger, as consumer: String) throws {
+    let skipsFailed = !call.arguments[stopAtFailed]
+    var skippedCount = 0
+    try call.answerLines(
+      { line, _ in try ConsumerLine(line: line) }, replacing: { ConsumerLine(.failure($0), acknowledges: nil) },
+      nonce: { $0.nonce }, stopsAtFault: !skipsFailed
+    ) {
+      let results = try messenger.send($0, as: consumer, skipsFailed: skipsFailed)
+      for case .failure(let error) in results where error.code != .unfinishedLine { skippedCount += 1 }
+      return results
+    } print: { result, line in
+      switch result {
+      case .message(let message):
+        try call.print(call.settled(message), line: line) { answer($0, $0.conversationID.description) }
+      case .acknowledged(let acknowledgement): try call.print(acknowledgement) { "\($0.consumer)  \($0.cursor)" }
+      }
+    }
+    if skipsFailed, skippedCount > 0 {
+      printError(command.name, "skipped \(skippedCount) \(skippedCount == 1 ? "line" : "lines") that can never succeed")
+    }
+  }
+}

@@ -1,6 +1,107 @@
 package import DMCLI
 internal import DMKit
 
+extension DMSend {
+  static let to = Option(
+    "to", value: "CONVERSATION", values: [.conversations, .people],
+    "where to send; may stand several times: to all of them or to none")
+  static let lines = Flag("lines", "send each line of standard input as a message")
+  static let replyTo = Option(
+    "reply-to", value: "MESSAGE", "the message that this one answers", as: MessageReference.init)
+  static let nonce = Option(
+    "nonce", value: "NONCE", "sent before with this nonce: do nothing, return that message")
+  static let once = Flag("once", "return that message whatever the text is now")
+  static let consumer = Option(
+    "consumer", value: "NAME", values: [.consumers],
+    "the lines acknowledge ('ack') for this consumer of the user; see dm-tail(1)")
+  static let stopAtFailed = Flag("stop-at-failed", "end with the first line of a consumer that fails")
+  static let skipFailed = Flag(
+    "skip-failed", "acknowledge and count the lines of a consumer that can never succeed; the default")
+  static let edit = Flag("edit", "write the text in $VISUAL or $EDITOR")
+  static let draft = Flag("draft", "keep the text as the draft of the conversation instead of sending it")
+  static let fromDraft = Flag("from-draft", "send the draft, and clear it")
+  static let forward = Option(
+    "forward", value: "MESSAGE", "send the text of this message, and what it carries", as: MessageReference.init)
+  static let expiresIn = Option("expires-in", value: "TIME", "have it gone after that long", as: duration)
+  static let overflow = Option(
+    "overflow", value: "HOW", oneOf: TextOptions.Overflow.self,
+    "what becomes of a text over 64 KiB: attach it, truncate it, or fail [error]")
+  static let attach = Option(
+    "attach", value: "FILE", "send a file with it, prepared as by dm-attach(1); may stand several times")
+
+  static let options: [any Declared] =
+    [
+      to, lines, replyTo, nonce, once, consumer, stopAtFailed, skipFailed, edit, draft, fromDraft, forward, expiresIn,
+      lossy, overflow, attach, wait,
+    ] + PreparationArguments.options
+
+  static let rules: [Rule] = [
+    .excludes(lines, [replyTo, edit, draft, fromDraft, forward, attach]),
+    .excludes(draft, [fromDraft, forward, nonce, replyTo, expiresIn, attach]),
+    .excludes(lossy, [edit, fromDraft, forward]), .excludes(overflow, [edit, fromDraft, forward]),
+    .excludes(fromDraft, [forward, edit, attach]), .excludes(forward, [edit, attach]),
+    .excludes(skipFailed, [stopAtFailed]),
+  ]
+
+  /// The rules of a message or texts to conversations that were named.
+  static let messageRules =
+    [.needs(once, [nonce])] + PreparationArguments.rules
+    + PreparationArguments.options.map { Rule.needs($0, [attach]) }
+
+  /// The rules of lines that name their conversations.
+  static let lineRules = [Rule.needs(skipFailed, [consumer]), .needs(stopAtFailed, [consumer])]
+}
+
+extension DMSend {
+  /// The action that the options and operands select.
+  enum Mode {
+    /// Sends JSON lines, each of which names its conversation.
+    case jsonLines
+    case consumerLines(String)
+    /// Sends each line of standard input as a message.
+    case textLines(ConversationReference)
+    /// - Parameter name: the conversation as it was typed.
+    case sendDraft(ConversationReference, name: String)
+    case saveDraft(ConversationReference, words: [String])
+    case send(to: [ConversationReference], words: [String])
+  }
+
+  static func mode(_ arguments: Arguments) throws -> Mode {
+    var words = arguments.operands
+    var names = try arguments.all(to)
+    if names.isEmpty, !words.isEmpty { names = [words.removeFirst()] }
+    guard let name = names.first else { return try lineMode(arguments) }
+    try arguments.refuse([consumer, skipFailed, stopAtFailed]) {
+      "\($0) is for JSON lines on standard input; leave out '\(name)'"
+    }
+    try arguments.check(messageRules)
+    let conversations = try names.map(ConversationReference.init)
+    if conversations.count > 1 {
+      try arguments.refuse([lines, draft, fromDraft]) { "'\($0)' is for one conversation; leave out all but one --to" }
+    }
+    if let word = words.first {
+      if arguments[lines] { throw arguments.unexpected(word) }
+      try arguments.refuse([fromDraft, forward]) { "unexpected '\(word)'; '\($0)' brings its own text" }
+    }
+    if try arguments[overflow] == .attach { try arguments.check([.excludes(overflow, [lines, draft])]) }
+    if arguments[lines] { return .textLines(conversations[0]) }
+    if arguments[fromDraft] { return .sendDraft(conversations[0], name: name) }
+    if arguments[draft] { return .saveDraft(conversations[0], words: words) }
+    return .send(to: conversations, words: words)
+  }
+
+  /// The mode when no conversation is named.
+  private static func lineMode(_ arguments: Arguments) throws -> Mode {
+    let ofMessages: [any Declared] =
+      [lines, nonce, replyTo, edit, draft, fromDraft, forward, expiresIn, attach, lossy, overflow]
+      + PreparationArguments.options
+    try arguments.refuse(ofMessages) { "\($0) needs a conversation; see --help" }
+    if isTerminal(.input) { throw arguments.missing("CONVERSATION").adding(", or pipe JSON lines into it") }
+    try arguments.check(lineRules)
+    return try arguments[consumer].map(Mode.consumerLines) ?? .jsonLines
+  }
+}
+
 package struct DMSend: Program {
   package static let command = Command(
     "dm-send", "send messages: one from its arguments or standard input, or many as lines",

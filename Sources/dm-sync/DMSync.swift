@@ -1,6 +1,7 @@
 package import DMCLI
 internal import DMHub
 internal import DMKit
+internal import DMSystem
 
 package struct DMSync: Program {
   static let follow = Flag("follow", short: "f", "go on, and print how it stands whenever that changes")
@@ -33,4 +34,114 @@ package struct DMSync: Program {
       ("dm-sync status --json | jq -r .color", "green, yellow or red"),
       ("dm-sync network poor", "how does your bot behave on a train?"),
     ], writes: ["hub", "outbox"])
+}
+
+extension DMSync {
+  /// The link to the hub of the store.
+  static func link(_ call: Invocation) throws -> PQHubLink {
+    // Who this is stands in the file of the store alone.
+    forgetVariables(beginningWith: "PG")
+    return PQHubLink(try call.messenger().location)
+  }
+
+  static func sync(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    let (follows, lingers) = (call.arguments[follow], call.arguments[linger])
+    let messenger = try call.messenger()
+    var last: HubStatus?
+    let loop = try SyncLoop(messenger, link(call)) {
+      guard follows else { return }
+      let status = try messenger.hubStatus()
+      if last?.isSimilar(to: status) != true {
+        try call.print(status, text: TextFormat.line)
+        try call.output.flush()
+      }
+      last = status
+    }
+    guard try loop.lead() else {
+      if lingers { return }
+      if follows {
+        throw DMError(.busy, "another dm-sync carries for this store", subject: messenger.location.directory)
+      }
+      return try SyncLoop.ask(messenger.location)
+    }
+    if follows || lingers { return try loop.follow(lingers: lingers) }
+    try loop.once()
+    try call.print(messenger.hubStatus(), text: TextFormat.line)
+  }
+
+  static func printStatus(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    try call.print(call.messenger().hubStatus(), text: TextFormat.line)
+  }
+
+  static func printPending(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    for item in try call.messenger().outbox() { try call.print(item, text: TextFormat.line) }
+  }
+
+  static func retry(_ call: Invocation) throws {
+    for item in try call.messenger().retry(call.arguments.operands) { try call.print(item, text: TextFormat.line) }
+  }
+
+  static func drop(_ call: Invocation) throws {
+    _ = try call.arguments.operand(0, "ID")
+    for item in try call.messenger().drop(call.arguments.operands) { try call.print(item, text: TextFormat.line) }
+  }
+
+  static func network(_ call: Invocation) throws {
+    try call.arguments.atMost(1)
+    if let word = call.arguments.operands.first {
+      guard let network = HubStatus.Network(word: word) else {
+        let known = HubStatus.Network.allCases.map(\.word).joined(separator: ", ")
+        throw usage("'\(word)' is no network; name one of \(known)")
+      }
+      try call.messenger().play(network)
+    }
+    try call.print(call.messenger().hubStatus(), text: TextFormat.line)
+  }
+}
+
+extension DMSync {
+  static func join(_ call: Invocation) throws {
+    try call.arguments.atMost(1)
+    forgetVariables(beginningWith: "PG")
+    let messenger = try call.messenger()
+    let joining = try Joining(messenger)
+    let word = call.arguments.operands.first ?? "-"
+    let token = try word == "-" ? readToken(isOptional: joining.hasBegun) : word
+    do {
+      try joining.join(token.map { try Invitation(token: $0) })
+      let loop = try SyncLoop(messenger, link(call))
+      if try loop.lead() { try loop.once() }
+    } catch let fault as HubFault {
+      throw fault.error
+    }
+    try call.print(messenger.hubStatus(), text: TextFormat.line)
+  }
+
+  /// The first line of standard input.
+  private static func readToken(isOptional: Bool) throws -> String? {
+    if isOptional, isTerminal(.input) { return nil }
+    if isTerminal(.input) { printError("dm-sync", "paste the token of your invitation, and press Enter") }
+    guard let line = readLine(), !line.isEmpty else {
+      if isOptional { return nil }
+      throw usage("a token is missing; give the one of your invitation")
+    }
+    return line
+  }
+
+  static func leave(_ call: Invocation) throws {
+    try call.arguments.atMost(0)
+    let messenger = try call.messenger()
+    _ = try messenger.hubStatus()
+    do {
+      try sayGoodbye(link(call), messenger.location)
+    } catch let fault as HubFault where !call.arguments[force] {
+      throw fault.error
+    } catch is HubFault {
+      removeFile(messenger.location.hub)
+    }
+    try messenger.leaveHub()
+  }
 }

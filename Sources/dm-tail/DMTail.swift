@@ -1,5 +1,72 @@
 package import DMCLI
 internal import DMKit
+internal import DMSystem
+
+extension DMTail {
+  static let limit = Option(
+    "limit", short: "n", count: "N", "the newest N messages, or 'all' [30; all with a range, --since or --unread]")
+  static let before = Option(
+    "before", value: "WHEN", "only those before a message or a time", as: messageOrTime)
+  static let since = Option(
+    "since", value: "WHEN", "only those from a message or a time on", as: messageOrTime)
+  static let unread = Flag("unread", "only unread ones")
+  static let unmuted = Flag("unmuted", "leave out muted conversations")
+  static let deleted = Flag("deleted", "say where a message was deleted or has expired, too")
+  static let with = Option(
+    "with", value: "readers", oneOf: Addition.self, "say of each message who has read it")
+  static let read = Flag("read", "mark what was printed as read")
+  static let peek = Flag("peek", "do not mark what was printed as delivered")
+  static let follow = Flag("follow", short: "f", "go on with what happens from then on")
+  static let events = Option(
+    "events", value: "KIND,...", values: [.list(MessagingEvent.Kind.allCases.map(\.rawValue) + ["all"])],
+    "what to print [message,message_updated,message_deleted,message_status]", as: Invocation.eventKinds)
+  static let cursor = Option(
+    "cursor", value: "CURSOR", values: [.words(["start", "now"])],
+    "no history, but what happened after CURSOR, oldest first", as: start)
+  static let others = Flag("others", "leave out your own actions")
+  static let heartbeat = Option(
+    "heartbeat", value: "TIME", "print a heartbeat that often [a consumer: 5s]", as: duration)
+  static let bell = Flag("bell", "ring the bell of the terminal at each message of others")
+  static let invisible = Flag("invisible", "do not show that you are online")
+  static let consumer = Option(
+    "consumer", value: "NAME", values: [.consumers], "begin where this consumer of the user stands")
+  static let acceptGap = Flag("accept-gap", "go on though what the consumer missed is no longer in the log")
+  static let ack = Option("ack", value: "CURSOR", "move the consumer there, and print nothing else", as: Cursor.init)
+  static let consumers = Flag("consumers", "print the user's consumers, and how far behind they are")
+  static let forget = Option("forget", value: "NAME", values: [.consumers], "forget a consumer")
+
+  static let options: [any Declared] = [
+    limit, before, since, unread, unmuted, deleted, with, read, peek, follow, events, cursor, others, heartbeat,
+    bell, invisible, consumer, acceptGap, ack, consumers, forget,
+  ]
+
+  static let rules: [Rule] = [
+    // Messages that are not printed are neither read nor delivered.
+    .excludes(Common.quiet, [read, follow]),
+    .atMostOne([ack, consumers, forget]), .alone(ack, with: [consumer]), .alone(consumers, with: []),
+    .alone(forget, with: []), .needs(ack, [consumer]),
+    // An acknowledgement marks messages as delivered in all conversations of the consumer.
+    .excludes(unmuted, [consumer]),
+    // A stream has no end.
+    .excludes(before, [follow, cursor, consumer]),
+    .excludes(cursor, [limit, since, unread]), .excludes(consumer, [limit, since, unread]),
+    // These options choose among events, and a history has only messages.
+    .needs(events, [follow, cursor, consumer]), .needs(others, [follow, cursor, consumer]),
+    .needs(invisible, [follow, cursor, consumer]),
+    .needs(acceptGap, [consumer]), .needs(heartbeat, [follow]), .needs(bell, [follow, cursor, consumer]),
+  ]
+
+  /// An addition to each message, for `--with`.
+  enum Addition: String, CaseIterable { case readers }
+
+  private static func start(_ text: String) throws -> EventQuery.Start {
+    switch text {
+    case "start": .start
+    case "now": .now
+    default: .cursor(try Cursor(text))
+    }
+  }
+}
 
 package struct DMTail: Program {
   package static let command = Command(
@@ -87,5 +154,94 @@ package struct DMTail: Program {
       try printer.print(events)
       return nil
     }
+  }
+}
+
+extension DMTail {
+  /// The action that the options and operands select.
+  enum Mode {
+    case forget(consumer: String)
+    case acknowledge(cursor: Cursor, consumer: String)
+    case consumers
+    /// Messages that were named by their ids.
+    case messages([Message])
+    /// Messages, then the stream if that follows.
+    case history(HistoryQuery, EventQuery)
+    case stream(EventQuery)
+  }
+
+  static func mode(_ call: Invocation) throws -> Mode {
+    let arguments = call.arguments
+    if [ack, consumers, forget].contains(where: arguments.isGiven) { try arguments.atMost(0) }
+    if let name = try arguments[forget] { return .forget(consumer: name) }
+    if let cursor = try arguments[ack], let name = try arguments[consumer] {
+      return .acknowledge(cursor: cursor, consumer: name)
+    }
+    if arguments[consumers] { return .consumers }
+    if let messages = try messagesByID(call) { return .messages(messages) }
+    let (conversations, ranges) = try arguments.conversationsAndRanges(arguments.operands)
+    let stream = try eventQuery(call, conversations)
+    let isStream = stream.start != nil || stream.consumer != nil
+    if ranges != nil, isStream || stream.follows {
+      throw usage("a stream has no end; leave out the ranges")
+    }
+    return isStream ? .stream(stream) : .history(try historyQuery(arguments, conversations, ranges), stream)
+  }
+
+  /// The messages whose ids are the operands; nil when those name conversations.
+  private static func messagesByID(_ call: Invocation) throws -> [Message]? {
+    let arguments = call.arguments
+    var ids: [Identifier] = []
+    for operand in arguments.operands {
+      guard case .id(let id) = try ConversationReference(operand) else { return nil }
+      ids.append(id)
+    }
+    let messages = try call.messenger().messages(ids, includesReaders: arguments[with] == .readers)
+    if messages != nil {
+      try arguments.refuseOwn(except: [with, read, peek]) {
+        "\($0) is for conversations, and '\(arguments.operands[0])' is a message; leave it out"
+      }
+    }
+    return messages
+  }
+
+  private static func historyQuery(
+    _ arguments: Arguments, _ conversations: [ConversationReference], _ ranges: [RangeReference]?
+  ) throws -> HistoryQuery {
+    var query = HistoryQuery()
+    (query.conversations, query.ranges) = (conversations, ranges)
+    query.before = try arguments[before]
+    query.since = try arguments[since]
+    query.unreadOnly = arguments[unread]
+    query.unmutedOnly = arguments[unmuted]
+    query.includesDeleted = arguments[deleted]
+    query.includesReaders = try arguments[with] == .readers
+    let isChosen = query.unreadOnly || query.since != nil || ranges != nil
+    query.limit = try arguments[limit] ?? (isChosen ? nil : 30)
+    // A direct conversation that does not exist yet is not an error: we wait for its first message.
+    query.allowsMissing = arguments[follow]
+    return query
+  }
+
+  private static func eventQuery(
+    _ call: Invocation, _ conversations: [ConversationReference]
+  ) throws -> EventQuery {
+    let arguments = call.arguments
+    var query = EventQuery(conversations)
+    query.follows = arguments[follow]
+    query.consumer = try arguments[consumer]
+    query.acceptsGap = arguments[acceptGap]
+    query.start = try arguments[cursor]
+    // People want to see reactions, and who is typing where that goes away again.
+    if !call.isJSON { query.kinds.insert(.reaction) }
+    if !call.isJSON, try call.screen().canRenew { query.kinds.insert(.typing) }
+    if let kinds = try arguments[events] { query.kinds = kinds }
+    query.othersOnly = arguments[others]
+    query.unmutedOnly = arguments[unmuted]
+    query.heartbeat = try arguments[heartbeat]
+    query.includesReaders = try arguments[with] == .readers
+    query.signalsPresence = !arguments[invisible]
+    query.marksDelivered = !arguments[peek] && !arguments[Common.quiet]
+    return query
   }
 }

@@ -119,56 +119,12 @@ package final class PQHubLink: HubLink {
   package func exchange(
     _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
   ) throws -> [HubAnswer] {
-    let connection = try open(connection)
     var answers: [HubAnswer] = []
-    var statements: [PQConnection.Statement] = []
-    if !operations.isEmpty {
-      statements.append(
-        PQConnection.Statement(
-          "SELECT conv, id, rev, duplicate, error, retry_at FROM dm1.push($1::jsonb)", [operations.pushed]
-        ) { answers.append(try HubAnswer($0)) })
-      let moved = Set(operations.compactMap(\.conversation)).sorted()
-      if !moved.isEmpty {
-        // The push is done by then, and others ask by themselves now and then.
-        var wake = PQConnection.Statement("SELECT dm1.wake($1::uuid[])", [array(moved.map(\.description))])
-        wake.mayFail = true
-        statements.append(wake)
-      }
-    }
-    var entries: [HubEntry] = []
+    var statements = pushing(operations) { answers.append(try HubAnswer($0)) }
     // The store takes its lock after the last byte has come, and not while this waits for the network.
-    var batches: [HubBatch] = []
-    func finish() {
-      if !entries.isEmpty { batches.append(.entries(entries)) }
-      entries = []
-    }
-    let asked = Set(pulling.map(\.conversation))
-    if !pulling.isEmpty {
-      statements.append(
-        PQConnection.Statement(
-          "SELECT conv, rev, seq, at, actor, machine, kind, id, nonce, mark, expires_at, meta, payload "
-            + "FROM dm1.pull($1::uuid[], $2::bigint[], $3::uuid[], $4::integer)",
-          [
-            array(pulling.map(\.conversation.description)), array(pulling.map { String($0.rev) }),
-            array(pulling.map { $0.mark?.description ?? "NULL" }), String(limit),
-          ]
-        ) { row in
-          let conversation = try row.identifier(0)
-          guard asked.contains(conversation) else { throw HubFault.damaged("the hub tells what it was not asked") }
-          switch try row.integer(6) {
-          case 0...: break
-          case -1:
-            finish()
-            return batches.append(.fork(conversation))
-          default: throw HubFault.damaged("the hub tells of entries that are none")
-          }
-          let entry = try HubEntry(row)
-          if let last = entries.last, last.conversation != entry.conversation { finish() }
-          entries.append(entry)
-        })
-    }
-    let fault = Result { try connection.run(statements) }
-    finish()
+    let pulled = PulledBatches(pulling)
+    if !pulling.isEmpty { statements.append(self.pulling(pulling, limit, into: pulled)) }
+    let fault = Result { try open(connection).run(statements) }
     switch fault {
     // Who could not be woken may be kept from it by somebody who fills the queue of the server.
     case .success(let isWhole): if !isWhole { try unstick() }
@@ -177,12 +133,37 @@ package final class PQHubLink: HubLink {
       throw HubFault.locked(text, try busy(among: operations))
     case .failure(let error): guard error is HubFault else { throw error }
     }
-    if pulling.isEmpty || answers.count == operations.count { try batches.forEach(batch) }
+    if pulling.isEmpty || answers.count == operations.count { try pulled.finished().forEach(batch) }
     _ = try fault.get()
     guard answers.count == operations.count else {
       throw HubFault.damaged("the hub has not answered to each operation")
     }
     return answers
+  }
+
+  /// The statements that push operations, and then wake the members of their conversations.
+  private func pushing(
+    _ operations: [HubOperation], _ answer: @escaping (PQRow) throws -> Void
+  ) -> [PQConnection.Statement] {
+    if operations.isEmpty { return [] }
+    let push = PQConnection.Statement(
+      "SELECT conv, id, rev, duplicate, error, retry_at FROM dm1.push($1::jsonb)", [operations.pushed], row: answer)
+    let moved = Set(operations.compactMap(\.conversation)).sorted()
+    if moved.isEmpty { return [push] }
+    // The push is done by then, and others ask by themselves now and then.
+    var wake = PQConnection.Statement("SELECT dm1.wake($1::uuid[])", [array(moved.map(\.description))])
+    wake.mayFail = true
+    return [push, wake]
+  }
+
+  private func pulling(_ pulls: [HubPull], _ limit: Int, into pulled: PulledBatches) -> PQConnection.Statement {
+    PQConnection.Statement(
+      "SELECT conv, rev, seq, at, actor, machine, kind, id, nonce, mark, expires_at, meta, payload "
+        + "FROM dm1.pull($1::uuid[], $2::bigint[], $3::uuid[], $4::integer)",
+      [
+        array(pulls.map(\.conversation.description)), array(pulls.map { String($0.rev) }),
+        array(pulls.map { $0.mark?.description ?? "NULL" }), String(limit),
+      ], row: pulled.add)
   }
 
   /// The conversations of operations that others lock at this moment.
@@ -248,3 +229,38 @@ private func isNameByte(_ byte: UInt8) -> Bool {
 
 /// An array of values that need no quotes, as PostgreSQL reads it.
 private func array(_ values: [String]) -> String { "{\(values.joined(separator: ","))}" }
+
+/// What a pull brings, in batches of one conversation each.
+private final class PulledBatches {
+  private let asked: Set<Identifier>
+  private var batches: [HubBatch] = []
+  private var entries: [HubEntry] = []
+
+  init(_ pulls: [HubPull]) { asked = Set(pulls.map(\.conversation)) }
+
+  /// - Throws: `HubFault.damaged` for a row of a conversation that was not asked for, or of no kind that there is.
+  func add(_ row: PQRow) throws {
+    let conversation = try row.identifier(0)
+    guard asked.contains(conversation) else { throw HubFault.damaged("the hub tells what it was not asked") }
+    switch try row.integer(6) {
+    case 0...: break
+    case -1:
+      endBatch()
+      return batches.append(.fork(conversation))
+    default: throw HubFault.damaged("the hub tells of entries that are none")
+    }
+    let entry = try HubEntry(row)
+    if let last = entries.last, last.conversation != entry.conversation { endBatch() }
+    entries.append(entry)
+  }
+
+  private func endBatch() {
+    if !entries.isEmpty { batches.append(.entries(entries)) }
+    entries = []
+  }
+
+  func finished() -> [HubBatch] {
+    endBatch()
+    return batches
+  }
+}

@@ -197,6 +197,31 @@ extension Messenger {
     }
   }
 
+  /// The messages with these ids that the user sees, in the order of the ids; those of others are left out.
+  ///
+  /// - Throws: an error of the store.
+  public func messages(ids: [Identifier]) throws -> [Message] {
+    try reading([]) { session in
+      let viewer = session.freshViewer()
+      return try ids.compactMap { id in
+        try session.store.messages.place(of: id).flatMap { try session.store.messages.seen(at: $0, as: viewer) }
+      }
+    }
+  }
+
+  /// The message of the user that was sent with a nonce, also one that waits for a hub; nil if there is none.
+  ///
+  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
+  public func message(nonce: String, in conversation: ConversationReference) throws -> Message? {
+    try reading(nil) { session in
+      guard let row = try session.findIfPresent(conversation) else { return nil }
+      guard let address = try session.store.messages.address(of: nonce, from: session.me, in: row.key) else {
+        return try session.waitingMessage(nonce, in: row.key)
+      }
+      return try session.store.messages.seen(at: address, as: session.freshViewer())
+    }
+  }
+
   /// The messages that a query selects; marks nothing as read.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message` for a bound.

@@ -1,4 +1,7 @@
+package import DMModel
 internal import DMStore
+internal import DMSystem
+package import DMWire
 
 extension Messenger {
   /// Refuses a store that cannot be linked to a hub.
@@ -44,5 +47,189 @@ extension Messenger {
       try store.hub.link(to: hello.hub, as: user, machine: hello.machine, at: hello.now)
     }
     identity = Identity(person, isLoginName: false)
+  }
+}
+
+extension Messenger {
+  /// Whether the store is linked to a hub, so that its other users act elsewhere.
+  package var isLinked: Bool { get throws { try existingStore()?.isLinked ?? false } }
+
+  /// Whether a process may be started that carries for the store: it is linked, lets itself be carried for, and belongs
+  /// to the account of this process.
+  package func mayCarry() throws -> Bool {
+    guard let store = try existingStore(), let hub = try store.hub.row(), hub.leftAt == nil, hub.refusal == nil else {
+      return false
+    }
+    SignalFile.make(location.syncLock)
+    return FileStatus(itself: location.hub)?.isOwn == true
+  }
+
+  /// Waits until the hub has all that was queued by this messenger.
+  ///
+  /// - Parameter end: the end of the wait, as a time of `monotonicMicroseconds`.
+  /// - Throws: `hub_unreachable` if it takes longer, or the reason why the hub refuses some of it.
+  package func waitForHub(until end: Int64) throws {
+    guard !queued.isEmpty, let store = try existingStore() else { return }
+    let bell = Watch(location.bell)
+    while true {
+      let rows = try store.read { try queued.compactMap { try store.outbox.row(at: $0) } }
+      if let refused = rows.first(where: { $0.state == .refused }) {
+        let code = refused.fault.flatMap { DMError.Code(rawValue: $0) } ?? .refusedByHub
+        throw DMError(
+          code, "the hub refuses the operation \(refused.place.number) (\(refused.fault ?? "without a reason"))",
+          remedy: .showPending)
+      }
+      if rows.allSatisfy({ $0.state == .done }) { return }
+      if monotonicMicroseconds() >= end {
+        throw DMError(
+          .hubUnreachable, "the hub does not have it yet; it is queued, and carried later", remedy: .showHubStatus)
+      }
+      var awaited = [Awaited(bell.descriptor, for: .reading)]
+      // Also where the bell cannot be watched.
+      if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 500_000)) { bell.drain() }
+    }
+  }
+
+  /// A message that was sent here, as it is now; nil if it is gone.
+  package func sentMessage(_ id: Identifier) throws -> Message? {
+    try reading(nil) { try $0.messageThatWaited(id) }
+  }
+}
+
+/// An operation that waits for the hub, or that it has refused.
+package struct OutboxItem: Equatable, Sendable {
+  package enum State: String, CaseIterable, Sendable { case queued, sending, acknowledged, failed }
+
+  /// Its place in the outbox.
+  package let id: Int64
+  package let act: String
+  package let state: State
+  package let conversationID: Identifier?
+  package let conversation: String?
+  package let messageID: Identifier?
+  /// What it says, as far as that is a text.
+  package let text: String?
+  package let createdAt: Timestamp
+  package let attempts: Int
+  package let notBefore: Timestamp?
+  /// The code of the reason why the hub refused it.
+  package let failure: String?
+}
+
+extension Messenger {
+  /// The operations that wait for the hub or were refused, the oldest first.
+  ///
+  /// - Throws: `no_hub` for a store that is not linked.
+  package func outbox() throws -> [OutboxItem] {
+    let (store, hub) = try linkedStore()
+    return try store.read {
+      let session = Session(self, store, hub.user)
+      return try store.outbox.pending().map { try item($0, session) }
+    }
+  }
+
+  private func item(_ row: Outbox.Row, _ session: Session) throws -> OutboxItem {
+    let state: OutboxItem.State =
+      switch row.state {
+      case .queued: .queued
+      case .sending: .sending
+      case .acknowledged, .done: .acknowledged
+      case .refused: .failed
+      }
+    return OutboxItem(
+      id: row.place.number, act: row.act.word, state: state,
+      conversationID: try row.conversation.map(session.store.conversations.id),
+      conversation: try row.conversation.map { try session.viewer.surroundings.label(of: $0).reference },
+      messageID: row.target,
+      text: HubPayload.text(row.payload)?.text, createdAt: row.createdAt, attempts: row.attempts,
+      notBefore: row.notBefore, failure: row.fault)
+  }
+
+  /// Queues refused operations again.
+  ///
+  /// - Parameter names: their places, or the ids of messages; all for none.
+  /// - Returns: the operations as they are now.
+  /// - Throws: `no_hub`, `unknown_message` for a name of none.
+  package func retry(_ names: [String]) throws -> [OutboxItem] {
+    try change(names) { row, session in
+      // What it shows of its message is shown again.
+      if [.edit, .delete, .react].contains(row.act), let id = row.target,
+        let address = try session.store.messages.address(of: id),
+        let message = try session.store.messages.row(at: address)
+      {
+        try session.store.hubBases.keep(message.key, for: session.me)
+        try session.store.outbox.postpone(row.place, until: nil)
+        try session.showWaitingActs(on: message, id)
+      } else {
+        try session.store.outbox.postpone(row.place, until: nil)
+      }
+      if row.act == .say, let conversation = row.conversation {
+        try session.logWaiting(.waitingChanged, row.place, in: conversation)
+      }
+      self.queued.append(row.place)
+    }
+  }
+
+  /// Gives refused operations up; a message that was never sent goes away.
+  ///
+  /// - Parameter names: their places, or the ids of messages.
+  /// - Returns: the operations as they were.
+  /// - Throws: `no_hub`, `unknown_message` for a name of none.
+  package func drop(_ names: [String]) throws -> [OutboxItem] {
+    try change(names) { row, session in
+      if row.act == .say, let waiting = try session.store.waiting.row(at: row.place) {
+        try session.cancel(waiting)
+      } else {
+        try session.store.outbox.cancel(row.place)
+      }
+    }
+  }
+
+  private func change(_ names: [String], _ body: (Outbox.Row, Session) throws -> Void) throws -> [OutboxItem] {
+    let (store, hub) = try linkedStore()
+    return try store.write {
+      let session = Session(self, store, hub.user)
+      let refused = try store.outbox.pending().filter { $0.state == .refused }
+      let chosen = try names.isEmpty ? refused : names.flatMap { try Self.rows(named: $0, of: refused) }
+      for row in chosen { try body(row, session) }
+      return try chosen.map { try item(store.outbox.row(at: $0.place) ?? $0, session) }
+    }
+  }
+
+  private static func rows(named name: String, of refused: [Outbox.Row]) throws -> [Outbox.Row] {
+    let id = Identifier(name.hasPrefix("dm:") ? String(name.dropFirst(3)) : name)
+    let rows = refused.filter { $0.place.number.description == name || $0.target != nil && $0.target == id }
+    guard !rows.isEmpty else {
+      throw DMError(
+        .unknownMessage, "nothing that the hub has refused is '\(name)'", subject: name, remedy: .showPending)
+    }
+    return rows
+  }
+
+  /// Takes the store off its hub; from then on it is only read.
+  ///
+  /// - Throws: `no_hub` for a store that is not linked.
+  package func leaveHub() throws {
+    let (store, _) = try linkedStore()
+    try store.write { try store.hub.set(leftAt: .now) }
+  }
+}
+
+extension OutboxItem: Record {
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("type", "outbox")
+      json.member("id", Int(id))
+      json.member("act", act)
+      json.member("state", state.rawValue)
+      json.member("conversation_id", conversationID)
+      json.member("conversation", conversation)
+      json.member("message_id", messageID)
+      json.member("text", text)
+      json.member("created_at", createdAt)
+      json.member("attempts", attempts)
+      json.member("next_attempt_at", notBefore)
+      json.member("failure", failure)
+    }
   }
 }

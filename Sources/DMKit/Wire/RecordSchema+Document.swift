@@ -90,6 +90,11 @@ extension RecordSchema {
     if !isInput { json.member("additionalProperties", true) }
   }
 
+  private static func string(inFormat format: String, in json: inout JSONWriter) {
+    json.member("type", "string")
+    json.member("format", format)
+  }
+
   private static func write(_ kind: Kind, note: String? = nil, to json: inout JSONWriter) {
     if case .record(let name) = kind { return reference(to: name, in: &json) }
     json.object { json in
@@ -103,12 +108,8 @@ extension RecordSchema {
         json.member("maximum", range.upperBound)
       case .number: json.member("type", "number")
       case .boolean: json.member("type", "boolean")
-      case .time:
-        json.member("type", "string")
-        json.member("format", "date-time")
-      case .uuid:
-        json.member("type", "string")
-        json.member("format", "uuid")
+      case .time: string(inFormat: "date-time", in: &json)
+      case .uuid: string(inFormat: "uuid", in: &json)
       case .handle:
         json.member("type", "string")
         json.member("minLength", 1)

@@ -1,3 +1,5 @@
+internal import DMModel
+internal import DMStore
 package import DMWire
 
 // What agents call, and what they get: the schemas that the server for agents lists.
@@ -141,4 +143,145 @@ extension RecordSchema.Field {
     default: nil
     }
   }
+}
+
+extension RecordSchema {
+  /// What dm-sync and dm-hub print.
+  package static let hubRecords = [hub, outbox, invitation, login, hubServer, hubFinding]
+
+  static let hub = RecordSchema(
+    "hub",
+    [
+      Field("state", .words(HubStatus.State.allCases.map(\.rawValue))),
+      Field("color", .words(HubStatus.Color.allCases.map(\.rawValue))), Field("user", .handle),
+      Field("network", .words(HubStatus.Network.allCases.map(\.word))), Field("is_running", .boolean),
+      Field("queued_count", .integer), Field("failed_count", .integer),
+      Field("oldest_queued_at", .time, optional: true), Field("attempts", .integer),
+      Field("last_sync_at", .time, optional: true), Field("next_attempt_at", .time, optional: true),
+      Field("clock_offset", .integer, optional: true), Field("fault", .string, optional: true),
+      Field("set_aside", .list(.members(setAside)), optional: true),
+    ])
+
+  private static let setAside = [
+    Field("conversation_id", .uuid), Field("conversation", .string, optional: true), Field("code", .string),
+  ]
+
+  static let outbox = RecordSchema(
+    "outbox",
+    [
+      Field("id", .integer), Field("act", .words(Outbox.Act.allCases.map(\.word))),
+      Field("state", .words(OutboxItem.State.allCases.map(\.rawValue))),
+      Field("conversation_id", .uuid, optional: true), Field("conversation", .string, optional: true),
+      Field("message_id", .uuid, optional: true), Field("text", .string, optional: true), Field("created_at", .time),
+      Field("attempts", .integer), Field("next_attempt_at", .time, optional: true),
+      Field("failure", .string, optional: true),
+    ])
+
+  static let invitation = RecordSchema(
+    "invitation", [Field("handle", .handle), Field("login", .string), Field("token", .string)])
+
+  static let login = RecordSchema(
+    "login",
+    [
+      Field("handle", .handle), Field("login", .string, optional: true), Field("label", .string, optional: true),
+      Field("invited_until", .time, optional: true), Field("joined_at", .time, optional: true),
+      Field("seen_at", .time, optional: true), Field("is_disabled", .boolean),
+    ])
+
+  static let hubServer = RecordSchema(
+    "hub_server",
+    [
+      Field("version", .integer), Field("server_version", .integer), Field("person_count", .integer),
+      Field("login_count", .integer), Field("connection_count", .integer), Field("connection_limit", .integer),
+      Field("conversation_count", .integer), Field("entry_count", .integer), Field("size_bytes", .integer),
+      Field("oldest_write_seconds", .integer, optional: true), Field("prepared_transaction_count", .integer),
+    ])
+
+  static let hubFinding = RecordSchema("hub_finding", [Field("is_note", .boolean), Field("message", .string)])
+}
+
+// The records of dm-doctor(1).
+
+extension RecordSchema {
+  static let upkeep = [finding, backup, dump, row, content, dumpEnd, restore, purge, repair, statistics, report]
+
+  private static let lastUsedAt = Field("last_used_at", .time, optional: true)
+
+  static let finding = RecordSchema(
+    "finding",
+    [
+      Field("check", .words(Finding.Check.allCases.map(\.rawValue))), Field("subject", .string, optional: true),
+      Field("message", .string),
+    ])
+
+  static let backup = RecordSchema(
+    "backup",
+    [
+      Field("path", .string), Field("store_id", .uuid), Field("size_bytes", .integer), Field("message_count", .integer),
+      Field("created_at", .time), lastUsedAt,
+    ])
+
+  static let dump = RecordSchema(
+    "dump", [Field("schema", .integer), Field("store_id", .uuid), Field("created_at", .time), lastUsedAt])
+
+  static let row = RecordSchema("row", [Field("table", .string), Field("values", .named)])
+
+  static let content = RecordSchema(
+    "content", [Field("sha256", .string), Field("number", .integer), Field("bytes", .string)])
+
+  static let dumpEnd = RecordSchema("dump_end", [Field("rows", .integer), Field("contents", .integer)])
+
+  static let restore = RecordSchema(
+    "restore",
+    [
+      Field("store_id", .uuid), Field("message_count", .integer), Field("fault_count", .integer),
+      Field("restored_at", .time),
+    ])
+
+  static let purge = RecordSchema(
+    "purge",
+    [
+      Field("expired_count", .integer), Field("changes_count", .integer), Field("attachments_count", .integer),
+      Field("contents_count", .integer), Field("copies_count", .integer), Field("freed_bytes", .integer),
+      Field("is_complete", .boolean), lastUsedAt,
+    ])
+
+  static let repair = RecordSchema(
+    "repair",
+    [
+      Field("indexed_count", .integer), Field("conversations_count", .integer), Field("participants_count", .integer),
+      Field("messages_count", .integer), Field("lost_changes_count", .integer), lastUsedAt,
+    ])
+
+  static let statistics = RecordSchema(
+    "statistics",
+    [
+      Field("store_id", .uuid), Field("schema", .integer), Field("sqlite_version", .string),
+      Field("has_wal_reset_bug", .boolean), Field("database_bytes", .integer), Field("log_bytes", .integer),
+      Field("free_bytes", .integer), Field("contents_count", .integer), Field("contents_bytes", .integer),
+      Field(
+        "copies",
+        .list(
+          .members([
+            Field("path", .string), Field("created_at", .time), Field("size_bytes", .integer),
+            Field("missing_count", .integer), Field("senders", .list(.handle)),
+          ]))),
+      Field("rows", .named), Field("oldest_change_at", .time, optional: true),
+      Field(
+        "consumers",
+        .list(
+          .members([
+            Field("user", .handle), Field("name", .string), Field("behind_count", .integer), Field("used_at", .time),
+            Field("warning", .words(Consumer.Warning.allCases.map(\.rawValue)), optional: true),
+          ]))),
+      Field("upkeep", .list(.members([Field("tool", .string), Field("used_at", .time)]))),
+    ])
+
+  static let report = RecordSchema(
+    "report",
+    [
+      Field("message_id", .uuid), Field("conversation_id", .uuid), Field("seq", .integer), Field("sender", .handle),
+      Field("user", .handle), Field("reason", .string, optional: true), Field("text", .string, optional: true),
+      Field("reported_at", .time),
+    ])
 }

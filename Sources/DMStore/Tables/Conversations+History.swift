@@ -1,7 +1,7 @@
 package import DMModel
 
-// Reads: history.
-// Writes: history.
+// Reads: change, consumer, conversation, hidden_range, history, message, outbox, read_range.
+// Writes: change, conversation, former, hidden_range, history, hub_base, hub_known, hub_unreadable, mention, message, participant, reaction, read_mark, read_range, receipt.
 
 extension Conversations {
   /// The messages that imports added to a conversation.
@@ -29,5 +29,106 @@ extension Conversations {
     statement.bind(history.count)
     statement.bind(history.lastSeq)
     try statement.run()
+  }
+}
+
+extension Conversations {
+  /// Removes what was said in a conversation and what was done with it, because the log of the hub is pulled again.
+  ///
+  /// What the person keeps to themselves stays: pin, mute, archive, draft, name. Linear in the messages.
+  package func empty(_ conversation: ConversationKey, keeping user: UserKey) throws {
+    try removeContents(of: conversation)
+    let ofMessages = "message IN (SELECT id FROM message WHERE conversation = ?1)"
+    for statement in [
+      "DELETE FROM reaction WHERE \(ofMessages)", "DELETE FROM hub_base WHERE \(ofMessages)",
+      "DELETE FROM hub_unreadable WHERE \(ofMessages)",
+      "DELETE FROM mention WHERE conversation = ?1", "DELETE FROM receipt WHERE conversation = ?1",
+      "DELETE FROM read_range WHERE conversation = ?1", "DELETE FROM read_mark WHERE conversation = ?1",
+      "DELETE FROM hidden_range WHERE conversation = ?1", "DELETE FROM former WHERE conversation = ?1",
+      "DELETE FROM message WHERE conversation = ?1",
+      "UPDATE conversation SET last_seq = 0, last_message = NULL WHERE id = ?1",
+    ] {
+      var change = try store.connection.prepare(text: statement)
+      change.bind(conversation)
+      try change.run()
+    }
+    try store.changes.forget(conversation)
+    do {
+      var others = try store.connection.prepare(
+        """
+        DELETE FROM participant WHERE conversation = ?1 AND user <> ?2
+        AND EXISTS (SELECT 1 FROM conversation WHERE id = ?1 AND direct_low IS NULL)
+        """)
+      others.bind(conversation)
+      others.bind(user)
+      try others.run()
+    }
+    var update = try store.connection.prepare(
+      """
+      UPDATE participant SET left_seq = NULL, is_owner = 0, delivered_seq = 0, read_count = 0, blocked_count = 0,
+        mention_count = 0 WHERE conversation = ?
+      """)
+    update.bind(conversation)
+    try update.run()
+  }
+
+  /// Takes the messages of a conversation out of the search index, and their attachments from them.
+  private func removeContents(of conversation: ConversationKey) throws {
+    var messages = try store.connection.prepare("SELECT id, text FROM message WHERE conversation = ?")
+    messages.bind(conversation)
+    var keys: [(MessageKey, String?)] = []
+    while try messages.step() { keys.append((messages.messageKey(0), messages.optionalText(1))) }
+    for (key, text) in keys {
+      if let text { try store.searchIndex.remove(text, of: key) }
+      try store.attachments.remove(of: key)
+    }
+  }
+}
+
+extension Changes {
+  /// Makes changes of a conversation say no more than that it has changed.
+  ///
+  /// They stay: a number that is missing would pass for damage.
+  fileprivate func forget(_ conversation: ConversationKey) throws {
+    var found = try store.connection.prepare("SELECT rev FROM change WHERE conversation = ? AND kind <> ?")
+    found.bind(conversation)
+    found.bind(Kind.conversation.rawValue)
+    var revs: [Rev] = []
+    while try found.step() { revs.append(found.rev(0)) }
+    for rev in revs {
+      var update = try store.connection.prepare(
+        "UPDATE change SET kind = ?, from_seq = NULL, to_seq = NULL WHERE rev = ?")
+      update.bind(Kind.conversation.rawValue)
+      update.bind(rev)
+      try update.run()
+      try store.writeDigest(of: rev, in: .change)
+    }
+  }
+}
+
+extension HubKnown {
+  /// Remembers the messages of a conversation, and what the user has done to them, but not those that a consumer of the
+  /// user has not had yet: these are news when they come again.
+  package func remember(_ conversation: ConversationKey, of user: UserKey) throws {
+    var insert = try store.connection.prepare(
+      """
+      INSERT INTO hub_known (uuid, is_read, is_deleted)
+      SELECT m.uuid,
+        EXISTS (SELECT 1 FROM read_range r WHERE r.conversation = m.conversation AND r.user = ?2
+          AND m.seq BETWEEN r.from_seq AND r.to_seq),
+        EXISTS (SELECT 1 FROM hidden_range h WHERE h.conversation = m.conversation AND h.user = ?2 AND h.is_deleted
+          AND m.seq BETWEEN h.from_seq AND h.to_seq)
+        AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.target = m.uuid AND o.act = ?4 AND o.state < 4)
+      FROM message m WHERE m.conversation = ?1 AND NOT EXISTS (
+        SELECT 1 FROM change c WHERE c.conversation = m.conversation AND c.kind = ?3
+        AND c.rev > (SELECT coalesce(min(rev), 9223372036854775807) FROM consumer WHERE user = ?2)
+        AND m.seq BETWEEN c.from_seq AND c.to_seq)
+      ON CONFLICT DO UPDATE SET is_read = excluded.is_read, is_deleted = excluded.is_deleted
+      """)
+    insert.bind(conversation)
+    insert.bind(user)
+    insert.bind(Changes.Kind.message.rawValue)
+    insert.bind(Outbox.Act.delete.rawValue)
+    try insert.run()
   }
 }

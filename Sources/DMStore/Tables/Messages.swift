@@ -1,7 +1,7 @@
 package import DMModel
 internal import DMSystem
 
-// Reads: message.
+// Reads: conversation, message.
 
 /// The messages of all conversations.
 package struct Messages {
@@ -274,5 +274,15 @@ package struct Messages {
       }
     }
     return seqs.sorted()
+  }
+}
+
+extension Messages {
+  /// The words that identify a message in a finding: the id of its conversation and its number.
+  package func reference(to message: MessageKey) throws -> String {
+    var statement = try store.connection.prepare(
+      "SELECT c.uuid, m.seq FROM message m JOIN conversation c ON c.id = m.conversation WHERE m.id = ?")
+    statement.bind(message)
+    return try statement.step() ? "\(statement.identifier(0)):\(statement.int(1))" : "row \(message)"
   }
 }

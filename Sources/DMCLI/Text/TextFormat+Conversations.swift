@@ -1,0 +1,160 @@
+package import DMKit
+internal import DMModel
+
+/// Conversations in a list.
+extension TextFormat {
+  /// People of a conversation who are there now.
+  package struct Present {
+    /// Whether the other user of a direct conversation is online.
+    let isOnline: Bool
+    /// `Bob is typing`; nil if nobody is.
+    let typing: String?
+
+    package init(isOnline: Bool = false, typing: String? = nil) {
+      (self.isOnline, self.typing) = (isOnline, typing)
+    }
+  }
+
+  /// A conversation in a list, as a screen has it.
+  package static func row(
+    _ conversation: Conversation, for me: Handle, on screen: Screen, _ present: Present = Present()
+  ) -> String {
+    screen.isPlain ? sentence(conversation, for: me) : line(conversation, for: me, columns: screen.columns, present)
+  }
+
+  /// The handle of the sender, and the attachments.
+  static func handleAndAttachments(of message: Message) -> String {
+    handle(message.sender) + noted(message.attachments.map(mark))
+  }
+
+  /// A line of the list: flag, unread messages, name, time, marks, and the last message.
+  ///
+  /// - Parameter columns: the width of a terminal, to which it is cut; nil for the same line everywhere.
+  package static func line(
+    _ conversation: Conversation, for me: Handle, columns: Int? = nil, _ present: Present = Present()
+  ) -> String {
+    let isUnread = conversation.unreadCount > 0
+    let isNarrow = columns.map { $0 < 60 } ?? false
+    let count = right(isUnread ? String(conversation.unreadCount) : "", isNarrow ? 3 : 5)
+    let flag = conversation.isPinned ? "*" : conversation.isArchived ? "a" : conversation.mutedUntil != nil ? "m" : " "
+    let width = isNarrow ? 12 : 24
+    let name = Mark.body(
+      left(
+        isNarrow && !conversation.isGroup ? name(conversation, for: me) : label(conversation, for: me, width: width),
+        width))
+    let sign = present.isOnline ? " •" : "  "
+    let at = conversation.lastActivityAt
+    let time = columns == nil ? left(short(at), 10) : left(brief(at), 6)
+    var line = flag + (isUnread ? Mark.strong(count + sign + name) : count + sign + name) + "  " + Mark.faint(time)
+    if conversation.unreadMentionsCount > 0 { line += "  " + Mark.alert("[@\(conversation.unreadMentionsCount)]") }
+    if conversation.draftText != nil { line += "  [draft]" }
+    if let typing = present.typing {
+      return "\(line)  " + Mark.faint(cut(typing, max(1, (columns ?? .max) - mostColumns(of: line) - 2)))
+    }
+    guard let last = conversation.lastMessage else { return line }
+    let text = visible(last.text ?? "", indent: "").split(separator: "\n").first.map(String.init)
+    let said = text.map { last.isTruncated ? $0 + "…" : $0 } ?? ""
+    let preview =
+      announcement(last) ?? "\(handleAndAttachments(of: last)): \(Mark.body(columns == nil ? cut(said, 60) : said))"
+    guard let columns else { return "\(line)  \(preview)" }
+    return "\(line)  " + Mark.body(cut(unpadded(preview), max(1, columns - mostColumns(of: line) - 2)))
+  }
+}
+
+/// What conversations and users are called.
+///
+/// Names are printed without what would end them in a line of ours: colons and parentheses, and runs of spaces.
+extension TextFormat {
+  /// A reference to a conversation: the user's own name for it or its title after `+`, a handle, or a UUID.
+  package static func name(_ conversation: Conversation, for me: Handle) -> String {
+    if let name = conversation.ownName ?? conversation.title { return "+" + plain(name) }
+    if conversation.isGroup { return conversation.id.description }
+    return visible(other(conversation, than: me).description)
+  }
+
+  /// The name of a conversation in at most `width` columns: `+ops`, or `Bob B. (bob)` with the handle to type.
+  package static func label(_ conversation: Conversation, for me: Handle, width: Int = .max) -> String {
+    if conversation.ownName != nil || conversation.title != nil { return cut(name(conversation, for: me), width) }
+    if conversation.isGroup { return cut(plain(conversation.name), width) }
+    return person(conversation.name, other(conversation, than: me), width: width)
+  }
+
+  /// The handle of a user, as it is printed.
+  static func handle(_ user: Handle) -> String { Mark.body(visible(user.description)) }
+
+  private static func other(_ conversation: Conversation, than me: Handle) -> Handle {
+    conversation.participants.first { $0 != me } ?? me
+  }
+
+  /// The display name of a user, in at most 24 columns, and the handle: `Bob B. (bob)`.
+  static func person(_ displayName: String?, _ user: Handle, width: Int = .max) -> String {
+    let handle = visible(user.description)
+    let space = min(24, width - mostColumns(of: handle) - 3)
+    guard space > 0, let name = plainName(displayName, of: user) else { return cut(handle, width) }
+    return "\(cut(name, space)) (\(handle))"
+  }
+
+  /// A display name; nil if there is none, or it is the handle.
+  static func plainName(_ displayName: String?, of user: Handle) -> String? {
+    guard let displayName, displayName != user.description else { return nil }
+    let name = plain(displayName)
+    return name.isEmpty || name == visible(user.description) ? nil : name
+  }
+
+  static func plain(_ name: String) -> String {
+    let name = visible(name)
+    if isPlain(name) { return name }
+    let words = name.unicodeScalars.split(whereSeparator: isEnd)
+    return words.map { String(Substring($0)) }.joined(separator: " ")
+  }
+
+  private static func isPlain(_ name: String) -> Bool {
+    var last: Unicode.Scalar = " "
+    for scalar in name.unicodeScalars {
+      if isEnd(scalar) && scalar != " " || scalar == " " && last == " " { return false }
+      last = scalar
+    }
+    return last != " "
+  }
+
+  /// A space, a colon or a parenthesis, or what looks like one.
+  private static func isEnd(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case " ", ":", "(", ")", "\u{A0}", "\u{5C3}", "\u{2236}", "\u{A789}", "\u{FE13}", "\u{FE55}", "\u{FF1A}": true
+    case "\u{207D}", "\u{207E}", "\u{2768}"..."\u{276B}", "\u{FE59}", "\u{FE5A}", "\u{FF08}", "\u{FF09}": true
+    case ..."\u{1680}": false
+    default: scalar.properties.isWhitespace
+    }
+  }
+}
+
+// What dm-sync prints for people.
+
+extension TextFormat {
+  package static func line(_ status: HubStatus) -> String {
+    var parts = ["\(status.state.rawValue) (\(status.color.rawValue))"]
+    if ![.normal, .offline].contains(status.network) { parts.append("network played: \(status.network.word)") }
+    if status.queuedCount > 0 {
+      parts.append("\(status.queuedCount) queued\(status.oldestQueuedAt.map { " since \(moment($0))" } ?? "")")
+    }
+    if status.failedCount > 0 { parts.append("\(status.failedCount) failed, see dm-sync pending") }
+    if let last = status.lastSyncAt { parts.append("last compared \(moment(last))") }
+    if let next = status.nextAttemptAt { parts.append("next attempt \(moment(next))") }
+    if abs(status.clockOffset) > 5_000_000 {
+      parts.append("this clock is \(status.clockOffset / 1_000_000) seconds behind the hub's")
+    }
+    if let fault = status.fault { parts.append(visible(fault)) }
+    for conversation in status.setAside {
+      parts.append("nothing comes of \(visible(conversation.name)) (\(conversation.code))")
+    }
+    return parts.joined(separator: "; ")
+  }
+
+  package static func line(_ item: OutboxItem) -> String {
+    var parts = ["\(item.id)", item.state.rawValue, item.act]
+    if let conversation = item.conversation { parts.append(visible(conversation)) }
+    if let failure = item.failure { parts.append("(\(failure))") }
+    if let text = item.text { parts.append(visible(text, indent: "  ")) }
+    return parts.joined(separator: " ")
+  }
+}

@@ -1,0 +1,139 @@
+package import DMKit
+
+/// What dm says of a message besides its words.
+extension TextFormat {
+  /// The message that it answers, whether it was forwarded or edited and when it expires, its attachments, its reactions,
+  /// and how far it has come when it is the user's own.
+  static func marks(of message: Message, for me: Handle, _ address: (Attachment) -> String?) -> [String] {
+    var marks: [String] = []
+    if let reply = message.replyTo, let seq = reply.seq {
+      let sender = reply.sender.map { " " + handle($0) } ?? ""
+      marks.append("to \(seq)\(sender)\(reply.text.map { " " + Mark.body(quoted($0)) } ?? "")")
+    }
+    if let sender = message.forwardedFrom { marks.append("forwarded from \(handle(sender))") }
+    if message.editedAt != nil { marks.append("edited") }
+    if let end = message.expiresAt { marks.append("expires \(short(end))") }
+    marks += message.attachments.map { attachment in
+      address(attachment).map { Mark.link(mark(attachment), to: $0) } ?? mark(attachment)
+    }
+    marks += message.reactions.map(mark)
+    if message.sender == me { marks.append(status(of: message)) }
+    return marks
+  }
+
+  /// `image 'photo.jpg' 12 KiB`.
+  static func mark(_ attachment: Attachment) -> String {
+    "\(attachment.kind.rawValue) \(Mark.body(quoted(attachment.name))) \(size(attachment.sizeBytes))"
+  }
+
+  /// `👍 bob mei`, or `👍12` if there are more people than three.
+  private static func mark(_ reaction: Message.Reactions) -> String {
+    let users = reaction.users
+    let people = users.count > 3 ? "\(users.count)" : users.map { " " + handle($0) }.joined()
+    return visible(reaction.emoji) + people
+  }
+
+  /// `✓` when it is on its way, `✓✓` when somebody got it, `✓✓ read`; in a group with the number of readers, or their
+  /// names if these are known.
+  private static func status(of message: Message) -> String {
+    switch message.status {
+    case .sending: return "sending"
+    case .sent: return "✓"
+    case .delivered: return "✓✓"
+    case .failed:
+      return Mark.end + Mark.alert("✗ failed\(message.failure.map { ": \(visible($0))" } ?? "")") + Mark.faint
+    case .read: return Mark.end + Mark.strong("✓✓ read\(readers(of: message))") + Mark.faint
+    }
+  }
+
+  private static func readers(of message: Message) -> String {
+    guard message.conversation.isGroup else { return "" }
+    guard let readers = message.readBy, readers.count <= 3 else { return " by \(message.readByCount)" }
+    return " by " + readers.map { handle($0) }.joined(separator: " ")
+  }
+}
+
+/// Text for screen readers and logs: a sentence for each message, without columns.
+extension TextFormat {
+  /// `Alice A. (alice), 2026-11-23 10:42, in reply to Bob B. (bob) 'lunch?', read: yes`.
+  ///
+  /// - Parameter name: the display name and the handle of a user, escaped.
+  static func sentence(
+    _ message: Message, for me: Handle, in place: String?, _ name: (Handle) -> String
+  ) -> String {
+    var parts = [moment(message.createdAt)]
+    if let place { parts.append("in \(Mark.body(place))") }
+    if let announcement = announcement(message) { return "\(parts.joined(separator: ", ")): \(announcement)" }
+    parts.insert(name(message.sender), at: 0)
+    if let reply = message.replyTo {
+      parts.append(
+        "in reply to \(reply.sender.map(name) ?? "a message") \(reply.text.map { Mark.body(quoted($0)) } ?? "")")
+    }
+    if let sender = message.forwardedFrom { parts.append("forwarded from \(name(sender))") }
+    if message.editedAt != nil { parts.append("edited") }
+    if let end = message.expiresAt { parts.append("expires \(moment(end))") }
+    parts += message.attachments.map(mark)
+    for reaction in message.reactions {
+      let names = reaction.users.map(name).joined(separator: " and ")
+      parts.append("\(visible(reaction.emoji)) from \(names)")
+    }
+    if message.sender == me, message.status != .sent {
+      let readers = message.status == .read && message.conversation.isGroup ? " by \(message.readByCount)" : ""
+      parts.append(message.status.rawValue + readers)
+    }
+    return "\(parts.joined(separator: ", ")): \(Mark.body(oneLine(message.text)))"
+  }
+
+  /// `Alice (alice), 3 unread, draft, Mon: bob: lunch?`.
+  package static func sentence(_ conversation: Conversation, for me: Handle) -> String {
+    var parts = [Mark.body(label(conversation, for: me))]
+    if conversation.unreadCount > 0 { parts.append("\(conversation.unreadCount) unread") }
+    if conversation.unreadMentionsCount > 0 {
+      parts.append(
+        "\(conversation.unreadMentionsCount) \(conversation.unreadMentionsCount == 1 ? "mentions" : "mention") you")
+    }
+    if conversation.isPinned { parts.append("pinned") }
+    if conversation.isArchived { parts.append("archived") }
+    if conversation.mutedUntil != nil { parts.append("muted") }
+    if conversation.draftText != nil { parts.append("draft") }
+    parts.append(moment(conversation.lastActivityAt))
+    guard let last = conversation.lastMessage else { return parts.joined(separator: ", ") }
+    let said = announcement(last) ?? "\(handleAndAttachments(of: last)): \(Mark.body(oneLine(last.text)))"
+    return "\(parts.joined(separator: ", ")): \(said)"
+  }
+}
+
+extension TextFormat {
+  /// An attachment: kind, name, size and the like, and the id for `dm-attach --get`.
+  package static func line(_ attachment: Attachment) -> String {
+    "\(left(attachment.kind.rawValue, 5))  \(details(attachment))  \(attachment.id)"
+  }
+
+  /// The same with the time, the message and its sender.
+  package static func line(_ sent: SentAttachment, in place: String) -> String {
+    let message = sent.message
+    return
+      "\(left(sent.attachment.kind.rawValue, 5))  \(moment(message.createdAt))  \(Mark.body(visible(place))):\(message.number) \(handle(message.sender))  \(details(sent.attachment))  \(sent.attachment.id)"
+  }
+
+  package static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }
+
+  private static func details(_ attachment: Attachment) -> String {
+    var parts = [Mark.body(visible(attachment.name)), size(attachment.sizeBytes)]
+    if let width = attachment.width, let height = attachment.height { parts.append("\(width)×\(height)") }
+    if let duration = attachment.duration { parts.append(length(duration)) }
+    return parts.joined(separator: "  ")
+  }
+
+  /// A size with a unit that fits it.
+  package static func size(_ bytes: Int) -> String {
+    bytes < 10_240 ? "\(bytes) bytes" : bytes < 10 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB"
+  }
+
+  /// `1:05`, or `1:01:05`.
+  private static func length(_ duration: Duration) -> String {
+    let seconds = Int((duration / .seconds(1)).rounded())
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
+    return (hours > 0 ? "\(hours):\(padded(minutes))" : "\(minutes)") + ":\(padded(seconds % 60))"
+  }
+}
