@@ -25,6 +25,8 @@ struct DifferentialRun {
   private var random: SplitMix64
   /// What both hubs have chosen themselves: persons, machines and ids, by the choice of PostgreSQL and of the model.
   private var names = (postgres: [Identifier: String](), model: [Identifier: String]())
+  /// Ids that both have chosen instead of one that was taken: that of the model by that of PostgreSQL.
+  private var others: [Identifier: Identifier] = [:]
   private var persons = (postgres: [Int64: String](), model: [Int64: String]())
   private var conversations: [Identifier] = []
   private var messages: [Target] = []
@@ -60,13 +62,18 @@ struct DifferentialRun {
       let operations = (0..<Int.random(in: 1...4, using: &random)).map { _ in operation(machine) }
       let answers = (
         try links[machine].postgres.exchange(operations, pulling: [], limit: 1) { _ in },
-        try links[machine].model.exchange(operations, pulling: [], limit: 1) { _ in }
+        try links[machine].model.exchange(operations.map(inModel), pulling: [], limit: 1) { _ in }
       )
       for (operation, (postgres, model)) in zip(operations, zip(answers.0, answers.1)) {
         #expect(postgres.fault == model.fault, "\(operation)")
         #expect(postgres.rev == model.rev && postgres.isDuplicate == model.isDuplicate, "\(operation)")
         #expect(postgres.conversation == model.conversation, "\(operation)")
         #expect((postgres.id == nil) == (model.id == nil), "\(operation)")
+        if operation.act == .say, let id = postgres.id, let other = model.id, id != other {
+          others[id] = other
+          names.postgres[id] = "other \(others.count)"
+          names.model[other] = "other \(others.count)"
+        }
         told.append((machine, operation))
         if [.begin, .group].contains(operation.act), let id = postgres.conversation, !conversations.contains(id) {
           conversations.append(id)
@@ -78,6 +85,12 @@ struct DifferentialRun {
     if conversations.count > 12 { conversations.removeFirst(conversations.count - 12) }
     messages = Array(messages.suffix(60))
     told = Array(told.suffix(60))
+  }
+
+  private func inModel(_ operation: HubOperation) -> HubOperation {
+    var operation = operation
+    operation.id = operation.id.map { others[$0] ?? $0 }
+    return operation
   }
 
   // MARK: Operations

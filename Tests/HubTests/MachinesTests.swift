@@ -181,6 +181,25 @@ struct MachinesTests {
     try bob.check()
   }
 
+  @Test(arguments: [1, 40, 400]) func `what the hub cannot give in time is asked for in smaller parts`(most: Int) throws
+  {
+    let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
+    try alice.sync()
+    for number in 1...300 { try alice.say("text \(number)", to: "bob") }
+    try alice.say("note", to: "alice")
+    try alice.sync()
+    bob.link.most = most
+    try bob.sync()
+    #expect(try bob.messages("alice").count == 30)
+    #expect(try bob.texts("alice").last == "300 alice: text 300")
+    #expect(bob.link.exchanges < (most == 1 ? 700 : 40))
+    bob.link.most = 0
+    try alice.say("more", to: "bob")
+    try alice.sync()
+    #expect(throws: HubFault.timedOut("57014")) { try bob.sync() }
+    try bob.check()
+  }
+
   @Test func `who is removed and added again between two hints goes on`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])

@@ -149,10 +149,10 @@ extension ModelHub {
   private mutating func say(
     _ operation: HubOperation, _ me: Int64, _ machine: Identifier, in conversation: inout Conversation
   ) throws {
-    guard let id = operation.id, operation.payload != nil,
+    guard var id = operation.id, operation.payload != nil,
       operation.arguments.lifetime.map({ 1_000_000...366 * 86_400_000_000 ~= $0 }) ?? true
     else { throw Refusal("bad_request") }
-    guard !messageIDs.contains(id) else { throw Refusal("id_taken") }
+    if messageIDs.contains(id) { id = randomID() }
     try refuseOthers(operation, in: conversation)
     messageIDs.insert(id)
     append(operation, .message, me, machine, to: &conversation, id: id)

@@ -150,7 +150,10 @@ struct ModelHub {
       let target = conversation.entries.first { $0.seq == entry.seq && $0.kind.map { $0.rawValue < 16 } == true }
       let isSeen = target.map { member.sees.contains($0.rev) && !$0.hasExpired(now) } ?? false
       if entry.kind == .edited { entry.payload = isSeen ? target?.payload : nil }
-      if !isSeen { entry.payload = nil }
+      let isSaidLater = conversation.entries.contains {
+        $0.kind == .edited && $0.seq == entry.seq && $0.rev > entry.rev && member.sees.contains($0.rev)
+      }
+      if !isSeen || entry.kind == .edited && isSaidLater { entry.payload = nil }
     } else if entry.hasExpired(now) {
       entry.payload = nil
     }

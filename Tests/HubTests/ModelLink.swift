@@ -32,6 +32,9 @@ final class ModelLink: HubLink {
   /// The kind of entries that the next pull leaves out.
   var missing: HubEntry.Kind?
 
+  /// The most entries that the hub can give in time; nil for any number.
+  var most: Int?
+
   init(_ hub: SharedHub, _ machine: Identifier) {
     self.hub = hub
     self.machine = machine
@@ -49,6 +52,7 @@ final class ModelLink: HubLink {
     if isDeaf { throw HubFault.lost("request") }
     exchanges += 1
     let answers = operations.isEmpty ? [] : try hub.model.push(machine, operations)
+    if let most, pulling.count * limit > most { try giveSome(pulling, most, batch) }
     for pull in pulling {
       guard let pulled = try hub.model.pull(machine, pull, limit: limit) else { continue }
       if case .entries(let entries) = pulled, let missing {
@@ -59,6 +63,12 @@ final class ModelLink: HubLink {
       }
     }
     return answers
+  }
+
+  /// Gives some entries of the first conversation, and then no more in time.
+  private func giveSome(_ pulling: [HubPull], _ most: Int, _ batch: (HubBatch) throws -> Void) throws {
+    if let first = pulling.first, let some = try hub.model.pull(machine, first, limit: most / 2) { try batch(some) }
+    throw HubFault.timedOut("57014")
   }
 
   func people(after rev: Int64) throws -> [HubPerson] { try hub.model.people(machine, after: rev) }

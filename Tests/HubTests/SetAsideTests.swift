@@ -176,9 +176,18 @@ struct SetAsideTests {
     // A machine that has nothing of it knows its id.
     let second = try hub.joined("bob")
     #expect(second.engine.setAside == [id: .hubDamaged])
+    // Also the next connections, although nothing moves in it.
+    for _ in 1...2 {
+      second.engine.close()
+      try settle([second])
+      #expect(second.engine.setAside == [id: .hubDamaged])
+    }
     try bob.say("hello", to: "alice")
     try settle([bob])
     hub.model.conversations[id]?.lost = []
+    second.engine.close()
+    try settle([second])
+    #expect(try second.texts("+ops") == before)
     hub.model.startedAt = Timestamp(microseconds: 3)
     for machine in [alice, bob, second] { machine.engine.close() }
     try bob.say("hello again", to: "alice")

@@ -144,6 +144,48 @@ struct SetBackTests {
     #expect(try bob.messenger.told([.message], from: .cursor(bot)) == ["4 alice: not heard"])
   }
 
+  @Test(arguments: [false, true])
+  func `what a bot has not had yet is news when its user is added again with the history`(knowsOfRemoval: Bool) throws {
+    let (alice, bob) = try members(["old"])
+    let ops = try ConversationReference("+ops")
+    var query = EventQuery(from: .now)
+    (query.consumer, query.follows, query.signalsPresence) = ("bot", false, false)
+    let bot = try #require(Follower(bob.messenger, query).rest().last?.cursor)
+    try alice.say("question", to: "+ops")
+    try settle([alice, bob])
+    _ = try alice.messenger.remove([Handle("bob")], from: ops)
+    try alice.say("while they were out", to: "+ops")
+    try settle(knowsOfRemoval ? [alice, bob] : [alice])
+    _ = try alice.messenger.add([Handle("bob")], to: ops, withHistory: true)
+    try settle([alice, bob])
+    #expect(try bob.texts("+ops").contains { $0.hasSuffix("alice: while they were out") })
+    // As in one store.
+    let told = try bob.messenger.told([.message], from: .cursor(bot)).filter { !$0.contains("user_") }
+    #expect(told == ["3 alice: question", "5 alice: while they were out"])
+    try bob.check()
+  }
+
+  @Test func `a hub that goes on from a snapshot without saying so is noticed, and has all again`() throws {
+    let (alice, bob) = try members()
+    let snapshot = hub.model
+    try alice.say("three", to: "+ops")
+    let carol = try hub.joined("carol")
+    try settle([alice, bob, carol])
+    try bob.say("hello", to: "carol")
+    try carol.say("hello Alice", to: "alice")
+    try settle([alice, bob, carol, alice, bob])
+    // It has the epoch and the start that it had, and all its numbers go back.
+    hub.model = snapshot
+    let dave = try hub.joined("dave")
+    try dave.say("I am new", to: "alice")
+    try settle([alice, bob, dave, alice, bob])
+    #expect(try alice.texts("dave") == ["1 dave: I am new"])
+    #expect(try alice.texts("+ops").last == "4 alice: three")
+    #expect(try alice.texts("+ops") == bob.texts("+ops"))
+    #expect(try alice.messenger.hubStatus().queuedCount == 0)
+    for machine in [alice, bob] { try machine.check() }
+  }
+
   @Test func `who was added again after the backup waits until they are, and then says what they had said`() throws {
     let (alice, bob) = try members()
     let ops = try ConversationReference("+ops")

@@ -28,7 +28,7 @@ struct SimulationTests {
     }
   }
 
-  @Test(arguments: [80_002_235, 80_007_038, 90_006_065, 860_798_809] as [UInt64])
+  @Test(arguments: [80_002_235, 80_007_038, 90_006_065, 860_798_809, 1_518_044_689, 1_518_043_987] as [UInt64])
   func `a seed that has found a fault finds it no more`(seed: UInt64) throws { _ = try holds(seed) }
 
   /// Plays a seed; records what is violated.
@@ -100,6 +100,10 @@ extension Simulation {
       let deletions = try machine.store.integers(
         "SELECT count(*) FROM outbox WHERE target IN (\(bytes)) AND (act = 3 OR act = 1 AND state = 4 AND rev IS NULL)")
       if deletions != [[0]] { continue }
+      if Self.isTraced {
+        hub.model.conversations.values.forEach(trace)
+        try traceStore(machine)
+      }
       throw Violation(description: "\(machine.handle): \(id) is lost")
     }
   }

@@ -162,6 +162,24 @@ struct TellingAgainTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
+  @Test func `a message whose id somebody has taken after the hub was set back is said again under another`() throws {
+    let (alice, bob) = try group()
+    let carol = try hub.joined("carol")
+    let backup = hub.model
+    let lost = try alice.say("two", to: "+ops")
+    try settle([alice, bob])
+    hub.model.restore(backup)
+    let own = Identifier.random(.group(by: "carol"))
+    carol.engine.close()
+    let answers = try hub.model.push(
+      carol.link.machine, [HubOperation(.group, conversation: own), .say("mine", in: own, id: lost.id)])
+    #expect(answers.map(\.fault) == [nil, nil])
+    try settle([alice, bob])
+    #expect(try texts(alice) == ["alice: one", "alice: two"] && texts(bob) == texts(alice))
+    #expect(try alice.messenger.hubStatus().failedCount == 0)
+    for machine in [alice, bob] { try machine.check() }
+  }
+
   @Test func `a reaction to a message that the hub has lost waits for the message, and is not counted`() throws {
     let (alice, bob) = try group()
     let backup = hub.model

@@ -102,10 +102,10 @@ begin
     where m.person = me and (changed.since is null or coalesce(m.ended, c.touched) >= changed.since);
 end $$;
 
--- Entries after one that the member has; or kind -1, if there is another in its place. An edit says what its message
--- says now, and nothing of a message that the member does not see is said. Read in the order of the index: without
--- statistics of a table that has just grown, the planner would read the rest of the log for each page, and sort it; and
--- compiling such a query takes longer than a page does.
+-- Entries after one that the member has; or kind -1, if there is another in its place. The last edit of a message says
+-- what the message says now, and nothing of one that the member does not see is said. Read in the order of the index:
+-- without statistics of a table that has just grown, the planner would read the rest of the log for each page, and sort
+-- it; and compiling such a query takes longer than a page does.
 create function dm1.pull(convs uuid[], revs bigint[], marks uuid[], most integer)
 returns table (
   conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid, nonce uuid,
@@ -130,6 +130,11 @@ begin
       select e.conv, e.rev, e.seq, e.at, e.actor, e.machine, e.kind, e.id, e.nonce, e.mark, e.expires_at, e.meta,
         case
           when e.expires_at <= now() then null
+          -- Of several edits the last one says it: otherwise many small ones would make a page of any size.
+          when e.kind = 16 and e.rev < (
+            select l.rev from dm.entry l where l.conv = e.conv and l.seq = e.seq and l.kind in (16, 18) and l.kind = 16
+              and mine @> l.rev
+            order by l.rev desc limit 1) then null
           when e.kind in (16, 18) then (
             select case when e.kind = 16 then t.payload else e.payload end from dm.entry t
             where t.conv = e.conv and t.seq = e.seq and t.kind < 16 and mine @> t.rev

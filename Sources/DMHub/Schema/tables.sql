@@ -119,6 +119,6 @@ create table dm.entry (
 create unique index entry_seq on dm.entry (conv, seq) where kind < 16;
 create unique index entry_id on dm.entry (id) where kind < 16;
 create unique index entry_nonce on dm.entry (actor, nonce) where nonce is not null;
-create index entry_act on dm.entry (conv, seq) where kind in (16, 18);
+create index entry_act on dm.entry (conv, seq, rev) where kind in (16, 18);
 create index entry_due on dm.entry (expires_at) where expires_at is not null and payload is not null;
 reset role;

@@ -45,7 +45,8 @@ final class Replica {
         throw LogFault(conversation: id)
       }
       if let historyEnd, entry.at <= historyEnd { log.state.newsAfter = max(log.state.newsAfter, entry.rev) }
-      store.logsChanges = try entry.rev > log.state.newsAfter && !isKnown(entry)
+      let isTold = try isTold(entry)
+      store.logsChanges = isTold.map { !$0 } ?? (entry.rev > log.state.newsAfter)
       hasHistory = hasHistory || !store.logsChanges
       try apply(entry, to: &log)
       log.state.rev = entry.rev
@@ -104,11 +105,14 @@ final class Replica {
     try !log.state.sees.isOpen && entry.kind == .joined && user(entry.meta.person) == me
   }
 
-  /// Whether an entry was here before the hub was set back.
-  func isKnown(_ entry: HubEntry) throws -> Bool {
-    guard let kind = entry.kind, kind.rawValue < 16, let id = entry.id else { return false }
-    return try store.hubKnown.contains(id)
+  /// Whether each consumer has had an entry that was here before its log was pulled again; nil for one that was not.
+  private func isTold(_ entry: HubEntry) throws -> Bool? {
+    guard let kind = entry.kind, kind.rawValue < 16, let id = entry.id else { return nil }
+    return try store.hubKnown.row(id)?.isTold
   }
+
+  /// Whether an entry was here before its log was pulled again, and is no news.
+  func isKnown(_ entry: HubEntry) throws -> Bool { try isTold(entry) == true }
 
   /// The user who is a person on the hub; nil for a number that the hub has not explained.
   func user(_ person: Int64?) throws -> UserKey? { try person.flatMap(store.hub.user(ofPerson:)) }

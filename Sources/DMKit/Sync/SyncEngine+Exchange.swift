@@ -14,23 +14,27 @@ extension SyncEngine {
     }
     toPull.removeAll { id in pulls.contains { $0.conversation == id } }
     var pulled: [Identifier: Int] = [:]
+    let page = max(1, pageSize / divisor)
+    // The last batch is recorded together with the answers.
+    var last: HubBatch?
     do {
-      // The last batch is recorded together with the answers.
-      var last: HubBatch?
-      let answers = try link.exchange(operations.map(\.operation), pulling: pulls, limit: pageSize) { batch in
+      let answers = try link.exchange(operations.map(\.operation), pulling: pulls, limit: page) { batch in
         if let last { try apply(last, &pulled) }
         last = batch
       }
       try record(last, operations, answers, &pulled)
       for pushed in operations { locked[pushed.operation.conversation] = nil }
       batchSize = min(2 * batchSize, Self.maximumBatch)
+      divisor = max(1, divisor / 2)
     } catch let fault as HubFault {
-      try recover(from: fault, operations)
+      // What came before the fault is whole.
+      if operations.isEmpty, let last { try apply(last, &pulled) }
+      try recover(from: fault, operations, isPull: !pulls.isEmpty)
       pulls.map(\.conversation).forEach(enqueue)
     }
-    try judgePulls(pulls.map(\.conversation), pulled)
+    try judgePulls(pulls.map(\.conversation), pulled, page)
     // A page that was full is followed by another.
-    for (id, count) in pulled where count >= pageSize {
+    for (id, count) in pulled where count >= page {
       enqueue(id)
       // What it says may be of later entries: a hub that is set back to before those has to be noticed.
       if try !isMoreKnown(of: id) { mustCompare = true }
@@ -41,11 +45,11 @@ extension SyncEngine {
   }
 
   /// Counts hints that brought nothing, and judges what was pulled.
-  private func judgePulls(_ ids: [Identifier], _ pulled: [Identifier: Int]) throws {
+  private func judgePulls(_ ids: [Identifier], _ pulled: [Identifier: Int], _ page: Int) throws {
     judgeHints(pulled)
     // One that is to be pulled again is not judged yet.
     for id in ids where !toPull.contains(id) {
-      if pulled[id, default: 0] < pageSize { try expectAll(of: id) }
+      if pulled[id, default: 0] < page { try expectAll(of: id) }
       if !toPull.contains(id) { try endFault(of: id) }
     }
   }
@@ -129,7 +133,7 @@ extension SyncEngine {
 
   /// The conversations to be pulled with a push: those that have moved, and those of its operations.
   private func pulling(_ operations: [Pushed]) throws -> [HubPull] {
-    var ids = Array(toPull.prefix(Self.pullSize))
+    var ids = Array(toPull.prefix(max(1, Self.pullSize / divisor)))
     for id in operations.compactMap(\.operation.conversation) where !ids.contains(id) { ids.append(id) }
     return try ids.filter { setAside[$0] == nil }.map { id in
       guard let row = try store.conversations.row(id), let state = try store.hubConversations.row(row.key) else {
@@ -202,95 +206,5 @@ extension SyncEngine {
     let replica = Replica(messenger, store, try hub())
     try store.write(isBulk: true) { try body(replica) }
     replica.begunAnew.forEach(enqueue)
-  }
-
-  // MARK: What became of what was pushed
-
-  /// Records what became of operations; one that does not fit is recorded without its effects, and the others go on.
-  private func settleAlone(_ operations: [Pushed], _ answers: [HubAnswer]) throws {
-    if operations.isEmpty { return }
-    do {
-      try store.write { try settle(operations, answers) }
-    } catch let error as DMError where error.isMisfit {
-      guard operations.count == 1, let pushed = operations.first, let answer = answers.first else {
-        for (pushed, answer) in zip(operations, answers) { try settleAlone([pushed], [answer]) }
-        return
-      }
-      try store.write {
-        if let fault = answer.fault {
-          try store.outbox.refuse(pushed.row.place, fault)
-        } else {
-          try store.outbox.finish(pushed.row.place, rev: answer.rev)
-        }
-      }
-      if let id = pushed.operation.conversation { try setAside(id, for: error.code) }
-    }
-  }
-
-  private func settle(_ operations: [Pushed], _ answers: [HubAnswer]) throws {
-    for (pushed, answer) in zip(operations, answers) {
-      if let fault = answer.fault {
-        try settle(pushed.row, refusedFor: fault, answer)
-      } else {
-        try settle(pushed.row, answer)
-      }
-    }
-  }
-
-  private func settle(_ row: Outbox.Row, _ answer: HubAnswer) throws {
-    guard let rev = answer.rev else { return try store.outbox.finish(row.place, rev: nil) }
-    try store.outbox.acknowledge(row.place, rev: rev)
-    let isPulled = try row.conversation.flatMap(store.hubConversations.row).map { $0.rev >= rev } ?? false
-    guard isPulled else { return answer.conversation.map(enqueue) ?? () }
-    // Another machine had sent it, and its entry came before this store told the hub.
-    if row.act == .say, let id = answer.id { try orderedElsewhere(row, as: id) }
-    try store.outbox.finish(row.place, rev: rev)
-  }
-
-  /// Replaces a message that waited by the same message, which another machine of the person had sent.
-  private func orderedElsewhere(_ row: Outbox.Row, as id: Identifier) throws {
-    guard let waiting = try store.waiting.row(at: row.place), let address = try store.messages.address(of: id) else {
-      return
-    }
-    let replica = try Replica(messenger, store, hub())
-    try replica.order(waiting, as: id, at: address)
-    if try replica.hasActs(waiting, id) { try replica.showActs(on: address, id) }
-  }
-
-  private func settle(_ row: Outbox.Row, refusedFor fault: String, _ answer: HubAnswer) throws {
-    if fault == "over_quota" {
-      return try store.outbox.postpone(
-        row.place, until: answer.retryAt ?? Timestamp(microseconds: Timestamp.now.microseconds + 60_000_000))
-    }
-    let mayComeBack = ["unknown_conversation", "not_allowed", "unknown_message", "unknown_user"].contains(fault)
-    if row.isRepeated, mayComeBack { return try store.outbox.postpone(row.place, until: .forever) }
-    try refuse(row, fault)
-  }
-
-  /// Ends an operation that the hub refuses, and takes back what was shown of it.
-  func refuse(_ row: Outbox.Row, _ fault: String) throws {
-    try store.outbox.refuse(row.place, fault)
-    let session = Session(messenger, store, try hub().user)
-    switch row.act {
-    case .say:
-      if let target = row.target {
-        for dependent in try store.outbox.pending(about: target) where dependent.place != row.place {
-          try store.outbox.refuse(dependent.place, "unknown_message")
-        }
-      }
-      if let conversation = row.conversation { try session.logWaiting(.waitingChanged, row.place, in: conversation) }
-    case .edit, .delete, .react:
-      if let id = row.target, let address = try store.messages.place(of: id),
-        let message = try store.messages.row(at: address)
-      {
-        try session.showWaitingActs(on: message, id)
-      }
-    case .begin, .group:
-      guard let conversation = row.conversation else { return }
-      for dependent in try store.outbox.pending(in: conversation) where dependent.state != .refused {
-        try refuse(dependent, fault)
-      }
-    default: break
-    }
   }
 }

@@ -4,8 +4,14 @@ internal import DMSystem
 // What cannot be carried is set aside, and all other conversations go on.
 
 extension SyncEngine {
-  /// After a push that the hub could not carry out: fewer at once, until the one that it cannot is alone.
-  func recover(from fault: HubFault, _ operations: [Pushed]) throws {
+  /// After an exchange that the hub could not carry out: fewer operations, or entries, at once, until the one that it
+  /// cannot is alone.
+  func recover(from fault: HubFault, _ operations: [Pushed], isPull: Bool) throws {
+    if case .timedOut = fault, isPull, divisor < pageSize {
+      divisor *= 4
+      if !operations.isEmpty { try store.write { try store.outbox.requeue(acknowledged: false) } }
+      return
+    }
     switch fault {
     case .poison where operations.count > 1, .timedOut where operations.count > 1:
       batchSize = max(1, operations.count / 2)
@@ -119,6 +125,15 @@ extension SyncEngine {
   func beginForkedAnew() throws {
     for id in forked { try beginAnewIfWhole(id) }
     forked = []
+  }
+
+  /// Whether the hub has another entry in the place of the last one that is here.
+  func isForked(_ id: Identifier) throws -> Bool {
+    guard let state = try store.read({ try state(of: id) }), state.mark != nil else { return false }
+    var isForked = false
+    let pull = HubPull(conversation: id, rev: state.rev, mark: state.mark)
+    _ = try link.exchange([], pulling: [pull], limit: 1) { if case .fork = $0 { isForked = true } }
+    return isForked
   }
 
   /// Whether the hub has all entries of a conversation that the person sees.

@@ -39,6 +39,8 @@ package final class SyncEngine {
 
   /// The most entries of a conversation in a pull.
   package var pageSize = 1000
+  /// By what the entries and the conversations of a pull are divided, after one that took the hub or the network too long.
+  var divisor = 1
 
   static let maximumBatch = 100
   /// The hints without news that are all followed: two machines that write at once cause a few.
@@ -113,7 +115,9 @@ package final class SyncEngine {
   private func compare(since horizon: String?) throws {
     guard let hello else { throw HubFault.lost("the link is closed") }
     mustCompare = false
-    let comparison = try link.compare(since: horizon)
+    var comparison = try link.compare(since: horizon)
+    let isSetBack = try isSetBack(comparison, since: horizon)
+    if isSetBack { comparison = try compareAnew() }
     comparedAt = monotonicMicroseconds()
     try readPeople(upTo: comparison.peopleRev)
     let anew = try store.read {
@@ -129,8 +133,10 @@ package final class SyncEngine {
       }
     }
     for (id, reason) in anew where setAside[id] == nil {
-      if reason == .setBack { try beginAnewIfWhole(id) } else { try beginAnew(id, reason) }
+      // What the hub has lost is told again, also if the person sees more now.
+      if try reason == .setBack || isForked(id) { try beginAnewIfWhole(id) } else { try beginAnew(id, reason) }
     }
+    if isSetBack { try beginAnewWhatIsGone() }
     compared = (hello, comparison.horizon)
     if !comparison.conversations.isEmpty {
       try store.write {
@@ -142,6 +148,23 @@ package final class SyncEngine {
     try keepHorizon()
   }
 
+  /// Compares all with a hub that was set back, which may have other persons.
+  private func compareAnew() throws -> HubComparison {
+    try store.write {
+      try store.outbox.requeue(acknowledged: true)
+      try store.hub.set(peopleRev: 0)
+    }
+    return try link.compare(since: nil)
+  }
+
+  /// Whether the hub is in an earlier state than the store was compared with, although it does not say so: as a machine is
+  /// that goes on from a snapshot.
+  private func isSetBack(_ comparison: HubComparison, since horizon: String?) throws -> Bool {
+    guard hello?.isStandby == false, let since = horizon.flatMap({ Int64($0) }), let now = Int64(comparison.horizon)
+    else { return false }
+    return try now < since || comparison.peopleRev < hub().peopleRev
+  }
+
   /// Records what the store was compared with, once all that had moved is here: a program that ends earlier asks again.
   func keepHorizon() throws {
     guard toPull.isEmpty, let (hello, horizon) = compared else { return }
@@ -149,8 +172,12 @@ package final class SyncEngine {
     // A standby may lack what its primary has said, and becomes a primary without starting anew.
     if hello.isStandby { return }
     let hub = try hub()
-    if (hub.epoch, hub.startedAt, hub.horizon) == (hello.epoch, hello.startedAt, horizon) { return }
-    try store.write { try store.hub.setState(epoch: hello.epoch, startedAt: hello.startedAt, horizon: horizon) }
+    let isSame = (hub.epoch, hub.startedAt) == (hello.epoch, hello.startedAt)
+    // A conversation that was set aside before anything of it was here is named again by a comparison from before.
+    let isForgotten = try store.read { try setAside.keys.contains { try state(of: $0) == nil } }
+    let kept = isForgotten ? isSame ? hub.horizon ?? "0" : "0" : horizon
+    if isSame, hub.horizon == kept { return }
+    try store.write { try store.hub.setState(epoch: hello.epoch, startedAt: hello.startedAt, horizon: kept) }
   }
 
   /// Why a conversation is pulled again from its beginning; nil if it is not.

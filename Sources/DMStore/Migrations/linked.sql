@@ -125,5 +125,7 @@ CREATE TABLE hub_unreadable (
 CREATE TABLE hub_known (
   uuid BLOB PRIMARY KEY CHECK (length(uuid) = 16),
   is_read INTEGER NOT NULL CHECK (is_read IN (0, 1)),
-  is_deleted INTEGER NOT NULL CHECK (is_deleted IN (0, 1))
+  is_deleted INTEGER NOT NULL CHECK (is_deleted IN (0, 1)),
+  -- Whether each consumer of the person has had it; otherwise it is news when it comes again.
+  is_told INTEGER NOT NULL CHECK (is_told IN (0, 1))
 ) STRICT, WITHOUT ROWID;

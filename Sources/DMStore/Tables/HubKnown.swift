@@ -3,23 +3,22 @@ package import DMModel
 // Reads: hub_known.
 // Writes: hub_known.
 
-/// Messages that were here before the hub was set back, and are no news when they come again.
+/// Messages of a conversation whose log is pulled again, and what was done to them.
 package struct HubKnown {
   let store: Store
 
-  package func contains(_ id: Identifier) throws -> Bool { try row(id) != nil }
-
-  /// What the person had done to a message.
-  package func row(_ id: Identifier) throws -> (isRead: Bool, isDeleted: Bool)? {
-    var statement = try store.connection.prepare("SELECT is_read, is_deleted FROM hub_known WHERE uuid = ?")
+  /// What the person had done to a message, and whether each of their consumers has had it; nil for a message that was
+  /// not here.
+  package func row(_ id: Identifier) throws -> (isRead: Bool, isDeleted: Bool, isTold: Bool)? {
+    var statement = try store.connection.prepare("SELECT is_read, is_deleted, is_told FROM hub_known WHERE uuid = ?")
     statement.bind(id)
-    return try statement.step() ? (statement.bool(0), statement.bool(1)) : nil
+    return try statement.step() ? (statement.bool(0), statement.bool(1), statement.bool(2)) : nil
   }
 
   package func insert(_ id: Identifier, isRead: Bool, isDeleted: Bool) throws {
     var insert = try store.connection.prepare(
       """
-      INSERT INTO hub_known (uuid, is_read, is_deleted) VALUES (?, ?, ?)
+      INSERT INTO hub_known (uuid, is_read, is_deleted, is_told) VALUES (?, ?, ?, 1)
       ON CONFLICT DO UPDATE SET is_read = excluded.is_read, is_deleted = excluded.is_deleted
       """)
     insert.bind(id)

@@ -1,0 +1,107 @@
+internal import DMStore
+
+// What the hub has answered to what was pushed.
+
+extension SyncEngine {
+  /// Records what became of operations; one that does not fit is recorded without its effects, and the others go on.
+  func settleAlone(_ operations: [Pushed], _ answers: [HubAnswer]) throws {
+    if operations.isEmpty { return }
+    do {
+      try store.write { try settle(operations, answers) }
+    } catch let error as DMError where error.isMisfit {
+      guard operations.count == 1, let pushed = operations.first, let answer = answers.first else {
+        for (pushed, answer) in zip(operations, answers) { try settleAlone([pushed], [answer]) }
+        return
+      }
+      try store.write {
+        if let fault = answer.fault {
+          try store.outbox.refuse(pushed.row.place, fault)
+        } else {
+          try store.outbox.finish(pushed.row.place, rev: answer.rev)
+        }
+      }
+      if let id = pushed.operation.conversation { try setAside(id, for: error.code) }
+    }
+  }
+
+  func settle(_ operations: [Pushed], _ answers: [HubAnswer]) throws {
+    for (pushed, answer) in zip(operations, answers) {
+      if let fault = answer.fault {
+        try settle(pushed.row, refusedFor: fault, answer)
+      } else {
+        try settle(pushed.row, answer)
+      }
+    }
+  }
+
+  private func settle(_ row: Outbox.Row, _ answer: HubAnswer) throws {
+    guard let rev = answer.rev else { return try store.outbox.finish(row.place, rev: nil) }
+    try store.outbox.acknowledge(row.place, rev: rev)
+    let isPulled = try row.conversation.flatMap(store.hubConversations.row).map { $0.rev >= rev } ?? false
+    guard isPulled else { return answer.conversation.map(enqueue) ?? () }
+    if row.act == .say, let id = answer.id {
+      // The hub is in another state than the log that is here.
+      guard try store.messages.address(of: id) != nil else { return mustCompare = true }
+      // Another machine had sent it, and its entry came before this store told the hub.
+      try orderedElsewhere(row, as: id)
+    }
+    try store.outbox.finish(row.place, rev: rev)
+  }
+
+  /// Replaces a message that waited by the same message, which another machine of the person had sent.
+  private func orderedElsewhere(_ row: Outbox.Row, as id: Identifier) throws {
+    guard let waiting = try store.waiting.row(at: row.place), let address = try store.messages.address(of: id) else {
+      return
+    }
+    let replica = try Replica(messenger, store, hub())
+    try replica.order(waiting, as: id, at: address)
+    if try replica.hasActs(waiting, id) { try replica.showActs(on: address, id) }
+  }
+
+  private func settle(_ row: Outbox.Row, refusedFor fault: String, _ answer: HubAnswer) throws {
+    if fault == "over_quota" {
+      return try store.outbox.postpone(
+        row.place, until: answer.retryAt ?? Timestamp(microseconds: Timestamp.now.microseconds + 60_000_000))
+    }
+    let mayComeBack = ["unknown_conversation", "not_allowed", "unknown_message", "unknown_user"].contains(fault)
+    if row.isRepeated, mayComeBack, try !isOnTombstone(row) {
+      return try store.outbox.postpone(row.place, until: .forever)
+    }
+    try refuse(row, fault)
+  }
+
+  /// Whether an operation is about a message that was deleted or has expired.
+  private func isOnTombstone(_ row: Outbox.Row) throws -> Bool {
+    guard [.edit, .delete, .react].contains(row.act), let id = row.target,
+      let address = try store.messages.place(of: id), let message = try store.messages.row(at: address)
+    else { return false }
+    return try message.text == nil && !store.hubUnreadable.contains(message.key)
+  }
+
+  /// Ends an operation that the hub refuses, and takes back what was shown of it.
+  func refuse(_ row: Outbox.Row, _ fault: String) throws {
+    try store.outbox.refuse(row.place, fault)
+    let session = Session(messenger, store, try hub().user)
+    switch row.act {
+    case .say:
+      if let target = row.target {
+        for dependent in try store.outbox.pending(about: target) where dependent.place != row.place {
+          try store.outbox.refuse(dependent.place, "unknown_message")
+        }
+      }
+      if let conversation = row.conversation { try session.logWaiting(.waitingChanged, row.place, in: conversation) }
+    case .edit, .delete, .react:
+      if let id = row.target, let address = try store.messages.place(of: id),
+        let message = try store.messages.row(at: address)
+      {
+        try session.showWaitingActs(on: message, id)
+      }
+    case .begin, .group:
+      guard let conversation = row.conversation else { return }
+      for dependent in try store.outbox.pending(in: conversation) where dependent.state != .refused {
+        try refuse(dependent, fault)
+      }
+    default: break
+    }
+  }
+}
