@@ -108,7 +108,7 @@ package final class Administrator {
   /// - Throws: `HubFault`, `no_hub`, `unknown_user`.
   package func revoke(_ name: String) throws {
     try installedVersion()
-    for login in try connection.rows("SELECT dm.logins_of($1)::text", [name], { try $0.text(0) }) { try lockOut(login) }
+    try connection.rows("SELECT dm.logins_of($1)::text", [name], { try $0.text(0) }).forEach(lockOut)
     guard try persist({ try connection.rows("SELECT dm.expel($1)", [name]) { try $0.flag(0) } }) == [true] else {
       throw DMError(.unknownUser, "nobody on the hub, and no login, is '\(name)'", subject: name)
     }
@@ -119,10 +119,7 @@ package final class Administrator {
   ///
   /// Its own connections can hold the lock of its role, and new ones come as long as it may connect.
   func lockOut(_ login: String) throws {
-    let isThere = try connection.rows("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", [login]) {
-      try $0.flag(0)
-    }
-    guard isThere == [true] else { return }
+    guard try connection.rows("SELECT dm.has_role($1)", [login], { try $0.flag(0) }) == [true] else { return }
     let role = try connection.identifier(login)
     func end() throws { _ = try connection.rows("SELECT dm.end_connections($1)", [login]) { _ in } }
     try persist {
@@ -136,7 +133,12 @@ package final class Administrator {
   /// Drops the roles of machines that were revoked or have left.
   ///
   /// One that cannot be dropped now is dropped later; it can do no harm.
-  private func dropLogins() throws { _ = try persist { try connection.rows("SELECT dm.drop_logins()") { _ in } } }
+  private func dropLogins() throws {
+    // One that has left may still be connected, and hold what others wait for.
+    let former = try persist { try connection.rows("SELECT dm.former_logins()::text") { try $0.text(0) } }
+    try former.forEach(lockOut)
+    _ = try persist { try connection.rows("SELECT dm.drop_logins()") { _ in } }
+  }
 
   // MARK: Looking after it
 
@@ -175,122 +177,5 @@ package final class Administrator {
 
   private func unstick(after age: String) throws -> Int {
     try connection.rows("SELECT dm.unstick($1::interval)", [age]) { Int(try $0.integer(0)) }.first ?? 0
-  }
-}
-
-/// The version of a hub before an installation, 0 for none, and after it.
-package struct HubVersions {
-  package let before: Int
-  package let now: Int
-}
-
-extension Administrator {
-  /// Makes the tables and functions of the newest version, and mends who owns them and who may use them.
-  ///
-  /// - Parameters:
-  ///   - address: how members reach the hub; nil to leave it as it is.
-  ///   - authority: the certificate of the authority that has signed the hub's, in PEM.
-  ///   - isShared: whether others use the database, of which only the schemas of the hub are then touched.
-  /// - Throws: `HubFault`, `store_too_new` for a hub of a newer version, `cannot_create` for a database of others.
-  package func install(
-    address: HubAddress?, authority: String?, isShared: Bool
-  ) throws -> HubVersions {
-    let before = try version()
-    if before == 0, !isShared { try refuseOthers() }
-    try persist {
-      do {
-        try connection.execute(script(from: before, isShared: isShared))
-      } catch {
-        // The transaction that failed stays open.
-        try connection.execute("ROLLBACK")
-        throw error
-      }
-    }
-    if address != nil || authority != nil {
-      _ = try connection.rows(
-        "UPDATE dm.hub SET address = coalesce($1, address), authority = coalesce($2, authority)",
-        [address?.description, authority]
-      ) { _ in }
-    }
-    return HubVersions(before: before, now: HubSchema.steps.count)
-  }
-
-  private func script(from before: Int, isShared: Bool) -> String {
-    func text(_ script: [UInt8]) -> String { String(decoding: script, as: UTF8.self) }
-    var lines = ["BEGIN; SET LOCAL lock_timeout = '2s';", text(HubSchema.roles)]
-    lines += HubSchema.steps.dropFirst(before).joined().map(text)
-    if before < HubSchema.steps.count { lines.append("UPDATE dm.hub SET schema = \(HubSchema.steps.count);") }
-    if isShared { lines.append("UPDATE dm.hub SET is_shared = true WHERE NOT is_shared;") }
-    return (lines + [text(HubSchema.walls), "COMMIT;"]).joined(separator: "\n")
-  }
-
-  /// - Throws: `cannot_create` for a database in which others have something.
-  private func refuseOthers() throws {
-    let others = try connection.rows(
-      """
-      SELECT format('%I.%I', n.nspname, o.name) FROM (
-        SELECT 'pg_class'::regclass AS kind, c.oid, c.relname AS name, c.relnamespace AS namespace FROM pg_class c
-        UNION ALL SELECT 'pg_proc'::regclass, p.oid, p.proname, p.pronamespace FROM pg_proc p) o
-      JOIN pg_namespace n ON n.oid = o.namespace
-      WHERE n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', 'dm', 'dm1') AND NOT EXISTS (
-        SELECT FROM pg_depend d WHERE d.classid = o.kind AND d.objid = o.oid AND d.deptype = 'e')
-      LIMIT 1
-      """
-    ) { try $0.text(0) }
-    guard let first = others.first else { return }
-    throw DMError(
-      .cannotCreate, "others use this database: it has '\(first)'", subject: first, remedy: .nameEmptyDatabase)
-  }
-
-  /// What is not as an installation makes it.
-  ///
-  /// - Throws: `HubFault`, `no_hub`.
-  package func check() throws -> [HubFinding] {
-    try installedVersion()
-    return try connection.rows(String(decoding: HubSchema.check, as: UTF8.self)) {
-      HubFinding(isNote: try $0.flag(0), text: try $0.text(1))
-    }
-  }
-
-  /// Removes the hub with all that was said on it, and its logins; the public gets its rights of the database back.
-  ///
-  /// - Throws: `HubFault`, `no_hub`.
-  package func uninstall() throws {
-    try installedVersion()
-    let logins = try connection.rows("SELECT role::text FROM dm.logins() WHERE role IS NOT NULL") { try $0.text(0) }
-    try logins.forEach(lockOut)
-    let roles = try logins.map { (name: try connection.identifier($0), literal: try connection.literal($0)) }
-    try persist {
-      do {
-        try connection.execute(removal(of: roles))
-      } catch {
-        try connection.execute("ROLLBACK")
-        throw error
-      }
-    }
-    // Other hubs of the server may use these.
-    for role in ["dm_member", "dm_read", "dm_owner"] {
-      var drop = PQConnection.Statement("DROP ROLE \(role)")
-      drop.mayFail = true
-      try connection.run([drop])
-    }
-  }
-
-  private func removal(of roles: [(name: String, literal: String)]) -> String {
-    """
-    BEGIN;
-    SELECT \(roles.map { "dm.forget_login(\($0.literal))" }.joined(separator: ", "));
-    DO $$ BEGIN
-      EXECUTE format('REVOKE ALL ON DATABASE %I FROM dm_member, dm_read, dm_owner', current_database());
-      IF NOT (SELECT is_shared FROM dm.hub) THEN
-        EXECUTE format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO PUBLIC', current_database());
-        GRANT USAGE ON SCHEMA public TO PUBLIC;
-      END IF;
-    END $$;
-    ALTER DEFAULT PRIVILEGES FOR ROLE dm_owner GRANT EXECUTE ON FUNCTIONS TO PUBLIC;
-    DROP SCHEMA dm1, dm CASCADE;
-    \(roles.map { "DROP ROLE \($0.name);" }.joined(separator: "\n"))
-    COMMIT;
-    """
   }
 }

@@ -22,7 +22,7 @@ struct Credentials: Equatable {
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
     "/etc/ssl/cert.pem",
   ]
-  private static let sizeLimit = 65_536
+  static let sizeLimit = 65_536
 
   init(host: String, port: String, database: String, user: String, password: String) {
     self.host = host
@@ -84,12 +84,13 @@ struct Credentials: Equatable {
     return systemAuthorities.first(where: fileExists) ?? (knowsSystem ? "system" : systemAuthorities[0])
   }
 
-  /// - Throws: `hub_refused` for a folder into which every user can put a socket.
+  /// - Throws: `hub_refused` for a folder into which another user can put a socket.
   private func refuseOpenFolder(_ folder: String) throws {
-    guard folder.hasPrefix("@") || FileStatus(folder).map({ $0.permissions & 0o002 != 0 }) ?? false else { return }
+    guard folder.hasPrefix("@") || FileStatus(folder).map({ !$0.isOfSystem || $0.permissions & 0o002 != 0 }) ?? false
+    else { return }
     throw DMError(
       .hubRefused,
-      "every user can put a socket into '\(folder)' that asks for the password of the hub; install libpq 16 or newer, or "
+      "another user can put a socket into '\(folder)' that asks for the password of the hub; install libpq 16 or newer, or "
         + "use an address with TLS", subject: folder)
   }
 
@@ -119,7 +120,7 @@ struct Credentials: Equatable {
     self.init(host: host, port: port, database: database, user: user, password: password)
     hostAddress = values["hostaddr"]
     invitation = values["invitation"]
-    let authority = folder(of: path) + "/hub.crt"
+    let authority = path + ".crt"
     if fileExists(authority) { self.authority = authority }
   }
 

@@ -38,8 +38,15 @@ package struct Joining {
     try link.joined()
     link.close()
     credentials.invitation = nil
+    // Only now: the store may have had a link before, which a token of another hub must not break.
+    if let authority = readFile(location.joiningAuthority, limit: Credentials.sizeLimit) {
+      try replaceFile(location.hubAuthority, with: authority)
+    } else {
+      removeFile(location.hubAuthority)
+    }
     try credentials.write(to: location.hub)
     removeFile(location.joiningHub)
+    removeFile(location.joiningAuthority)
   }
 
   /// Whether there are credentials that were made of an invitation.
@@ -52,9 +59,9 @@ package struct Joining {
   /// Records the password that the login is going to have, before it has it.
   private func begin(_ invitation: Invitation) throws {
     try messenger.createStore()
-    removeFile(location.hubAuthority)
+    removeFile(location.joiningAuthority)
     if let authority = invitation.authority {
-      try replaceFile(location.hubAuthority, with: Array(authority.utf8))
+      try replaceFile(location.joiningAuthority, with: Array(authority.utf8))
     }
     var credentials = Credentials(invitation)
     credentials.password = Credentials.randomPassword()
@@ -75,8 +82,8 @@ package struct Joining {
     var once = credentials
     once.password = invitation
     let connection = try PQConnection(once.settings())
-    // Refused before the password is changed.
-    _ = try Self.link(with: once).open()
+    // Refused before the password is changed, and the invitation is used up.
+    try messenger.checkMayLink(to: Self.link(with: once).open())
     try connection.run([PQConnection.settings(), PQConnection.Statement("SELECT dm1.signing_up()")])
     let verifier = try connection.verifier(of: credentials.password, for: credentials.user)
     try connection.run([

@@ -58,7 +58,8 @@ public struct StoreLocation: Hashable, Sendable {
   /// How a linked store reaches its hub, with its password; the same while it joins; and the authority of the hub.
   package var hub: String { directory + "/hub" }
   package var joiningHub: String { directory + "/hub.new" }
-  package var hubAuthority: String { directory + "/hub.crt" }
+  package var hubAuthority: String { hub + ".crt" }
+  package var joiningAuthority: String { joiningHub + ".crt" }
   /// The lock of the process that carries between a linked store and its hub.
   package var syncLock: String { directory + "/sync.lock" }
   /// What that process says of itself, and when another asked it to compare.

@@ -42,6 +42,10 @@ package struct FileStatus {
   /// Who may read, write and execute the file, as in chmod(2).
   package var permissions: UInt32 { status.st_mode & 0o7777 }
 
+  /// Whether the file belongs to this account, to root, or to an account of the system, which have numbers below 1000
+  /// (login.defs(5), UID_MIN).
+  package var isOfSystem: Bool { isOwn || status.st_uid < 1000 }
+
   /// Whether the file belongs to the account that runs this process.
   package var isOwn: Bool { status.st_uid == geteuid() }
 

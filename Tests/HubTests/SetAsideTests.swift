@@ -124,8 +124,12 @@ struct SetAsideTests {
       "3D000: database \"hub\" does not exist", "57P03: the database system is starting up",
       "53300: too many connections",
     ] { #expect(fault(text).error.code == .hubUnreachable, "\(text)") }
-    for text in ["28P01: password authentication failed", "28000: role \"u_1\" is not permitted to log in"] {
+    // The words are in the language of the server.
+    let location = "\nPLATS:  InitializeSessionUserId, miscinit.c:809"
+    for text in ["28P01: password authentication failed", "28000: rollen \"u_1\" tillåts inte logga in" + location] {
       #expect(fault(text).error.code == .hubRefused, "\(text)")
+      let swedish = HubFault(connecting: "anslutning till servern misslyckades: FATALT:  " + text)
+      #expect(swedish.error.code == .hubRefused, "\(text)")
     }
   }
 

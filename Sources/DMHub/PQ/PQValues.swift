@@ -64,7 +64,6 @@ extension HubFault {
       self = .refused("somebody has joined with this invitation before; ask for another, and have its login revoked")
     case "3D000": self = .lost(message)
     case "42501": self = .denied(message)
-    case "28000" where message.contains("not permitted to log in"): self = .refused(message)
     case "DM001", "3F000", "42883": self = .mismatch(message)
     default:
       self =
@@ -89,15 +88,24 @@ extension HubFault {
   /// The fault of an attempt to connect: its message has the code of the server, if it came from there.
   init(connecting message: String) {
     let line = message.split(separator: "\n").first.map(String.init) ?? "the hub cannot be reached"
-    let words = line.split(separator: " ")
-    let place = words.firstIndex { $0 == "FATAL:" || $0 == "ERROR:" }
-    let code = place.map { words.index(after: $0) }.flatMap { $0 < words.endIndex ? words[$0] : nil }
-    guard let code, code.utf8.count == 6, code.hasSuffix(":") else {
+    // The words around the code are in the language of the server.
+    guard let code = line.split(separator: " ").first(where: Self.isCode) else {
       // A server without TLS, or with another certificate, is not the hub of the invitation.
       let isUntrusted = ["certificate", "does not support SSL", "channel binding"].contains { line.contains($0) }
       self = isUntrusted ? .mismatch(line) : .lost(line)
       return
     }
-    self.init(state: String(code.dropLast()), line)
+    let state = String(code.dropLast())
+    // A login that was revoked, and not an address that is not let in: both have one code, and the function of the server
+    // tells them apart.
+    self =
+      state == "28000" && message.contains("InitializeSessionUserId")
+      ? .refused(line) : HubFault(state: state, line)
+  }
+
+  /// Whether a word is the code of an error and a colon: five digits and capital letters.
+  private static func isCode(_ word: Substring) -> Bool {
+    word.utf8.count == 6 && word.hasSuffix(":") && word.contains(where: \.isNumber)
+      && word.dropLast().utf8.allSatisfy { 48...57 ~= $0 || 65...90 ~= $0 }
   }
 }

@@ -53,11 +53,25 @@ begin
   insert into dm.login (role, person, invited_until) values (p_role, someone, now() + make_interval(days => days));
 end $$;
 
--- The logins of a handle, or the login of that name.
+-- The comment of the roles of this hub's logins: a copy of its database on the same server has the same logins, which are
+-- none of its own.
+create function dm.mark() returns text language sql stable set search_path = pg_catalog, pg_temp
+return (select 'dm-hub ' || d.oid from pg_database d where d.datname = current_database());
+
+-- Whether there is a role of a login of this hub.
+create function dm.has_role(p_role text) returns boolean language sql stable set search_path = pg_catalog, pg_temp
+return exists (
+  select from pg_roles r where r.rolname = p_role
+    and coalesce(shobj_description(r.oid, 'pg_authid'), dm.mark()) = dm.mark());
+
+-- The logins of a handle, or the login of that name, also one that has left, or that a restore has lost.
 create function dm.logins_of(p_name text) returns setof name language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-  select l.role from dm.login l join dm.person p on p.id = l.person where p.handle = p_name or l.role = p_name::name;
+  select l.role from dm.login l join dm.person p on p.id = l.person where p.handle = p_name or l.role = p_name::name
+  union select f.role from dm.former_login f where f.role = p_name::name
+  union select r.rolname from pg_roles r
+    where r.rolname = p_name::name and shobj_description(r.oid, 'pg_authid') = dm.mark();
 end;
 
 -- Takes logins from a person, or one login by its name.
@@ -73,8 +87,8 @@ begin
   if not is_known then return false; end if;
   update dm.people set rev = rev + 1 returning rev into next;
   update dm.person set disabled_at = now(), rev = next where handle = p_name and disabled_at is null;
-  with gone as (delete from dm.login l where l.role in (select dm.logins_of(p_name)) returning l.role)
-    insert into dm.former_login select g.role from gone g;
+  insert into dm.former_login select dm.logins_of(p_name) on conflict do nothing;
+  delete from dm.login l where l.role in (select f.role from dm.former_login f);
   return true;
 end $$;
 
@@ -114,6 +128,7 @@ begin
   execute format(
     'create role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls connection limit 8 '
     'password %L in role dm_member', login, verifier);
+  execute format('comment on role %I is %L', login, dm.mark());
   execute format('grant %I to dm_owner', login);
   execute format('alter role %I set statement_timeout = ''60s''', login);
   execute format('alter role %I set idle_in_transaction_session_timeout = ''10s''', login);
@@ -135,10 +150,34 @@ declare
 begin
   for login in select dm.former_logins() loop
     begin
-      perform dm.forget_login(login);
-      if exists (select from pg_roles r where r.rolname = login) then execute format('drop role %I', login); end if;
+      if dm.has_role(login) then
+        perform dm.forget_login(login);
+        execute format('drop role %I', login);
+      end if;
     exception when dependent_objects_still_exist or insufficient_privilege or lock_not_available then null;
     end;
   end loop;
+end $$;
+
+-- Functions that everybody may call, with which one member can hold up the server, or fill its disk.
+create function dm.is_perilous(p pg_proc) returns boolean language sql stable set search_path = pg_catalog, pg_temp
+return (p).pronamespace = 'pg_catalog'::regnamespace
+  and ((p).proname ~ '^pg_(try_)?advisory_' or (p).proname in (
+    'pg_notify', 'pg_logical_emit_message', 'pg_export_snapshot', 'lo_create', 'lo_creat', 'lo_from_bytea'));
+
+-- Gives every role what an installation has taken from them.
+create function dm.open_to_public() returns void language plpgsql volatile
+security invoker set search_path = pg_catalog, pg_temp as $$
+declare
+  change text;
+begin
+  if (select h.is_shared from dm.hub h) then return; end if;
+  for change in
+    select format('grant execute on function %s to public', p.oid::regprocedure) from pg_proc p where dm.is_perilous(p)
+    union all select 'revoke execute on function pg_notify(text, text) from dm_owner'
+  loop
+    execute change;
+  end loop;
+exception when insufficient_privilege then null;
 end $$;
 reset role;

@@ -1,13 +1,13 @@
 -- What is not as an installation makes it: a line each. A note cannot be mended without a superuser.
 select f.is_note, f.text from (
   select false as is_note, format('%s belongs to ''%s'' instead of ''%s''', o.what, o.owner, o.wanted) as text from (
-    select 'the schema ' || n.nspname as what, n.nspowner::regrole::text as owner, 'dm_owner' as wanted
+    select 'the schema ' || n.nspname as what, pg_get_userbyid(n.nspowner)::text as owner, 'dm_owner' as wanted
       from pg_namespace n where n.nspname in ('dm', 'dm1')
     union all
-    select 'the table ' || c.oid::regclass, c.relowner::regrole::text, 'dm_owner' from pg_class c
+    select 'the table ' || c.oid::regclass, pg_get_userbyid(c.relowner)::text, 'dm_owner' from pg_class c
       where c.relnamespace = 'dm'::regnamespace and c.relkind = 'r'
     union all
-    select 'the function ' || p.oid::regprocedure, p.proowner::regrole::text,
+    select 'the function ' || p.oid::regprocedure, pg_get_userbyid(p.proowner)::text,
         case when p.pronamespace = 'dm1'::regnamespace and p.proname in ('changed', 'pull', 'people')
           then 'dm_read' else 'dm_owner' end
       from pg_proc p where p.pronamespace in ('dm'::regnamespace, 'dm1'::regnamespace)) o
@@ -51,6 +51,13 @@ select f.is_note, f.text from (
     from dm.logins() l left join pg_roles r on r.rolname = l.role
     where l.role is not null and not l.is_disabled
       and not coalesce(r.rolcanlogin and pg_has_role(r.oid, 'dm_member', 'usage'), false)
+  union all
+  select false, format('the role ''%s'' of this hub may connect, and nobody has it; revoke it', r.rolname) from pg_roles r
+    where r.rolcanlogin and shobj_description(r.oid, 'pg_authid') = dm.mark()
+      and not exists (select from dm.logins() l where l.role = r.rolname)
+  union all
+  select false, format('the login ''%s'' of ''%s'' belongs to another database of the server', l.role, l.handle)
+    from dm.logins() l join pg_roles r on r.rolname = l.role where not dm.has_role(r.rolname)
   union all
   select false, format('the connections of the login ''%s'' of ''%s'' cannot be ended', l.role, l.handle)
     from dm.logins() l join pg_roles r on r.rolname = l.role where not pg_has_role('dm_owner', r.oid, 'usage')) f

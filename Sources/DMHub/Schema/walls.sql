@@ -51,13 +51,10 @@ begin
   if not (select h.is_shared from dm.hub h) then
     execute format('revoke all on database %I from public', current_database());
     revoke all on schema public from public;
-    -- Functions that everybody may call, with which one member can hold up the server, or fill its disk.
     begin
       for change in
         select format('revoke execute on function %s from public', p.oid::regprocedure) from pg_proc p
-          where p.pronamespace = 'pg_catalog'::regnamespace
-            and (p.proname ~ '^pg_(try_)?advisory_' or p.proname in (
-              'pg_notify', 'pg_logical_emit_message', 'pg_export_snapshot', 'lo_create', 'lo_creat', 'lo_from_bytea'))
+          where dm.is_perilous(p)
             and exists (
               select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0)
       loop
@@ -69,6 +66,18 @@ begin
     exception when insufficient_privilege then null;
     end;
   end if;
+  -- The logins are those of this database, unless another has them that is there.
+  for login in
+    select l.role from dm.login l join pg_roles r on r.rolname = l.role
+      cross join lateral (select shobj_description(r.oid, 'pg_authid') as mark) c
+      where c.mark is distinct from dm.mark() and not exists (
+        select from pg_database d where 'dm-hub ' || d.oid = c.mark)
+  loop
+    begin
+      execute format('comment on role %I is %L', login, dm.mark());
+    exception when insufficient_privilege then null;
+    end;
+  end loop;
   -- Who owns the functions ends connections of logins.
   for login in
     select l.role from dm.login l join pg_roles r on r.rolname = l.role

@@ -15,6 +15,22 @@ extension Messenger {
     }
   }
 
+  /// Refuses a hub that is not that of the store, or knows its person by another name.
+  ///
+  /// - Throws: `hub_mismatch`.
+  package func checkMayLink(to hello: HubHello) throws {
+    guard let store = try existingStore() else { return }
+    try store.read { if let hub = try store.hub.row() { try check(hello, hub, store) } }
+  }
+
+  private func check(_ hello: HubHello, _ hub: Hub.Row, _ store: Store) throws {
+    guard try hub.id == hello.hub && store.users.handle(hub.user).description == hello.handle else {
+      throw DMError(
+        .hubMismatch, "the store '\(location.directory)' is linked to another hub or as another person",
+        subject: location.directory)
+    }
+  }
+
   /// Creates the store, if it is absent.
   package func createStore() throws { _ = try createdStore() }
 
@@ -32,11 +48,7 @@ extension Messenger {
     let store = try createdStore()
     try store.write {
       if let hub = try store.hub.row() {
-        guard hub.id == hello.hub, try store.users.handle(hub.user) == person else {
-          throw DMError(
-            .hubMismatch, "the store '\(location.directory)' is linked to another hub or as another person",
-            subject: location.directory)
-        }
+        try check(hello, hub, store)
         try store.hub.set(machine: hello.machine)
         try store.hub.set(leftAt: nil)
         try store.hub.set(refusal: nil)

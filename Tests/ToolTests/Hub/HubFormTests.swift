@@ -105,6 +105,56 @@ struct HubFormTests {
     #expect(try alice.run("dm-sync").status == .exit(77))
   }
 
+  @Test func `a copy of a hub on the same server does not touch the logins of the first`() throws {
+    let hub = try HubFixture()
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    let copy = try hub.server.database()
+    let file = "\(alice.directory)/hub.dump"
+    try alice.done("pg_dump", ["-Fc", "-f", file, "-d", hub.database])
+    try alice.done("pg_restore", ["-d", copy, file])
+    let second = try HubFixture(hub.server, in: copy)
+    #expect(try second.run(["check"]).stdout.contains("belongs to another database of the server"))
+    try second.sql("UPDATE dm.login SET joined_at = NULL, invited_until = now() - interval '2 days' WHERE true")
+    _ = try second.invite("carol")
+    try second.hub(["revoke", "bob"])
+    try second.hub(["uninstall", "--force"])
+    try alice.done("dm-send", ["bob", "still here"])
+    try alice.sync()
+    try bob.sync()
+    #expect(try bob.texts("alice") == ["1 still here"])
+    try hub.hub(["check"])
+  }
+
+  @Test func `a hub is removed when a role is lost, and everybody may do again what they could`() throws {
+    let hub = try HubFixture()
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    try bob.done("dm-sync", ["leave"])
+    try hub.sql("REVOKE dm_member FROM \(alice.credentials("user")); DROP ROLE \(alice.credentials("user"))")
+    try hub.hub(["uninstall", "--force"])
+    #expect(
+      try hub.sql(
+        "SELECT bool_and(has_function_privilege('pg_monitor', p.oid, 'execute')) FROM pg_proc p WHERE proname IN ('pg_advisory_lock', 'pg_notify', 'lo_create')"
+      ) == "t\n")
+    #expect(
+      try hub.sql(
+        "SELECT count(*) FROM pg_roles WHERE shobj_description(oid, 'pg_authid') = 'dm-hub ' || (SELECT oid FROM pg_database WHERE datname = current_database())"
+      ) == "0\n")
+  }
+
+  @Test func `a token that is not of the store's person or hub leaves both as they are`() throws {
+    let hub = try HubFixture()
+    let (alice, bob) = (try hub.machine("alice"), try ToolFixture())
+    let token = try hub.invite("bob")
+    try Data("kept".utf8).write(to: URL(filePath: "\(alice.store)/hub.crt"))
+    let refused = try alice.run("dm-sync", ["join"], stdin: .bytes(Array((token + "\n").utf8)))
+    #expect(refused.status == .exit(78) && refused.stderr.contains("linked to another hub or as another person"))
+    #expect(try String(contentsOfFile: "\(alice.store)/hub.crt", encoding: .utf8) == "kept")
+    unlink("\(alice.store)/hub.crt")
+    try alice.sync()
+    try alice.done("dm-send", ["bob", "hello"])
+    try bob.done("dm-sync", ["join"], stdin: .bytes(Array((token + "\n").utf8)))
+  }
+
   @Test func `what a dump loses is found, and mended by an installation`() throws {
     let hub = try HubFixture()
     let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))

@@ -75,6 +75,23 @@ struct HubSiegeTests {
     #expect(try mallory.texts("alice").last == "2 for Mallory")
   }
 
+  @Test func `a machine that has left and holds what others wait for is sent away`() throws {
+    let say = #""op":"say","conv":"\#(try conversation())","id":"\#(UUID())","payload":"e30=""#
+    let ghost = try hold(held(say + #"},{"nonce":"\#(UUID())","op":"profile","payload":"e30=""#))
+    defer { ghost.process.send(SIGKILL) }
+    let role = try hold("BEGIN; ALTER ROLE CURRENT_USER SET work_mem = '5MB'; SELECT 1 \\g /dev/null")
+    defer { role.process.send(SIGKILL) }
+    let backends = try hub.sql("SELECT string_agg(pid::text, ',') FROM pg_stat_activity WHERE usename = '\(login)'")
+    try mallory.done("dm-sync", ["leave"])
+    #expect(try hub.run(["revoke", login]).status == .exit(0))
+    #expect(try hub.sql("SELECT count(*) FROM pg_stat_activity WHERE pid IN (\(backends))") == "0\n")
+    #expect(try hub.sql("SELECT count(*) FROM pg_roles WHERE rolname = '\(login)'") == "0\n")
+    #expect(try hub.invite("dave").hasPrefix("dm1:"))
+    try alice.done("dm-send", ["mallory", "goes"])
+    try alice.sync()
+    #expect(try alice.done("dm-sync", ["status"]).record["queued_count"]?.int == 0)
+  }
+
   @Test func `a member has eight connections, and bounds of time and of temporary files`() throws {
     let bounds = try hub.sql(
       "SELECT rolconnlimit, array_to_string(rolconfig, ' ') FROM pg_roles WHERE rolname = '\(login)'")
