@@ -23,10 +23,9 @@ extension Replica {
     store.logsChanges = false
     defer { store.logsChanges = true }
     try store.hubKnown.remember(row.key, of: me)
-    if reason != .seesMore {
-      try keepCopy(of: row)
-      try tellAgain(row)
-    }
+    if reason != .seesMore { try keepCopy(of: row) }
+    // Also to a hub that has it: until its log is here again, the hub may be set back.
+    try tellAgain(row)
     try store.conversations.empty(row.key, keeping: me)
     if reason == .gone {
       try store.hubConversations.delete(row.key)
