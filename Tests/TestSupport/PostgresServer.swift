@@ -57,7 +57,7 @@ final class PostgresServer: Sendable {
     let script = """
       set -e
       cd "$1"
-      PATH=$2:$PATH
+      PATH=$2:$PATH version=$3
       new() {
         initdb -D "$1" -U postgres -A trust --no-sync -E UTF8 --locale=C
         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
@@ -65,7 +65,7 @@ final class PostgresServer: Sendable {
       }
       # The processes of a run share a folder, and one that was filled there is copied in a tenth of the time.
       fill() {
-        kept=${DM_TESTS_SHARED:+$DM_TESTS_SHARED/postgres$3}
+        kept=${DM_TESTS_SHARED:+$DM_TESTS_SHARED/postgres$version}
         [ "$kept" ] || { new data; return; }
         # Of those that fill it at the same time, one puts its own in place.
         [ -d "$kept" ] || { new "$kept.$$"; mv -T "$kept.$$" "$kept" || rm -r "$kept.$$"; }

@@ -12,7 +12,7 @@ import Testing
 @Suite(.serialized) struct HubChaosTortureTests {
   static let suite = "hub-chaos"
 
-  @Test(arguments: 1...Torture.size(4, long: 16))
+  @Test(arguments: 1...Torture.size(3, long: 16))
   func `whatever is killed and restored, nothing is lost or comes twice, and all stores agree`(stream: Int) throws {
     let chaos = try HubChaos(stream)
     for _ in 1...Torture.size(120, long: 600) { try chaos.act() }
