@@ -66,7 +66,16 @@ struct StayingProgramsTests {
     if let before = call.lines?.before {
       try live.send(before.replacing("ID", with: id))
       _ = try live.line()
-    } else if call.program != "dm-typing" {
+    } else if call.program == "dm-typing" {
+      // It prints nothing before somebody types, and watches the store once it has opened it.
+      let files = "/proc/\(live.process.pid)/fd"
+      try Torture.wait(until: "it watches the store") {
+        try FileManager.default.contentsOfDirectory(atPath: files).contains { name in
+          let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(files)/\(name)")
+          return file?.hasPrefix("anon_inode:inotify") == true
+        }
+      }
+    } else {
       _ = try live.line()
     }
 
