@@ -57,9 +57,7 @@ package final class Invocation {
     if let path = try arguments[Common.store] ?? environment("DM_STORE") {
       // Usually a shell variable that is not set.
       if path.isEmpty { throw usage("--store needs a folder; the value is empty") }
-      var bytes = Substring(path).utf8
-      while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
-      return StoreLocation(directory: String(Substring(bytes)), isNamed: true, busyTimeout: busyTimeout)
+      return StoreLocation.named(path, busyTimeout: busyTimeout)
     }
     guard let location = try StoreLocation.unnamed(busyTimeout: busyTimeout) else {
       throw usage("there is no home folder; set HOME, or use --store DIR")

@@ -21,15 +21,7 @@ extension Administrator {
   ) throws -> HubVersions {
     let before = try version()
     if before == 0, !isShared { try refuseOthers() }
-    try persist {
-      do {
-        try connection.execute(script(from: before, isShared: isShared))
-      } catch {
-        // The transaction that failed stays open.
-        try connection.execute("ROLLBACK")
-        throw error
-      }
-    }
+    try transact(script(from: before, isShared: isShared))
     if address != nil || authority != nil {
       _ = try connection.rows(
         "UPDATE dm.hub SET address = coalesce($1, address), authority = coalesce($2, authority)",
@@ -41,11 +33,11 @@ extension Administrator {
 
   private func script(from before: Int, isShared: Bool) -> String {
     func text(_ script: [UInt8]) -> String { String(decoding: script, as: UTF8.self) }
-    var lines = ["BEGIN; SET LOCAL lock_timeout = '2s';", text(HubSchema.roles)]
+    var lines = [text(HubSchema.roles)]
     lines += HubSchema.steps.dropFirst(before).joined().map(text)
     if before < HubSchema.steps.count { lines.append("UPDATE dm.hub SET schema = \(HubSchema.steps.count);") }
     if isShared { lines.append("UPDATE dm.hub SET is_shared = true WHERE NOT is_shared;") }
-    return (lines + [text(HubSchema.walls), "COMMIT;"]).joined(separator: "\n")
+    return (lines + [text(HubSchema.walls)]).joined(separator: "\n")
   }
 
   /// - Throws: `cannot_create` for a database in which others have something.
@@ -86,14 +78,7 @@ extension Administrator {
     ) { try $0.text(0) }
     try logins.forEach(lockOut)
     let roles = try logins.map { (name: try connection.identifier($0), literal: try connection.literal($0)) }
-    try persist {
-      do {
-        try connection.execute(removal(of: roles))
-      } catch {
-        try connection.execute("ROLLBACK")
-        throw error
-      }
-    }
+    try transact(removal(of: roles))
     // Other hubs of the server may use these.
     for role in ["dm_member", "dm_read", "dm_owner"] {
       var drop = PQConnection.Statement("DROP ROLE \(role)")
@@ -104,20 +89,14 @@ extension Administrator {
 
   private func removal(of roles: [(name: String, literal: String)]) -> String {
     """
-    BEGIN;
     SELECT \(roles.map { "dm.forget_login(\($0.literal))" }.joined(separator: ", "));
     SELECT dm.open_to_public();
     DO $$ BEGIN
       EXECUTE format('REVOKE ALL ON DATABASE %I FROM dm_member, dm_read, dm_owner', current_database());
-      IF NOT (SELECT is_shared FROM dm.hub) THEN
-        EXECUTE format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO PUBLIC', current_database());
-        GRANT USAGE ON SCHEMA public TO PUBLIC;
-      END IF;
     END $$;
     ALTER DEFAULT PRIVILEGES FOR ROLE dm_owner GRANT EXECUTE ON FUNCTIONS TO PUBLIC;
     DROP SCHEMA dm1, dm CASCADE;
     \(roles.map { "DROP ROLE IF EXISTS \($0.name);" }.joined(separator: "\n"))
-    COMMIT;
     """
   }
 }

@@ -33,6 +33,19 @@ package final class Administrator {
     }
   }
 
+  /// Runs a script of statements in one transaction, all or none.
+  func transact(_ script: String) throws {
+    try persist {
+      do {
+        try connection.execute("BEGIN;\n\(script)\nCOMMIT;")
+      } catch {
+        // The transaction that failed stays open.
+        try connection.execute("ROLLBACK")
+        throw error
+      }
+    }
+  }
+
   /// The version of the hub, 0 for none.
   ///
   /// - Throws: `HubFault`, `store_too_new` for a hub that this program does not know.

@@ -53,7 +53,7 @@ struct Credentials: Equatable {
   /// The parameters of a connection.
   ///
   /// A hub elsewhere, or one whose authority is known, has to show a certificate for its name, and to prove that it
-  /// knows the password's verifier over the same connection. To none the password itself is told: this machine may have
+  /// knows the password's verifier over the same connection. The password itself is sent to none: this machine may have
   /// other users, who listen where the hub does not. Files of the user's other connections are not looked at.
   ///
   /// - Throws: `hub_refused` for a socket that another user may have put there, with a libpq that would tell it the

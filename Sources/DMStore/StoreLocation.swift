@@ -32,12 +32,19 @@ public struct StoreLocation: Hashable, Sendable {
   /// - Throws: `usage` if there is no home folder, `invalid_utf8` for a variable that is not UTF-8.
   public static func standard(busyTimeout: Duration = .seconds(5)) throws -> StoreLocation {
     if let path = try environment("DM_STORE") {
-      return StoreLocation(directory: path, isNamed: true, busyTimeout: busyTimeout)
+      return named(path, busyTimeout: busyTimeout)
     }
     guard let location = try unnamed(busyTimeout: busyTimeout) else {
       throw DMError(.usage, "there is no home folder; set HOME or DM_STORE")
     }
     return location
+  }
+
+  /// The store at a path that the user names, without the slashes at its end.
+  package static func named(_ path: String, busyTimeout: Duration) -> StoreLocation {
+    var bytes = Substring(path).utf8
+    while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+    return StoreLocation(directory: String(Substring(bytes)), isNamed: true, busyTimeout: busyTimeout)
   }
 
   /// The store of a user who names none; nil without a home folder.

@@ -166,7 +166,7 @@ package final class PQHubLink: HubLink {
       ], row: pulled.add)
   }
 
-  /// The conversations of operations that others lock at this moment.
+  /// The conversations of operations that others lock now.
   private func busy(among operations: [HubOperation]) throws -> Set<Identifier> {
     let conversations = Set(operations.compactMap(\.conversation)).map(\.description)
     return Set(

@@ -7,9 +7,7 @@ select f.is_note, f.text from (
     select 'the table ' || c.oid::regclass, pg_get_userbyid(c.relowner)::text, 'dm_owner' from pg_class c
       where c.relnamespace = 'dm'::regnamespace and c.relkind = 'r'
     union all
-    select 'the function ' || p.oid::regprocedure, pg_get_userbyid(p.proowner)::text,
-        case when p.pronamespace = 'dm1'::regnamespace and p.proname in ('changed', 'pull', 'people')
-          then 'dm_read' else 'dm_owner' end
+    select 'the function ' || p.oid::regprocedure, pg_get_userbyid(p.proowner)::text, dm.owner_of(p)::text
       from pg_proc p where p.pronamespace in ('dm'::regnamespace, 'dm1'::regnamespace)) o
     where o.owner <> o.wanted
   union all
@@ -41,8 +39,7 @@ select f.is_note, f.text from (
   select true, 'members may take advisory locks, store large objects and notify, because only a superuser can forbid it'
     where not (select h.is_shared from dm.hub h) and exists (
       select from pg_proc p cross join aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
-        where p.pronamespace = 'pg_catalog'::regnamespace and p.proname in ('pg_advisory_lock', 'lo_create', 'pg_notify')
-          and a.grantee = 0)
+        where a.grantee = 0 and dm.is_perilous(p))
   union all
   select true, 'others use this database; members may do there what every role may'
     where (select h.is_shared from dm.hub h)

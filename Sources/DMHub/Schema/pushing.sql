@@ -153,7 +153,7 @@ begin
     where l.role <> session_user;
 end $$;
 
--- Which of some conversations, of which the caller is or was a member, are locked by others at this moment.
+-- Which of some conversations, of which the caller is or was a member, others lock now.
 create function dm1.busy(conversations uuid[]) returns setof uuid language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare

@@ -132,7 +132,7 @@ begin
           when e.expires_at <= now() then null
           -- Of several edits the last one says it: otherwise many small ones would make a page of any size.
           when e.kind = 16 and e.rev < (
-            select l.rev from dm.entry l where l.conv = e.conv and l.seq = e.seq and l.kind in (16, 18) and l.kind = 16
+            select l.rev from dm.entry l where l.conv = e.conv and l.seq = e.seq and l.kind = 16
               and mine @> l.rev
             order by l.rev desc limit 1) then null
           when e.kind in (16, 18) then (

@@ -18,8 +18,7 @@ begin
       where t.typnamespace = 'dm'::regnamespace and t.typowner <> 'dm_owner'::regrole
     union all
     select format('alter function %s owner to %I', p.oid::regprocedure, o.owner) from pg_proc p
-      cross join lateral (select case when p.pronamespace = 'dm1'::regnamespace
-        and p.proname in ('changed', 'pull', 'people') then 'dm_read' else 'dm_owner' end as owner) o
+      cross join lateral (select dm.owner_of(p) as owner) o
       where p.pronamespace in ('dm'::regnamespace, 'dm1'::regnamespace) and p.proowner <> o.owner::regrole
     union all
     select format('alter table %s enable row level security', c.oid::regclass) from pg_class c

@@ -166,7 +166,7 @@ extension Replica {
     }
   }
 
-  /// Sets what a group has become while the person was out, as far as who added them says it.
+  /// Sets what a group was when the person was added, as far as who added them says it.
   private func takeSettings(_ entry: HubEntry, in log: inout Log) throws {
     guard entry.payload?.isEmpty == false else { return }
     let group = HubPayload.group(entry.payload)

@@ -45,8 +45,8 @@ final class Replica {
         throw LogFault(conversation: id)
       }
       if let historyEnd, entry.at <= historyEnd { log.state.newsAfter = max(log.state.newsAfter, entry.rev) }
-      let isTold = try isTold(entry)
-      store.logsChanges = isTold.map { !$0 } ?? (entry.rev > log.state.newsAfter)
+      let isConsumed = try isConsumed(entry)
+      store.logsChanges = isConsumed.map { !$0 } ?? (entry.rev > log.state.newsAfter)
       hasHistory = hasHistory || !store.logsChanges
       try apply(entry, to: &log)
       log.state.rev = entry.rev
@@ -106,13 +106,13 @@ final class Replica {
   }
 
   /// Whether each consumer has had an entry that was here before its log was pulled again; nil for one that was not.
-  private func isTold(_ entry: HubEntry) throws -> Bool? {
+  private func isConsumed(_ entry: HubEntry) throws -> Bool? {
     guard let kind = entry.kind, kind.rawValue < 16, let id = entry.id else { return nil }
-    return try store.hubKnown.row(id)?.isTold
+    return try store.hubKnown.row(id)?.isConsumed
   }
 
   /// Whether an entry was here before its log was pulled again, and is no news.
-  func isKnown(_ entry: HubEntry) throws -> Bool { try isTold(entry) == true }
+  func isKnown(_ entry: HubEntry) throws -> Bool { try isConsumed(entry) == true }
 
   /// The user who is a person on the hub; nil for a number that the hub has not explained.
   func user(_ person: Int64?) throws -> UserKey? { try person.flatMap(store.hub.user(ofPerson:)) }
@@ -150,22 +150,17 @@ final class Replica {
     }
     let group = HubPayload.group(first.payload)
     let isBeginning = first.kind == .created
-    var row = try session.start(
+    let row = try session.start(
       .group(title: group.title), id: id, creator: isBeginning ? actor : group.creator.flatMap(store.users.key),
       participants: isBeginning ? users : users.filter { $0 != me }, isOwned: isBeginning, at: first.at)
-    if !isBeginning { try furnish(&row, group, members, addedBy: actor) }
+    if !isBeginning { try setOwners(of: row, members, addedBy: actor) }
     // A group that a blocked user begins does not show.
     if isBeginning, isFounder, try store.blocks.hasBlocked(actor, by: me) { try session.putAside(row.key, of: me) }
     return row
   }
 
-  /// Gives a group of which the beginning is not seen what somebody who is added must know.
-  private func furnish(
-    _ row: inout Conversations.Row, _ group: HubPayload.Group, _ members: [HubMember], addedBy actor: UserKey
-  ) throws {
-    if let url = group.avatarURL { try store.conversations.set(.avatarURL(url), of: row.key) }
-    if let lifetime = group.expireAfter { try store.conversations.set(.expireAfter(lifetime), of: row.key) }
-    row.expireAfter = group.expireAfter
+  /// Sets the owners of a group of which the beginning is not seen.
+  private func setOwners(of row: Conversations.Row, _ members: [HubMember], addedBy actor: UserKey) throws {
     for member in members where member.isOwner {
       if let owner = try user(member.person) { try store.members.setOwner(owner, of: row.key) }
     }

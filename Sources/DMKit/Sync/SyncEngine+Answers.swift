@@ -42,7 +42,7 @@ extension SyncEngine {
     if row.act == .say, let id = answer.id {
       // The hub is in another state than the log that is here.
       guard try store.messages.address(of: id) != nil else { return mustCompare = true }
-      // Another machine had sent it, and its entry came before this store told the hub.
+      // Another machine had sent it, and its entry came before this store had pushed it.
       try orderedElsewhere(row, as: id)
     }
     try store.outbox.finish(row.place, rev: rev)

@@ -73,19 +73,16 @@ package final class SyncEngine {
     }
     let isSame = hub.epoch == hello.epoch && hub.startedAt == hello.startedAt
     try store.write {
-      try store.outbox.requeue(acknowledged: !isSame)
+      try store.outbox.requeue(acknowledged: false)
       try store.outbox.deleteDone(before: Timestamp(microseconds: Timestamp.now.microseconds - Self.journalLifetime))
       try store.hub.set(clockOffset: hello.now.microseconds - Timestamp.now.microseconds)
       if hub.machine != hello.machine { try store.hub.set(machine: hello.machine) }
       if hub.refusal != nil { try store.hub.set(refusal: nil) }
-      // Another state of the hub may have other persons, or the same with other numbers.
-      if !isSame { try store.hub.set(peopleRev: 0) }
     }
     self.hello = hello
     (doubted, setAside, forked) = ([], [:], [])
     try store.read(faulty).forEach(enqueue)
     try compare(since: isSame ? hub.horizon : nil)
-    if !isSame, !hello.isStandby { try beginAnewWhatIsGone() }
   }
 
   /// Begins conversations anew that the hub does not have any more, because it was set back.
@@ -112,12 +109,14 @@ package final class SyncEngine {
   /// Asks what has moved since the last comparison.
   package func compare() throws { try compare(since: try hub().horizon) }
 
+  /// - Parameter horizon: nil for a hub that is in another state than the store was compared with.
   private func compare(since horizon: String?) throws {
     guard let hello else { throw HubFault.lost("the link is closed") }
     mustCompare = false
     var comparison = try link.compare(since: horizon)
-    let isSetBack = try isSetBack(comparison, since: horizon)
-    if isSetBack { comparison = try compareAnew() }
+    let isAnother = try horizon == nil || isSetBack(comparison, since: horizon)
+    if isAnother { try forgetState() }
+    if isAnother, horizon != nil { comparison = try link.compare(since: nil) }
     comparedAt = monotonicMicroseconds()
     try readPeople(upTo: comparison.peopleRev)
     let anew = try store.read {
@@ -136,7 +135,7 @@ package final class SyncEngine {
       // What the hub has lost is told again, also if the person sees more now.
       if try reason == .setBack || isForked(id) { try beginAnewIfWhole(id) } else { try beginAnew(id, reason) }
     }
-    if isSetBack { try beginAnewWhatIsGone() }
+    if isAnother, !hello.isStandby { try beginAnewWhatIsGone() }
     compared = (hello, comparison.horizon)
     if !comparison.conversations.isEmpty {
       try store.write {
@@ -148,13 +147,13 @@ package final class SyncEngine {
     try keepHorizon()
   }
 
-  /// Compares all with a hub that was set back, which may have other persons.
-  private func compareAnew() throws -> HubComparison {
+  /// Forgets what the hub has said in another state: it may lack what it had ordered, and have other persons, or the same
+  /// with other numbers.
+  private func forgetState() throws {
     try store.write {
       try store.outbox.requeue(acknowledged: true)
       try store.hub.set(peopleRev: 0)
     }
-    return try link.compare(since: nil)
   }
 
   /// Whether the hub is in an earlier state than the store was compared with, although it does not say so: as a machine is
@@ -175,7 +174,8 @@ package final class SyncEngine {
     let isSame = (hub.epoch, hub.startedAt) == (hello.epoch, hello.startedAt)
     // A conversation that was set aside before anything of it was here is named again by a comparison from before.
     let isForgotten = try store.read { try setAside.keys.contains { try state(of: $0) == nil } }
-    let kept = isForgotten ? isSame ? hub.horizon ?? "0" : "0" : horizon
+    let before = isSame ? hub.horizon : nil
+    let kept = isForgotten ? before ?? "0" : horizon
     if isSame, hub.horizon == kept { return }
     try store.write { try store.hub.setState(epoch: hello.epoch, startedAt: hello.startedAt, horizon: kept) }
   }

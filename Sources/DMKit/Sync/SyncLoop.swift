@@ -65,9 +65,9 @@ package final class SyncLoop {
     while true {
       do {
         try carry()
-        while let moment = engine.heldUntil, left > 0 {
+        while let end = engine.heldUntil, left > 0 {
           left -= 1
-          rest(until: moment)
+          rest(until: end)
           try engine.drain()
         }
         if engine.heldUntil != nil { throw HubFault.locked("another member holds the lock of a conversation", []) }

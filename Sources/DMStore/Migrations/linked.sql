@@ -127,5 +127,5 @@ CREATE TABLE hub_known (
   is_read INTEGER NOT NULL CHECK (is_read IN (0, 1)),
   is_deleted INTEGER NOT NULL CHECK (is_deleted IN (0, 1)),
   -- Whether each consumer of the person has had it; otherwise it is news when it comes again.
-  is_told INTEGER NOT NULL CHECK (is_told IN (0, 1))
+  is_consumed INTEGER NOT NULL CHECK (is_consumed IN (0, 1))
 ) STRICT, WITHOUT ROWID;

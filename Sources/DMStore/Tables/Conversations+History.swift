@@ -1,7 +1,7 @@
 package import DMModel
 
-// Reads: change, consumer, conversation, hidden_range, history, message, outbox, read_range.
-// Writes: change, conversation, former, hidden_range, history, hub_base, hub_known, hub_unreadable, mention, message, participant, reaction, read_mark, read_range, receipt.
+// Reads: change, conversation, history, message.
+// Writes: change, conversation, former, hidden_range, history, hub_base, hub_unreadable, mention, message, participant, reaction, read_mark, read_range, receipt.
 
 extension Conversations {
   /// The messages that imports added to a conversation.
@@ -103,32 +103,5 @@ extension Changes {
       try update.run()
       try store.writeDigest(of: rev, in: .change)
     }
-  }
-}
-
-extension HubKnown {
-  /// Remembers the messages of a conversation, what the user has done to them, and whether each of their consumers has had
-  /// them.
-  package func remember(_ conversation: ConversationKey, of user: UserKey) throws {
-    var insert = try store.connection.prepare(
-      """
-      INSERT INTO hub_known (uuid, is_read, is_deleted, is_told)
-      SELECT m.uuid,
-        EXISTS (SELECT 1 FROM read_range r WHERE r.conversation = m.conversation AND r.user = ?2
-          AND m.seq BETWEEN r.from_seq AND r.to_seq),
-        EXISTS (SELECT 1 FROM hidden_range h WHERE h.conversation = m.conversation AND h.user = ?2 AND h.is_deleted
-          AND m.seq BETWEEN h.from_seq AND h.to_seq)
-        AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.target = m.uuid AND o.act = ?4 AND o.state <> 3),
-        NOT EXISTS (SELECT 1 FROM change c WHERE c.conversation = m.conversation AND c.kind = ?3
-          AND c.rev > (SELECT coalesce(min(rev), 9223372036854775807) FROM consumer WHERE user = ?2)
-          AND m.seq BETWEEN c.from_seq AND c.to_seq)
-      FROM message m WHERE m.conversation = ?1
-      ON CONFLICT DO UPDATE SET is_read = excluded.is_read, is_deleted = excluded.is_deleted, is_told = excluded.is_told
-      """)
-    insert.bind(conversation)
-    insert.bind(user)
-    insert.bind(Changes.Kind.message.rawValue)
-    insert.bind(Outbox.Act.delete.rawValue)
-    try insert.run()
   }
 }

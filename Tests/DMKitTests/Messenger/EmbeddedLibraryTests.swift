@@ -53,7 +53,7 @@ struct EmbeddedLibraryTests {
     #expect(try StoreLocation.standard().directory == "/home/x/.local/share/dm")
     setenv("XDG_DATA_HOME", "/data", 1)
     #expect(try StoreLocation.standard().directory == "/data/dm")
-    setenv("DM_STORE", "/elsewhere", 1)
+    setenv("DM_STORE", "/elsewhere/", 1)
     #expect(try StoreLocation.standard().directory == "/elsewhere")
   }
 }

@@ -68,6 +68,17 @@ final class HubFixture: Sendable {
     try sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename ~ '^u_'")
   }
 
+  /// The processes of the server that a login is connected to; when its role is gone, they have no name.
+  func processes(of login: String) throws -> String {
+    try sql("SELECT string_agg(pid::text, ',') FROM pg_stat_activity WHERE usename = '\(login)'")
+  }
+
+  /// How many of some processes have not ended.
+  func running(_ processes: String) throws -> Int? {
+    let count = try sql("SELECT count(*) FROM pg_stat_activity WHERE pid IN (\(processes))")
+    return Int(count.trimmingCharacters(in: .newlines))
+  }
+
   /// Makes the database anew from a dump of it.
   func restore(from file: String, with tools: ToolFixture) throws {
     let name = PostgresServer.name(of: database)

@@ -46,11 +46,9 @@ struct HubServersTests {
     #expect(try hub.sql("SELECT dm.unstick('0 seconds')") == "1\n" && connections() == "0\n")
     let follower = try LiveProcess(cyd, "dm-sync", ["-f"], stdin: .null)
     while try follower.record()["state"]?.string != "live" {}
-    // Afterwards the role is gone, and with it the name of who is connected.
-    let backends = try server.psql(
-      "postgres", "SELECT string_agg(pid::text, ',') FROM pg_stat_activity WHERE usename = '\(login)'")
+    let connected = try hub.processes(of: login)
     try hub.hub(["revoke", "cyd"])
-    #expect(try server.psql("postgres", "SELECT count(*) FROM pg_stat_activity WHERE pid IN (\(backends))") == "0\n")
+    #expect(try hub.running(connected) == 0)
     #expect(try server.psql("postgres", "SELECT count(*) FROM pg_roles WHERE rolname = '\(login)'") == "0\n")
     while try follower.record()["state"]?.string != "refused" {}
     for process in [held, follower] { process.process.send(SIGKILL) }
