@@ -14,6 +14,7 @@ package enum Migration {
     PackageResources.m0001_initial_sql, PackageResources.m0002_live_sql, PackageResources.m0003_everyday_sql,
     PackageResources.m0004_attachments_sql, PackageResources.m0005_bounds_sql, PackageResources.m0006_former_sql,
     PackageResources.m0007_names_sql, PackageResources.m0008_waiting_sql, PackageResources.m0009_receipts_sql,
+    PackageResources.m0010_unseen_sql,
   ]
 
   /// The schema that the steps lead to, which is made from them: a new store begins with it, in a tenth of their time.

@@ -27,7 +27,7 @@ package struct DigestedTable: Sendable {
     DigestedTable("conversation_alias", "uuid, conversation", 2),
     DigestedTable(
       "former", "user, conversation, title, avatar_url, expire_after, participants, left_rev, delivered", 8),
-    DigestedTable("hidden_range", "conversation, user, from_seq, to_seq, is_deleted", 5),
+    DigestedTable("hidden_range", "conversation, user, from_seq, to_seq, is_deleted, is_unseen", 6),
     DigestedTable("history", "conversation, message_count, last_seq", 3),
     DigestedTable("own_name", "user, conversation, name", 3),
     DigestedTable(

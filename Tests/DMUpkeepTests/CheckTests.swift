@@ -65,8 +65,8 @@ struct CheckTests {
     ("INSERT INTO mention VALUES (1, 1, 1)", [.counts]),
     ("DELETE FROM read_range WHERE user = 1", [.counts, .ranges]),
     ("UPDATE read_range SET to_seq = 9999 WHERE user = 2", [.counts, .ranges]),
-    ("INSERT INTO hidden_range VALUES (1, 3, 9, 11, 1)", [.ranges, .digests]),
-    ("INSERT INTO hidden_range VALUES (2, 2, 5, 6, 0)", [.ranges, .digests]),
+    ("INSERT INTO hidden_range VALUES (1, 3, 9, 11, 1, 0)", [.ranges, .digests]),
+    ("INSERT INTO hidden_range VALUES (2, 2, 5, 6, 0, 0)", [.ranges, .digests]),
     ("INSERT INTO receipt VALUES (1, 2, 10, 12, 1, 0)", [.ranges, .digests]),
     (
       "INSERT INTO receipt SELECT conversation, user, from_seq + 1, to_seq, at, rev FROM receipt LIMIT 1",

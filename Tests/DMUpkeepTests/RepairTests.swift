@@ -36,7 +36,7 @@ struct RepairTests {
 
   @Test(arguments: [
     "INSERT INTO reaction VALUES (2, 1, '+', 1)", "INSERT INTO block VALUES (1, 2, 1)",
-    "INSERT INTO hidden_range VALUES (1, 3, 12, 14, 1)",
+    "INSERT INTO hidden_range VALUES (1, 3, 12, 14, 1, 0)",
   ])
   func `a repair counts rows that no program wrote, and does not vouch for them`(sql: String) throws {
     let store = try TemporaryStore.furnished()

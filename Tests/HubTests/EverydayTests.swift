@@ -41,6 +41,9 @@ final class Everyday {
   private var said = 0
   /// By conversation and person, the messages that were edited, deleted or reacted to while the person was out.
   private var unseenActs: [Key: Set<Int>] = [:]
+  /// By conversation and person, the messages that were deleted for everyone while the person was out. Who comes back pulls
+  /// tombstones from a hub, which do not say who had read them.
+  private var lateTombstones: [Key: Set<Int>] = [:]
 
   private struct Key: Hashable {
     let talk: Int
@@ -72,7 +75,7 @@ final class Everyday {
     let isStranger = one == "not_allowed" && ["unknown_conversation", "unknown_message"].contains(other)
     guard one == other || isStranger else { throw Violation(description: "\(one) in one store, \(other) on a hub") }
     try learn(who)
-    if one == "done", case .edit(let talk, let number, _) = act { try noteUnseen(talk, number) }
+    if one == "done", case .edit(let talk, let number, let edit) = act { try noteUnseen(talk, number, edit) }
     for (index, machine) in machines.enumerated() {
       let pending = try #require(try machine.messenger.existingStore()).outbox.pending()
       if !pending.isEmpty { throw Violation(description: "\(Self.handles[index])'s store keeps \(pending)") }
@@ -81,9 +84,11 @@ final class Everyday {
   }
 
   /// On a hub, who is out of a conversation is not told of acts on its messages until they are in again.
-  private func noteUnseen(_ talk: Int, _ number: Int) throws {
+  private func noteUnseen(_ talk: Int, _ number: Int, _ edit: Edit.Act) throws {
     for person in Self.handles.indices where try !isIn(person, talk) {
-      unseenActs[Key(talk: talk, person: person), default: []].insert(number)
+      let key = Key(talk: talk, person: person)
+      unseenActs[key, default: []].insert(number)
+      if edit == .delete(forEveryone: true) { lateTombstones[key, default: []].insert(number) }
     }
   }
 
@@ -218,8 +223,9 @@ extension Everyday {
     let (talk, handle, key) = (talks[place], try Handle(Self.handles[person]), Key(talk: place, person: person))
     if try isIn(person, place) { unseenActs[key] = nil }
     let unseen = unseenActs[key] ?? []
-    let one = try seen(shared[person], talk.one, by: handle, without: unseen)
-    let other = try seen(machines[person].messenger, talk.hub, by: handle, without: unseen)
+    let late = lateTombstones[key] ?? []
+    let one = try seen(shared[person], talk.one, by: handle, without: unseen, late)
+    let other = try seen(machines[person].messenger, talk.hub, by: handle, without: unseen, late)
     if one == other || one == ["not_allowed"] && other == ["unknown_conversation"] { return }
     let place = (0..<max(one.count, other.count)).first { index in
       index >= one.count || index >= other.count || one[index] != other[index]
@@ -234,19 +240,25 @@ extension Everyday {
   /// Former members do not learn from a hub what others read and get after their time, and nobody that somebody else
   /// blocks a user, so that receipts of that user count.
   ///
-  /// - Parameter unseen: messages that are left out, and those that answer them.
+  /// - Parameters:
+  ///   - unseen: messages that are left out, and those that answer them; with any, what counts messages is, too.
+  ///   - lateTombstones: messages whose status is left out.
   private func seen(
-    _ messenger: Messenger, _ id: Identifier, by handle: Handle, without unseen: Set<Int>
+    _ messenger: Messenger, _ id: Identifier, by handle: Handle, without unseen: Set<Int>, _ lateTombstones: Set<Int>
   ) throws -> [String] {
     let conversation: Conversation
     do { conversation = try messenger.conversation(.id(id)) } catch let error as DMError {
       return [error.code.rawValue]
     }
+    let counts =
+      """
+      unread \(conversation.unreadCount) mentions \(conversation.unreadMentionsCount) from \(conversation.firstUnreadSeq ?? 0)
+      """
     let lines = [
       """
       \(conversation.title ?? "-") \(conversation.ownName ?? "-") by \(conversation.creator?.description ?? "-") \
       owned by \(conversation.owners.map(\.description).sorted()) of \(conversation.participants.map(\.description).sorted()) \
-      unread \(conversation.unreadCount) mentions \(conversation.unreadMentionsCount) from \(conversation.firstUnreadSeq ?? 0) \
+      \(unseen.isEmpty ? counts : "-") \
       \(conversation.isPinned) \(conversation.isArchived) \(conversation.mutedUntil != nil) \(conversation.draftText ?? "-") \
       \(conversation.avatarURL ?? "-") expires \(conversation.expireAfter.map { "\($0)" } ?? "-")
       """
@@ -259,6 +271,7 @@ extension Everyday {
     }
     let isMember = conversation.participants.contains(handle)
     func knowsReceipts(_ message: Message) throws -> Bool {
+      if message.seq.map(lateTombstones.contains) == true { return false }
       guard isMember, let sender = Self.handles.firstIndex(of: message.sender.description) else { return isMember }
       return try message.sender == handle || shared[sender].blockedUsers().isEmpty
     }

@@ -229,6 +229,40 @@ struct MachinesTests {
     try bob.check()
   }
 
+  @Test(arguments: [false, true])
+  func `who comes back without the history sees who came and left meanwhile, and who owns the group`(isTold: Bool) throws {
+    let names = ["alice", "bob", "carol", "dave"]
+    let machines = try names.map { try hub.joined($0) }
+    let (alice, bob) = (machines[0], machines[1])
+    try settle(machines)
+    let ops = try ConversationReference("+ops")
+    _ = try alice.messenger.createGroup(titled: "ops", with: ["bob", "carol"])
+    try settle(machines)
+    func step(_ body: () throws -> Void) throws {
+      try body()
+      try settle(isTold ? machines : Array(machines.dropFirst()))
+    }
+    _ = try alice.messenger.leave(ops)
+    try alice.sync()
+    try step {}
+    try step { try bob.say("without alice", to: "+ops") }
+    try step { _ = try bob.messenger.add(["dave"], to: ops) }
+    try step { _ = try bob.messenger.remove(["carol"], from: ops) }
+    try step { _ = try bob.messenger.add(["alice"], to: ops) }
+    try settle(machines)
+    for machine in [alice, bob, machines[3]] {
+      let group = try machine.messenger.conversation(ops)
+      #expect(group.participants.map(\.description).sorted() == ["alice", "bob", "dave"])
+      #expect(group.owners.map(\.description) == ["bob"])
+      try machine.check()
+    }
+    try machines[3].say("hello alice", to: "+ops")
+    try settle(machines)
+    #expect(try alice.texts("+ops").last == "7 dave: hello alice")
+    let dave = try alice.messenger.receipts(for: [.message(MessageReference("+ops:1"))]).map(\.user.description)
+    #expect(!dave.contains("dave"))
+  }
+
   @Test func `what is said while a machine is filled for the first time is news, what was said before is not`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])

@@ -149,7 +149,7 @@ extension Session {
   }
 
   /// Makes a user a participant from the message that announces them.
-  private func admit(
+  func admit(
     _ user: UserKey, to row: Conversations.Row, announcedIn seq: Int, withHistory: Bool
   ) throws {
     var missed = 1

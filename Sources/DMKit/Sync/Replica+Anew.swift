@@ -199,9 +199,14 @@ struct Audience {
   let now: [Handle]
   /// The newest first.
   private let comings: [(seq: Int, handle: Handle, isComing: Bool)]
+  /// The messages from before each of them came, also where no announcement tells of it.
+  private let unseen: [Handle: [SeqRange]]
 
   init(_ store: Store, _ conversation: ConversationKey) throws {
-    now = try store.members.participantKeys(of: conversation).map(store.users.handle)
+    let users = try store.members.participantKeys(of: conversation)
+    now = try users.map(store.users.handle)
+    unseen = Dictionary(
+      uniqueKeysWithValues: try zip(now, users).map { ($0, try store.readState.neverSeen(by: $1, in: conversation)) })
     comings = try store.messages.comings(in: conversation)
   }
 
@@ -212,6 +217,6 @@ struct Audience {
       if coming.seq <= seq { break }
       if coming.isComing { members.remove(coming.handle) } else { members.insert(coming.handle) }
     }
-    return members.sorted()
+    return members.filter { !(unseen[$0]?.contains { $0.contains(seq) } ?? false) }.sorted()
   }
 }

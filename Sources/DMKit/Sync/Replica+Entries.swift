@@ -156,7 +156,10 @@ extension Replica {
       try session.announce(.userJoined, [store.users.handle(user).description], in: &log.row)
       if user == me { try comeToHistory(entry, session, log) }
     }
-    if user == me { try takeSettings(entry, in: &log) }
+    if user == me {
+      try takeSettings(entry, in: &log)
+      if !entry.meta.hasHistory { try takeMembers(session, of: log) }
+    }
     guard user == me, entry.rev > log.named else { return }
     if entry.meta.hasHistory {
       log.seesMore = log.state.sees.count(upTo: entry.rev - 1) < entry.rev - 1

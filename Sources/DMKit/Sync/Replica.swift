@@ -78,6 +78,8 @@ final class Replica {
     var said: [UserKey: (session: Session, row: Conversations.Row, seqs: [SeqRange])] = [:]
     /// Whether the person sees earlier entries from now on, so that the log must be pulled again.
     var seesMore = false
+    /// The members of the conversation on the hub; empty if they were not read.
+    let members: [HubMember]
   }
 
   private func log(
@@ -87,7 +89,7 @@ final class Replica {
     try repopulate(row, first, members)
     if var state = try store.hubConversations.row(row.key) {
       if let comparison { (state.sees, state.known) = (comparison.sees, max(state.known, comparison.rev)) }
-      return Log(row: row, state: state, named: state.known)
+      return Log(row: row, state: state, named: state.known, members: members)
     }
     let sees = comparison?.sees ?? Sight(from: first.rev)
     // What was said before the person came is history, also if they see it.
@@ -97,7 +99,7 @@ final class Replica {
       state: HubConversations.Row(
         conversation: row.key, rev: (sees.first ?? 1) - 1, sees: sees, newsAfter: since - 1,
         known: comparison?.rev ?? first.rev),
-      named: comparison?.rev ?? first.rev)
+      named: comparison?.rev ?? first.rev, members: members)
   }
 
   /// Whether an entry is the person's coming back, of which no comparison has told yet.
@@ -165,6 +167,20 @@ final class Replica {
       if let owner = try user(member.person) { try store.members.setOwner(owner, of: row.key) }
     }
     try supplyOwner(actor, of: row)
+  }
+
+  /// Makes the members and owners of a group those of the hub: who comes back without the history is not told who came and
+  /// left meanwhile.
+  func takeMembers(_ session: Session, of log: Log) throws {
+    let members = try log.members.compactMap { member in try user(member.person).map { ($0, member.isOwner) } }
+    guard members.contains(where: { $0.0 == me }) else { return }
+    for user in try store.members.participantKeys(of: log.row.key) where !members.contains(where: { $0.0 == user }) {
+      try store.members.leave(log.row, user)
+    }
+    for (user, _) in members where try !store.members.isParticipant(user, of: log.row.key) {
+      try session.admit(user, to: log.row, announcedIn: log.row.lastSeq, withHistory: false)
+    }
+    try store.members.setOwners(members.filter(\.1).map(\.0), of: log.row.key)
   }
 
   /// Makes a user the owner of a group without one: who has left by now is not told who owns it.

@@ -191,7 +191,7 @@ CREATE TABLE "hidden_range" (
   user INTEGER NOT NULL REFERENCES user,
   from_seq INTEGER NOT NULL CHECK (from_seq BETWEEN 1 AND to_seq),
   to_seq INTEGER NOT NULL CHECK (to_seq <= 1099511627776),
-  is_deleted INTEGER NOT NULL CHECK (is_deleted IN (0, 1)),
+  is_deleted INTEGER NOT NULL CHECK (is_deleted IN (0, 1)), is_unseen INTEGER NOT NULL DEFAULT 0 CHECK (is_unseen IN (0, 1)),
   PRIMARY KEY (conversation, user, from_seq)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE table_digest (

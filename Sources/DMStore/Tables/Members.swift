@@ -154,6 +154,18 @@ package struct Members {
     try statement.run()
   }
 
+  /// Makes users the only owners of a conversation; does nothing if there are none.
+  package func setOwners(_ users: [UserKey], of conversation: ConversationKey) throws {
+    if users.isEmpty { return }
+    do {
+      var clear = try store.connection.prepare(
+        "UPDATE participant SET is_owner = 0 WHERE conversation = ? AND is_owner")
+      clear.bind(conversation)
+      try clear.run()
+    }
+    for user in users { try setOwner(user, of: conversation) }
+  }
+
   package func setOwner(_ user: UserKey, of conversation: ConversationKey) throws {
     var statement = try store.connection.prepare(
       "UPDATE participant SET is_owner = 1 WHERE conversation = ? AND user = ?")

@@ -5,7 +5,8 @@ internal import DMSystem
 // Writes: hidden_range.
 
 extension ReadState {
-  /// Hides a range of messages from a user; hidden messages count as read.
+  /// Hides a range of messages from a user, which they deleted for themselves or which were sent while they were not in
+  /// the conversation; hidden messages count as read.
   ///
   /// - Returns: the parts that were not hidden before.
   @discardableResult
@@ -23,12 +24,13 @@ extension ReadState {
     for part in added {
       let joined = try takeNeighbors(of: part, user, conversation, isDeleted: isDeleted)
       var insert = try store.connection.prepare(
-        "INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted) VALUES (?, ?, ?, ?, ?)")
+        "INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted, is_unseen) VALUES (?, ?, ?, ?, ?, ?)")
       insert.bind(conversation)
       insert.bind(user)
       insert.bind(joined.lowerBound)
       insert.bind(joined.upperBound)
       insert.bind(isDeleted)
+      insert.bind(!isDeleted)
       try insert.run()
     }
     if isDeleted {
@@ -48,15 +50,15 @@ extension ReadState {
     return added
   }
 
-  /// Joins a range with the hidden ranges next to it, which are deleted: messages that are deleted one by one become
-  /// one range.
+  /// Joins a range with the ranges next to it that are hidden for the same reason, which are removed: messages that are
+  /// deleted one by one become one range.
   private func takeNeighbors(of range: SeqRange, _ user: UserKey, _ conversation: ConversationKey, isDeleted: Bool)
     throws
     -> SeqRange
   {
     var take = try store.connection.prepare(
       """
-      DELETE FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND is_deleted = ?5
+      DELETE FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND is_deleted = ?5 AND is_unseen <> ?5
       AND (from_seq = ?4 + 1 OR to_seq = ?3 - 1 AND from_seq = (SELECT max(from_seq) FROM hidden_range
         WHERE conversation = ?1 AND user = ?2 AND from_seq < ?3))
       RETURNING from_seq, to_seq
@@ -81,7 +83,8 @@ extension ReadState {
     do {
       var take = try store.connection.prepare(
         """
-        DELETE FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND is_deleted AND to_seq >= ?3
+        DELETE FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND is_deleted AND NOT is_unseen
+        AND to_seq >= ?3
         AND from_seq = (SELECT max(from_seq) FROM hidden_range WHERE conversation = ?1 AND user = ?2 AND from_seq <= ?3)
         RETURNING from_seq, to_seq
         """)
@@ -93,7 +96,9 @@ extension ReadState {
     guard let hidden else { return false }
     for part in difference(of: hidden, minus: [seq...seq]) {
       var insert = try store.connection.prepare(
-        "INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted) VALUES (?, ?, ?, ?, 1)")
+        """
+        INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted, is_unseen) VALUES (?, ?, ?, ?, 1, 0)
+        """)
       insert.bind(conversation)
       insert.bind(user)
       insert.bind(part.lowerBound)
@@ -105,10 +110,15 @@ extension ReadState {
 
   /// Shows a user the messages that were sent before they joined or while they were away.
   package func showHistory(to user: UserKey, in conversation: ConversationKey) throws {
-    var delete = try store.connection.prepare(
+    var show = try store.connection.prepare(
       "DELETE FROM hidden_range WHERE conversation = ? AND user = ? AND NOT is_deleted")
-    delete.bind(conversation)
-    delete.bind(user)
-    try delete.run()
+    show.bind(conversation)
+    show.bind(user)
+    try show.run()
+    var deliver = try store.connection.prepare(
+      "UPDATE hidden_range SET is_unseen = 0 WHERE conversation = ? AND user = ? AND is_unseen")
+    deliver.bind(conversation)
+    deliver.bind(user)
+    try deliver.run()
   }
 }

@@ -165,7 +165,7 @@ extension ReadState {
     var statement = try store.connection.prepare(
       """
       SELECT from_seq, to_seq FROM hidden_range
-      WHERE conversation = ? AND user = ? AND NOT is_deleted ORDER BY from_seq
+      WHERE conversation = ? AND user = ? AND is_unseen ORDER BY from_seq
       """)
     statement.bind(conversation)
     statement.bind(user)

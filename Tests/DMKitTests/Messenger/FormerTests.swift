@@ -116,6 +116,28 @@ struct FormerTests {
     #expect(try store.findings() == [])
   }
 
+  @Test func `what is deleted with a conversation by a user who joined late was never delivered to them`() throws {
+    let store = try TemporaryStore(users: ["alice", "bob", "carol"])
+    let alice = try store.messenger("alice")
+    _ = try alice.createGroup(titled: "club", with: ["bob"])
+    try alice.say("one", to: "+club")
+    _ = try alice.add(["carol"], to: .title("club"))
+    try alice.say("two", to: "+club")
+    let carol = try store.messenger("carol")
+    _ = try carol.markRead(.all, in: .title("club"))
+    func received(_ number: Int) throws -> [String] {
+      try alice.receipts(for: [.message(MessageReference("+club:\(number)"))]).map(\.user.description)
+    }
+    #expect(try received(2) == [] && received(4) == ["carol"])
+    _ = try carol.change(.deleted, in: [.title("club")])
+    #expect(try received(2) == [] && received(4) == ["carol"])
+    // It stays deleted when they are added again with the history.
+    _ = try alice.remove(["carol"], from: .title("club"))
+    _ = try alice.add(["carol"], to: .title("club"), withHistory: true)
+    #expect(try carol.everything(in: "+club").filter { $0.systemKind == nil }.isEmpty)
+    #expect(try store.findings() == [])
+  }
+
   @Test func `of a message that nobody had read when they left, a former member sees how far it had come`() throws {
     let store = try readGroup()
     try store.execute("DELETE FROM receipt WHERE user = 4; UPDATE read_mark SET reader = NULL")

@@ -91,7 +91,7 @@ import Testing
         "participant", "conversation", "user", "is_owner", "is_blocked", "read_count", "blocked_count", "mention_count",
         "left_seq", "last_activity = (SELECT last_activity FROM conversation c WHERE c.id = conversation)")
       + rows("read_range", "conversation", "user", "from_seq", "to_seq")
-      + rows("hidden_range", "conversation", "user", "from_seq", "to_seq", "is_deleted")
+      + rows("hidden_range", "conversation", "user", "from_seq", "to_seq", "is_deleted", "is_unseen")
       + rows("mention", "conversation", "user", "seq") + rows("history", "conversation", "message_count", "last_seq")
       + rows(
         "message", "id", "conversation", "seq", "sender", "text", "nonce", "system_kind", "subject", "mentions",

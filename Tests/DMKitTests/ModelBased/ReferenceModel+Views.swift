@@ -145,10 +145,8 @@ extension ReferenceModel {
     let read = this.receipts(knownTo: user).filter { $0.range.contains(seq) }.map {
       (Receipt.Kind.read, $0.user, $0.at)
     }
-    // What a user has deleted of the time before they joined counts as received: the store notes one reason why a message
-    // is hidden.
     let got = this.delivered(knownTo: user).filter {
-      $0.value >= seq && this.parts[$0.key].map { $0.covers(seq) || $0.deleted.contains(seq) } == true
+      $0.value >= seq && this.parts[$0.key]?.covers(seq) == true
     }.map { (Receipt.Kind.delivery, $0.key, delivery(of: seq, talk, to: $0.key)) }
     return (read + got).filter { (_, other, _) in
       other != sender && !hasBlocked(user, other) && (other == user || !hasBlocked(sender, other))

@@ -15,7 +15,7 @@ struct MigrationTests {
   }
 
   @Test func `a released step is never edited`() throws {
-    #expect(Migration.steps.count == 9)
+    #expect(Migration.steps.count == 10)
     #expect(try Migration.steps[0] == fixture("m0001-initial.sql"))
     #expect(try Migration.steps[1] == fixture("m0002-live.sql"))
     #expect(try Migration.steps[2] == fixture("m0003-everyday.sql"))
@@ -25,6 +25,7 @@ struct MigrationTests {
     #expect(try Migration.steps[6] == fixture("m0007-names.sql"))
     #expect(try Migration.steps[7] == fixture("m0008-waiting.sql"))
     #expect(try Migration.steps[8] == fixture("m0009-receipts.sql"))
+    #expect(try Migration.steps[9] == fixture("m0010-unseen.sql"))
   }
 
   @Test func `a new store has the schema that the migrations lead to`() throws {
@@ -158,11 +159,28 @@ struct MigrationTests {
     try store.execute(
       """
       ALTER TABLE receipt DROP COLUMN rev; ALTER TABLE former DROP COLUMN left_rev;
-      ALTER TABLE former DROP COLUMN delivered; PRAGMA user_version = 8
+      ALTER TABLE former DROP COLUMN delivered; ALTER TABLE hidden_range DROP COLUMN is_unseen; PRAGMA user_version = 8
       """)
     _ = try store.messenger("bob").markRead(.all, in: .title("club"))
     let carol = try store.messenger("carol")
     #expect(try carol.message("+club:2").status == .read && carol.message("+club:3").status != .read)
+    #expect(try store.schema() == TemporaryStore().schema())
+    #expect(try store.findings() == [])
+  }
+
+  @Test func `what a user had not seen before version 10 was not delivered to them`() throws {
+    let store = try TemporaryStore(users: ["alice", "bob", "carol"])
+    let alice = try store.messenger("alice")
+    _ = try alice.createGroup(titled: "club", with: ["bob"])
+    try alice.say("one", to: "+club")
+    _ = try alice.add(["carol"], to: .title("club"))
+    try alice.say("two", to: "+club")
+    _ = try store.messenger("bob").edit([Edit(MessageReference("+club:4"), .delete(forEveryone: false))])[0].get()
+    let hidden = try store.integers("SELECT is_deleted, is_unseen FROM hidden_range ORDER BY user", columns: 2)
+    #expect(hidden == [[1, 0], [0, 1]])
+    try store.execute("ALTER TABLE hidden_range DROP COLUMN is_unseen; PRAGMA user_version = 9")
+    try store.messenger("alice").say("three", to: "+club")
+    #expect(try store.integers("SELECT is_deleted, is_unseen FROM hidden_range ORDER BY user", columns: 2) == hidden)
     #expect(try store.schema() == TemporaryStore().schema())
     #expect(try store.findings() == [])
   }
