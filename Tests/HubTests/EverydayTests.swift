@@ -41,8 +41,9 @@ final class Everyday {
   private var said = 0
   /// By conversation and person, the messages that were edited, deleted or reacted to while the person was out.
   private var unseenActs: [Key: Set<Int>] = [:]
-  /// By conversation and person, the messages that were deleted for everyone while the person was out. Who comes back pulls
-  /// tombstones from a hub, which do not say who had read them.
+  /// By conversation and person, the messages that were deleted for everyone while the person was out.
+  ///
+  /// Who comes back pulls tombstones from a hub, which do not say who had read them.
   private var lateTombstones: [Key: Set<Int>] = [:]
 
   private struct Key: Hashable {

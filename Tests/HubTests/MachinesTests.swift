@@ -230,7 +230,9 @@ struct MachinesTests {
   }
 
   @Test(arguments: [false, true])
-  func `who comes back without the history sees who came and left meanwhile, and who owns the group`(isTold: Bool) throws {
+  func `who comes back without the history sees who came and left meanwhile, and who owns the group`(
+    isTold: Bool
+  ) throws {
     let names = ["alice", "bob", "carol", "dave"]
     let machines = try names.map { try hub.joined($0) }
     let (alice, bob) = (machines[0], machines[1])

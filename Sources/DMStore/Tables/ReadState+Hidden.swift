@@ -24,7 +24,8 @@ extension ReadState {
     for part in added {
       let joined = try takeNeighbors(of: part, user, conversation, isDeleted: isDeleted)
       var insert = try store.connection.prepare(
-        "INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted, is_unseen) VALUES (?, ?, ?, ?, ?, ?)")
+        "INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted, is_unseen) VALUES (?, ?, ?, ?, ?, ?)"
+      )
       insert.bind(conversation)
       insert.bind(user)
       insert.bind(joined.lowerBound)
