@@ -50,8 +50,8 @@ let package = Package(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CPQ", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CSystem"),
-    /// The values that programs and stores speak of. Depends on none of the others.
-    .target(name: "DMModel"),
+    /// The values that programs and stores speak of. Depends on none of the others, and on the system for the time.
+    .target(name: "DMModel", dependencies: ["CSystem"]),
     /// Files, locks, clocks, threads and processes: the calls to the system. The only target that imports Glibc.
     .target(name: "DMSystem", dependencies: ["DMModel", "CSystem"]),
     /// The bytes of a line: JSON, base64, lines. Knows no message.
@@ -67,7 +67,7 @@ let package = Package(
     /// What the owner of a store does to its files: check, back up, dump, restore, purge, repair.
     .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore"]),
     /// Options, streams, text and exit statuses: what all programs share.
-    .target(name: "DMCLI", dependencies: ["DMKit", "DMSystem", "DMWire", "DMUpkeep"]),
+    .target(name: "DMCLI", dependencies: ["DMKit", "DMMedia", "DMModel", "DMStore", "DMSystem", "DMWire", "DMUpkeep"]),
     /// Agents as users: the Model Context Protocol, its tools and its resources.
     .target(name: "DMAgent", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire"]),
     /// A hub: the SQL of PostgreSQL, the connection to it, and who may join. The only target that imports CPQ.

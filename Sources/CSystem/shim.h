@@ -20,6 +20,13 @@ static inline long dm_file_system(const char *path) {
   return statfs(path, &s) == 0 ? (long)s.f_type : 0;
 }
 
+/* The time of clock_gettime(2) with CLOCK_REALTIME, in microseconds. */
+static inline long long dm_now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  return time.tv_sec * 1000000LL + time.tv_nsec / 1000;
+}
+
 /* sem_timedwait(3) with the monotonic clock. Declared by glibc only with _GNU_SOURCE. */
 extern int sem_clockwait(sem_t *, clockid_t, const struct timespec *);
 static inline int dm_sem_wait_until(sem_t *semaphore, const struct timespec *deadline) {

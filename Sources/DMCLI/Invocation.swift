@@ -1,4 +1,5 @@
 package import DMKit
+internal import DMStore
 internal import DMSystem
 
 /// One run of a program: its command line, its streams, and the store as the user sees it.

@@ -1,4 +1,6 @@
 package import DMKit
+internal import DMMedia
+internal import DMStore
 internal import DMSystem
 
 /// Messages as text for people: grouped by day, with a line above the first unread message.

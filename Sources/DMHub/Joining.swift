@@ -1,6 +1,6 @@
 package import DMKit
 internal import DMModel
-package import DMStore
+internal import DMStore
 internal import DMSystem
 
 /// Links a store to the hub of an invitation.
@@ -108,5 +108,8 @@ package func sayGoodbye(_ link: PQHubLink, _ location: StoreLocation) throws {
     // The hub does not know this machine any more.
   }
   link.close()
-  removeFile(location.hub)
+  forgetCredentials(location)
 }
+
+/// Removes what a store needs to connect to its hub.
+package func forgetCredentials(_ location: StoreLocation) { removeFile(location.hub) }

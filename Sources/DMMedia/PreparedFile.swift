@@ -24,23 +24,6 @@ package struct PreparedFile: Sendable {
   package var advice: [String] = []
 }
 
-/// Options for preparing a file.
-public struct PreparationOptions: Sendable {
-  /// Changes nothing, and determines only the format of the content.
-  public var asFile = false
-  /// Keeps the metadata of a photo or video, which may contain the position where it was taken.
-  public var keepsMetadata = false
-  /// Makes a voice message of the audio.
-  public var isVoice = false
-  /// Converts a video to H.264 and AAC, at so many kilobits per second; nil keeps its encoding.
-  package var videoBitrate: Int?
-  /// The maximum size of a source in bytes; a larger one is refused.
-  public var maximumSize = 4 << 30
-
-  /// Makes the default options: metadata is removed, large images are made smaller, and videos keep their encoding.
-  public init() {}
-}
-
 extension PreparedFile {
   /// Describes a file that is sent unchanged.
   package init(asIs path: String) throws {

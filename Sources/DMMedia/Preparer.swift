@@ -1,4 +1,4 @@
-internal import DMModel
+package import DMModel
 package import DMSystem
 
 /// Prepares a private copy of a file for sending.

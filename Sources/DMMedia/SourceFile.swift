@@ -1,15 +1,7 @@
 package import DMModel
 internal import DMSystem
 
-/// The source of an attachment: a file, a descriptor, or bytes.
-public enum AttachmentSource: Sendable {
-  /// The path of a regular file.
-  case file(String)
-  /// A descriptor, which is read to its end and not closed.
-  case descriptor(Int32)
-  /// The content itself.
-  case bytes([UInt8])
-
+extension AttachmentSource {
   /// The name of the source; nil if it has none.
   package var name: String? {
     switch self {

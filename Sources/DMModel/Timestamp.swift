@@ -1,3 +1,5 @@
+internal import CSystem
+
 /// A time in microseconds since 1970-01-01T00:00:00Z, written as RFC 3339 in UTC.
 public struct Timestamp: Hashable, Comparable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z, without leap seconds.
@@ -5,6 +7,11 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
   /// Makes a time of microseconds since 1970-01-01T00:00:00Z.
   public init(microseconds: Int64) { self.microseconds = microseconds }
+
+  /// The current time of the system's clock.
+  ///
+  /// The corresponding C function is `clock_gettime` with `CLOCK_REALTIME`.
+  public static var now: Timestamp { Timestamp(microseconds: dm_now()) }
 
   /// Compares the microseconds.
   public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }

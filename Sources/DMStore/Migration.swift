@@ -1,4 +1,4 @@
-internal import DMModel
+package import DMModel
 internal import DMSystem
 
 // Writes: store.

@@ -115,7 +115,7 @@ package final class Store {
   /// one of many, leaves up to 4 MiB.
   ///
   /// - Parameters:
-  ///   - patience: milliseconds to wait for the lock; nil for the timeout of the location.
+  ///   - timeout: how long to wait for the lock; nil for the timeout of the location.
   ///   - acceptsLoss: whether the write continues although commits are missing from the store.
   /// - Throws: what `refuseReplaced` throws, also if the store was replaced during the write: what is acknowledged is in
   ///   the store that others see.

@@ -50,7 +50,10 @@ package struct FileStatus {
   package var isOwn: Bool { status.st_uid == geteuid() }
 
   /// The time of the last change of the content.
-  package var modified: Timestamp { Timestamp(status.st_mtim) }
+  package var modified: Timestamp {
+    let time = status.st_mtim
+    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+  }
 
   package var identity: FileIdentity { FileIdentity(device: status.st_dev, number: status.st_ino) }
 

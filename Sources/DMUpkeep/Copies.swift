@@ -1,5 +1,5 @@
 package import DMModel
-package import DMStore
+internal import DMStore
 internal import DMSystem
 internal import DMWire
 

@@ -9,7 +9,7 @@ extension Upkeep {
 
   /// A page of reports, oldest first.
   ///
-  /// - Parameter after: the last key of the page before.
+  /// - Parameter key: the last key of the page before.
   /// - Returns: a page, and its last key; nil at the end.
   package func reports(after key: ReportKey? = nil, limit: Int = 500) throws -> (page: [Report], last: ReportKey)? {
     let store = try store()

@@ -1,5 +1,6 @@
 package import DMCLI
 internal import DMKit
+internal import DMSystem
 
 package struct DMChat: Program {
   static let bell = Flag("bell", "ring the bell of the terminal at each message of others")

@@ -1,5 +1,6 @@
 package import DMCLI
 internal import DMKit
+internal import DMSystem
 internal import DMUpkeep
 
 package struct DMDoctor: Program {

@@ -140,7 +140,7 @@ extension DMSync {
     } catch let fault as HubFault where !call.arguments[force] {
       throw fault.error
     } catch is HubFault {
-      removeFile(messenger.location.hub)
+      forgetCredentials(messenger.location)
     }
     try messenger.leaveHub()
   }

@@ -1,3 +1,4 @@
+import DMModel
 import FoundationEssentials
 import Testing
 

@@ -1,3 +1,4 @@
+import DMStore
 import FoundationEssentials
 import Testing
 

@@ -1,3 +1,4 @@
+import DMMedia
 import FoundationEssentials
 import Testing
 

@@ -38,7 +38,7 @@ final class Simulation {
       let machine = machines[dice.below(machines.count)]
       if dice.chance(40) { try machine.sync() } else { try act(machine) }
       if dice.chance(3) { try machine.restart() }
-      if dice.chance(3) { try machine.messenger.play(Hub.Network.allCases[dice.below(4)]) }
+      if dice.chance(3) { try machine.messenger.play(HubNetwork.allCases[dice.below(4)]) }
       if isSetBack { setBack() }
       hub.model.clock += Int64(dice.below(2_000_000))
       hub.runGhosts(at: hub.model.clock)

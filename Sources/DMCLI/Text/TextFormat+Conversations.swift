@@ -1,5 +1,6 @@
 package import DMKit
 internal import DMModel
+internal import DMStore
 
 /// Conversations in a list.
 extension TextFormat {

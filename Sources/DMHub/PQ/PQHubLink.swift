@@ -1,6 +1,6 @@
 package import DMKit
 package import DMModel
-package import DMStore
+internal import DMStore
 internal import DMSystem
 internal import DMWire
 

@@ -1,3 +1,5 @@
+internal import DMStore
+
 /// The change log as one user sees it, read in batches.
 final class ChangeFeed {
   private let messenger: Messenger
@@ -9,7 +11,6 @@ final class ChangeFeed {
   private var missing: [ConversationReference]
   /// The keys of the query's conversations; nil for all that the user is in.
   private(set) var conversations: [ConversationKey]?
-
   private var kept: (viewer: Viewer, data: Int64, writes: Int)?
 
   /// The events of all changes up to this position were returned.

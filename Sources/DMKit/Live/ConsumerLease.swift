@@ -1,3 +1,4 @@
+internal import DMStore
 internal import DMSystem
 
 /// The lease of a consumer, which is the right to stream it; it lasts as long as this object.

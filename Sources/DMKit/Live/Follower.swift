@@ -1,4 +1,5 @@
 package import DMModel
+internal import DMStore
 internal import DMSystem
 
 /// The stream of events, for a program that has a thread for it; other programs use `Messenger.events`.

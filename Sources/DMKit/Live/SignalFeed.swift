@@ -1,3 +1,4 @@
+internal import DMStore
 internal import DMSystem
 
 /// The typing and presence events of a follower.

@@ -1,3 +1,5 @@
+internal import DMStore
+
 extension Store {
   /// The position in the change log that a start means now.
   ///

@@ -1,5 +1,5 @@
 public import DMModel
-public import DMStore
+internal import DMStore
 internal import DMSystem
 internal import Synchronization
 

@@ -1,3 +1,5 @@
+internal import DMStore
+
 /// Actions of one kind by one user in one transaction, which share their look-ups.
 protocol Batch {
   associatedtype Item

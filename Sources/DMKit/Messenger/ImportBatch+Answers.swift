@@ -1,3 +1,5 @@
+internal import DMStore
+
 // The answers of an import: the messages that it added, and those that the store had before.
 
 extension ImportBatch {

@@ -1,3 +1,5 @@
+internal import DMStore
+
 /// What the lines of an import have said so far; an import is several transactions.
 struct ImportMemory {
   /// The conversations that take no more messages because a line failed, and why: what follows could not be followed by

@@ -1,3 +1,5 @@
+internal import DMStore
+
 /// The permissions of imports, for one transaction.
 ///
 /// Any user may import into a conversation that an import created, as long as it has nothing but history. After that,

@@ -1,3 +1,5 @@
+internal import DMStore
+
 /// Finds the users that texts mention, among the current participants of a conversation.
 ///
 /// An `@` begins a mention if no letter or digit precedes it. The mention is the longest handle after it that no letter

@@ -1,5 +1,6 @@
-public import DMMedia
+internal import DMMedia
 public import DMModel
+internal import DMStore
 internal import DMSystem
 
 extension Messenger {

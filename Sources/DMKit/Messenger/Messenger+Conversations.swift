@@ -1,4 +1,5 @@
 public import DMModel
+internal import DMStore
 
 extension Messenger {
   /// The user's conversations: pinned ones first, then by their last activity, newest first.

@@ -1,4 +1,5 @@
 public import DMModel
+internal import DMStore
 
 extension Messenger {
   /// Acts on messages, in order and in one transaction.

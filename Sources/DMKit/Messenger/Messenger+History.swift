@@ -1,4 +1,5 @@
 public import DMModel
+internal import DMStore
 
 /// Messages in batches, oldest first.
 ///

@@ -1,4 +1,5 @@
 package import DMModel
+internal import DMStore
 
 extension Messenger {
   /// Imports history in one transaction, in order.

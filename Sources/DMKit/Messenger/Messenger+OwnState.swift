@@ -1,4 +1,5 @@
 public import DMModel
+internal import DMStore
 internal import DMSystem
 
 /// A change of a conversation that concerns the user only.

@@ -1,4 +1,5 @@
 public import DMModel
+internal import DMStore
 
 /// Messages to list receipts of.
 public enum MessageSelection: Sendable {

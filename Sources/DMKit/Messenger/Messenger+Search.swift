@@ -1,5 +1,5 @@
 public import DMModel
-public import DMStore
+internal import DMStore
 
 /// The results of a search, in batches.
 ///

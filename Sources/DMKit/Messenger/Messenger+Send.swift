@@ -1,4 +1,5 @@
 public import DMModel
+internal import DMStore
 
 extension Messenger {
   /// Sends one message, and returns it after it is on the disk.

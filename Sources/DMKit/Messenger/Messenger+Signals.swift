@@ -1,4 +1,5 @@
 public import DMModel
+internal import DMStore
 
 /// The signal that the user is typing in a conversation; it ends unless it is refreshed.
 public struct TypingSignal: Sendable {

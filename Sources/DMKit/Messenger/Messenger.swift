@@ -1,5 +1,5 @@
 public import DMModel
-public import DMStore
+internal import DMStore
 
 /// A store as one user sees it, with the permissions of that user.
 ///

@@ -1,4 +1,6 @@
+internal import DMMedia
 public import DMModel
+internal import DMStore
 internal import DMSystem
 
 /// An attachment whose content was saved as a file.

@@ -1,3 +1,4 @@
+internal import DMStore
 internal import DMSystem
 
 /// The messages that one user sends in one transaction.

@@ -1,3 +1,5 @@
+internal import DMStore
+
 extension Session {
   func unknownUser(_ handle: Handle) throws -> DMError { try messenger.unknownUser(handle, store, knownTo: me) }
 

@@ -1,5 +1,5 @@
 package import DMModel
-package import DMStore
+internal import DMStore
 internal import DMSystem
 package import DMWire
 
@@ -74,7 +74,7 @@ package struct HubStatus: Equatable, Sendable {
     }
   }
 
-  package typealias Network = Hub.Network
+  package typealias Network = HubNetwork
 }
 
 /// What the process that carries has said of itself last: a line in a file, because it changes often.

@@ -22,7 +22,7 @@ final class PlayedLink: HubLink {
     self.pass = pass
   }
 
-  private func network() throws -> Hub.Network { try messenger.linkedStore().1.network }
+  private func network() throws -> HubNetwork { try messenger.linkedStore().1.network }
 
   /// Calls the hub through the network.
   private func play<Value>(_ call: () throws -> Value) throws -> Value {

@@ -1,3 +1,4 @@
+internal import DMMedia
 internal import DMStore
 
 // What an act leaves to the hub in a linked store: an operation in the outbox, and what is shown at once.

@@ -23,28 +23,7 @@ package struct Hub {
     package let peopleRev: Int64
     /// Microseconds by which the clock of the hub is ahead.
     package let clockOffset: Int64
-    package let network: Network
-  }
-
-  /// The network that is played, for trying how programs behave on it.
-  package enum Network: Int64, CaseIterable, Sendable {
-    case normal = 0
-    case poor, veryPoor, offline
-
-    /// As people write it.
-    package var word: String {
-      switch self {
-      case .normal: "normal"
-      case .poor: "poor"
-      case .veryPoor: "very-poor"
-      case .offline: "offline"
-      }
-    }
-
-    package init?(word: String) {
-      guard let network = Self.allCases.first(where: { $0.word == word }) else { return nil }
-      self = network
-    }
+    package let network: HubNetwork
   }
 
   private enum Column: Int32, QueryColumn {
@@ -68,7 +47,7 @@ package struct Hub {
       epoch: statement.optionalIdentifier(Column.epoch.rawValue),
       startedAt: statement.optionalTimestamp(Column.startedAt), horizon: statement.optionalText(Column.horizon),
       peopleRev: statement.int64(Column.peopleRev), clockOffset: statement.int64(Column.clockOffset),
-      network: Network(rawValue: statement.int64(Column.network)) ?? .normal)
+      network: HubNetwork(rawValue: statement.int64(Column.network)) ?? .normal)
   }
 
   /// Makes the tables of a linked store.
@@ -101,7 +80,7 @@ package struct Hub {
   package func set(peopleRev: Int64) throws { try set("people_rev") { $0.bind(peopleRev) } }
   package func set(clockOffset: Int64) throws { try set("clock_offset") { $0.bind(clockOffset) } }
   package func set(refusal: String?) throws { try set("refusal") { $0.bind(refusal) } }
-  package func set(network: Network) throws { try set("network") { $0.bind(network.rawValue) } }
+  package func set(network: HubNetwork) throws { try set("network") { $0.bind(network.rawValue) } }
   package func set(machine: Identifier) throws { try set("machine") { $0.bind(machine) } }
   package func set(leftAt: Timestamp?) throws { try set("left_at") { $0.bind(leftAt) } }
 

@@ -1,3 +1,4 @@
+import DMStore
 import Testing
 
 @testable import DMKit

@@ -1,3 +1,5 @@
+import DMMedia
+import DMStore
 import FoundationEssentials
 import Glibc
 import Testing

@@ -1,3 +1,5 @@
+import DMStore
+
 @testable import DMKit
 
 extension RecordsTests {

@@ -1,5 +1,3 @@
-internal import DMModel
-
 /// Runs work that can be left undone, and ignores the errors `busy`, `read_only_store` and `io_error`.
 ///
 /// A failing disk shows at the next read; a full disk must not prevent reading.

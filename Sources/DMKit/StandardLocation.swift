@@ -1,0 +1,35 @@
+internal import DMSystem
+
+extension StoreLocation {
+  /// The location that the programs of dm use: that of `$DM_STORE`, else `dm` in `$XDG_DATA_HOME` or `~/.local/share`.
+  ///
+  /// - Parameter busyTimeout: the time that a write waits for the lock of the store before it fails with `busy`.
+  /// - Throws: `usage` if there is no home folder, `invalid_utf8` for a variable that is not UTF-8.
+  public static func standard(busyTimeout: Duration = .seconds(5)) throws -> StoreLocation {
+    if let path = try environment("DM_STORE") {
+      return named(path, busyTimeout: busyTimeout)
+    }
+    guard let location = try unnamed(busyTimeout: busyTimeout) else {
+      throw DMError(.usage, "there is no home folder; set HOME or DM_STORE")
+    }
+    return location
+  }
+
+  /// The store at a path that the user names, without the slashes at its end.
+  package static func named(_ path: String, busyTimeout: Duration) -> StoreLocation {
+    var bytes = Substring(path).utf8
+    while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+    return StoreLocation(directory: String(Substring(bytes)), isNamed: true, busyTimeout: busyTimeout)
+  }
+
+  /// The store of a user who names none; nil without a home folder.
+  package static func unnamed(busyTimeout: Duration) throws -> StoreLocation? {
+    // The XDG Base Directory Specification says to ignore relative paths.
+    if let data = try environment("XDG_DATA_HOME"), data.utf8.first == UInt8(ascii: "/") {
+      return StoreLocation(directory: data + "/dm", isNamed: false, busyTimeout: busyTimeout)
+    }
+    return try (environment("HOME") ?? Account.home).map {
+      StoreLocation(directory: $0 + "/.local/share/dm", isNamed: false, busyTimeout: busyTimeout)
+    }
+  }
+}
