@@ -164,7 +164,7 @@ extension Session {
     }
     if missed < seq { try store.readState.hide(missed...(seq - 1), from: user, in: row.key, isDeleted: false) }
     if withHistory { try store.readState.showHistory(to: user, in: row.key) }
-    _ = try store.readState.markRead(seq...row.lastSeq, by: user, in: row.key)
+    if seq <= row.lastSeq { _ = try store.readState.markRead(seq...row.lastSeq, by: user, in: row.key) }
   }
 
   /// Archives and mutes a conversation for a user who blocks the acting user, so that the action does not show.

@@ -22,10 +22,15 @@ extension Replica {
 
   /// Makes a user a member who acts as one: they have left by now, and the members of now were all that was known.
   func admit(_ user: UserKey, to row: Conversations.Row) throws {
-    guard try !store.members.participates(user, in: row.key) else { return }
-    guard row.isGroup else { throw LogFault(conversation: row.id) }
-    try store.members.join(row.key, user)
-    if row.lastSeq > 0 { try store.readState.hide(1...row.lastSeq, from: user, in: row.key, isDeleted: false) }
+    guard let membership = try store.members.membership(of: user, in: row.key) else {
+      guard row.isGroup else { throw LogFault(conversation: row.id) }
+      try store.members.join(row.key, user)
+      if row.lastSeq > 0 { try store.readState.hide(1...row.lastSeq, from: user, in: row.key, isDeleted: false) }
+      return
+    }
+    guard membership.leftSeq != nil else { return }
+    let session = Session(messenger, store, user, order: Session.Order(id: nil, at: row.lastActivity))
+    try session.admit(user, to: row, announcedIn: row.lastSeq + 1, withHistory: false)
   }
 
   /// The operation of this store that an entry is, if it is one.
@@ -158,7 +163,7 @@ extension Replica {
     }
     if user == me {
       try takeSettings(entry, in: &log)
-      if !entry.meta.hasHistory { try takeMembers(session, of: log) }
+      if !entry.meta.hasHistory { try takeMembers(entry, session, of: log) }
     }
     guard user == me, entry.rev > log.named else { return }
     if entry.meta.hasHistory {

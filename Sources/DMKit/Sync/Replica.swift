@@ -38,6 +38,7 @@ final class Replica {
   ) throws {
     guard let first = entries.first else { return }
     var log = try log(of: id, first, comparison, members)
+    log.leaving = entries.filter { $0.kind == .left }
     defer { store.logsChanges = true }
     var hasHistory = false
     for entry in entries where entry.rev > log.state.rev {
@@ -78,8 +79,11 @@ final class Replica {
     var said: [UserKey: (session: Session, row: Conversations.Row, seqs: [SeqRange])] = [:]
     /// Whether the person sees earlier entries from now on, so that the log must be pulled again.
     var seesMore = false
-    /// The members of the conversation on the hub; empty if they were not read.
+    /// The members of the conversation on the hub when it was asked, which may be later than the entries; empty if it was
+    /// not.
     let members: [HubMember]
+    /// The entries by which members leave.
+    var leaving: [HubEntry] = []
   }
 
   private func log(
@@ -171,10 +175,14 @@ final class Replica {
 
   /// Makes the members and owners of a group those of the hub: who comes back without the history is not told who came and
   /// left meanwhile.
-  func takeMembers(_ session: Session, of log: Log) throws {
+  ///
+  /// - Parameter entry: that by which the person comes back.
+  func takeMembers(_ entry: HubEntry, _ session: Session, of log: Log) throws {
     let members = try log.members.compactMap { member in try user(member.person).map { ($0, member.isOwner) } }
     guard members.contains(where: { $0.0 == me }) else { return }
-    for user in try store.members.participantKeys(of: log.row.key) where !members.contains(where: { $0.0 == user }) {
+    let leaving = try log.leaving.filter { $0.rev > entry.rev }.map { try user($0.meta.person) }
+    let staying = members.map(\.0) + leaving.compactMap(\.self)
+    for user in try store.members.participantKeys(of: log.row.key) where !staying.contains(user) {
       try store.members.leave(log.row, user)
     }
     for (user, _) in members where try !store.members.isParticipant(user, of: log.row.key) {
