@@ -92,8 +92,8 @@ extension DMSync {
   static func network(_ call: Invocation) throws {
     try call.arguments.atMost(1)
     if let word = call.arguments.operands.first {
-      guard let network = HubStatus.Network(word: word) else {
-        let known = HubStatus.Network.allCases.map(\.word).joined(separator: ", ")
+      guard let network = HubNetwork(word: word) else {
+        let known = HubNetwork.allCases.map(\.word).joined(separator: ", ")
         throw usage("'\(word)' is no network; name one of \(known)")
       }
       try call.messenger().play(network)

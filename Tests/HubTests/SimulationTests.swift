@@ -115,7 +115,9 @@ extension Simulation {
       FROM outbox
       """
     for line in try machine.store.texts(operations) { print(line) }
-    print(try machine.store.integers("SELECT conversation, user, from_seq, to_seq, is_unseen FROM hidden_range"))
+    print(
+      try machine.store.integers(
+        "SELECT conversation, user, from_seq, to_seq, is_deleted, is_unseen FROM hidden_range"))
     print(
       try machine.store.texts("SELECT conversation || ' ' || rev || ' ' || known || ' ' || sees FROM hub_conversation"))
   }

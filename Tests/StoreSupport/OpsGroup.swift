@@ -86,3 +86,16 @@ extension Messenger {
     try self.conversation(ConversationReference(conversation))
   }
 }
+
+extension TemporaryStore {
+  /// A store with the group `club` of alice and bob, which carol joined between its messages 2 and 4.
+  static func club() throws -> TemporaryStore {
+    let store = try TemporaryStore(users: ["alice", "bob", "carol"])
+    let alice = try store.messenger("alice")
+    _ = try alice.createGroup(titled: "club", with: ["bob"])
+    try alice.say("one", to: "+club")
+    _ = try alice.add(["carol"], to: .title("club"))
+    try alice.say("two", to: "+club")
+    return store
+  }
+}

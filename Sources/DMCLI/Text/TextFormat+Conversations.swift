@@ -1,6 +1,5 @@
 package import DMKit
 internal import DMModel
-internal import DMStore
 
 /// Conversations in a list.
 extension TextFormat {

@@ -1,5 +1,4 @@
 public import DMModel
-internal import DMStore
 internal import DMSystem
 internal import Synchronization
 

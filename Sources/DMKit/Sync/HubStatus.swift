@@ -27,7 +27,7 @@ package struct HubStatus: Equatable, Sendable {
 
   package let state: State
   package let user: Handle
-  package let network: Network
+  package let network: HubNetwork
   /// Whether a process carries between the store and the hub now.
   package let isRunning: Bool
   package let queuedCount: Int
@@ -74,7 +74,6 @@ package struct HubStatus: Equatable, Sendable {
     }
   }
 
-  package typealias Network = HubNetwork
 }
 
 /// What the process that carries has said of itself last: a line in a file, because it changes often.
@@ -187,7 +186,7 @@ extension Messenger {
   /// Plays another network, also for a process that runs.
   ///
   /// - Throws: `no_hub` for a store that is not linked.
-  package func play(_ network: HubStatus.Network) throws {
+  package func play(_ network: HubNetwork) throws {
     let (store, _) = try linkedStore()
     try store.write { try store.hub.set(network: network) }
     SignalFile.touch(location.liveAsked)

@@ -167,28 +167,25 @@ final class Replica {
 
   /// Sets the owners of a group of which the beginning is not seen.
   private func setOwners(of row: Conversations.Row, _ members: [HubMember], addedBy actor: UserKey) throws {
-    for member in members where member.isOwner {
-      if let owner = try user(member.person) { try store.members.setOwner(owner, of: row.key) }
-    }
+    try store.members.setOwners(members.filter(\.isOwner).compactMap { try user($0.person) }, of: row.key)
     try supplyOwner(actor, of: row)
   }
 
-  /// Makes the members and owners of a group those of the hub: who comes back without the history is not told who came and
-  /// left meanwhile.
+  /// Makes the members and owners of a group those of the hub: no entry that the person sees says who came and left while
+  /// they were away.
   ///
   /// - Parameter entry: that by which the person comes back.
   func takeMembers(_ entry: HubEntry, _ session: Session, of log: Log) throws {
-    let members = try log.members.compactMap { member in try user(member.person).map { ($0, member.isOwner) } }
-    guard members.contains(where: { $0.0 == me }) else { return }
-    let leaving = try log.leaving.filter { $0.rev > entry.rev }.map { try user($0.meta.person) }
-    let staying = members.map(\.0) + leaving.compactMap(\.self)
+    let members = try log.members.compactMap { try user($0.person) }
+    guard members.contains(me) else { return }
+    let staying = try members + log.leaving.filter { $0.rev > entry.rev }.compactMap { try user($0.meta.person) }
     for user in try store.members.participantKeys(of: log.row.key) where !staying.contains(user) {
       try store.members.leave(log.row, user)
     }
-    for (user, _) in members where try !store.members.isParticipant(user, of: log.row.key) {
+    for user in members where try !store.members.isParticipant(user, of: log.row.key) {
       try session.admit(user, to: log.row, announcedIn: log.row.lastSeq, withHistory: false)
     }
-    try store.members.setOwners(members.filter(\.1).map(\.0), of: log.row.key)
+    try store.members.setOwners(log.members.filter(\.isOwner).compactMap { try user($0.person) }, of: log.row.key)
   }
 
   /// Makes a user the owner of a group without one: who has left by now is not told who owns it.

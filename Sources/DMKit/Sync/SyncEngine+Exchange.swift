@@ -179,7 +179,7 @@ extension SyncEngine {
   private func apply(_ entries: [HubEntry], and body: (() throws -> Void)? = nil) throws -> Bool {
     guard let id = entries.first?.conversation else { return false }
     try explain(entries)
-    if try members[id] == nil && entries.contains(where: isReturn) { members[id] = try link.members(of: id) }
+    if try members[id] == nil && entries.contains(where: joinsWithoutHistory) { members[id] = try link.members(of: id) }
     do {
       try write { replica in
         try replica.apply(entries, to: id, self.named[id], members: self.members[id] ?? [])
@@ -204,7 +204,7 @@ extension SyncEngine {
   }
 
   /// Whether an entry is the person's coming without what was there before.
-  private func isReturn(_ entry: HubEntry) throws -> Bool {
+  private func joinsWithoutHistory(_ entry: HubEntry) throws -> Bool {
     guard entry.kind == .joined, !entry.meta.hasHistory, let person = entry.meta.person else { return false }
     return try store.read { try store.hub.user(ofPerson: person) == hub().user }
   }

@@ -154,7 +154,7 @@ extension RecordSchema {
     [
       Field("state", .words(HubStatus.State.allCases.map(\.rawValue))),
       Field("color", .words(HubStatus.Color.allCases.map(\.rawValue))), Field("user", .handle),
-      Field("network", .words(HubStatus.Network.allCases.map(\.word))), Field("is_running", .boolean),
+      Field("network", .words(HubNetwork.allCases.map(\.word))), Field("is_running", .boolean),
       Field("queued_count", .integer), Field("failed_count", .integer),
       Field("oldest_queued_at", .time, optional: true), Field("attempts", .integer),
       Field("last_sync_at", .time, optional: true), Field("next_attempt_at", .time, optional: true),

@@ -23,16 +23,7 @@ extension ReadState {
     let added = difference(of: range, minus: try ranges(&before, user, conversation, range))
     for part in added {
       let joined = try takeNeighbors(of: part, user, conversation, isDeleted: isDeleted)
-      var insert = try store.connection.prepare(
-        "INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted, is_unseen) VALUES (?, ?, ?, ?, ?, ?)"
-      )
-      insert.bind(conversation)
-      insert.bind(user)
-      insert.bind(joined.lowerBound)
-      insert.bind(joined.upperBound)
-      insert.bind(isDeleted)
-      insert.bind(!isDeleted)
-      try insert.run()
+      try insertHidden(joined, user, conversation, isDeleted: isDeleted)
     }
     if isDeleted {
       // Messages that were hidden already are deleted, too: adding the user again with the history does not show them.
@@ -49,6 +40,22 @@ extension ReadState {
     }
     _ = try markRead(range, by: user, in: conversation)
     return added
+  }
+
+  private func insertHidden(
+    _ range: SeqRange, _ user: UserKey, _ conversation: ConversationKey, isDeleted: Bool
+  ) throws {
+    var insert = try store.connection.prepare(
+      """
+      INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted, is_unseen)
+      VALUES (?1, ?2, ?3, ?4, ?5, NOT ?5)
+      """)
+    insert.bind(conversation)
+    insert.bind(user)
+    insert.bind(range.lowerBound)
+    insert.bind(range.upperBound)
+    insert.bind(isDeleted)
+    try insert.run()
   }
 
   /// Joins a range with the ranges next to it that are hidden for the same reason, which are removed: messages that are
@@ -96,15 +103,7 @@ extension ReadState {
     }
     guard let hidden else { return false }
     for part in difference(of: hidden, minus: [seq...seq]) {
-      var insert = try store.connection.prepare(
-        """
-        INSERT INTO hidden_range (conversation, user, from_seq, to_seq, is_deleted, is_unseen) VALUES (?, ?, ?, ?, 1, 0)
-        """)
-      insert.bind(conversation)
-      insert.bind(user)
-      insert.bind(part.lowerBound)
-      insert.bind(part.upperBound)
-      try insert.run()
+      try insertHidden(part, user, conversation, isDeleted: true)
     }
     return true
   }

@@ -117,12 +117,8 @@ struct FormerTests {
   }
 
   @Test func `what is deleted with a conversation by a user who joined late was never delivered to them`() throws {
-    let store = try TemporaryStore(users: ["alice", "bob", "carol"])
+    let store = try TemporaryStore.club()
     let alice = try store.messenger("alice")
-    _ = try alice.createGroup(titled: "club", with: ["bob"])
-    try alice.say("one", to: "+club")
-    _ = try alice.add(["carol"], to: .title("club"))
-    try alice.say("two", to: "+club")
     let carol = try store.messenger("carol")
     _ = try carol.markRead(.all, in: .title("club"))
     func received(_ number: Int) throws -> [String] {

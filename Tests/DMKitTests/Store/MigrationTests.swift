@@ -169,12 +169,7 @@ struct MigrationTests {
   }
 
   @Test func `what a user had not seen before version 10 was not delivered to them`() throws {
-    let store = try TemporaryStore(users: ["alice", "bob", "carol"])
-    let alice = try store.messenger("alice")
-    _ = try alice.createGroup(titled: "club", with: ["bob"])
-    try alice.say("one", to: "+club")
-    _ = try alice.add(["carol"], to: .title("club"))
-    try alice.say("two", to: "+club")
+    let store = try TemporaryStore.club()
     _ = try store.messenger("bob").edit([Edit(MessageReference("+club:4"), .delete(forEveryone: false))])[0].get()
     let hidden = try store.integers("SELECT is_deleted, is_unseen FROM hidden_range ORDER BY user", columns: 2)
     #expect(hidden == [[1, 0], [0, 1]])
