@@ -265,6 +265,33 @@ struct MachinesTests {
     #expect(!dave.contains("dave"))
   }
 
+  @Test func `who leaves right after a person came back has received what was said between`() throws {
+    let machines = try ["alice", "bob", "carol"].map { try hub.joined($0) }
+    let (alice, bob, carol) = (machines[0], machines[1], machines[2])
+    try settle(machines)
+    let ops = try ConversationReference("+ops")
+    _ = try alice.messenger.createGroup(titled: "ops", with: ["bob", "carol"])
+    try settle(machines)
+    _ = try alice.messenger.leave(ops)
+    try settle(machines)
+    _ = try bob.messenger.add(["alice"], to: ops)
+    try bob.say("welcome back", to: "+ops")
+    try settle([bob, carol])
+    var delivered = Messenger.MarkOptions()
+    delivered.act = .delivered
+    _ = try carol.messenger.markRead(.all, in: ops, delivered)
+    _ = try carol.messenger.leave(ops)
+    // Alice learns of her return and of carol's leaving at once.
+    try settle([carol, bob, alice])
+    for machine in [alice, bob] {
+      let group = try machine.messenger.conversation(ops)
+      #expect(group.participants.map(\.description).sorted() == ["alice", "bob"])
+      let receipts = try machine.messenger.receipts(for: [.message(MessageReference("+ops:4"))])
+      #expect(receipts.filter { $0.user == "carol" }.map(\.kind) == [.delivery])
+    }
+    for machine in machines { try machine.check() }
+  }
+
   @Test func `what is said while a machine is filled for the first time is news, what was said before is not`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])

@@ -120,7 +120,9 @@ struct FormerTests {
     let store = try TemporaryStore.club()
     let alice = try store.messenger("alice")
     let carol = try store.messenger("carol")
-    _ = try carol.markRead(.all, in: .title("club"))
+    var delivered = Messenger.MarkOptions()
+    delivered.act = .delivered
+    _ = try carol.markRead(.all, in: .title("club"), delivered)
     func received(_ number: Int) throws -> [String] {
       try alice.receipts(for: [.message(MessageReference("+club:\(number)"))]).map(\.user.description)
     }
@@ -131,6 +133,10 @@ struct FormerTests {
     _ = try alice.remove(["carol"], from: .title("club"))
     _ = try alice.add(["carol"], to: .title("club"), withHistory: true)
     #expect(try carol.everything(in: "+club").filter { $0.systemKind == nil }.isEmpty)
+    // With the next message they have received the history, although they had deleted it.
+    try alice.say("three", to: "+club")
+    _ = try carol.markRead(.all, in: .title("club"), delivered)
+    #expect(try received(2) == ["carol"])
     #expect(try store.findings() == [])
   }
 
