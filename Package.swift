@@ -93,6 +93,9 @@ let package = Package(
       dependencies: [
         "DMHub", "DMKit", "DMModel", "DMStore", "DMSystem", "DMUpkeep", "DMWire", "StoreSupport", "TestSupport",
       ]),
+    .testTarget(
+      name: "ChatTests",
+      dependencies: ["ChatProgram", "DMCLI", "DMKit", "DMModel", "DMSystem", "StoreSupport", "TestSupport"]),
     .testTarget(name: "DMCLITests", dependencies: ["DMCLI", "DMKit", "DMModel", "TestSupport"]),
     /// Runs `dm` by links with the names of the programs, as it is installed.
     .testTarget(name: "ToolTests", dependencies: ["DMKit", "DMCLI", "JSONSupport", "TestSupport", "dm"]),

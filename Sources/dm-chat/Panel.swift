@@ -9,13 +9,13 @@ struct Panel {
   init(_ lines: [String]) { self.lines = lines }
 
   /// The rows that fit, and whether there are others above them.
-  func visible(_ height: Int, _ screen: Screen) -> (rows: [[UInt8]], hasMore: Bool) {
-    let rows = lines.flatMap(screen.rows).dropLast(hidden)
+  func visible(_ height: Int, _ layout: Layout) -> (rows: [[UInt8]], hasMore: Bool) {
+    let rows = lines.flatMap(layout.rows).dropLast(hidden)
     return (rows.suffix(height), rows.count > height)
   }
 
   /// Goes back by some rows, or on if the number is negative.
-  mutating func goBack(_ count: Int, height: Int, _ screen: Screen) {
-    hidden = max(0, min(hidden + count, lines.flatMap(screen.rows).count - height))
+  mutating func goBack(_ count: Int, height: Int, _ layout: Layout) {
+    hidden = max(0, min(hidden + count, lines.flatMap(layout.rows).count - height))
   }
 }

@@ -77,6 +77,17 @@ final class ModelLink: HubLink {
   func close() {}
 }
 
+/// Carries until each machine has what the others have said.
+func settle(_ machines: [Machine]) throws {
+  for _ in 1...3 { for machine in machines { try machine.sync() } }
+}
+
+/// The same over new connections, which compare all conversations.
+func connectAnewAndSettle(_ machines: [Machine]) throws {
+  for machine in machines { machine.engine.close() }
+  try settle(machines)
+}
+
 /// A machine of a person: a linked store and its engine.
 final class Machine {
   let store: TemporaryStore

@@ -13,10 +13,6 @@ import Testing
 struct SetAsideTests {
   let hub = SharedHub()
 
-  private func settle(_ machines: [Machine]) throws {
-    for _ in 1...3 { for machine in machines { try machine.sync() } }
-  }
-
   /// Alice and Bob, who are in the group `ops`.
   private func members() throws -> (alice: Machine, bob: Machine) {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))

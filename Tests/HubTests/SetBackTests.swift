@@ -18,23 +18,18 @@ struct SetBackTests {
     try alice.sync()
     _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
     for text in texts { try alice.say(text, to: "+ops") }
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     return (alice, bob)
   }
 
   /// Has all connect again and carry until nothing moves.
-  private func settle(_ machines: [Machine]) throws {
-    for machine in machines { machine.engine.close() }
-    for _ in 1...3 { for machine in machines { try machine.sync() } }
-  }
-
   @Test func `a number that another person has got after a restore names that person`() throws {
     let (alice, bob) = try members()
     let backup = hub.model
     let zoe = try hub.joined("zoe")
-    try settle([alice, bob, zoe])
+    try connectAnewAndSettle([alice, bob, zoe])
     try zoe.say("from zoe", to: "alice")
-    try settle([zoe, alice])
+    try connectAnewAndSettle([zoe, alice])
     let number = try #require(hub.model.persons.values.first { $0.handle == "zoe" }?.id)
     hub.model.restore(backup)
     let machine = hub.model.invite("mallory")
@@ -43,13 +38,13 @@ struct SetBackTests {
     hub.model.persons[number] = ModelHub.Person(
       id: number, handle: "mallory", createdAt: mallory.createdAt, rev: mallory.rev)
     hub.model.machines[machine] = number
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     let conversation = Identifier.random(.direct("mallory", "alice"))
     let operations = [
       HubOperation(.begin, conversation: conversation, handles: ["alice"]), .say("words", in: conversation),
     ]
     #expect(try hub.model.push(machine, operations).map(\.fault) == [nil, nil])
-    try settle([alice])
+    try connectAnewAndSettle([alice])
     #expect(try alice.texts("mallory") == ["1 mallory: words"])
     try alice.check()
   }
@@ -58,7 +53,7 @@ struct SetBackTests {
     let (alice, bob) = try members()
     var standby = hub.model
     try alice.say("three", to: "+ops")
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     let before = try bob.texts("+ops")
     let primary = hub.model
     (standby.isStandby, standby.startedAt) = (true, Timestamp(microseconds: 2))
@@ -69,7 +64,7 @@ struct SetBackTests {
     #expect(!fileExists("\(bob.store.location.directory)/forks"))
     hub.model = primary
     try alice.say("four", to: "+ops")
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     #expect(try bob.texts("+ops") == before + ["5 alice: four"])
     try bob.check()
   }
@@ -78,10 +73,10 @@ struct SetBackTests {
     let (alice, bob) = try members(["one"])
     let backup = hub.model
     try alice.say("lost", to: "+ops")
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     hub.model.restore(backup)
     // Alice's machine does not come back.
-    try settle([bob])
+    try connectAnewAndSettle([bob])
     #expect(try bob.texts("+ops") == ["1 alice: conversation_created", "2 alice: one"])
     let copy = try #require(bob.store.upkeep.statistics().copies.first)
     #expect(copy.missingCount == 1 && copy.senders == ["alice"])
@@ -92,23 +87,23 @@ struct SetBackTests {
     #expect(try bob.store.upkeep.purge().copiesCount == 1)
     #expect(try bob.store.upkeep.statistics().copies == [])
     // It does come back.
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     #expect(try bob.texts("+ops").last == "3 alice: lost")
     try bob.check()
   }
 
   @Test func `what was said in a conversation that the hub has lost waits until its beginner is back`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     let backup = hub.model
     try alice.say("hello", to: "bob")
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     try bob.say("hi", to: "alice")
-    try settle([bob, alice])
+    try connectAnewAndSettle([bob, alice])
     hub.model.restore(backup)
-    try settle([bob])
+    try connectAnewAndSettle([bob])
     #expect(try bob.messenger.hubStatus().failedCount == 0)
-    try settle([alice, bob, alice])
+    try connectAnewAndSettle([alice, bob, alice])
     #expect(Set(try alice.texts("bob").map { $0.dropFirst(2) }) == ["alice: hello", "bob: hi"])
     #expect(try alice.texts("bob") == bob.texts("alice"))
     for machine in [alice, bob] { try machine.check() }
@@ -118,9 +113,9 @@ struct SetBackTests {
     let (alice, bob) = try members()
     _ = try alice.messenger.edit([Edit(MessageReference("+ops:2"), .text("uno"))])[0].get()
     try alice.say("three", to: "+ops")
-    try settle([alice])
+    try connectAnewAndSettle([alice])
     bob.link.missing = .edited
-    try settle([bob])
+    try connectAnewAndSettle([bob])
     #expect(bob.link.missing == nil)
     #expect(try bob.texts("+ops").suffix(3) == ["2 alice: uno", "3 alice: two", "4 alice: three"])
     try bob.check()
@@ -131,15 +126,15 @@ struct SetBackTests {
     let backup = hub.model
     let start = try bob.messenger.here()
     try alice.say("heard", to: "+ops")
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     var query = EventQuery(from: .now)
     (query.consumer, query.follows, query.signalsPresence) = ("bot", false, false)
     let bot = try #require(Follower(bob.messenger, query).rest().last?.cursor)
     try alice.say("not heard", to: "+ops")
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     #expect(try bob.messenger.told([.message], from: start) == ["3 alice: heard", "4 alice: not heard"])
     hub.model.restore(backup)
-    try settle([alice, bob, alice, bob])
+    try connectAnewAndSettle([alice, bob, alice, bob])
     #expect(try bob.texts("+ops").suffix(2) == ["3 alice: heard", "4 alice: not heard"])
     #expect(try bob.messenger.told([.message], from: .cursor(bot)) == ["4 alice: not heard"])
   }
@@ -152,12 +147,12 @@ struct SetBackTests {
     (query.consumer, query.follows, query.signalsPresence) = ("bot", false, false)
     let bot = try #require(Follower(bob.messenger, query).rest().last?.cursor)
     try alice.say("question", to: "+ops")
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     _ = try alice.messenger.remove([Handle("bob")], from: ops)
     try alice.say("while they were out", to: "+ops")
-    try settle(knowsOfRemoval ? [alice, bob] : [alice])
+    try connectAnewAndSettle(knowsOfRemoval ? [alice, bob] : [alice])
     _ = try alice.messenger.add([Handle("bob")], to: ops, withHistory: true)
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     #expect(try bob.texts("+ops").contains { $0.hasSuffix("alice: while they were out") })
     // As in one store.
     let told = try bob.messenger.told([.message], from: .cursor(bot)).filter { !$0.contains("user_") }
@@ -170,15 +165,15 @@ struct SetBackTests {
     let snapshot = hub.model
     try alice.say("three", to: "+ops")
     let carol = try hub.joined("carol")
-    try settle([alice, bob, carol])
+    try connectAnewAndSettle([alice, bob, carol])
     try bob.say("hello", to: "carol")
     try carol.say("hello Alice", to: "alice")
-    try settle([alice, bob, carol, alice, bob])
+    try connectAnewAndSettle([alice, bob, carol, alice, bob])
     // It has the epoch and the start that it had, and all its numbers go back.
     hub.model = snapshot
     let dave = try hub.joined("dave")
     try dave.say("I am new", to: "alice")
-    try settle([alice, bob, dave, alice, bob])
+    try connectAnewAndSettle([alice, bob, dave, alice, bob])
     #expect(try alice.texts("dave") == ["1 dave: I am new"])
     #expect(try alice.texts("+ops").last == "4 alice: three")
     #expect(try alice.texts("+ops") == bob.texts("+ops"))
@@ -190,17 +185,17 @@ struct SetBackTests {
     let (alice, bob) = try members()
     let ops = try ConversationReference("+ops")
     _ = try alice.messenger.remove([Handle("bob")], from: ops)
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     let backup = hub.model
     _ = try alice.messenger.add([Handle("bob")], to: ops)
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     try bob.say("here again", to: "+ops")
-    try settle([bob, alice])
+    try connectAnewAndSettle([bob, alice])
     hub.model.restore(backup)
-    try settle([bob, alice])
+    try connectAnewAndSettle([bob, alice])
     #expect(try bob.messenger.hubStatus().failedCount == 0)
     _ = try alice.messenger.add([Handle("bob")], to: ops)
-    try settle([alice, bob, alice])
+    try connectAnewAndSettle([alice, bob, alice])
     #expect(try alice.texts("+ops").last?.hasSuffix(" bob: here again") == true)
     #expect(try bob.texts("+ops").last?.hasSuffix(" bob: here again") == true)
     for machine in [alice, bob] { try machine.check() }
@@ -217,13 +212,13 @@ struct SetBackTests {
     _ = try alice.messenger.add([Handle("bob")], to: ops)
     try alice.sync()
     for text in ["one", "two"] { try alice.say(text, to: "+ops") }
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     _ = try bob.messenger.edit([Edit(MessageReference("+ops:4"), .delete(forEveryone: false))])[0].get()
     #expect(try bob.texts("+ops") == ["3 alice: user_joined", "5 alice: two"])
     _ = try alice.messenger.remove([Handle("bob")], from: ops)
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     _ = try alice.messenger.add([Handle("bob")], to: ops, withHistory: true)
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     #expect(
       try bob.texts("+ops") == [
         "1 alice: conversation_created", "2 alice: early", "3 alice: user_joined", "5 alice: two",

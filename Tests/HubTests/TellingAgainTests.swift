@@ -28,12 +28,7 @@ struct TellingAgainTests {
   private func beginGroup(_ alice: Machine, _ bob: Machine) throws {
     _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
     try alice.say("one", to: "+ops")
-    try settle([alice, bob])
-  }
-
-  private func settle(_ machines: [Machine]) throws {
-    for machine in machines { machine.engine.close() }
-    for _ in 1...3 { for machine in machines { try machine.sync() } }
+    try connectAnewAndSettle([alice, bob])
   }
 
   /// The handles of the group's members on the hub.
@@ -47,17 +42,17 @@ struct TellingAgainTests {
     let (alice, bob) = try group()
     var backup = hub.model
     _ = try alice.messenger.add([Handle("carol")], to: ops.get())
-    try settle([alice])
+    try connectAnewAndSettle([alice])
     if wasThereBefore {
       // The hub says of another such act that there was nothing to do.
       _ = try alice.messenger.add([Handle("carol")], to: ops.get())
-      try settle([alice])
+      try connectAnewAndSettle([alice])
       backup = hub.model
     }
     _ = try alice.messenger.remove([Handle("carol")], from: ops.get())
-    try settle([alice])
+    try connectAnewAndSettle([alice])
     hub.model.restore(backup)
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     #expect(members() == ["alice", "bob"])
     #expect(try alice.messenger.hubStatus().queuedCount == 0)
     for machine in [alice, bob] { try machine.check() }
@@ -75,23 +70,23 @@ struct TellingAgainTests {
     let carol = try hub.joined("carol")
     _ = try alice.messenger.add([Handle("carol")], to: ops.get())
     try alice.say("for all", to: "+ops")
-    try settle([alice, bob, carol])
+    try connectAnewAndSettle([alice, bob, carol])
     let backup = hub.model
     _ = try alice.messenger.remove([Handle("carol")], from: ops.get())
-    try settle([alice, bob, carol])
+    try connectAnewAndSettle([alice, bob, carol])
     try alice.say("secret 42", to: "+ops")
     _ = try alice.messenger.edit([Edit(MessageReference("+ops:2"), .text("edited for bob"))])[0].get()
-    try settle([alice, bob, carol])
+    try connectAnewAndSettle([alice, bob, carol])
     try bob.say("secret 43", to: "+ops")
-    try settle([alice, bob, carol])
+    try connectAnewAndSettle([alice, bob, carol])
     let before = try texts(bob)
     hub.model.restore(backup)
     // Bob's machine comes first, and cannot remove anybody.
-    try settle([bob, carol])
+    try connectAnewAndSettle([bob, carol])
     #expect(try texts(carol) == ["alice: for all"])
     #expect(try bob.messenger.outbox().map(\.failure) == ["other_members"])
     if !isOwnersMachineBack { return try bob.check() }
-    try settle([alice, bob, carol, alice, bob, carol])
+    try connectAnewAndSettle([alice, bob, carol, alice, bob, carol])
     #expect(members() == ["alice", "bob"])
     #expect(try texts(carol) == ["alice: for all"])
     #expect(try Set(texts(bob)) == Set(before) && texts(alice) == texts(bob))
@@ -103,14 +98,14 @@ struct TellingAgainTests {
     let (alice, bob) = try group()
     let backup = hub.model
     _ = try alice.messenger.setTitle("new", of: ops.get())
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     let new = try ConversationReference("+new")
     _ = try alice.messenger.setExpiry(.seconds(3600), of: new)
     _ = try alice.messenger.setAvatar("https://example.org/new", of: new)
     _ = try bob.messenger.leave(new)
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     hub.model.restore(backup)
-    try settle([alice, bob, alice])
+    try connectAnewAndSettle([alice, bob, alice])
     #expect(members() == ["alice"])
     let seen = try alice.messenger.conversation(new)
     #expect(seen.expireAfter == .seconds(3600) && seen.avatarURL == "https://example.org/new")
@@ -120,7 +115,7 @@ struct TellingAgainTests {
   @Test func `what a page says of later entries is forgotten when the hub has lost these`() throws {
     let (alice, bob) = try group()
     for text in ["two", "three", "four"] { try alice.say(text, to: "+ops") }
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     let fresh = try Machine(hub, "bob", fills: false)
     let backup = hub.model
     _ = try alice.messenger.edit([Edit(MessageReference("+ops:2"), .text("uno"))])[0].get()
@@ -133,7 +128,7 @@ struct TellingAgainTests {
     #expect(try fresh.texts("+ops").contains("2 alice: uno"))
     hub.model.restore(backup)
     // Alice's machine does not come back.
-    try settle([fresh])
+    try connectAnewAndSettle([fresh])
     #expect(
       try fresh.texts("+ops").dropFirst() == ["2 alice: one", "3 alice: two", "4 alice: three", "5 alice: four"])
     try fresh.check()
@@ -146,13 +141,13 @@ struct TellingAgainTests {
     for (text, seconds) in [("brief", 100), ("long", 3600)] {
       _ = try alice.messenger.send(Outgoing(to: ops.get(), text: text, lifetime: .seconds(seconds)))
     }
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     _ = try alice.messenger.edit([Edit(MessageReference("+ops:3"), .delete(forEveryone: true))])[0].get()
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     let end = try #require(alice.messages("+ops").last { $0.text == "long" }?.expiresAt)
     hub.model.restore(backup)
     hub.model.clock += 200_000_000
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     let group = try #require(hub.model.conversations.values.first { $0.isGroup })
     let texts = group.entries.compactMap { HubPayload.text($0.payload)?.text }
     #expect(texts == ["one", "long"])
@@ -167,14 +162,14 @@ struct TellingAgainTests {
     let carol = try hub.joined("carol")
     let backup = hub.model
     let lost = try alice.say("two", to: "+ops")
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     hub.model.restore(backup)
     let own = Identifier.random(.group(by: "carol"))
     carol.engine.close()
     let answers = try hub.model.push(
       carol.link.machine, [HubOperation(.group, conversation: own), .say("mine", in: own, id: lost.id)])
     #expect(answers.map(\.fault) == [nil, nil])
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     #expect(try texts(alice) == ["alice: one", "alice: two"] && texts(bob) == texts(alice))
     #expect(try alice.messenger.hubStatus().failedCount == 0)
     for machine in [alice, bob] { try machine.check() }
@@ -184,14 +179,14 @@ struct TellingAgainTests {
     let (alice, bob) = try group()
     let backup = hub.model
     try alice.say("two", to: "+ops")
-    try settle([alice, bob])
+    try connectAnewAndSettle([alice, bob])
     _ = try bob.messenger.edit([Edit(MessageReference("+ops:3"), .react("👍"))])[0].get()
     #expect(try bob.messenger.hubStatus().queuedCount == 1)
     hub.model.restore(backup)
-    try settle([bob])
+    try connectAnewAndSettle([bob])
     #expect(try bob.messenger.hubStatus().queuedCount == 0)
     #expect(try bob.messenger.outbox().isEmpty)
-    try settle([alice, bob, alice])
+    try connectAnewAndSettle([alice, bob, alice])
     for machine in [alice, bob] {
       #expect(try machine.messages("+ops").last?.reactions.map(\.emoji) == ["👍"])
       try machine.check()
@@ -202,7 +197,7 @@ struct TellingAgainTests {
     let (alice, _) = try group()
     #expect(try alice.store.integers("SELECT count(*) FROM outbox") != [[0]])
     try alice.store.execute("UPDATE outbox SET created_at = created_at - 31 * 86400000000")
-    try settle([alice])
+    try connectAnewAndSettle([alice])
     #expect(try alice.store.integers("SELECT count(*) FROM outbox") == [[0]])
     try alice.check()
   }
@@ -212,12 +207,12 @@ struct TellingAgainTests {
     let backup = hub.model
     try beginGroup(alice, bob)
     try bob.say("words", to: "+ops")
-    try settle([bob, alice])
+    try connectAnewAndSettle([bob, alice])
     hub.model.restore(backup)
-    try settle([bob])
+    try connectAnewAndSettle([bob])
     // Only the creator tells of the group again.
     try bob.say("more", to: "+ops")
-    try settle([bob, alice, bob])
+    try connectAnewAndSettle([bob, alice, bob])
     #expect(try bob.messenger.hubStatus().failedCount == 0)
     #expect(
       Set(try alice.texts("+ops").map { $0.split(separator: ": ").last ?? "" }) == [

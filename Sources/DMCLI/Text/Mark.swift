@@ -29,6 +29,12 @@ package enum Mark {
 
   static func hasBody(_ text: String) -> Bool { text.utf8.contains(2) }
 
+  /// A text with asterisks around its hits, which take columns, unlike marks.
+  static func starred(_ text: String) -> String {
+    guard text.utf8.contains(where: { 0x18...0x19 ~= $0 }) else { return text }
+    return text.replacing(hitStart, with: "**").replacing(hitEnd, with: "**")
+  }
+
   private static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true

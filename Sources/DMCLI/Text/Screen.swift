@@ -18,10 +18,14 @@ package struct Screen {
   package let hasLinks: Bool
   /// Whether lines that were printed can be replaced.
   package let canRenew: Bool
-  /// What is printed for each mark: an escape sequence, or nothing; asterisks around hits if there are no colours.
+  /// Whether text has colours; else asterisks stand around hits.
+  private let isColored: Bool
+  /// What is printed for each mark: an escape sequence, or nothing.
   private let codes: [[UInt8]]
   /// $COLUMNS, which a shell or a script sets for its programs.
   private let givenColumns: Int?
+  /// The size of `fixed`; nil for the one that the terminal has at each time.
+  private var size: (columns: Int, rows: Int)?
 
   /// - Parameter colors: nil to let the environment decide: NO_COLOR (no-color.org), CLICOLOR_FORCE
   ///   (bixense.com/clicolors) and TERM.
@@ -34,29 +38,37 @@ package struct Screen {
     if let name, Theme(rawValue: name) == nil {
       throw usage("DM_THEME is '\(name)'; write terminal, light, dark or mono")
     }
-    let isColored: Bool
+    let wantsColors: Bool
     switch colors ?? .auto {
-    case .always: isColored = true
-    case .never: isColored = false
+    case .always: wantsColors = true
+    case .never: wantsColors = false
     case .auto:
       if try environment("NO_COLOR") != nil {
-        isColored = false
+        wantsColors = false
       } else if let force = try environment("CLICOLOR_FORCE"), force != "0" {
-        isColored = true
+        wantsColors = true
       } else {
-        isColored = try isTerminal && environment("TERM") != "dumb"
+        wantsColors = try isTerminal && environment("TERM") != "dumb"
       }
     }
-    let theme = isColored && !isPlain ? name.flatMap(Theme.init) ?? .terminal : nil
+    let theme = wantsColors && !isPlain ? name.flatMap(Theme.init) ?? .terminal : nil
+    isColored = theme != nil
     hasLinks = try theme != nil && isTerminal && environment("TERM") != "linux"
     codes = (0..<0x20).map { (mark: UInt8) in
-      guard let theme else { return [Mark.hitStart, Mark.hitEnd].contains("\(Unicode.Scalar(mark))") ? [42, 42] : [] }
-      return Self.code(mark, theme).map { Array("\u{1B}[\($0)m".utf8) } ?? []
+      theme.flatMap { Self.code(mark, $0) }.map { Array("\u{1B}[\($0)m".utf8) } ?? []
     }
+  }
+
+  /// The same with a size that does not change: the given one, or that of now.
+  package func fixed(columns: Int? = nil, rows: Int? = nil) -> Screen {
+    var screen = self
+    screen.size = (columns ?? self.columns ?? 80, rows ?? self.rows ?? 24)
+    return screen
   }
 
   /// How many columns a line has; nil for one that is not a terminal's.
   package var columns: Int? {
+    if let size { return size.columns }
     guard isTerminal else { return nil }
     return max(Self.leastColumns, givenColumns ?? terminalSize?.columns ?? 80)
   }
@@ -65,7 +77,7 @@ package struct Screen {
   private static let leastColumns = 2
 
   /// How many lines it shows; nil if it is no terminal, or lines are not counted because text is plain.
-  package var rows: Int? { isTerminal && !isPlain ? terminalSize?.rows ?? 24 : nil }
+  package var rows: Int? { size?.rows ?? (isTerminal && !isPlain ? terminalSize?.rows ?? 24 : nil) }
 
   /// Moves the cursor up by some lines and clears the screen from there: CUU and ED (ECMA-48, sections 8.3.22 and 8.3.39).
   static func erasing(_ count: Int) -> String { count > 0 ? "\u{1B}[\(count)A\u{1B}[J" : "" }
@@ -83,6 +95,7 @@ package struct Screen {
   private func rendered(_ text: String, hasLinks: Bool) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.utf8.count + 64)
+    let text = isColored ? text : Mark.starred(text)
     guard let columns else {
       append(text, hasLinks, to: &result)
       return result

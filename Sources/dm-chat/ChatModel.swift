@@ -1,0 +1,181 @@
+internal import DMCLI
+internal import DMKit
+
+/// What the window shows of a conversation, and what the user writes: a value that events, keys and commands change.
+///
+/// It reads and writes nothing. `Loader` fetches what it lacks, `render` makes its rows, and `Chat` does what it asks for.
+struct ChatModel {
+  enum End { case quit, list }
+
+  /// What a key asks for that the model cannot do.
+  enum Request { case enter, complete, redraw }
+
+  /// What a command has come to.
+  enum Outcome {
+    case sent, changed
+    case notice(String)
+    case offer(Message)
+    case panel([String], notice: String?)
+    case messages(before: [Message], after: [Message])
+    case end(End)
+  }
+
+  /// What the store has and the model does not.
+  struct Lack {
+    /// The conversation, of which the first message has come.
+    var conversation = false
+    /// Whether the other is blocked.
+    var block = false
+    /// The names of those who are typing.
+    var names = false
+    /// The newest messages.
+    var newest = false
+    /// The numbers of messages of which something has changed.
+    var changed: [SeqRange] = []
+  }
+
+  let reference: ConversationReference
+  var layout: Layout
+  /// Nil for a direct conversation in which nothing was said yet.
+  var conversation: Conversation?
+  var stretch = Stretch()
+  var composition: Composition
+  /// Said in the line of the state until the next key.
+  private(set) var notice: (text: String, isFault: Bool)?
+  private(set) var panel: Panel?
+  private(set) var typing: [Handle] = []
+  var typingNames: [String] = []
+  var isOnline: Bool?
+  var isBlocked = false
+  /// Whether what is on the screen cannot be marked as read.
+  var cannotMark = false
+  var lack = Lack()
+  private(set) var end: End?
+
+  var me: Handle { layout.me }
+  var other: Handle? { conversation?.isGroup == false ? conversation?.participants.first { $0 != me } : nil }
+
+  /// - Parameter conversation: nil if nothing was said in it yet.
+  init(_ reference: ConversationReference, _ conversation: Conversation?, _ layout: Layout) {
+    (self.reference, self.conversation, self.layout) = (reference, conversation, layout)
+    composition = Composition(draft: conversation?.draftText)
+    stretch.firstUnread = conversation?.firstUnreadSeq
+  }
+
+  mutating func say(_ text: String, isFault: Bool = false) { notice = (text, isFault) }
+
+  mutating func leave(_ end: End) { self.end = end }
+
+  mutating func resize(_ layout: Layout) {
+    self.layout = layout
+    stretch.forgetRows()
+  }
+
+  mutating func closePanel() { panel = nil }
+}
+
+/// What happens in the conversation.
+extension ChatModel {
+  mutating func update(_ event: MessagingEvent) {
+    switch event {
+    case .message(let message, _):
+      if conversation == nil { lack.conversation = true }
+      stretch.take(message)
+      if isBlocked { lack.block = true }
+    case .messageUpdated(let message, _):
+      stretch.take(message)
+      lack.changed += stretch.replies(to: message.id)
+    case .messageDeleted(let deletion, _):
+      if let seq = deletion.seq { lack.changed.append(seq...seq) } else { lack.newest = true }
+      lack.changed += stretch.replies(to: deletion.messageID)
+    case .reaction(let reaction, _): lack.changed.append(reaction.seq...reaction.seq)
+    case .messageStatus(let status, _): lack.changed += status.ranges
+    case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _):
+      if receipt.user != me { lack.changed += receipt.ranges }
+    case .conversationUpdated(let changed, _):
+      conversation = changed
+      lack.block = true
+    case .typing(let typing):
+      self.typing = typing.users
+      lack.names = true
+    case .presence(let presence): if presence.user == other { isOnline = presence.isOnline }
+    case .caughtUp, .heartbeat: break
+    case .gap: lack.newest = true
+    }
+  }
+}
+
+/// What keys do.
+extension ChatModel {
+  mutating func update(_ key: Key) -> Request? {
+    notice = nil
+    switch key {
+    case .enter: return .enter
+    case .tab: return .complete
+    case .redraw: return .redraw
+    case .escape:
+      composition.dropOffer()
+      if panel == nil { goToEnd() }
+      panel = nil
+    case .pageUp: goBack(1)
+    case .pageDown: goBack(-1)
+    case .up where composition.line.isEmpty || composition.isOffered: offerOwn()
+    default:
+      if !composition.apply(key), key == .endOfInput, composition.line.isEmpty { end = .quit }
+    }
+    return nil
+  }
+
+  /// Goes back by a page, or on if the number is negative; one row stays.
+  private mutating func goBack(_ pages: Int) {
+    let height = height
+    let rows = pages * max(1, height - 1)
+    if panel != nil {
+      panel?.goBack(rows, height: height, layout)
+    } else if rows > 0 {
+      stretch.goBack(rows)
+    } else {
+      stretch.goOn(-rows)
+    }
+  }
+
+  private mutating func goToEnd() {
+    stretch.goToEnd()
+    if stretch.hasNewer { lack.newest = true }
+  }
+
+  /// Puts `/edit` of the user's last message into the line, or of the one before the message that is there.
+  private mutating func offerOwn() {
+    let limit = composition.line.isEmpty ? Int.max : composition.offered?.number ?? .max
+    guard let own = stretch.lastOwn(before: limit) else { return say("there is no message to edit here") }
+    offer(own)
+  }
+
+  private mutating func offer(_ message: Message) {
+    guard let number = message.seq, let text = message.text else { return }
+    composition.offer(text, of: number)
+  }
+}
+
+/// What commands do.
+extension ChatModel {
+  mutating func update(_ outcome: Outcome) {
+    composition.finish()
+    switch outcome {
+    case .sent:
+      stretch.firstUnread = nil
+      goToEnd()
+    case .changed: break
+    case .notice(let text): say(text)
+    case .offer(let message): offer(message)
+    case .panel(let lines, let notice):
+      panel = Panel(lines)
+      if let notice { say(notice) }
+    case .messages(let before, let after):
+      if before.isEmpty, after.isEmpty { return lack.newest = true }
+      stretch.replace(before: before, after: after)
+      stretch.goOn(height / 2)
+    case .end(let end): self.end = end
+    }
+  }
+}

@@ -1,0 +1,64 @@
+internal import DMCLI
+internal import DMKit
+
+/// Does what a line says that was entered in a window.
+struct Commands {
+  let acts: Conversing
+  private let pages: Pages
+
+  init(_ acts: Conversing) {
+    self.acts = acts
+    pages = Pages(messenger: acts.messenger, conversation: acts.conversation)
+  }
+
+  /// - Parameters:
+  ///   - lastOwn: the user's last message, which `/edit` without a number edits.
+  ///   - progress: called often with what is being done, while it takes long.
+  func perform(
+    _ entered: Entered, lastOwn: Message?, progress: @escaping (String) throws -> Void
+  ) throws -> ChatModel.Outcome {
+    guard case .command(let command, let rest) = entered else {
+      if case .message(let text) = entered { try acts.send(text) }
+      return .sent
+    }
+    switch command {
+    case .reply: try acts.reply(rest)
+    case .edit: return try edit(rest, lastOwn)
+    case .react: try acts.react(rest)
+    case .delete: try acts.delete(rest)
+    case .attach: try acts.attach(rest, progress: progress)
+    case .search: return try search(rest)
+    case .go: return try go(rest)
+    case .mute: return .notice(try acts.mute() ? "muted" : "no longer muted")
+    case .list: return .end(.list)
+    case .help: return .panel(Entered.help, notice: nil)
+    case .quit: return .end(.quit)
+    }
+    return .changed
+  }
+
+  private func edit(_ words: String, _ lastOwn: Message?) throws -> ChatModel.Outcome {
+    let (number, text) = Entered.number(words)
+    guard let number = number ?? lastOwn?.seq else {
+      throw usage("you have sent nothing here that could be edited")
+    }
+    if text.isEmpty { return .offer(try acts.messenger.messageToEdit(acts.message(number))) }
+    try acts.edit(number, text)
+    return .changed
+  }
+
+  private func search(_ words: String) throws -> ChatModel.Outcome {
+    if words.allSatisfy(\.isWhitespace) { throw usage("write /search and the words to look for") }
+    let lines = try acts.search(words)
+    if lines.isEmpty { return .notice("nothing here matches '\(words)'; 'wor*' finds what begins with 'wor'") }
+    let count = lines.count == 1 ? "1 message" : "\(lines.count) messages"
+    let newest = lines.count < Conversing.mostFound ? "" : "the newest "
+    return .panel(lines.reversed(), notice: "\(newest)\(count); /go N goes to one, Esc back")
+  }
+
+  private func go(_ words: String) throws -> ChatModel.Outcome {
+    guard let number = Entered.number(words).0 else { throw usage("write /go and the number of a message") }
+    let (before, after) = try pages.around(number)
+    return .messages(before: before, after: after)
+  }
+}

@@ -1,0 +1,79 @@
+internal import DMCLI
+internal import DMKit
+
+/// The completion of the word before the cursor.
+struct Completion {
+  /// What a word can become, and how it is shown where there are several.
+  private typealias Candidate = (text: String, label: String)
+
+  let messenger: Messenger
+
+  /// Completes the word as far as its candidates agree, and says which there are.
+  func complete(_ model: inout ChatModel) throws {
+    let before = model.composition.line.textBeforeCursor
+    let word = String(before.suffix(while: { $0 != " " && $0 != "\n" }))
+    let (typed, candidates) = try candidates(before, word, model)
+    guard let first = candidates.first else { return }
+    if candidates.count == 1 { return model.composition.complete(typed.count, with: first.text) }
+    let common = candidates.dropFirst().reduce(first.text) { $0.commonStart(with: $1.text) }
+    if common.count > typed.count { model.composition.complete(typed.count, with: common) }
+    model.say(candidates.map(\.label).joined(separator: "  "))
+  }
+
+  /// - Returns: what the candidates are for, and the candidates.
+  private func candidates(_ before: String, _ word: String, _ model: ChatModel) throws -> (String, [Candidate]) {
+    guard before.hasPrefix("/"), let space = before.firstIndex(of: " ") else {
+      return (word, before.hasPrefix("/") ? commands(word) : try names(word, model))
+    }
+    let rest = String(before[space...].dropFirst())
+    switch Entered.Command(rawValue: String(before[..<space].dropFirst())) {
+    case .attach: return (rest, try Conversing.files(rest))
+    case .react where word.hasPrefix(":"): return (word, shortCodes(word))
+    case .edit where rest == word: return (word, numbers(word, model, of: \.isMine))
+    case .reply, .delete, .go, .react:
+      return (word, rest == word ? numbers(word, model) { _ in true } : try names(word, model))
+    default: return (word, try names(word, model))
+    }
+  }
+
+  private func commands(_ word: String) -> [Candidate] {
+    Entered.Command.allCases.map { "/" + $0.rawValue }.filter { $0.hasPrefix(word) }.map { ($0 + " ", $0) }
+  }
+
+  /// The newest messages, with a glimpse of each.
+  private func numbers(_ word: String, _ model: ChatModel, of isWanted: (Message) -> Bool) -> [Candidate] {
+    var candidates: [Candidate] = []
+    for message in model.stretch.entries.reversed().map(\.message) where isWanted(message) {
+      guard let seq = message.seq, "\(seq)".hasPrefix(word), let text = message.text else { continue }
+      candidates.append(("\(seq) ", "\(seq) \(visible(message.sender.description)) \(TextFormat.quoted(text))"))
+      if candidates.count == 5 { break }
+    }
+    return candidates
+  }
+
+  private func shortCodes(_ word: String) -> [Candidate] {
+    DMCLI.shortCodes.flatMap { row in row.names.map { (text: ":\($0):", label: "\(row.emoji) :\($0):") } }
+      .filter { $0.text.hasPrefix(word) }
+  }
+
+  /// The people of the conversation: handles after `@`, else display names too.
+  private func names(_ word: String, _ model: ChatModel) throws -> [Candidate] {
+    let (sign, start) = word.hasPrefix("@") ? ("@", String(word.dropFirst())) : ("", word)
+    if sign.isEmpty, start.isEmpty { return [] }
+    return try (model.conversation?.participants ?? []).filter { $0 != model.me }.flatMap { handle in
+      let names =
+        [handle.description] + (sign.isEmpty ? [try messenger.user(handle).displayName].compactMap(\.self) : [])
+      return names.filter { $0.lowercased().hasPrefix(start.lowercased()) }.prefix(1)
+    }.map { ("\(sign)\($0) ", sign + visible($0)) }
+  }
+}
+
+extension String {
+  fileprivate func commonStart(with other: String) -> String {
+    String(zip(self, other).prefix { $0 == $1 }.map(\.0))
+  }
+
+  fileprivate func suffix(while isWanted: (Character) -> Bool) -> Substring {
+    self[(lastIndex { !isWanted($0) }.map(index(after:)) ?? startIndex)...]
+  }
+}

@@ -1,0 +1,76 @@
+internal import DMCLI
+internal import DMKit
+
+/// What the window shows of a model.
+struct Frame {
+  let rows: [[UInt8]]
+  /// The row of the cursor, and what stands before the cursor in it.
+  let cursor: (row: Int, beforeCursor: String)
+  /// The first row below the conversation.
+  let end: Int
+  /// The unread messages that are on the screen.
+  let unread: [Message]
+}
+
+/// The rows of a model: the conversation or a panel, the line of the state, and what the user writes.
+func render(_ model: ChatModel) -> Frame {
+  let (composed, row, beforeCursor) = model.composed
+  let state = model.state
+  var seen: ArraySlice<Stretch.Entry> = []
+  var rows: [[UInt8]]
+  if let panel = model.panel {
+    rows = panel.visible(model.height, model.layout).rows
+  } else {
+    (rows, seen) = model.stretch.visible(model.height, model.layout)
+  }
+  let end = rows.count
+  rows += state
+  let first = rows.count
+  rows += composed.map { Array($0.utf8) }
+  return Frame(
+    rows: rows, cursor: (first + row, beforeCursor), end: end, unread: seen.map(\.message).filter(\.isUnread))
+}
+
+extension ChatModel {
+  /// The rows of the conversation.
+  var height: Int { max(1, layout.height - state.count - composed.rows.count) }
+
+  /// What the user writes, of which at most a third of the window is shown: that around the cursor.
+  fileprivate var composed: (rows: ArraySlice<String>, row: Int, beforeCursor: String) {
+    let line = LineRows(composition.line, width: layout.width, prompt: "> ")
+    let most = max(1, layout.height / 3)
+    let first = max(0, line.row + 1 - most)
+    return (line.rows[first...].prefix(most), line.row - first, line.beforeCursor)
+  }
+
+  /// The line between the conversation and what the user writes: `-- Bob B. (bob), online: Bob B. is typing --`.
+  ///
+  /// A notice has up to a third of the window.
+  fileprivate var state: [[UInt8]] {
+    if let notice {
+      let most = max(1, layout.height / 3)
+      let text = cut(
+        "-- \(visible(notice.text, indent: " ")) --".replacing("\n", with: " "), layout.width * most)
+      return layout.rows(of: notice.isFault ? Mark.alert(text) : Mark.strong(text)).prefix(most).map(\.self)
+    }
+    var text = stateParts.joined(separator: ", ")
+    if !typingNames.isEmpty { text += ": " + TextFormat.typing(typingNames) }
+    return layout.rows(of: Mark.faint(cut("-- \(text) --", layout.width))).prefix(1).map(\.self)
+  }
+
+  private var stateParts: [String] {
+    let name = conversation.map { TextFormat.label($0, for: me) } ?? visible(reference.description)
+    var parts = [Mark.body(name)]
+    if let isOnline { parts.append(isOnline ? "online" : "offline") }
+    if isBlocked { parts.append("blocked by you") }
+    if conversation?.mutedUntil != nil { parts.append("muted") }
+    if cannotMark { parts.append("the store cannot be written to") }
+    if let panel {
+      let hasMore = panel.visible(max(1, layout.height - 2), layout).hasMore
+      parts.append(hasMore ? "PageUp shows more, Esc goes back" : "Esc goes back")
+    } else if stretch.isScrolled {
+      parts.append("Esc goes to the end")
+    }
+    return parts
+  }
+}

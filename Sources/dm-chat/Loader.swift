@@ -1,0 +1,66 @@
+internal import DMCLI
+internal import DMKit
+
+/// Fetches from the store what a model lacks.
+struct Loader {
+  let acts: Conversing
+  private let pages: Pages
+
+  init(_ acts: Conversing) {
+    self.acts = acts
+    pages = Pages(messenger: acts.messenger, conversation: acts.conversation)
+  }
+
+  /// The conversation as it is now, and where the stream of its events goes on; nil if there is no store yet.
+  func begin(_ layout: Layout) throws -> (ChatModel, Cursor?) {
+    var model = ChatModel(acts.conversation, try acts.existing(), layout)
+    let (newest, cursor) = try pages.newest()
+    model.stretch.replace(newest)
+    if let other = model.other {
+      model.isOnline = try unlessRefused { try acts.messenger.presence(of: [other]).first?.isOnline }
+    }
+    try lookForBlock(&model)
+    try settle(&model)
+    return (model, cursor)
+  }
+
+  /// Fetches what is missing. What cannot be fetched is said, and tried again at the next call.
+  func load(_ model: inout ChatModel) throws {
+    do {
+      try fetch(&model)
+      model.lack = ChatModel.Lack()
+      try settle(&model)
+    } catch let error as DMError {
+      model.say(error.text, isFault: true)
+      model.stretch.halt()
+    }
+  }
+
+  private func fetch(_ model: inout ChatModel) throws {
+    if model.lack.conversation { model.conversation = try acts.existing() }
+    if model.lack.block { try lookForBlock(&model) }
+    if model.lack.names { model.typingNames = try model.typing.map(acts.messenger.shownName) }
+    if model.lack.newest { model.stretch.replace(try pages.newest().messages) }
+    let changed = model.stretch.held(coalesced(model.lack.changed.sorted { $0.lowerBound < $1.lowerBound }))
+    if !changed.isEmpty { model.stretch.renew(changed, try pages.messages(changed)) }
+  }
+
+  /// Reads the pages that the screen needs.
+  private func settle(_ model: inout ChatModel) throws {
+    while let side = model.stretch.settle(model.height, model.layout) {
+      switch side {
+      case .older: model.stretch.add(older: try model.stretch.firstNumber.map(pages.older) ?? [])
+      case .newer:
+        let newer = try model.stretch.lastNumber.map(pages.newer) ?? []
+        if newer.isEmpty { model.stretch.replace(try pages.newest().messages) } else { model.stretch.add(newer: newer) }
+      }
+    }
+  }
+
+  /// The messages of a blocked user are not shown, so the state says why.
+  private func lookForBlock(_ model: inout ChatModel) throws {
+    let wasBlocked = model.isBlocked
+    model.isBlocked = try model.conversation.flatMap(acts.messenger.blockedUser) != nil
+    if model.isBlocked != wasBlocked { model.lack.newest = true }
+  }
+}

@@ -1,0 +1,66 @@
+internal import DMKit
+
+/// The pages of a conversation, read from the store.
+struct Pages {
+  let messenger: Messenger
+  let conversation: ConversationReference
+
+  /// - Parameter isWhole: false for the first few hundred of the messages.
+  private func read(
+    isWhole: Bool = true, _ change: (inout HistoryQuery) -> Void
+  ) throws -> (messages: [Message], cursor: Cursor?) {
+    var query = HistoryQuery(conversation)
+    query.limit = Stretch.page
+    query.includesDeleted = true
+    query.allowsMissing = true
+    query.includesReaders = true
+    change(&query)
+    let history = try messenger.history(query)
+    var messages: [Message] = []
+    while case let batch = try history.next(), !batch.isEmpty {
+      messages += batch
+      if !isWhole { break }
+    }
+    return (messages, history.cursor)
+  }
+
+  /// The newest messages, and where the stream of events goes on; nil if there is no store yet.
+  func newest() throws -> (messages: [Message], cursor: Cursor?) { try read { _ in } }
+
+  /// The messages before a number, and those from it on.
+  ///
+  /// - Throws: `unknown_message` for a number that the conversation does not have.
+  func around(_ number: Int) throws -> (before: [Message], after: [Message]) {
+    let bound = HistoryQuery.Bound.message(.number(number, in: nil))
+    let before = try read { $0.before = bound }.messages.numbered
+    let after = try read(isWhole: false) { ($0.since, $0.limit) = (bound, nil) }.messages.numbered
+    return (before, after)
+  }
+
+  /// The page before a message.
+  func older(than first: Int) throws -> [Message] {
+    // A range, because the message may have been deleted meanwhile.
+    let range = RangeReference(from: 1, to: first - 1)
+    return try read { $0.ranges = [range] }.messages.numbered
+  }
+
+  /// The page after a message.
+  func newer(than last: Int) throws -> [Message] {
+    try read(isWhole: false) {
+      ($0.ranges, $0.limit) = ([RangeReference(from: last + 1, to: nil)], nil)
+    }.messages.numbered
+  }
+
+  /// All messages of ranges.
+  func messages(_ ranges: [SeqRange]) throws -> [Message] {
+    try read { query in
+      query.ranges = ranges.map { RangeReference(from: $0.lowerBound, to: $0.upperBound) }
+      query.limit = nil
+    }.messages
+  }
+}
+
+extension [Message] {
+  /// Those that have a number: not those that wait for the hub.
+  fileprivate var numbered: [Message] { filter { $0.seq != nil } }
+}

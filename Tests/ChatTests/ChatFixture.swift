@@ -1,0 +1,97 @@
+import FoundationEssentials
+import Testing
+
+@testable import ChatProgram
+@testable import DMCLI
+@testable import DMKit
+@testable import DMModel
+@testable import StoreSupport
+
+/// The window of a user without a terminal: keys and the events of a store go in, rows come out.
+struct ChatFixture {
+  let messenger: Messenger
+  let loader: Loader
+  private let follower: Follower
+  var model: ChatModel
+
+  init(
+    _ store: TemporaryStore, as name: String, _ conversation: String, columns: Int = 60, rows: Int = 14
+  ) throws {
+    messenger = try store.messenger(name)
+    let reference = try ConversationReference(conversation)
+    loader = Loader(Conversing(messenger, reference))
+    let screen = try Screen(.never, isPlain: false).fixed(columns: columns, rows: rows)
+    let (model, cursor) = try loader.begin(Layout(screen: screen, me: messenger.identity.handle))
+    self.model = model
+    var query = EventQuery([reference], from: cursor.map { .cursor($0) } ?? .start)
+    query.kinds = Set(MessagingEvent.Kind.allCases)
+    query.includesReaders = true
+    follower = try Follower(messenger, query)
+  }
+
+  mutating func press(_ keys: Key...) throws {
+    for key in keys {
+      do {
+        switch model.update(key) {
+        case .enter: try enter()
+        case .complete: try Completion(messenger: messenger).complete(&model)
+        case .redraw, nil: break
+        }
+      } catch let error as DMError {
+        model.say(error.text, isFault: true)
+      }
+      try loader.load(&model)
+    }
+  }
+
+  private mutating func enter() throws {
+    let entered = try Entered(model.composition.line.text)
+    model.update(try Commands(loader.acts).perform(entered, lastOwn: model.stretch.lastOwn()) { _ in })
+  }
+
+  mutating func type(_ text: String) throws { for character in text { try press(.character(character)) } }
+
+  /// Types a line, and presses Enter.
+  mutating func enter(_ line: String) throws {
+    try type(line)
+    try press(.enter)
+  }
+
+  /// Takes what has happened in the store.
+  mutating func follow() throws {
+    while let events = try follower.next(within: .zero), !events.isEmpty {
+      for event in events { model.update(event) }
+      try follower.markDelivered(events)
+    }
+    try loader.load(&model)
+  }
+
+  /// Takes what happens until the state is as expected.
+  mutating func follow(untilState isExpected: (String) -> Bool) throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while !isExpected(state) {
+      try #require(ContinuousClock.now < end, "the state is still '\(state)'")
+      for event in try follower.next(within: .milliseconds(100)) ?? [] { model.update(event) }
+      try loader.load(&model)
+    }
+  }
+
+  /// What the window shows.
+  var rows: [String] { render(model).rows.map { String(decoding: $0, as: UTF8.self) } }
+
+  /// The rows of the conversation or panel.
+  var conversation: [String] { Array(rows.prefix(render(model).end)) }
+
+  private var below: ArraySlice<String> { rows.dropFirst(render(model).end) }
+
+  /// The line of the state, or a notice.
+  var state: String { below.prefix { !$0.hasPrefix("> ") }.joined() }
+
+  /// What the user writes.
+  var line: String { below.drop { !$0.hasPrefix("> ") }.joined(separator: "|") }
+
+  /// The texts of the messages that are shown whole, without time, number and notes.
+  var texts: [String] {
+    conversation.compactMap { row in row.contains(": ") ? row.components(separatedBy: ": ").last : nil }
+  }
+}

@@ -1,0 +1,139 @@
+import Testing
+
+@testable import ChatProgram
+@testable import DMCLI
+@testable import DMKit
+@testable import StoreSupport
+@testable import TestSupport
+
+/// What keys do in a window.
+@Suite struct ChatKeyTests {
+  private let store: TemporaryStore
+
+  init() throws {
+    store = try TemporaryStore()
+    for number in 1...40 {
+      try store.messenger(number % 2 == 0 ? "alice" : "bob").say(
+        "text \(number)", to: number % 2 == 0 ? "bob" : "alice")
+    }
+  }
+
+  private func window() throws -> ChatFixture { try ChatFixture(store, as: "alice", "bob") }
+
+  @Test func `Up offers the user's last message, and again the one before`() throws {
+    var window = try window()
+    try window.press(.up)
+    #expect(window.line == "> /edit 40 text 40")
+    try window.press(.up)
+    #expect(window.line == "> /edit 38 text 38")
+    #expect(window.model.composition.draft == nil, "it is no draft")
+    try window.press(.escape)
+    #expect(window.line == "> ")
+    try window.press(.up, .backspace, .enter)
+    try window.follow()
+    #expect(window.texts.last == "text 4")
+  }
+
+  @Test func `what cannot be done stays in the line, and is said`() throws {
+    var window = try window()
+    for (line, fault) in [
+      ("/nothing", "there is no command '/nothing'"), ("/go", "write /go and the number"),
+      ("/edit 1 mine", "bob"), ("/react", "write /react"), ("/delete x", "write /delete"),
+      ("/attach /nowhere/at/all", "/nowhere/at/all"), ("/list now", "takes nothing after it"),
+    ] {
+      try window.enter(line)
+      #expect(window.state.contains(fault), "\(line): \(window.state)")
+      #expect(window.line == "> " + line && window.model.end == nil)
+      try window.press(.deleteToStart)
+      #expect(window.state == "-- bob, offline --")
+    }
+  }
+
+  @Test func `Tab completes commands, numbers, people and files`() throws {
+    var window = try window()
+    for (typed, completed) in [
+      ("/att", "/attach "), ("/rep", "/reply "), ("/reply 3", "/reply 3"), ("/reply 40", "/reply 40 "),
+      ("hi @b", "hi @bob "), ("/react 3 :tad", "/react 3 :tada:"), ("/attach /etc/passw", "/attach /etc/passwd"),
+    ] {
+      try window.type(typed)
+      try window.press(.tab)
+      #expect(window.line.hasPrefix("> " + completed.trimmed), "\(typed): \(window.line)")
+      try window.press(.deleteToStart)
+    }
+    try window.type("/attach /etc/passwd/")
+    try window.press(.tab)
+    #expect(window.state.contains("cannot read the folder") && window.model.end == nil)
+  }
+
+  @Test func `PageUp goes to the first message, Esc to the last`() throws {
+    var window = try window()
+    for _ in 1...10 { try window.press(.pageUp) }
+    #expect(window.texts.first == "text 1" && window.conversation.count == 12)
+    #expect(window.state == "-- bob, offline, Esc goes to the end --")
+    try window.press(.escape)
+    #expect(window.texts.last == "text 40" && window.state == "-- bob, offline --")
+  }
+
+  @Test func `a panel is shown instead of the conversation until Esc`() throws {
+    var window = try window()
+    try window.enter("/help")
+    #expect(window.state == "-- bob, offline, PageUp shows more, Esc goes back --")
+    try window.press(.pageUp, .pageUp)
+    #expect(window.conversation.first?.contains("/reply N TEXT") == true)
+    try window.press(.escape)
+    #expect(window.texts.last == "text 40")
+    try window.enter("/search 'text 7'")
+    #expect(window.conversation.count == 1 && window.state == "-- 1 message; /go N goes to one, Esc back --")
+  }
+
+  @Test func `a text of many lines leaves two thirds of the window to the conversation`() throws {
+    var window = try window()
+    for _ in 1...30 { try window.press(.character("x"), .newline) }
+    #expect(window.rows.count == 14 && window.conversation.count == 14 - 1 - 4)
+  }
+
+  @Test func `the end of input leaves only an empty line`() throws {
+    var window = try window()
+    try window.type("a")
+    try window.press(.endOfInput)
+    #expect(window.model.end == nil)
+    try window.press(.backspace, .endOfInput)
+    #expect(window.model.end == .quit)
+  }
+
+  /// Whatever is pressed and happens, the window stays, and its rows fit into it.
+  @Test(arguments: 0..<8) func `no key and no event ends the window but those that say so`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    var window = try ChatFixture(
+      store, as: "alice", "bob", columns: .random(in: 20...90, using: &random),
+      rows: .random(in: 2...20, using: &random))
+    let bob = try store.messenger("bob")
+    let keys: [Key] = [
+      .enter, .newline, .tab, .escape, .left, .right, .up, .down, .home, .end, .pageUp, .pageDown, .wordLeft,
+      .wordRight,
+      .backspace, .delete, .deleteWordLeft, .deleteWordRight, .deleteToStart, .deleteToEnd, .yank, .previous, .next,
+      .redraw, .paste("two\nlines"), .character("/"), .character("1"), .character(" "), .character("你"),
+    ]
+    let lines = [
+      "/go 1", "/go 17", "/go -3", "/go 99", "/search text", "/help", "/edit 2", "/edit", "/reply 3 yes", "/react 🎉",
+      "/delete 5", "/delete 6 everyone", "/mute", "/attach /etc", "/attach /etc/shadow/", "//", "/", "@bob",
+    ]
+    for step in 0..<300 {
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0: try window.enter(lines.randomElement(using: &random) ?? "")
+      case 1: try bob.say("word \(step) " + String(repeating: "wide ", count: step % 40), to: "alice")
+      case 2: try window.follow()
+      case 3: _ = try bob.edit([Edit(MessageReference("alice:\(step % 40 + 1)"), .delete(forEveryone: step % 2 == 0))])
+      default: try window.press(keys.randomElement(using: &random) ?? .enter)
+      }
+      let rows = window.rows
+      #expect(window.model.end == nil)
+      #expect(rows.count <= max(window.model.layout.height, 3), "after step \(step)")
+      #expect(rows.allSatisfy { columns(of: $0) <= window.model.layout.width }, "after step \(step): \(rows)")
+    }
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String { String(reversed().drop { $0 == " " }.reversed()) }
+}
