@@ -82,14 +82,20 @@ import Testing
     #expect(window.conversation.first?.contains("/reply N TEXT") == true)
     try window.press(.escape)
     #expect(window.texts.last == "text 40")
+    try window.press(.pageUp)
+    let texts = window.texts
+    try window.enter("/help")
+    try window.press(.escape)
+    #expect(window.texts == texts, "it stays where it was")
     try window.enter("/search 'text 7'")
     #expect(window.conversation.count == 1 && window.state == "-- 1 message; /go N goes to one, Esc back --")
   }
 
   @Test func `a text of many lines leaves two thirds of the window to the conversation`() throws {
     var window = try window()
-    for _ in 1...30 { try window.press(.character("x"), .newline) }
+    for number in 1...30 { try window.press(.paste("line \(number)"), .newline) }
     #expect(window.rows.count == 14 && window.conversation.count == 14 - 1 - 4)
+    #expect(window.rows.suffix(4) == ["  line 28", "  line 29", "  line 30", "  "], "that around the cursor")
   }
 
   @Test func `the end of input leaves only an empty line`() throws {
