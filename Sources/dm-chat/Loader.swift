@@ -24,7 +24,9 @@ struct Loader {
     return (model, cursor)
   }
 
-  /// Fetches what is missing. What cannot be fetched is said, and tried again at the next call.
+  /// Fetches what is missing.
+  ///
+  /// What cannot be fetched is said, and tried again at the next call.
   func load(_ model: inout ChatModel) throws {
     do {
       try fetch(&model)
