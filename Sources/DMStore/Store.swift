@@ -34,7 +34,7 @@ package final class Store {
   var rings = false
 
   /// Whether changes are logged; false while history is added, which no follower gets.
-  package var logsChanges = true
+  package private(set) var logsChanges = true
 
   /// Whether the store is linked to a hub, and so a replica of what one person sees there; it stays so for ever.
   ///
@@ -106,6 +106,14 @@ package final class Store {
     let result = try body()
     try transaction.commit()
     return result
+  }
+
+  /// Runs `body` with or without an entry in the log of changes for each change, as a part of a write.
+  package func logging<T>(_ logs: Bool, _ body: () throws -> T) rethrows -> T {
+    let before = logsChanges
+    logsChanges = logs
+    defer { logsChanges = before }
+    return try body()
   }
 
   /// Runs `body` as the only writer, and returns when its changes are durable.

@@ -57,7 +57,7 @@ extension ImportBatch {
       id, conversationID: row.id, conversation: try unrestricted.surroundings.label(of: row.key), seq: number,
       sender: line.sender, text: line.text, createdAt: line.createdAt, status: .sent, nonce: line.nonce)
     message.senderName = try store.users.key(line.sender).flatMap(unrestricted.surroundings.displayName)
-    message.isMine = line.sender == session.handle
+    message.isMine = try line.sender == session.handle
     return message
   }
 

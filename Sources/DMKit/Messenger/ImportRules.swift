@@ -50,7 +50,7 @@ final class ImportRules {
   /// - Throws: `not_allowed` for a conversation of others that has more than history.
   func checkAllowed(_ row: Conversations.Row, _ name: String) throws {
     if try isAllowed(in: row) { return }
-    throw DMError(
+    throw try DMError(
       .notAllowed,
       "'\(session.handle)' is not in the conversation '\(name)', which is in use; ask somebody in it to add you",
       subject: name)
@@ -85,7 +85,7 @@ final class ImportRules {
   /// - Throws: `not_allowed` if one does.
   func checkUnblocked(_ readers: Set<UserKey>) throws {
     if blockers.isDisjoint(with: readers) { return }
-    throw DMError(
+    throw try DMError(
       .notAllowed,
       "'\(session.handle)' may not import into that conversation; ask another of its participants to do it",
       subject: session.handle.description)

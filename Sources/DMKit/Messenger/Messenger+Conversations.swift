@@ -10,7 +10,7 @@ extension Messenger {
     try list(query, []) { query, session in
       try query.after?.check(in: session.store.uuid())
       let listed = try session.store.conversations.list(query, as: session.viewer)
-      return try session.store.isLinked ? listed.map(session.withWaiting) : listed
+      return try session.destination == .hub ? listed.map(session.withWaiting) : listed
     }
   }
 
@@ -95,7 +95,7 @@ extension Messenger {
 
 extension Session {
   func startDirect(with other: UserKey) throws -> Conversations.Row {
-    let id = store.isLinked ? Identifier.direct(handle, try store.users.handle(other), at: .now) : nil
+    let id = try destination == .hub ? Identifier.direct(handle, try store.users.handle(other), at: .now) : nil
     return try start(
       .direct(me, other), id: id, creator: me, participants: me == other ? [me] : [me, other], at: .now)
   }
@@ -118,9 +118,9 @@ extension Session {
       try bringBack(row)
       return row
     }
-    let id = store.isLinked ? Identifier.group(begunBy: handle, at: .now) : nil
+    let id = try destination == .hub ? Identifier.group(begunBy: handle, at: .now) : nil
     var row = try start(.group(title: title), id: id, creator: me, participants: [me] + others, at: .now)
-    if store.isLinked {
+    if destination == .hub {
       try beginOnHub(row)
       return row
     }

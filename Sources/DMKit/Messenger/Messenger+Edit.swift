@@ -118,7 +118,7 @@ final class EditBatch: Batch {
     try session.check(.edit, in: target.row)
     try session.checkOwn(target.message, target.reference)
     if target.message.hasText(text) { return target.message }
-    if store.isLinked {
+    if session.destination == .hub {
       let payload = HubPayload.Text(target.message, text: text)
       try session.queue(.edit, on: target.stored, target.message.id, payload: .text(payload))
       return try store.messages.seen(at: target.address, as: session.freshViewer()) ?? target.message
@@ -133,7 +133,7 @@ final class EditBatch: Batch {
     if forEveryone {
       try session.check(.edit, in: target.row)
       try session.checkOwn(target.message, target.reference)
-      if store.isLinked {
+      if session.destination == .hub {
         try session.queue(.delete, on: target.stored, target.message.id)
         viewer.hides(seq, in: key)
       } else {
@@ -151,20 +151,20 @@ final class EditBatch: Batch {
   private func react(_ emoji: String?, to target: Target) throws -> Reaction {
     try session.check(.react, in: target.row)
     try session.checkSaid(target.message, target.reference)
-    if store.isLinked {
+    if session.destination == .hub {
       try session.queue(.react, on: target.stored, target.message.id, payload: .reaction(emoji: emoji))
     } else {
       _ = try store.reactions.react(emoji, to: target.stored, by: session.me, at: viewer.now)
     }
     return Reaction(
-      messageID: target.message.id, conversationID: target.row.id, seq: target.message.number, user: session.handle,
+      messageID: target.message.id, conversationID: target.row.id, seq: target.message.number, user: try session.handle,
       emoji: emoji, reactedAt: viewer.now)
   }
 
   private func report(_ target: Target, _ reason: String?) throws -> Report {
     let message = target.message
     try session.checkSaid(message, target.reference)
-    guard message.sender != session.handle else {
+    guard try message.sender != session.handle else {
       throw DMError(
         .notAllowed, "the message '\(target.reference)' is your own; delete it instead",
         subject: target.reference.description)
@@ -172,6 +172,6 @@ final class EditBatch: Batch {
     try store.reports.report(target.stored, by: session.me, reason: reason, at: viewer.now)
     return Report(
       messageID: message.id, conversationID: target.row.id, seq: message.number, sender: message.sender,
-      user: session.handle, reason: reason, text: message.text, reportedAt: viewer.now)
+      user: try session.handle, reason: reason, text: message.text, reportedAt: viewer.now)
   }
 }

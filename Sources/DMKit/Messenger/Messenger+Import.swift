@@ -12,7 +12,7 @@ extension Messenger {
   /// - Returns: the result of each line.
   package func importHistory(_ batch: [Imported]) throws -> [Result<Imported.Outcome, DMError>] {
     try perform(batch) { session in
-      if session.store.isLinked {
+      if session.destination == .hub {
         throw DMError(.notAllowed, "history cannot be imported into a store that is linked to a hub")
       }
       return try ImportBatch(session)
@@ -24,7 +24,7 @@ extension Messenger {
   /// - Throws: what the import of the message would throw before it looks at the files.
   package func needsNoFiles(_ message: ImportedMessage) throws -> Bool {
     var needsNone = false
-    try lookAhead { needsNone = try $0.store.isLinked || ImportBatch($0).has(message) }
+    try lookAhead { needsNone = try $0.destination == .hub || ImportBatch($0).has(message) }
     return needsNone
   }
 }

@@ -71,7 +71,7 @@ extension Messenger {
       var row = try session.find(reference)
       try session.check(action, in: row)
       guard try session.isChange(change, of: row) else { return nil }
-      if session.store.isLinked {
+      if session.destination == .hub {
         try session.queue(change, of: row)
       } else {
         try session.apply(change, to: &row)

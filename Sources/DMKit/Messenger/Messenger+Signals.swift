@@ -110,7 +110,7 @@ extension Session {
   fileprivate func contact(_ other: Handle) throws -> User {
     guard let user = try store.users.user(other) else { throw try unknownUser(other) }
     guard try store.members.sharesConversation(me, other, among: nil) || other == handle else {
-      throw DMError(
+      throw try DMError(
         .notAllowed, "'\(handle)' shares no conversation with '\(other)', or blocks them", subject: other.description)
     }
     return user

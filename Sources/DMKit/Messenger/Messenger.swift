@@ -201,7 +201,7 @@ extension Session {
   /// - Returns: whether this changed anything.
   fileprivate func setBlocked(_ isBlocked: Bool, _ other: UserKey) throws -> Bool {
     guard other != me else {
-      throw DMError(.notAllowed, "you cannot block yourself, '\(handle)'", subject: handle.description)
+      throw try DMError(.notAllowed, "you cannot block yourself, '\(handle)'", subject: handle.description)
     }
     guard try store.blocks.set(isBlocked, of: other, by: me, at: .now) else { return false }
     for conversation in try store.members.sharedConversations(me, other) {

@@ -53,7 +53,7 @@ final class SendBatch: Batch {
       sender: session.me, text: text, nonce: outgoing.nonce, replyTo: replyTo,
       forwardedFrom: try forwardedFrom.map { try store.users.key($0) } ?? nil,
       lifetime: outgoing.lifetime?.microseconds, mentions: mentioned, attachments: attached)
-    if store.isLinked {
+    if session.destination == .hub {
       guard attached.isEmpty else {
         throw DMError(.notAllowed, "a hub carries no attachments yet; send the text alone")
       }
@@ -65,7 +65,7 @@ final class SendBatch: Batch {
     let surroundings = session.viewer.surroundings
     var message = Message(
       id, conversationID: row.id, conversation: try surroundings.label(of: row.key), seq: row.lastSeq,
-      sender: session.handle, text: text, createdAt: row.lastActivity, status: .sent, nonce: outgoing.nonce)
+      sender: try session.handle, text: text, createdAt: row.lastActivity, status: .sent, nonce: outgoing.nonce)
     message.senderName = try surroundings.displayName(of: session.me)
     message.isMine = true
     message.replyTo = try replyTo.map { try surroundings.reply($0, as: session.viewer) }

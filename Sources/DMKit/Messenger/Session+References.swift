@@ -36,7 +36,7 @@ extension Session {
     // No user leaves a direct conversation.
     if !row.isGroup, case .direct = reference { return row }
     guard let membership = try store.members.membership(of: me, in: row.key) else {
-      throw DMError(
+      throw try DMError(
         .notAllowed, "'\(handle)' is not in the conversation '\(reference)'; ask one of its participants",
         subject: reference.description)
     }
@@ -139,7 +139,7 @@ extension Session {
         throw DMError(.unknownMessage, "there is no message '\(id)'", subject: id.description, remedy: .listMessages)
       }
       guard try store.members.participates(me, in: address.conversation) else {
-        throw DMError(
+        throw try DMError(
           .notAllowed, "'\(handle)' is not in the conversation of the message '\(id)'", subject: id.description
         )
       }

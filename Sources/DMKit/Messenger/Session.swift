@@ -34,8 +34,15 @@ final class Session {
     self.order = order
   }
 
-  /// Whether an act of this session is to be told to a hub.
-  var mustQueue: Bool { store.isLinked && order == nil }
+  /// Where an act of a session goes.
+  enum Destination {
+    /// Into the store, at once.
+    case here
+    /// Into the outbox: the hub decides whether it is done, and when.
+    case hub
+  }
+
+  var destination: Destination { store.isLinked && order == nil ? .hub : .here }
 
   /// The time of what is done: the clock's, or that of the hub.
   var now: Timestamp { order?.at ?? .now }
@@ -52,7 +59,7 @@ final class Session {
   }
 
   /// The handle of the user.
-  var handle: Handle { messenger.identity.handle }
+  var handle: Handle { get throws { try order == nil ? messenger.identity.handle : store.users.handle(me) } }
 
   func freshViewer() -> Viewer { Viewer(store, me) }
 }
@@ -75,7 +82,7 @@ extension Session {
       DMError(.notAllowed, reason, subject: row.typed)
     }
     guard row.leftSeq == nil else {
-      throw refuse(
+      throw try refuse(
         "'\(handle)' has left the conversation '\(row.typed)' and can only read; ask somebody in it to add you"
       )
     }
@@ -115,8 +122,8 @@ extension Session {
   /// - Throws: `not_allowed`.
   func checkOwn(_ message: Message, _ reference: MessageReference) throws {
     try checkSaid(message, reference)
-    guard message.sender == handle else {
-      throw DMError(
+    guard try message.sender == handle else {
+      throw try DMError(
         .notAllowed, "'\(message.sender)' said the message '\(reference)', not '\(handle)'",
         subject: reference.description)
     }

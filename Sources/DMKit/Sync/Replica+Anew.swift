@@ -19,9 +19,14 @@ extension Replica {
   ///
   /// What the person has read or deleted for themselves is remembered.
   func beginAnew(_ id: Identifier, _ reason: Reason, _ comparison: HubComparison.Conversation?) throws {
-    guard let row = try store.conversations.row(id), var state = try store.hubConversations.row(row.key) else { return }
-    store.logsChanges = false
-    defer { store.logsChanges = true }
+    guard let row = try store.conversations.row(id), let state = try store.hubConversations.row(row.key) else { return }
+    try store.logging(false) { try beginAnew(row, state, reason, comparison) }
+  }
+
+  private func beginAnew(
+    _ row: Conversations.Row, _ old: HubConversations.Row, _ reason: Reason, _ comparison: HubComparison.Conversation?
+  ) throws {
+    var state = old
     try store.hubKnown.remember(row.key, of: me)
     if reason != .seesMore { try keepCopy(of: row) }
     // Also to a hub that has it: until its log is here again, the hub may be set back.
@@ -38,7 +43,7 @@ extension Replica {
     state.known = comparison?.rev ?? 0
     state.fault = nil
     try store.hubConversations.write(state)
-    begunAnew.append(id)
+    begunAnew.append(row.id)
   }
 
   /// Writes what the person sees into a file: what other people never tell the hub again is not lost.

@@ -61,11 +61,9 @@ extension Replica {
     guard let id = entry.id else { throw LogFault(conversation: entry.conversation) }
     try takeNumber(entry, in: &log)
     let waiting = try operation.flatMap { try store.waiting.row(at: $0.place) }
-    let isNews = store.logsChanges
     // A follower has had the message when it began to wait.
-    if waiting != nil { store.logsChanges = false }
-    let message = try insert(entry, id, as: actor, in: &log)
-    store.logsChanges = isNews
+    let isNews = store.logsChanges && waiting == nil
+    let message = try store.logging(isNews) { try insert(entry, id, as: actor, in: &log) }
     if let operation { try store.outbox.finish(operation.place, rev: entry.rev) }
     try restoreOwnState(id, at: message, in: &log)
     guard let waiting else { return }

@@ -39,23 +39,20 @@ final class Replica {
     guard let first = entries.first else { return }
     var log = try log(of: id, first, comparison, members)
     log.leaving = entries.filter { $0.kind == .left }
-    defer { store.logsChanges = true }
-    var hasHistory = false
+    var (hasHistory, isNews) = (false, true)
     for entry in entries where entry.rev > log.state.rev {
       guard try entry.rev == log.state.sees.next(after: log.state.rev) || isReturn(entry, in: log) else {
         throw LogFault(conversation: id)
       }
       if let historyEnd, entry.at <= historyEnd { log.state.newsAfter = max(log.state.newsAfter, entry.rev) }
-      let isConsumed = try isConsumed(entry)
-      store.logsChanges = isConsumed.map { !$0 } ?? (entry.rev > log.state.newsAfter)
-      hasHistory = hasHistory || !store.logsChanges
-      try apply(entry, to: &log)
+      isNews = try isConsumed(entry).map { !$0 } ?? (entry.rev > log.state.newsAfter)
+      hasHistory = hasHistory || !isNews
+      try store.logging(isNews) { try apply(entry, to: &log) }
       log.state.rev = entry.rev
       log.state.mark = entry.mark
       log.state.known = max(log.state.known, entry.rev)
     }
-    try endSending(in: &log)
-    store.logsChanges = true
+    try store.logging(isNews) { try endSending(in: &log) }
     try store.hubConversations.write(log.state)
     if !log.readBefore.isEmpty {
       let session = Session(messenger, store, me)
@@ -141,8 +138,10 @@ final class Replica {
     // The hub was set back, and both have begun it again.
     if let row = try store.conversations.row(alias: id) { return try adopt(row, as: id) }
     // The entry itself is the news of it.
-    store.logsChanges = false
-    defer { store.logsChanges = true }
+    return try store.logging(false) { try newRow(of: id, first, members) }
+  }
+
+  private func newRow(of id: Identifier, _ first: HubEntry, _ members: [HubMember]) throws -> Conversations.Row {
     let actor = try user(first.actor) ?? me
     var users = try first.meta.members.compactMap(user)
     if users.isEmpty { users = try members.compactMap { try user($0.person) } }
@@ -203,8 +202,7 @@ final class Replica {
     try store.conversations.set(id, of: row.key)
     try store.conversations.insertAlias(row.id, of: row.key)
     // The entry is not news, but its id is.
-    store.logsChanges = true
-    try store.changes.append(.conversation, conversation: row.key, user: me, at: .now)
+    try store.logging(true) { try store.changes.append(.conversation, conversation: row.key, user: me, at: .now) }
     return try store.conversations.row(id) ?? row
   }
 }

@@ -56,7 +56,7 @@ extension Session {
 
   /// Queues the beginning of a conversation that the hub does not have yet.
   func beginOnHub(_ row: Conversations.Row) throws {
-    guard mustQueue, try store.hubConversations.row(row.key) == nil,
+    guard destination == .hub, try store.hubConversations.row(row.key) == nil,
       // A group that the hub has lost is told again by its creator; others wait for it.
       try !row.isGroup || store.conversations.creator(of: row.key) == me,
       try !store.outbox.pending(in: row.key).contains(where: { [.begin, .group].contains($0.act) })
@@ -64,7 +64,7 @@ extension Session {
     try checkHub()
     let others = try store.members.participantKeys(of: row.key).filter { $0 != me }.map(store.users.handle)
     var arguments = HubArguments()
-    arguments.handles = row.isGroup || !others.isEmpty ? others : [handle]
+    arguments.handles = try row.isGroup || !others.isEmpty ? others : [handle]
     let title = try store.conversations.title(of: row.key, as: me)
     try queue(
       row.isGroup ? .group : .begin, in: row.key, arguments,
@@ -102,7 +102,7 @@ extension Session {
   /// - Returns: the newly delivered messages; nil if there are none.
   func markDelivered(_ seq: Int, in key: ConversationKey, at time: Timestamp) throws -> SeqRange? {
     let new = try store.readState.markDelivered(seq, to: me, in: key, at: time)
-    if mustQueue, let new, try store.hubConversations.row(key) != nil {
+    if destination == .hub, let new, try store.hubConversations.row(key) != nil {
       var arguments = HubArguments()
       arguments.seq = new.upperBound
       try queue(.delivered, in: key, arguments)
@@ -112,7 +112,7 @@ extension Session {
 
   /// Tells the hub that the user has read messages.
   func queueReceipt(_ range: SeqRange, in key: ConversationKey) throws {
-    guard mustQueue, try store.hubConversations.row(key) != nil else { return }
+    guard destination == .hub, try store.hubConversations.row(key) != nil else { return }
     var arguments = HubArguments()
     arguments.ranges = [range]
     try queue(.read, in: key, arguments)
@@ -120,7 +120,7 @@ extension Session {
 
   /// Tells the hub the profile of the user.
   func queueProfile() throws {
-    guard mustQueue, let user = try store.users.user(handle) else { return }
+    guard destination == .hub, let user = try store.users.user(handle) else { return }
     try checkHub()
     var arguments = HubArguments()
     arguments.showsPresence = user.showsPresence

@@ -5,7 +5,7 @@ internal import DMStore
 extension Session {
   /// A message that waits; nil if the reference names none of these.
   func waitingMessage(_ reference: MessageReference) throws -> Waiting.Row? {
-    guard store.isLinked, case .id(let id) = reference, let row = try store.waiting.row(id), !row.isHidden else {
+    guard destination == .hub, case .id(let id) = reference, let row = try store.waiting.row(id), !row.isHidden else {
       return nil
     }
     return row
@@ -13,7 +13,7 @@ extension Session {
 
   /// The message that waits with a nonce, as the answer to one that is sent again.
   func waitingMessage(_ nonce: String, in conversation: ConversationKey) throws -> Message? {
-    guard store.isLinked, let waiting = try store.waiting.row(nonce: nonce, in: conversation),
+    guard destination == .hub, let waiting = try store.waiting.row(nonce: nonce, in: conversation),
       let row = try store.conversations.row(key: conversation)
     else { return nil }
     var message = try message(waiting, in: row)
@@ -39,7 +39,7 @@ extension Session {
 
   /// The messages that wait and that a query selects, the oldest first; of some conversations, or of all for nil.
   func waitingMessages(_ query: HistoryQuery, _ conversations: [ConversationKey]?) throws -> [Message] {
-    guard store.isLinked, query.ranges == nil, query.before == nil, !query.unreadOnly else { return [] }
+    guard destination == .hub, query.ranges == nil, query.before == nil, !query.unreadOnly else { return [] }
     var waiting = try store.waiting.shown(in: nil)
     if let conversations { waiting.removeAll { !conversations.contains($0.conversation) } }
     if case .time(let time)? = query.since { waiting.removeAll { $0.createdAt < time } }
@@ -50,7 +50,7 @@ extension Session {
 
   /// A conversation whose newest message is one that waits, if there is any.
   func withWaiting(_ conversation: Conversation) throws -> Conversation {
-    guard store.isLinked, let row = try store.conversations.row(conversation.id),
+    guard destination == .hub, let row = try store.conversations.row(conversation.id),
       let waiting = try store.waiting.shown(in: row.key).last
     else { return conversation }
     var conversation = conversation
@@ -63,7 +63,7 @@ extension Session {
     let surroundings = viewer.surroundings
     var message = Message(
       waiting.id, conversationID: row.id, conversation: try surroundings.label(of: row.key), seq: nil,
-      sender: handle, text: waiting.text, createdAt: waiting.createdAt,
+      sender: try handle, text: waiting.text, createdAt: waiting.createdAt,
       status: waiting.fault == nil ? .sending : .failed, nonce: waiting.nonce)
     message.senderName = try surroundings.displayName(of: me)
     message.isMine = true
