@@ -7,7 +7,9 @@ let programs = [
   "dm-read", "dm-search", "dm-send", "dm-sync", "dm-tail", "dm-typing", "dm-user",
 ]
 /// The targets that single programs need.
-let additions: [String: [Target.Dependency]] = ["dm-hub": ["DMHub"], "dm-mcp": ["DMAgent"], "dm-sync": ["DMHub"]]
+let additions: [String: [Target.Dependency]] = [
+  "dm-hub": ["DMPostgres", "DMSync"], "dm-mcp": ["DMAgent"], "dm-sync": ["DMPostgres", "DMSync"],
+]
 
 /// The library that has the code of a program, such as `ListProgram`: all of its folder but `main`.
 func library(of program: String) -> String {
@@ -70,9 +72,11 @@ let package = Package(
     .target(name: "DMCLI", dependencies: ["DMKit", "DMMedia", "DMModel", "DMStore", "DMSystem", "DMWire", "DMUpkeep"]),
     /// Agents as users: the Model Context Protocol, its tools and its resources.
     .target(name: "DMAgent", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire"]),
-    /// A hub: the SQL of PostgreSQL, the connection to it, and who may join. The only target that imports CPQ.
+    /// Carries between a linked store and its hub: what is pushed and pulled, and what the log of a hub does to a store.
+    .target(name: "DMSync", dependencies: ["DMKit", "DMModel", "DMStore", "DMSystem", "DMWire"]),
+    /// A hub on PostgreSQL: its SQL, the connection to it, and who may join. The only target that imports CPQ.
     .target(
-      name: "DMHub", dependencies: ["DMKit", "DMModel", "DMStore", "DMSystem", "DMWire", "CPQ"],
+      name: "DMPostgres", dependencies: ["DMKit", "DMModel", "DMStore", "DMSync", "DMSystem", "DMWire", "CPQ"],
       resources: [.embedInCode("Schema")]),
     /// What judges the lines that programs print, a hundred megabytes in a run.
     .testTarget(name: "JSONSupport"),
@@ -86,12 +90,14 @@ let package = Package(
     .testTarget(name: "DMWireTests", dependencies: ["DMModel", "DMWire", "TestSupport"]),
     .testTarget(name: "DMMediaTests", dependencies: ["DMModel", "DMSystem", "DMWire", "DMMedia", "TestSupport"]),
     .testTarget(name: "DMStoreTests", dependencies: ["DMModel", "DMStore", "StoreSupport", "TestSupport"]),
-    .testTarget(name: "DMKitTests", dependencies: ["DMKit", "DMUpkeep", "StoreSupport", "TestSupport"]),
+    /// With all records, those of hubs too.
+    .testTarget(name: "DMKitTests", dependencies: ["DMKit", "DMPostgres", "DMUpkeep", "StoreSupport", "TestSupport"]),
     .testTarget(name: "DMUpkeepTests", dependencies: ["DMKit", "DMUpkeep", "StoreSupport", "TestSupport"]),
     .testTarget(
       name: "HubTests",
       dependencies: [
-        "DMHub", "DMKit", "DMModel", "DMStore", "DMSystem", "DMUpkeep", "DMWire", "StoreSupport", "TestSupport",
+        "DMKit", "DMModel", "DMPostgres", "DMStore", "DMSync", "DMSystem", "DMUpkeep", "DMWire", "StoreSupport",
+        "TestSupport",
       ]),
     .testTarget(
       name: "ChatTests",

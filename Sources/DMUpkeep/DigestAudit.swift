@@ -7,7 +7,7 @@ final class DigestAudit {
   private let table: Store.DigestedRows
   private let progress: (String) throws -> Void
   private var count = 0
-  /// The key of the row to check next; keys begin with 1.
+  /// The key of the row to check next, which only grows; keys begin with 1.
   private var next = RowNumber(number: 1)
 
   init(_ store: Store, _ table: Store.DigestedRows, _ progress: @escaping (String) throws -> Void) {
@@ -23,7 +23,8 @@ final class DigestAudit {
       } catch let error as DMError {
         // A page of the table is damaged: the rows before it were read, and those after it may be readable.
         guard error.isDamage else { throw error }
-        guard let readable = try firstReadable(after: next) else {
+        // Where the keys of a damaged page lead back, nothing after it can be read in order.
+        guard let readable = try firstReadable(after: next), readable.number > next.number else {
           return findings.add(.digests, table.name, "the rows from \(next) on cannot be read; restore a backup")
         }
         findings.add(
@@ -37,7 +38,8 @@ final class DigestAudit {
     var rows = try table.rows(next...RowNumber(number: .max), of: store.connection)
     while try rows.step() {
       let key = RowNumber(number: rows.int64(0))
-      next = RowNumber(number: key.number &+ 1)
+      // A damaged page may have any keys; those that were passed are not read again.
+      next = RowNumber(number: max(next.number, key.number == .max ? .max : key.number + 1))
       count += 1
       if count % 1000 == 0 { try progress("\(count) \(table.name)s held against their digests") }
       if !table.matchesDigest(rows) {
@@ -60,7 +62,7 @@ final class DigestAudit {
   private func firstReadable(after unread: RowNumber) throws -> RowNumber? {
     var (below, width) = (unread.number, Int64(1))
     var found: RowNumber?
-    while found == nil, width < 1 << 40 {
+    while found == nil, width < 1 << 40, unread.number < .max - width {
       found = try row(notBefore: unread.number + width)
       if found == nil { below = unread.number + width }
       width *= 2

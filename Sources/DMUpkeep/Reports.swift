@@ -27,6 +27,11 @@ extension Upkeep {
       assert(rows.has(ReportColumn.self))
       var page: [Report] = []
       while try rows.step() {
+        // A damaged page may have any keys.
+        guard rows.int64(ReportColumn.key) > last.number else {
+          throw DMError(
+            .storeDamaged, "the reports of the store are not in the order of their keys", remedy: .checkDeeply)
+        }
         last = ReportKey(number: rows.int64(ReportColumn.key))
         page.append(
           Report(

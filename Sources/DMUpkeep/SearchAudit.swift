@@ -78,6 +78,10 @@ final class SearchAudit {
     texts.bind(Self.stretch)
     var last: MessageKey?
     while try texts.step() {
+      // A damaged page may have any keys.
+      guard texts.messageKey(0) > last ?? key else {
+        throw DMError(.storeDamaged, "the messages of the store are not in the order of their keys; restore a backup")
+      }
       last = texts.messageKey(0)
       var insert = try store.connection.prepare("INSERT INTO temp.fresh (rowid, text) VALUES (?, ?)")
       insert.bind(texts.messageKey(0))

@@ -22,8 +22,8 @@ enum Programs {
     ("dm-list", DMList.self), ("dm-send", DMSend.self), ("dm-tail", DMTail.self), ("dm-chat", DMChat.self),
     ("dm-read", DMRead.self), ("dm-attach", DMAttach.self), ("dm-edit", DMEdit.self), ("dm-search", DMSearch.self),
     ("dm-typing", DMTyping.self), ("dm-user", DMUser.self), ("dm-conversation", DMConversation.self),
-    ("dm-import", DMImport.self), ("dm-mcp", DMMCP.self), ("dm-doctor", DMDoctor.self), ("dm-sync", DMSync.self),
-    ("dm-hub", DMHubProgram.self),
+    ("dm-import", DMImport.self), ("dm-mcp", DMMCP.self), ("dm-doctor", DMDoctor.self), ("dm-sync", DMSyncProgram.self),
+    ("dm-hub", DMHub.self),
   ]
 
   /// The programs that a static `dm` cannot be, because they load libpq: files of their own, beside it.

@@ -38,6 +38,29 @@ struct FlipTortureTests {
     }
   }
 
+  /// A key that leads back, and after it a page that cannot be read: the check would begin again for ever.
+  @Test(arguments: [1, 127]) func `a page whose keys are not in order does not keep the check from ending`(key: UInt8)
+    throws
+  {
+    let store = try TemporaryStore.furnished(messages: 120)
+    try store.settle()
+    let leaves = try store.integers(
+      "SELECT pageno FROM dbstat WHERE name = 'message' AND pagetype = 'leaf' ORDER BY path"
+    )
+    .compactMap { $0[0].map { 4096 * (Int($0) - 1) } }
+    try #require(leaves.count >= 4)
+    var bytes = try store.bytes()
+    // The last cell of a leaf is a size of one or two bytes, and then its key (sqlite.org/fileformat2.html, section 1.6).
+    let (page, count) = (leaves[1], Int(bytes[leaves[1] + 3]) << 8 + Int(bytes[leaves[1] + 4]))
+    let pointer = page + 8 + 2 * (count - 1)
+    let cell = page + Int(bytes[pointer]) << 8 + Int(bytes[pointer + 1])
+    bytes[cell + (bytes[cell] > 127 ? 2 : 1)] = key
+    for place in leaves[2]..<(leaves[2] + 4096) { bytes[place] = 0 }
+    try store.replace(bytes)
+    let findings = try store.findings()
+    #expect(findings.contains { $0.check == .digests && $0.message.contains("cannot be read") }, "\(findings)")
+  }
+
   @Test func `nothing that a disk may do ends the check otherwise than with findings or an error`() throws {
     let seed = SplitMix64.seed
     var dice = SplitMix64(seed: seed)

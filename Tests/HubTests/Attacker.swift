@@ -1,7 +1,8 @@
-@testable import DMHub
 @testable import DMKit
 @testable import DMModel
+@testable import DMPostgres
 @testable import DMStore
+@testable import DMSync
 @testable import TestSupport
 
 /// A login of a hub that speaks SQL of its own.

@@ -3,6 +3,7 @@ import Testing
 @testable import DMKit
 @testable import DMModel
 @testable import DMStore
+@testable import DMSync
 @testable import StoreSupport
 @testable import TestSupport
 

@@ -1,8 +1,9 @@
 import Testing
 
-@testable import DMHub
 @testable import DMKit
 @testable import DMModel
+@testable import DMPostgres
+@testable import DMSync
 @testable import StoreSupport
 @testable import TestSupport
 

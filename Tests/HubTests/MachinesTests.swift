@@ -2,6 +2,7 @@ import Testing
 
 @testable import DMKit
 @testable import DMStore
+@testable import DMSync
 @testable import StoreSupport
 @testable import TestSupport
 

@@ -1,5 +1,6 @@
 @testable import DMKit
 @testable import DMStore
+@testable import DMSync
 
 extension ModelHub {
   mutating func append(

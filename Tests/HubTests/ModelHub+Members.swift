@@ -1,5 +1,6 @@
 @testable import DMKit
 @testable import DMStore
+@testable import DMSync
 @testable import TestSupport
 
 /// Who comes and who goes, and what is set.

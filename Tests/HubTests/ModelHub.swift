@@ -1,5 +1,6 @@
 @testable import DMKit
 @testable import DMStore
+@testable import DMSync
 @testable import TestSupport
 
 /// The hub as its protocol describes it, in memory: what PostgreSQL is compared with, and what simulations run on.

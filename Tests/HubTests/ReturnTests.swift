@@ -1,7 +1,9 @@
+import DMSync
 import Testing
 
 @testable import DMKit
 @testable import DMStore
+@testable import DMSync
 @testable import StoreSupport
 @testable import TestSupport
 

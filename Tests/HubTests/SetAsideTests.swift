@@ -1,9 +1,10 @@
 import Testing
 
-@testable import DMHub
 @testable import DMKit
 @testable import DMModel
+@testable import DMPostgres
 @testable import DMStore
+@testable import DMSync
 @testable import DMSystem
 @testable import DMUpkeep
 @testable import StoreSupport

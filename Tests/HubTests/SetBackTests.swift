@@ -3,6 +3,7 @@ import Testing
 
 @testable import DMKit
 @testable import DMStore
+@testable import DMSync
 @testable import DMSystem
 @testable import DMUpkeep
 @testable import StoreSupport

@@ -2,6 +2,7 @@ import Testing
 
 @testable import DMKit
 @testable import DMStore
+@testable import DMSync
 @testable import DMSystem
 @testable import StoreSupport
 @testable import TestSupport

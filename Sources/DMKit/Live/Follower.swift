@@ -235,7 +235,7 @@ private struct DeliveryMarks {
     }
   }
 
-  mutating func write(_ messenger: Messenger, isLast: Bool = false) throws {
+  package mutating func write(_ messenger: Messenger, isLast: Bool = false) throws {
     guard let due, isLast || monotonicMicroseconds() >= due else { return }
     if try messenger.markDelivered(upTo: seqs) { seqs = [:] }
     last = monotonicMicroseconds()

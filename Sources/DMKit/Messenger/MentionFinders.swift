@@ -1,4 +1,4 @@
-internal import DMStore
+package import DMStore
 
 /// Finds the users that texts mention, among the current participants of a conversation.
 ///
@@ -22,7 +22,7 @@ private struct MentionFinder {
   }
 
   /// The users that a text mentions, in the order of the text.
-  func users(in text: String) -> [UserKey] {
+  package func users(in text: String) -> [UserKey] {
     let scalars = Array(text.unicodeScalars)
     var found: [UserKey] = []
     for index in scalars.indices.dropLast() where scalars[index] == "@" && firsts.contains(scalars[index + 1]) {
@@ -51,14 +51,14 @@ private struct MentionFinder {
 }
 
 /// Finds mentions in texts of several conversations, and looks up the participants of each once.
-final class MentionFinders {
+package final class MentionFinders {
   private let store: Store
   private var finders: [ConversationKey: MentionFinder] = [:]
 
-  init(_ store: Store) { self.store = store }
+  package init(_ store: Store) { self.store = store }
 
   /// The participants of a conversation that a text mentions, in the order of the text.
-  func users(in text: String, of conversation: ConversationKey) throws -> [UserKey] {
+  package func users(in text: String, of conversation: ConversationKey) throws -> [UserKey] {
     guard text.contains(byte: UInt8(ascii: "@")) else { return [] }
     let finder = try finders[conversation] ?? MentionFinder(store, conversation)
     finders[conversation] = finder

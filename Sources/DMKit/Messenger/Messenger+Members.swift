@@ -1,5 +1,5 @@
 public import DMModel
-internal import DMStore
+package import DMStore
 internal import DMSystem
 
 extension Messenger {
@@ -132,7 +132,7 @@ extension Session {
   /// Adds the users who are not in a group yet.
   ///
   /// - Returns: whether there were any.
-  func add(
+  package func add(
     _ users: [UserKey], to row: inout Conversations.Row, withHistory: Bool
   ) throws -> Bool {
     let joining = try users.filter { try !store.members.isParticipant($0, of: row.key) }
@@ -149,7 +149,7 @@ extension Session {
   }
 
   /// Makes a user a participant from the message that announces them.
-  func admit(
+  package func admit(
     _ user: UserKey, to row: Conversations.Row, announcedIn seq: Int, withHistory: Bool
   ) throws {
     var missed = 1
@@ -168,13 +168,13 @@ extension Session {
   }
 
   /// Archives and mutes a conversation for a user who blocks the acting user, so that the action does not show.
-  func putAside(_ conversation: ConversationKey, of user: UserKey) throws {
+  package func putAside(_ conversation: ConversationKey, of user: UserKey) throws {
     try store.members.set(.archived(true), of: user, in: conversation)
     try store.members.set(.mutedUntil(.forever), of: user, in: conversation)
   }
 
   /// Ends the membership of a user, and announces it in the group.
-  func end(_ user: UserKey, in row: inout Conversations.Row) throws {
+  package func end(_ user: UserKey, in row: inout Conversations.Row) throws {
     try announce(.userLeft, [store.users.handle(user).description], in: &row)
     try endMembership(of: user, in: row)
     if try !store.blocks.users(by: user).isEmpty { try store.blocks.apply(of: user, in: row.key) }

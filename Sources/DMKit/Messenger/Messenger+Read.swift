@@ -232,7 +232,7 @@ extension Session {
   }
 
   /// Does the action, and returns the parts that it changed.
-  func change(
+  package func change(
     _ ranges: [SeqRange], _ options: Messenger.MarkOptions, in key: ConversationKey, at now: Timestamp
   ) throws -> [SeqRange] {
     switch options.act {

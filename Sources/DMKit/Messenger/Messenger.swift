@@ -1,5 +1,5 @@
 public import DMModel
-internal import DMStore
+package import DMStore
 
 /// A store as one user sees it, with the permissions of that user.
 ///
@@ -29,7 +29,7 @@ public final class Messenger {
   /// The location of the store.
   package let location: StoreLocation
   /// The user who acts.
-  package internal(set) var identity: Identity
+  package var identity: Identity
   private var opened: Store?
   /// The user's key after the user is committed; it never changes.
   private var me: UserKey?
@@ -53,7 +53,7 @@ public final class Messenger {
   /// The store; nil if it is the default store and absent.
   ///
   /// - Throws: `no_store` if a named store is absent.
-  func existingStore() throws -> Store? {
+  package func existingStore() throws -> Store? {
     if let opened { return opened }
     opened = try Store.open(location)
     if opened == nil, location.isNamed { throw noStore }
@@ -95,7 +95,7 @@ public final class Messenger {
   ///
   /// - Parameter rehearsal: the work to be done. It first runs on an empty store in memory, so that a command that
   ///   fails creates nothing.
-  func createdStore(_ rehearsal: (Store) throws -> Void = { _ in }) throws -> Store {
+  package func createdStore(_ rehearsal: (Store) throws -> Void = { _ in }) throws -> Store {
     if let opened { return opened }
     if let store = try Store.open(location) {
       opened = store

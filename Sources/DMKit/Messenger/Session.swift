@@ -1,11 +1,11 @@
-internal import DMModel
-internal import DMStore
+package import DMModel
+package import DMStore
 
 /// One transaction of one user.
 ///
 /// `Messenger` makes one for each transaction. Its methods resolve references, check permissions, and do what several
 /// actions have in common.
-final class Session {
+package final class Session {
   let messenger: Messenger
   let store: Store
   /// The key of the user.
@@ -16,18 +16,24 @@ final class Session {
   private(set) lazy var viewer = freshViewer()
 
   /// What the hub has decided about an act that it has ordered.
-  struct Order {
+  package struct Order {
     /// The id of the message, for an act that adds one.
     let id: Identifier?
     let at: Timestamp
     /// The owner of a group whose last owner leaves it.
-    var heir: UserKey? = nil
+    let heir: UserKey?
+
+    package init(id: Identifier?, at: Timestamp, heir: UserKey? = nil) {
+      self.id = id
+      self.at = at
+      self.heir = heir
+    }
   }
 
   /// Set while an act from the log of the hub is done as its actor, who may be another user.
   private let order: Order?
 
-  init(_ messenger: Messenger, _ store: Store, _ me: UserKey, order: Order? = nil) {
+  package init(_ messenger: Messenger, _ store: Store, _ me: UserKey, order: Order? = nil) {
     self.messenger = messenger
     self.store = store
     self.me = me
@@ -61,7 +67,7 @@ final class Session {
   /// The handle of the user.
   var handle: Handle { get throws { try order == nil ? messenger.identity.handle : store.users.handle(me) } }
 
-  func freshViewer() -> Viewer { Viewer(store, me) }
+  package func freshViewer() -> Viewer { Viewer(store, me) }
 }
 
 /// The actions that need a permission; docs/rules.md lists the permissions as tables.
@@ -147,7 +153,7 @@ extension Session {
   /// Creates a conversation with its participants.
   ///
   /// The creator owns a group; if they are not in it, the first participant does, so that every group has an owner.
-  func start(
+  package func start(
     _ kind: Conversations.NewConversation, id: Identifier? = nil, isImported: Bool = false, creator: UserKey?,
     participants: [UserKey], isOwned: Bool = true, at time: Timestamp
   ) throws -> Conversations.Row {
@@ -177,7 +183,7 @@ extension Session {
   /// who deleted it. Users who block the sender see no change.
   ///
   /// - Parameter ends: the rows of the conversations, each with the numbers of its new messages.
-  func endSending(_ ends: [(row: Conversations.Row, new: [SeqRange])]) throws {
+  package func endSending(_ ends: [(row: Conversations.Row, new: [SeqRange])]) throws {
     for (row, new) in ends {
       try store.conversations.update(row, added: new.reduce(0) { $0 + $1.count }, readBy: me, sender: me)
       for seqs in new { try store.readState.extendReadRanges(by: seqs, of: me, in: row.key) }
@@ -189,7 +195,7 @@ extension Session {
   /// Adds an announcement to a conversation for each subject; all of them count as read by all.
   ///
   /// Linear in the participants.
-  func announce(
+  package func announce(
     _ kind: Message.SystemKind, _ subjects: [String?], in row: inout Conversations.Row
   ) throws {
     let seqs = (row.lastSeq + 1)...(row.lastSeq + subjects.count)

@@ -1,4 +1,4 @@
 import DMCLI
 import HubProgram
 
-DMHubProgram.main()
+DMHub.main()

@@ -1,4 +1,4 @@
 import DMCLI
 import SyncProgram
 
-DMSync.main()
+DMSyncProgram.main()

@@ -1,6 +1,7 @@
 import DMStore
 
 @testable import DMKit
+@testable import DMPostgres
 
 extension RecordsTests {
   /// What dm-sync(1) and dm-hub(8) print: full or not.

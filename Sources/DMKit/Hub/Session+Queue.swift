@@ -1,5 +1,5 @@
 internal import DMMedia
-internal import DMStore
+package import DMStore
 
 // What an act leaves to the hub in a linked store: an operation in the outbox, and what is shown at once.
 
@@ -156,7 +156,7 @@ extension Session {
     return waiting
   }
 
-  func logWaiting(_ change: Changes.Kind, _ place: OutboxKey, in conversation: ConversationKey) throws {
+  package func logWaiting(_ change: Changes.Kind, _ place: OutboxKey, in conversation: ConversationKey) throws {
     let number = Int(place.number)
     try store.changes.append(change, conversation: conversation, user: me, seqs: number...number, at: now)
   }
@@ -206,7 +206,7 @@ extension Session {
   }
 
   /// Shows a message as the hub has it with the acts that wait upon it; does nothing if none ever waited.
-  func showWaitingActs(on message: Messages.Row, _ id: Identifier) throws {
+  package func showWaitingActs(on message: Messages.Row, _ id: Identifier) throws {
     guard let base = try store.hubBases.row(of: message.key) else { return }
     let waiting = try store.outbox.pending(about: id).filter { $0.state != .refused }
     var shown = base
@@ -246,7 +246,7 @@ extension Session {
   }
 
   /// Records what the hub says of a message, and shows it, as far as no act that waits shows something else.
-  func set(_ change: HubChange, of message: Messages.Row, _ id: Identifier) throws {
+  package func set(_ change: HubChange, of message: Messages.Row, _ id: Identifier) throws {
     guard var base = try store.hubBases.row(of: message.key) else {
       switch change {
       case .text(let text):
@@ -264,7 +264,7 @@ extension Session {
   }
 
   /// A change of a message of the person, or of their reaction to one.
-  enum HubChange {
+  package enum HubChange {
     case text(String)
     case ownReaction(String?)
   }

@@ -1,3 +1,4 @@
+package import DMStore
 package import DMWire
 
 /// What the hub reads of an operation besides its act, its conversation, its message and its nonce.
@@ -66,5 +67,28 @@ package struct HubArguments: Equatable, Sendable {
     if let after = object["after"] { expireAfter = .some(after == .null ? nil : number("after").map(Int64.init)) }
     showsPresence = flag("shows_presence")
     isLax = flag("lax") ?? false
+  }
+}
+
+extension Outbox.Act {
+  /// The name of the operation in the protocol.
+  package var word: String {
+    switch self {
+    case .say: "say"
+    case .edit: "edit"
+    case .delete: "delete"
+    case .react: "react"
+    case .read: "read"
+    case .delivered: "delivered"
+    case .begin: "begin"
+    case .group: "group"
+    case .add: "add"
+    case .remove: "remove"
+    case .leave: "leave"
+    case .title: "title"
+    case .avatar: "avatar"
+    case .expire: "expire"
+    case .profile: "profile"
+    }
   }
 }

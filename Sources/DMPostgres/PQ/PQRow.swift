@@ -1,6 +1,7 @@
 internal import CPQ
 internal import DMKit
 internal import DMModel
+internal import DMSync
 
 /// A row of a result, of which the values are in the binary form
 /// (postgresql.org/docs/current/protocol-overview.html, section 55.1.3).

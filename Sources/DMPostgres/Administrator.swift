@@ -1,5 +1,6 @@
-package import DMKit
+internal import DMKit
 package import DMModel
+internal import DMSync
 internal import DMSystem
 
 /// What the administrator of a hub does, with a connection of their own to its database.

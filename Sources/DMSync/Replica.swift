@@ -1,3 +1,4 @@
+internal import DMKit
 internal import DMStore
 
 /// Applies the logs of the hub to a linked store: each entry is done again, as its actor, at its time.

@@ -1,3 +1,4 @@
+package import DMKit
 package import DMStore
 
 /// A connection to a hub, as the engine uses it: PostgreSQL, or a model of it in tests.
@@ -209,28 +210,5 @@ package struct HubHint: Equatable, Sendable {
   package init(conversations: Set<Identifier> = [], isRung: Bool = false) {
     self.conversations = conversations
     self.isRung = isRung
-  }
-}
-
-extension Outbox.Act {
-  /// The name of the operation in the protocol.
-  package var word: String {
-    switch self {
-    case .say: "say"
-    case .edit: "edit"
-    case .delete: "delete"
-    case .react: "react"
-    case .read: "read"
-    case .delivered: "delivered"
-    case .begin: "begin"
-    case .group: "group"
-    case .add: "add"
-    case .remove: "remove"
-    case .leave: "leave"
-    case .title: "title"
-    case .avatar: "avatar"
-    case .expire: "expire"
-    case .profile: "profile"
-    }
   }
 }

@@ -1,6 +1,7 @@
 internal import CPQ
 internal import DMKit
 internal import DMModel
+internal import DMSync
 internal import DMWire
 
 // The values of the protocol, as the functions of a hub take and give them.

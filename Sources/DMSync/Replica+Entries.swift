@@ -1,3 +1,4 @@
+internal import DMKit
 internal import DMStore
 
 extension Replica {

@@ -1,6 +1,7 @@
 package import DMKit
 internal import DMModel
 internal import DMStore
+internal import DMSync
 internal import DMSystem
 
 /// Links a store to the hub of an invitation.

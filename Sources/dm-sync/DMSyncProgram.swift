@@ -1,9 +1,10 @@
 package import DMCLI
-internal import DMHub
 internal import DMKit
+internal import DMPostgres
+internal import DMSync
 internal import DMSystem
 
-package struct DMSync: Program {
+package struct DMSyncProgram: Program {
   static let follow = Flag("follow", short: "f", "go on, and print how it stands whenever that changes")
   static let linger = Flag("linger", "go on until nothing is queued and nobody follows the store, and print nothing")
   static let force = Flag("force", "leave without telling the hub")
@@ -36,7 +37,7 @@ package struct DMSync: Program {
     ], writes: ["hub", "outbox"])
 }
 
-extension DMSync {
+extension DMSyncProgram {
   /// The link to the hub of the store.
   static func link(_ call: Invocation) throws -> PQHubLink {
     // Who this is stands in the file of the store alone.
@@ -102,7 +103,7 @@ extension DMSync {
   }
 }
 
-extension DMSync {
+extension DMSyncProgram {
   static func join(_ call: Invocation) throws {
     try call.arguments.atMost(1)
     forgetVariables(beginningWith: "PG")

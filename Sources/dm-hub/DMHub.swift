@@ -1,9 +1,10 @@
 package import DMCLI
-internal import DMHub
 internal import DMKit
+internal import DMPostgres
+internal import DMSync
 internal import DMSystem
 
-package struct DMHubProgram: Program {
+package struct DMHub: Program {
   static let database = Option(
     "db", value: "DATABASE", "the database: a name, a connection string or a URI [$PGDATABASE]")
   static let address = Option("public", value: "HOST[:PORT]", "how members reach the hub, for invitations") {
@@ -87,7 +88,7 @@ package struct DMHubProgram: Program {
   }
 }
 
-extension DMHubProgram {
+extension DMHub {
   static func install(_ call: Invocation) throws {
     try call.arguments.atMost(0)
     let certificate = try call.arguments[authority].map(readCertificate)

@@ -1,6 +1,7 @@
-package import DMKit
+internal import DMKit
 package import DMModel
 internal import DMStore
+package import DMSync
 internal import DMSystem
 internal import DMWire
 

@@ -1,5 +1,6 @@
 internal import CPQ
 internal import DMKit
+internal import DMSync
 internal import DMSystem
 
 /// A connection to PostgreSQL, through libpq (postgresql.org/docs/current/libpq.html).

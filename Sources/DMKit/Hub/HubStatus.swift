@@ -1,5 +1,5 @@
 package import DMModel
-internal import DMStore
+package import DMStore
 internal import DMSystem
 package import DMWire
 
@@ -77,18 +77,18 @@ package struct HubStatus: Equatable, Sendable {
 }
 
 /// What the process that carries has said of itself last: a line in a file, because it changes often.
-struct RunningState: Equatable {
-  var state = HubStatus.State.connecting
-  var attempts = 0
-  var lastSyncAt: Timestamp?
-  var nextAttemptAt: Timestamp?
-  var fault: String?
+package struct RunningState: Equatable {
+  package var state = HubStatus.State.connecting
+  package var attempts = 0
+  package var lastSyncAt: Timestamp?
+  package var nextAttemptAt: Timestamp?
+  package var fault: String?
   /// Of conversations that are set aside, the codes of the reasons.
-  var setAside: [Identifier: String] = [:]
+  package var setAside: [Identifier: String] = [:]
 
-  init() {}
+  package init() {}
 
-  init?(file path: String) {
+  package init?(file path: String) {
     guard let bytes = readFile(path, limit: 8192),
       case .success(let object) = Result(catching: { try JSONReader.object(bytes[...]) }),
       case .string(let word)? = object["state"], let state = HubStatus.State(rawValue: word)
@@ -104,7 +104,7 @@ struct RunningState: Equatable {
     }
   }
 
-  func write(to path: String) throws {
+  package func write(to path: String) throws {
     var json = JSONWriter()
     json.object { json in
       json.member("state", state.rawValue)
@@ -135,7 +135,7 @@ extension Messenger {
   /// The hub of the store.
   ///
   /// - Throws: `no_hub` for a store that is not linked.
-  func linkedStore() throws -> (Store, Hub.Row) {
+  package func linkedStore() throws -> (Store, Hub.Row) {
     guard let store = try existingStore(), let hub = try store.hub.row() else {
       throw DMError(
         .noHub, "the store '\(location.directory)' is not linked to a hub", subject: location.directory,

@@ -1,3 +1,4 @@
+package import DMKit
 internal import DMStore
 internal import DMSystem
 

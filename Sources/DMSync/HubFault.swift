@@ -1,3 +1,4 @@
+internal import DMKit
 package import DMModel
 
 /// Why a call of a hub failed.

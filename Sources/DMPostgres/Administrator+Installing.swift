@@ -1,5 +1,6 @@
-package import DMKit
+internal import DMKit
 internal import DMModel
+internal import DMSync
 internal import DMSystem
 
 /// The version of a hub before an installation, 0 for none, and after it.

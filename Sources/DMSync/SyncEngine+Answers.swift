@@ -1,3 +1,4 @@
+internal import DMKit
 internal import DMStore
 
 // What the hub has answered to what was pushed.

@@ -1,3 +1,4 @@
+internal import DMKit
 package import DMModel
 package import DMWire
 

@@ -1,0 +1,62 @@
+package import DMKit
+internal import DMModel
+internal import DMStore
+
+extension Messenger {
+  /// Refuses a store that cannot be linked to a hub.
+  ///
+  /// - Throws: `cannot_create` for a store in which something was said.
+  package func checkMayLink() throws {
+    // A program that created the store may have been killed before its first write.
+    guard try location.state() == .present, let store = try Store.open(location) else { return }
+    try store.read {
+      if try !store.isLinked && store.conversations.hasAny() { throw alreadyUsed }
+    }
+  }
+
+  /// Refuses a hub that is not that of the store, or knows its person by another name.
+  ///
+  /// - Throws: `hub_mismatch`.
+  package func checkMayLink(to hello: HubHello) throws {
+    guard let store = try existingStore() else { return }
+    try store.read { if let hub = try store.hub.row() { try check(hello, hub, store) } }
+  }
+
+  private func check(_ hello: HubHello, _ hub: Hub.Row, _ store: Store) throws {
+    guard try hub.id == hello.hub && store.users.handle(hub.user).description == hello.handle else {
+      throw DMError(
+        .hubMismatch, "the store '\(location.directory)' is linked to another hub or as another person",
+        subject: location.directory)
+    }
+  }
+
+  /// Creates the store, if it is absent.
+  package func createStore() throws { _ = try createdStore() }
+
+  private var alreadyUsed: DMError {
+    DMError(
+      .cannotCreate, "something was said in the store '\(location.directory)'; join with a new one",
+      subject: location.directory, remedy: .nameStore)
+  }
+
+  /// Links the store, which is created if it is absent, to the hub that has said who this is.
+  ///
+  /// - Throws: `cannot_create` for a store in which something was said, `hub_mismatch` for one of another hub or person.
+  package func link(to hello: HubHello) throws {
+    let person = try Handle(hello.handle)
+    let store = try createdStore()
+    try store.write {
+      if let hub = try store.hub.row() {
+        try check(hello, hub, store)
+        try store.hub.set(machine: hello.machine)
+        try store.hub.set(leftAt: nil)
+        try store.hub.set(refusal: nil)
+        return
+      }
+      guard try !store.conversations.hasAny() else { throw alreadyUsed }
+      let user = try store.users.key(person) ?? store.users.insert(person, at: .now)
+      try store.hub.link(to: hello.hub, as: user, machine: hello.machine, at: hello.now)
+    }
+    identity = Identity(person, isLoginName: false)
+  }
+}
