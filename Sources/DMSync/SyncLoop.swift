@@ -12,6 +12,8 @@ package final class SyncLoop {
   private let location: StoreLocation
   private var running = RunningState()
   private var lock: FileLock?
+  /// When a follower touched its file last, by the clock of the file and by the monotonic one.
+  private var followed: (touched: Timestamp, seenAt: Int64)?
   /// What others were shown last, and when.
   private var shown: (state: RunningState, at: Int64)?
   /// Called when `Messenger.hubStatus` has changed.
@@ -94,6 +96,7 @@ package final class SyncLoop {
   }
 
   private func carry() throws {
+    let asked = asked
     try show(.connecting)
     try engine.connect()
     if try engine.hasWork() { try show(.filling) }
@@ -102,6 +105,7 @@ package final class SyncLoop {
     running.fault = hindrance
     running.nextAttemptAt = nil
     running.lastSyncAt = .now
+    running.answered = asked
     running.setAside = engine.setAside.mapValues(\.rawValue)
     try show(engine.hello?.pollSeconds == nil ? .live : .polling)
   }
@@ -118,13 +122,16 @@ package final class SyncLoop {
   ///
   /// - Throws: `hub_unreachable` after 30 seconds.
   package static func ask(_ location: StoreLocation) throws {
-    let start = Timestamp.now
     SignalFile.touch(location.liveAsked)
     SignalFile.touch(location.bell)
     let end = monotonicMicroseconds() + 30_000_000
     let watch = Watch(location.live)
     while monotonicMicroseconds() < end {
-      if let last = RunningState(file: location.liveHub)?.lastSyncAt, last > start { return }
+      // Who has asked since is answered by the same comparison. Times of files are compared for equality alone, because
+      // the clock may be set.
+      if let asked = FileStatus(location.liveAsked)?.modified, RunningState(file: location.liveHub)?.answered == asked {
+        return
+      }
       var awaited = [Awaited(watch.descriptor, for: .reading)]
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 1_000_000)) { watch.drain() }
     }
@@ -172,7 +179,6 @@ package final class SyncLoop {
   /// Carries whatever comes, as long as the connection lasts; returns when there is nothing to linger for.
   private func stay(_ lingers: Bool) throws {
     var (lastWork, pushPause) = (monotonicMicroseconds(), Self.pushPause)
-    var compared = Timestamp.now
     var connectedAt = monotonicMicroseconds()
     while true {
       try engine.wait(for: .microseconds(Self.comparePause))
@@ -181,11 +187,9 @@ package final class SyncLoop {
         connectedAt = monotonicMicroseconds()
         try carry()
       }
-      let isAsked = FileStatus(location.liveAsked).map { $0.modified > compared } ?? false
-      if isAsked {
-        compared = .now
-        try engine.compare()
-      }
+      let asked = asked
+      let isAsked = asked != running.answered
+      if isAsked { try engine.compare() }
       if try engine.hasWork() {
         // What is queued at short intervals goes together, and more of it while it goes on: each push writes, while
         // other programs wait.
@@ -195,6 +199,7 @@ package final class SyncLoop {
         pushPause = pushed > 1 ? min(2 * pushPause, Self.longestPushPause) : Self.pushPause
       }
       running.lastSyncAt = .now
+      running.answered = asked
       running.setAside = engine.setAside.mapValues(\.rawValue)
       try refresh(isAsked: isAsked)
       if lingers, isGone { return }
@@ -206,10 +211,14 @@ package final class SyncLoop {
   /// Whether the store was removed.
   private var isGone: Bool { !fileExists(location.database) }
 
+  /// When somebody asked last for a comparison, by the time of a file.
+  private var asked: Timestamp? { FileStatus(location.liveAsked)?.modified }
+
   /// Whether a program has followed the store lately.
   private var isFollowed: Bool {
     guard let last = FileStatus(location.liveFollowed)?.modified else { return false }
-    return Timestamp.now.microseconds - last.microseconds < Self.followerPause
+    if last != followed?.touched { followed = (last, monotonicMicroseconds()) }
+    return followed.map { monotonicMicroseconds() - $0.seenAt < Self.followerPause } ?? false
   }
 
   /// Waits before the next attempt: longer each time, and not all machines at the same moment.

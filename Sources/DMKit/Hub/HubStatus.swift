@@ -82,6 +82,8 @@ package struct RunningState: Equatable {
   package var attempts = 0
   package var lastSyncAt: Timestamp?
   package var nextAttemptAt: Timestamp?
+  /// Of the last request to compare the store with the hub that was answered, when the file of requests was touched.
+  package var answered: Timestamp?
   package var fault: String?
   /// Of conversations that are set aside, the codes of the reasons.
   package var setAside: [Identifier: String] = [:]
@@ -97,6 +99,7 @@ package struct RunningState: Equatable {
     if case .integer(let number)? = object["attempts"] { attempts = number }
     lastSyncAt = object.time("last_sync_at")
     nextAttemptAt = object.time("next_attempt_at")
+    answered = object.time("answered")
     if case .string(let text)? = object["fault"] { fault = text }
     guard case .object(let codes)? = object["set_aside"] else { return }
     for member in codes.members {
@@ -111,6 +114,7 @@ package struct RunningState: Equatable {
       json.member("attempts", attempts)
       json.member("last_sync_at", lastSyncAt.map { Int($0.microseconds) })
       json.member("next_attempt_at", nextAttemptAt.map { Int($0.microseconds) })
+      json.member("answered", answered.map { Int($0.microseconds) })
       json.member("fault", fault)
       if setAside.isEmpty { return }
       json.key("set_aside")

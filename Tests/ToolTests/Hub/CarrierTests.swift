@@ -70,6 +70,23 @@ struct CarrierTests {
     #expect(try alice.texts("bob") == ["- hello"])
   }
 
+  @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"), arguments: ["-1d", "+1d"])
+  func `beside the one that carries, dm-sync waits for a comparison, whatever the clock of the day says`(
+    step: String
+  ) throws {
+    let hub = try HubFixture()
+    let (bob, alice) = (try hub.machine("bob"), try hub.machine("alice"))
+    let follower = try LiveProcess(bob, "dm-sync", ["-f"], stdin: .null)
+    defer { follower.process.send(SIGKILL) }
+    while try follower.record()["state"]?.string != "live" {}
+    try alice.done("dm-send", ["bob", "hello"])
+    try alice.sync()
+    let words = ["-f", step, "env", "FAKETIME_DONT_FAKE_MONOTONIC=1", "NO_FAKE_STAT=1", "dm-sync"]
+    let asked = try bob.run("faketime", words)
+    #expect(asked.status == .exit(0), "\(asked.stderr)")
+    #expect(try bob.texts("alice") == ["1 hello"])
+  }
+
   @Test func `waiting for a hub that cannot be reached ends, and what was said stays queued`() throws {
     let hub = try HubFixture()
     _ = try hub.machine("bob")
