@@ -42,7 +42,7 @@ extension SyncEngine {
     guard isPulled else { return answer.conversation.map(enqueue) ?? () }
     if row.act == .say, let id = answer.id {
       // The hub is in another state than the log that is here.
-      guard try store.messages.address(of: id) != nil else { return mustCompare = true }
+      guard try store.messages.address(of: id) != nil else { return connection.mustCompare = true }
       // Another machine had sent it, and its entry came before this store had pushed it.
       try orderedElsewhere(row, as: id)
     }

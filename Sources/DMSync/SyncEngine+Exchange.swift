@@ -1,5 +1,6 @@
 internal import DMKit
 internal import DMStore
+internal import DMSystem
 
 extension SyncEngine {
   /// Pushes a batch of operations, and pulls what has moved.
@@ -13,9 +14,9 @@ extension SyncEngine {
       // Before the push: from then on the hub may have them.
       try store.write { try store.outbox.begin(operations.map(\.row.place), at: .now) }
     }
-    toPull.removeAll { id in pulls.contains { $0.conversation == id } }
+    connection.dequeue(pulls.map(\.conversation))
     var pulled: [Identifier: Int] = [:]
-    let page = max(1, pageSize / divisor)
+    let page = max(1, pageSize / pace.divisor)
     // The last batch is recorded together with the answers.
     var last: HubBatch?
     do {
@@ -24,9 +25,8 @@ extension SyncEngine {
         last = batch
       }
       try record(last, operations, answers, &pulled)
-      for pushed in operations { locked[pushed.operation.conversation] = nil }
-      batchSize = min(2 * batchSize, Self.maximumBatch)
-      divisor = max(1, divisor / 2)
+      for pushed in operations { pace.release(pushed.operation.conversation) }
+      pace.widen()
     } catch let fault as HubFault {
       // What came before the fault is whole.
       if operations.isEmpty, let last { try apply(last, &pulled) }
@@ -38,26 +38,26 @@ extension SyncEngine {
     for (id, count) in pulled where count >= page {
       enqueue(id)
       // What it says may be of later entries: a hub that is set back to before those has to be noticed.
-      if try !isMoreKnown(of: id) { mustCompare = true }
+      if try !isMoreKnown(of: id) { connection.mustCompare = true }
     }
-    if mustCompare { try compare() }
+    if connection.mustCompare { try compare() }
     try keepHorizon()
     return operations.count
   }
 
   /// Counts hints that brought nothing, and judges what was pulled.
   private func judgePulls(_ ids: [Identifier], _ pulled: [Identifier: Int], _ page: Int) throws {
-    judgeHints(pulled)
+    pace.judgeHints(pulled.keys, at: monotonicMicroseconds())
     // One that is to be pulled again is not judged yet.
-    for id in ids where !toPull.contains(id) {
+    for id in ids where !connection.toPull.contains(id) {
       if pulled[id, default: 0] < page { try expectAll(of: id) }
-      if !toPull.contains(id) { try endFault(of: id) }
+      if !connection.toPull.contains(id) { try endFault(of: id) }
     }
   }
 
   /// Whether the hub has said how far a log goes on after what was pulled.
   private func isMoreKnown(of id: Identifier) throws -> Bool {
-    guard named[id] == nil, let row = try store.conversations.row(id) else { return true }
+    guard connection.named[id] == nil, let row = try store.conversations.row(id) else { return true }
     return try store.hubConversations.row(row.key).map { $0.known > $0.rev } ?? true
   }
 
@@ -80,8 +80,10 @@ extension SyncEngine {
     var held: Set<ConversationKey> = []
     var page = try store.outbox.open(limit: Self.outboxPage)
     // Much goes in large pushes, unless the hub could not carry one out lately.
-    let isMuch = page.count == Self.outboxPage && batchSize == Self.maximumBatch
-    let (most, mostBytes) = (min(limit, isMuch ? 10 * batchSize : batchSize), Self.batchBytes * (isMuch ? 4 : 1))
+    let isMuch = page.count == Self.outboxPage && pace.batchSize == Pace.maximumBatch
+    let (most, mostBytes) = (
+      min(limit, isMuch ? 10 * pace.batchSize : pace.batchSize), Self.batchBytes * (isMuch ? 4 : 1)
+    )
     while let last = page.last {
       for row in page where row.state == .queued {
         if pushable.count >= most || bytes > mostBytes { return pushable }
@@ -134,9 +136,9 @@ extension SyncEngine {
 
   /// The conversations to be pulled with a push: those that have moved, and those of its operations.
   private func pulling(_ operations: [Pushed]) throws -> [HubPull] {
-    var ids = Array(toPull.prefix(max(1, Self.pullSize / divisor)))
+    var ids = Array(connection.toPull.prefix(max(1, Self.pullSize / pace.divisor)))
     for id in operations.compactMap(\.operation.conversation) where !ids.contains(id) { ids.append(id) }
-    return try ids.filter { setAside[$0] == nil }.map { id in
+    return try ids.filter { connection.setAside[$0] == nil }.map { id in
       guard let row = try store.conversations.row(id), let state = try store.hubConversations.row(row.key) else {
         return HubPull(conversation: id, rev: 0, mark: nil)
       }
@@ -151,7 +153,8 @@ extension SyncEngine {
   private func record(
     _ batch: HubBatch?, _ operations: [Pushed], _ answers: [HubAnswer], _ pulled: inout [Identifier: Int]
   ) throws {
-    guard forked.isEmpty, case .entries(let entries)? = batch, entries.count <= 1000, !operations.isEmpty else {
+    guard connection.forked.isEmpty, case .entries(let entries)? = batch, entries.count <= 1000, !operations.isEmpty
+    else {
       if let batch { try apply(batch, &pulled) }
       // Before the answers, which are of the log as it is now.
       try beginForkedAnew()
@@ -170,7 +173,7 @@ extension SyncEngine {
     case .entries(let entries):
       count(entries, &pulled)
       _ = try apply(entries)
-    case .fork(let id): forked.append(id)
+    case .fork(let id): connection.forked.append(id)
     }
   }
 
@@ -180,13 +183,15 @@ extension SyncEngine {
   private func apply(_ entries: [HubEntry], and body: (() throws -> Void)? = nil) throws -> Bool {
     guard let id = entries.first?.conversation else { return false }
     try explain(entries)
-    if try members[id] == nil && entries.contains(where: joinsWithoutHistory) { members[id] = try link.members(of: id) }
+    if try connection.members[id] == nil && entries.contains(where: joinsWithoutHistory) {
+      connection.members[id] = try link.members(of: id)
+    }
     do {
       try write { replica in
-        try replica.apply(entries, to: id, self.named[id], members: self.members[id] ?? [])
+        try replica.apply(entries, to: id, connection.named[id], members: connection.members[id] ?? [])
         try body?()
       }
-      (named[id], members[id]) = (nil, nil)
+      (connection.named[id], connection.members[id]) = (nil, nil)
       return true
     } catch let fault as Replica.LogFault {
       try doubt(fault.conversation)

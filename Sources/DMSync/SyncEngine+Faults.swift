@@ -8,14 +8,14 @@ extension SyncEngine {
   /// After an exchange that the hub could not carry out: fewer operations, or entries, at once, until the one that it
   /// cannot is alone.
   func recover(from fault: HubFault, _ operations: [Pushed], isPull: Bool) throws {
-    if case .timedOut = fault, isPull, divisor < pageSize {
-      divisor *= 4
+    if case .timedOut = fault, isPull, pace.divisor < pageSize {
+      pace.divide()
       if !operations.isEmpty { try store.write { try store.outbox.requeue(acknowledged: false) } }
       return
     }
     switch fault {
     case .poison where operations.count > 1, .timedOut where operations.count > 1:
-      batchSize = max(1, operations.count / 2)
+      pace.halve(operations.count)
       try store.write { try store.outbox.requeue(acknowledged: false) }
     case .poison where operations.count == 1:
       try store.write {
@@ -25,8 +25,8 @@ extension SyncEngine {
       // What has no conversation waits for what all persons share.
       let isShared = conversations.isEmpty && operations.contains { $0.operation.conversation == nil }
       if conversations.isEmpty, !isShared { throw HubFault.again(text) }
-      conversations.forEach { hold($0) }
-      if isShared { hold(nil) }
+      for id in conversations { pace.hold(id, at: monotonicMicroseconds()) }
+      if isShared { pace.hold(nil, at: monotonicMicroseconds()) }
       try store.write { try store.outbox.requeue(acknowledged: false) }
     default: throw fault
     }
@@ -34,54 +34,38 @@ extension SyncEngine {
 
   // MARK: Conversations that others lock
 
-  /// Pushes nothing of a conversation for a while, which grows; then what is of it goes in a push of its own, so that
-  /// nothing else waits for the lock.
-  private func hold(_ id: Identifier?) {
-    let count = (locked[id]?.count ?? 0) + 1
-    locked[id] = (count, monotonicMicroseconds() + 500_000 << Int64(min(count, 6)))
-  }
-
   /// The operations that can be pushed now, in the order in which they were queued: those of which others lock nothing,
   /// or, if there are none, those of one conversation that was locked before.
   ///
   /// - Parameter limit: the most operations.
   func pushable(_ limit: Int) throws -> [Pushed] {
-    let free = try pushable(limit) { locked[$0.operation.conversation] == nil }
+    let free = try pushable(limit) { !pace.isHeld($0.operation.conversation) }
     if !free.isEmpty { return free }
-    for (id, hold) in locked where hold.until <= monotonicMicroseconds() {
+    for id in pace.due(at: monotonicMicroseconds()) {
       let apart = try pushable(limit) { $0.operation.conversation == id }
       if !apart.isEmpty { return apart }
-      locked[id] = nil
+      pace.release(id)
     }
     return []
   }
 
-  /// When something that is held can be tried again, on the clock of `monotonicMicroseconds`; nil if nothing is held.
-  var heldUntil: Int64? { locked.values.map(\.until).min() }
-
   // MARK: Conversations
 
-  /// Asks once what the hub says of a conversation whose log does not continue: what is known of it may be old.
-  func doubt(_ id: Identifier) throws {
-    guard doubted.insert(id).inserted else { return try setAside(id, for: .hubDamaged) }
-    mustCompare = true
-    enqueue(id)
-  }
+  /// Asks once what the hub says of a conversation whose log does not continue, and then sets it aside.
+  func doubt(_ id: Identifier) throws { if !connection.doubt(id) { try setAside(id, for: .hubDamaged) } }
 
   /// Pulls a conversation no more on this connection.
   ///
   /// The next one tries it again; until then the store notes the fault.
   func setAside(_ id: Identifier, for code: DMError.Code) throws {
-    setAside[id] = code
-    doubted.remove(id)
-    toPull.removeAll { $0 == id }
+    connection.setAside(id, for: code)
     try setFault(code.rawValue, of: id)
   }
 
   /// Ends the doubt and the fault of a conversation that was pulled.
   func endFault(of id: Identifier) throws {
-    guard setAside[id] == nil else { return }
-    doubted.remove(id)
+    guard connection.setAside[id] == nil else { return }
+    connection.trust(id)
     try setFault(nil, of: id)
   }
 
@@ -103,7 +87,7 @@ extension SyncEngine {
 
   /// Doubts a conversation of which the hub has named later entries than it returns.
   func expectAll(of id: Identifier) throws {
-    guard setAside[id] == nil, hello?.isStandby == false, let state = try store.read({ try state(of: id) }),
+    guard connection.setAside[id] == nil, hello?.isStandby == false, let state = try store.read({ try state(of: id) }),
       let next = state.sees.next(after: state.rev), next <= state.known
     else { return }
     try doubt(id)
@@ -113,7 +97,7 @@ extension SyncEngine {
 
   /// Empties a conversation, whose log is pulled again.
   func beginAnew(_ id: Identifier, _ reason: Replica.Reason) throws {
-    let comparison = named[id]
+    let comparison = connection.named[id]
     try write { try $0.beginAnew(id, reason, comparison) }
   }
 
@@ -124,8 +108,8 @@ extension SyncEngine {
 
   /// The same for all conversations of which the hub was found to have another log.
   func beginForkedAnew() throws {
-    for id in forked { try beginAnewIfWhole(id) }
-    forked = []
+    for id in connection.forked { try beginAnewIfWhole(id) }
+    connection.forked = []
   }
 
   /// Whether the hub has another entry in the place of the last one that is here.
@@ -141,7 +125,7 @@ extension SyncEngine {
   ///
   /// Linear in their number.
   private func isWhole(_ id: Identifier) throws -> Bool {
-    guard let sees = try named[id]?.sees ?? store.read({ try state(of: id)?.sees }) else { return true }
+    guard let sees = try connection.named[id]?.sees ?? store.read({ try state(of: id)?.sees }) else { return true }
     var pull = HubPull(conversation: id, rev: (sees.first ?? 1) - 1, mark: nil)
     while true {
       var (count, isWhole) = (0, true)
@@ -156,6 +140,6 @@ extension SyncEngine {
       if !isWhole { return false }
       if count < pageSize { break }
     }
-    return named[id].map { $0.rev < sees.next(after: pull.rev) ?? .max } ?? true
+    return connection.named[id].map { $0.rev < sees.next(after: pull.rev) ?? .max } ?? true
   }
 }

@@ -9,43 +9,18 @@ package final class SyncEngine {
   let messenger: Messenger
   let store: Store
   let link: any HubLink
-  private(set) var hello: HubHello?
-  /// What the hub has said of conversations that are not pulled yet.
-  var named: [Identifier: HubComparison.Conversation] = [:]
-  /// The last comparison, until all that it named is here.
-  private var compared: (HubHello, horizon: String)?
-  /// When the hub answered a comparison last, on the clock of `monotonicMicroseconds`.
-  private(set) var comparedAt: Int64 = 0
-  /// The conversations to be pulled, in this order.
-  var toPull: [Identifier] = []
-  /// The conversations whose logs did not continue when they were pulled last.
-  var doubted: Set<Identifier> = []
+  var connection = HubConnection()
+  var pace = Pace()
+
+  /// What the hub has said of itself; nil while no connection is open.
+  package var hello: HubHello? { connection.hello }
   /// The conversations that are pulled no more on this connection, and why.
-  var setAside: [Identifier: DMError.Code] = [:]
-  /// The conversations that others locked when something of them was pushed, how often in a row, and until when nothing of
-  /// them is pushed, on the clock of `monotonicMicroseconds`; nil stands for what is of none.
-  var locked: [Identifier?: (count: Int, until: Int64)] = [:]
-  /// The conversations of which the hub has another log than this store.
-  var forked: [Identifier] = []
-  var mustCompare = false
-  /// The conversations that are pulled because of a hint.
-  private var hinted: Set<Identifier> = []
-  /// How many hints in a row brought nothing new, and until when no more are followed, on the clock of
-  /// `monotonicMicroseconds`.
-  private var emptyHints: [Identifier: (count: Int, until: Int64)] = [:]
-  /// The members of conversations of which the beginning is not seen, until they are pulled.
-  var members: [Identifier: [HubMember]] = [:]
-  /// The most operations in a push; fewer after a push that the hub could not carry out.
-  var batchSize = SyncEngine.maximumBatch
+  package var setAside: [Identifier: DMError.Code] { connection.setAside }
+  /// When something that others lock can be tried again, on the clock of `monotonicMicroseconds`; nil if nothing is held.
+  package var heldUntil: Int64? { pace.heldUntil }
 
   /// The most entries of a conversation in a pull.
   package var pageSize = 1000
-  /// By what the entries and the conversations of a pull are divided, after one that took the hub or the network too long.
-  var divisor = 1
-
-  static let maximumBatch = 100
-  /// The hints without news that are all followed: two machines that write at once cause a few.
-  private static let freeEmptyHints = 16
   /// The most bytes of payloads in a push.
   static let batchBytes = 256 * 1024
   /// The most conversations in a pull.
@@ -80,8 +55,7 @@ package final class SyncEngine {
       if hub.machine != hello.machine { try store.hub.set(machine: hello.machine) }
       if hub.refusal != nil { try store.hub.set(refusal: nil) }
     }
-    self.hello = hello
-    (doubted, setAside, forked) = ([], [:], [])
+    connection.hello = hello
     try store.read(faulty).forEach(enqueue)
     try compare(since: isSame ? hub.horizon : nil)
   }
@@ -90,17 +64,13 @@ package final class SyncEngine {
   private func beginAnewWhatIsGone() throws {
     let gone = try store.read {
       try store.hubConversations.all().compactMap { try store.conversations.row(key: $0.conversation)?.id }
-    }.filter { named[$0] == nil }
+    }.filter { connection.named[$0] == nil }
     for id in gone { try beginAnew(id, .gone) }
   }
 
   package func close() {
     link.close()
-    hello = nil
-    named = [:]
-    members = [:]
-    toPull = []
-    compared = nil
+    connection = HubConnection()
   }
 
   func hub() throws -> Hub.Row { try messenger.linkedStore().1 }
@@ -113,16 +83,16 @@ package final class SyncEngine {
   /// - Parameter horizon: nil for a hub that is in another state than the store was compared with.
   private func compare(since horizon: String?) throws {
     guard let hello else { throw HubFault.lost("the link is closed") }
-    mustCompare = false
+    connection.mustCompare = false
     var comparison = try link.compare(since: horizon)
     let isAnother = try horizon == nil || isSetBack(comparison, since: horizon)
     if isAnother { try forgetState() }
     if isAnother, horizon != nil { comparison = try link.compare(since: nil) }
-    comparedAt = monotonicMicroseconds()
+    pace.comparedAt = monotonicMicroseconds()
     try readPeople(upTo: comparison.peopleRev)
     let anew = try store.read {
       try comparison.conversations.compactMap { conversation -> (Identifier, Replica.Reason)? in
-        named[conversation.id] = conversation
+        connection.named[conversation.id] = conversation
         let row = try store.conversations.row(conversation.id)
         guard let row, let state = try store.hubConversations.row(row.key) else {
           enqueue(conversation.id)
@@ -132,12 +102,12 @@ package final class SyncEngine {
         return reason(conversation, state).map { (conversation.id, $0) }
       }
     }
-    for (id, reason) in anew where setAside[id] == nil {
+    for (id, reason) in anew where connection.setAside[id] == nil {
       // What the hub has lost is told again, also if the person sees more now.
       if try reason == .setBack || isForked(id) { try beginAnewIfWhole(id) } else { try beginAnew(id, reason) }
     }
     if isAnother, !hello.isStandby { try beginAnewWhatIsGone() }
-    compared = (hello, comparison.horizon)
+    connection.horizon = comparison.horizon
     if !comparison.conversations.isEmpty {
       try store.write {
         for conversation in comparison.conversations {
@@ -167,14 +137,14 @@ package final class SyncEngine {
 
   /// Records what the store was compared with, once all that had moved is here: a program that ends earlier asks again.
   func keepHorizon() throws {
-    guard toPull.isEmpty, let (hello, horizon) = compared else { return }
-    compared = nil
+    guard connection.toPull.isEmpty, let hello, let horizon = connection.horizon else { return }
+    connection.horizon = nil
     // A standby may lack what its primary has said, and becomes a primary without starting anew.
     if hello.isStandby { return }
     let hub = try hub()
     let isSame = (hub.epoch, hub.startedAt) == (hello.epoch, hello.startedAt)
     // A conversation that was set aside before anything of it was here is named again by a comparison from before.
-    let isForgotten = try store.read { try setAside.keys.contains { try state(of: $0) == nil } }
+    let isForgotten = try store.read { try connection.setAside.keys.contains { try state(of: $0) == nil } }
     let before = isSame ? hub.horizon : nil
     let kept = isForgotten ? before ?? "0" : horizon
     if isSame, hub.horizon == kept { return }
@@ -190,28 +160,7 @@ package final class SyncEngine {
     return conversation.sees.count(upTo: state.rev) > state.sees.count(upTo: state.rev) ? .seesMore : nil
   }
 
-  /// Pulls a conversation that the hub says has moved, unless that has been said too often of one that has not: the next
-  /// comparison shows whether it has.
-  private func follow(_ conversation: Identifier) {
-    guard emptyHints[conversation].map({ $0.until <= monotonicMicroseconds() }) ?? true else { return }
-    hinted.insert(conversation)
-    enqueue(conversation)
-  }
-
-  /// Counts the hints that brought nothing.
-  func judgeHints(_ pulled: [Identifier: Int]) {
-    for conversation in pulled.keys { emptyHints[conversation] = nil }
-    for conversation in hinted where pulled[conversation] == nil {
-      let count = (emptyHints[conversation]?.count ?? 0) + 1
-      let pause = count < Self.freeEmptyHints ? 0 : 100_000 << Int64(min(count - Self.freeEmptyHints, 9))
-      emptyHints[conversation] = (count, monotonicMicroseconds() + Int64(pause))
-    }
-    hinted = []
-  }
-
-  func enqueue(_ conversation: Identifier) {
-    if setAside[conversation] == nil, !toPull.contains(conversation) { toPull.append(conversation) }
-  }
+  func enqueue(_ conversation: Identifier) { connection.enqueue(conversation) }
 
   /// Whether the person is in a conversation, as far as this store knows: the log of one that they come back to goes on
   /// where only a comparison says.
@@ -252,13 +201,13 @@ package final class SyncEngine {
   /// While the store is filled for the first time, only of those of which the beginning is not seen.
   func readMembers(of conversations: [Identifier]) throws {
     let isFilling = try hub().horizon == nil
-    for id in conversations where members[id] == nil {
+    for id in conversations where connection.members[id] == nil {
       let sees = try store.read { () -> Sight? in
-        guard let row = try store.conversations.row(id) else { return named[id]?.sees }
-        return row.lastSeq == 0 ? try named[id]?.sees ?? store.hubConversations.row(row.key)?.sees : nil
+        guard let row = try store.conversations.row(id) else { return connection.named[id]?.sees }
+        return row.lastSeq == 0 ? try connection.named[id]?.sees ?? store.hubConversations.row(row.key)?.sees : nil
       }
       guard let sees, sees.isOpen, !isFilling || sees.first != 1 else { continue }
-      members[id] = try link.members(of: id)
+      connection.members[id] = try link.members(of: id)
     }
   }
 
@@ -266,7 +215,7 @@ package final class SyncEngine {
 
   /// Whether there is something to push or to pull now.
   package func hasWork() throws -> Bool {
-    try !toPull.isEmpty || !store.read { try pushable(1).isEmpty }
+    try !connection.toPull.isEmpty || !store.read { try pushable(1).isEmpty }
   }
 
   /// Pushes and pulls until nothing is left that can be done now.
@@ -283,13 +232,13 @@ package final class SyncEngine {
   /// - Parameter duration: the longest time between two comparisons, whatever is done here meanwhile: a hub that sends
   ///   nothing may be one that cannot be reached any more.
   package func wait(for duration: Duration) throws {
-    var duration = duration - .microseconds(monotonicMicroseconds() - comparedAt)
+    var duration = duration - .microseconds(monotonicMicroseconds() - pace.comparedAt)
     guard duration > .zero else { return try compare() }
     if let heldUntil { duration = min(duration, .microseconds(max(0, heldUntil - monotonicMicroseconds()))) }
     let hint = try link.wait(for: duration)
     let areFollowed = try store.read { try hint.conversations.allSatisfy(isMember) }
     if areFollowed, !hint.conversations.isEmpty {
-      hint.conversations.sorted().forEach(follow)
+      for id in hint.conversations.sorted() where pace.follow(id, at: monotonicMicroseconds()) { enqueue(id) }
     } else if !hint.isRung || !hint.conversations.isEmpty {
       try compare()
     }

@@ -155,7 +155,7 @@ struct SetAsideTests {
       #expect(try bob.texts("+ops") == alice.texts("+ops"), "round \(round)")
       #expect(try setAside(bob) == [])
     }
-    #expect(bob.engine.doubted.isEmpty)
+    #expect(bob.engine.connection.doubted.isEmpty)
     try bob.check()
   }
 

@@ -1,0 +1,80 @@
+import Testing
+
+@testable import DMKit
+@testable import DMSync
+
+/// What the engine asks of a hub at once, and what it leaves alone for a while.
+struct PaceTests {
+  private let a = Identifier.random
+  private let b = Identifier.random
+
+  @Test func `after a push that failed half of it goes, and what goes well doubles it again`() {
+    var pace = Pace()
+    #expect(pace.batchSize == 100)
+    pace.halve(100)
+    pace.halve(pace.batchSize)
+    #expect(pace.batchSize == 25)
+    pace.halve(1)
+    #expect(pace.batchSize == 1)
+    let sizes = (1...8).map { _ in
+      pace.widen()
+      return pace.batchSize
+    }
+    #expect(sizes == [2, 4, 8, 16, 32, 64, 100, 100])
+  }
+
+  @Test func `a pull that took too long is a quarter the next time`() {
+    var pace = Pace()
+    pace.divide()
+    pace.divide()
+    #expect(pace.divisor == 16)
+    for _ in 1...5 { pace.widen() }
+    #expect(pace.divisor == 1)
+  }
+
+  @Test func `a conversation that others lock waits longer each time, from one second to half a minute`() {
+    var pace = Pace()
+    let waits = (1...8).map { _ in
+      pace.hold(a, at: 0)
+      return pace.heldUntil.map { $0 / 1_000_000 }
+    }
+    #expect(waits == [1, 2, 4, 8, 16, 32, 32, 32])
+    #expect(pace.isHeld(a) && !pace.isHeld(b) && !pace.isHeld(nil))
+    pace.hold(nil, at: 0)
+    #expect(pace.heldUntil == 1_000_000 && pace.due(at: 999_999) == [] && pace.due(at: 1_000_000) == [nil])
+    pace.release(nil)
+    pace.release(a)
+    #expect(pace.heldUntil == nil && !pace.isHeld(a))
+  }
+
+  @Test func `hints that bring nothing are followed 16 times, and then more and more seldom`() {
+    var pace = Pace()
+    let first = (1...17).map { _ in
+      defer { pace.judgeHints([], at: 0) }
+      return pace.follow(a, at: 0)
+    }
+    #expect(first == Array(repeating: true, count: 16) + [false])
+    let next = [pace.follow(a, at: 99_999), pace.follow(b, at: 0), pace.follow(a, at: 100_000)]
+    #expect(next == [false, true, true], "those of others are followed")
+    pace.judgeHints([], at: 100_000)
+    let later = [pace.follow(a, at: 299_999), pace.follow(a, at: 300_000)]
+    #expect(later == [false, true])
+    pace.judgeHints([a], at: 300_000)
+    let last = pace.follow(a, at: 300_000)
+    #expect(last, "one that brings something ends it")
+  }
+
+  @Test func `a conversation that is set aside is pulled no more, and one is doubted once`() {
+    var connection = HubConnection()
+    for id in [a, b, a] { connection.enqueue(id) }
+    #expect(connection.toPull == [a, b])
+    connection.dequeue([a])
+    let first = connection.doubt(a)
+    #expect(first && connection.toPull == [b, a] && connection.mustCompare)
+    let second = connection.doubt(a)
+    #expect(!second)
+    connection.setAside(a, for: .hubDamaged)
+    connection.enqueue(a)
+    #expect(connection.toPull == [b] && connection.setAside == [a: .hubDamaged] && connection.doubted == [])
+  }
+}
