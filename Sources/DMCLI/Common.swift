@@ -4,11 +4,11 @@ package import DMKit
 package enum Common {
   package static let store = Option(
     "store", value: "DIR", "the store [$DM_STORE, else dm in $XDG_DATA_HOME, else ~/.local/share/dm]")
-  package static let user = Option("as", user: "USER", "who acts [$DM_USER, else the login name]")
+  package static let user = Option("as", user: "USER", "act as this user [$DM_USER, else the login name]")
   package static let busyTimeout = Option(
-    "busy-timeout", value: "TIME", "how long to wait for the store [$DM_BUSY_TIMEOUT, else 5s]", as: timeout)
-  package static let json = Flag("json", "print JSON lines, also on a terminal")
-  package static let text = Flag("text", "print text, also into a pipe")
+    "busy-timeout", value: "TIME", "how long to wait for a busy store [$DM_BUSY_TIMEOUT, else 5s]", as: timeout)
+  package static let json = Flag("json", "print JSON lines, even on a terminal")
+  package static let text = Flag("text", "print text, even into a pipe")
   package static let quiet = Flag("quiet", short: "q", "print nothing on success")
   package static let plain = Flag("plain", "print text as plain sentences, for screen readers and logs [$DM_PLAIN]")
   package static let color = Option(
@@ -22,10 +22,10 @@ package enum Common {
 }
 
 /// An option of `dm-send`, declared here because it decides how the words of the command line are read.
-package let lossy = Flag("lossy", "put U+FFFD in the place of bytes that are not UTF-8, and of NUL")
+package let lossy = Flag("lossy", "replace NUL and bytes that are not UTF-8 with U+FFFD")
 
 /// An option of the programs that tell the hub something.
-package let wait = Flag("wait", "in a store of a hub: wait until the hub has it, for 30 seconds at most")
+package let wait = Flag("wait", "in a store with a hub: wait until the hub has it, at most 30 seconds")
 
 /// The time that a write waits for the store.
 ///

@@ -2,14 +2,14 @@ package import DMKit
 
 /// The options of dm-attach and dm-send that say how files are prepared.
 package struct PreparationArguments {
-  static let asFile = Flag("as-file", "change nothing at all")
+  static let asFile = Flag("as-file", "leave the file unchanged")
   static let keepMetadata = Flag(
-    "keep-metadata", "keep what cameras and programs have written into the file, a place for example")
+    "keep-metadata", "keep its metadata, such as the place where a photo was taken")
   static let transcode = Option(
-    "transcode", value: "RATE", "make H.264 and AAC of a video, at so many bits per second: 800k, 2M", as: kilobits)
-  static let voice = Flag("voice", "make a voice message of a recording")
+    "transcode", value: "RATE", "convert a video to H.264 and AAC, at this bit rate: 800k, 2M", as: kilobits)
+  static let voice = Flag("voice", "send a recording as a voice message")
   static let maxSize = Option(
-    "max-size", value: "SIZE", "refuse a file that is larger: 500M, 20G [4G]", as: byteCount)
+    "max-size", value: "SIZE", "refuse files larger than this: 500M, 20G [4G]", as: byteCount)
 
   package static let options: [any Declared] = [asFile, keepMetadata, transcode, voice, maxSize]
   package static let rules: [Rule] = [

@@ -3,22 +3,22 @@ internal import DMKit
 
 package struct DMAttach: Program {
   static let to = Option(
-    "to", value: "CONVERSATION", "print one line that is ready for dm-send", as: ConversationReference.init)
-  static let text = Option("text", value: "TEXT", "what to say with it; needs --to")
-  static let name = Option("name", value: "NAME", "what the file is to be called; for a single one")
+    "to", value: "CONVERSATION", "print one line for dm-send that sends the files there", as: ConversationReference.init)
+  static let text = Option("text", value: "TEXT", "with --to: the text of the message")
+  static let name = Option("name", value: "NAME", "send the file under this name; for one file")
   static let get = Option(
-    "get", value: "ID", values: [.messages], "save an attachment, or all of a message: its id, or 'bob:57'")
+    "get", value: "ID", values: [.messages], "save an attachment by its id, or all of a message, such as 'bob:57'")
   static let output = Option(
     "output", short: "o", value: "PATH", "save as this file or into this folder; '-' is standard output [.]")
-  static let thumbnail = Flag("thumbnail", "fetch the thumbnail instead")
-  static let force = Flag("force", "replace a file that is there")
-  static let open = Flag("open", "open it by xdg-open, as a copy")
+  static let thumbnail = Flag("thumbnail", "with --get: save the thumbnail instead")
+  static let force = Flag("force", "replace an existing file")
+  static let open = Flag("open", "open a copy with xdg-open")
   static let list = Option(
-    "list", value: "CONVERSATION", "print what a conversation has: by kind, the newest first",
+    "list", value: "CONVERSATION", "print the attachments of a conversation by kind, newest first",
     as: ConversationReference.init)
 
   package static let command = Command(
-    "dm-attach", "prepare files to be sent, and fetch what was",
+    "dm-attach", "prepare files for sending, and save attachments",
     synopsis: [
       "[OPTION]... FILE...", "[OPTION]... --to CONVERSATION [--text TEXT] FILE... | dm-send",
       "--get ID|MESSAGE [-o FILE|DIR|-] [--thumbnail] [--open] [--force]", "--list CONVERSATION",
@@ -31,10 +31,10 @@ package struct DMAttach: Program {
       .needs(open, [get]), .needs(text, [to]),
     ] + PreparationArguments.rules,
     examples: [
-      ("dm-attach photo.jpg --to bob | dm-send", "send a photo, right way up and without its GPS"),
+      ("dm-attach photo.jpg --to bob | dm-send", "send a photo, upright and without its GPS position"),
       ("dm-attach --as-file --to +ops core.gz --text 'last night' | dm-send", "send a file exactly as it is"),
       ("arecord -d 5 | dm-attach --voice - --to bob | dm-send", "send a voice message"),
-      ("dm-attach --get bob:-1 -o ~/Downloads", "save what the last message carries"),
+      ("dm-attach --get bob:-1 -o ~/Downloads", "save the attachments of the last message"),
       ("dm-attach --list +ops | jq -r 'select(.kind == \"image\") | .id'", "the images of a group"),
     ], writes: ["attachment", "send_line", "error"])
 

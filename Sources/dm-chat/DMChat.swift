@@ -3,7 +3,7 @@ internal import DMKit
 internal import DMSystem
 
 package struct DMChat: Program {
-  static let bell = Flag("bell", "ring the bell of the terminal at each message of others")
+  static let bell = Flag("bell", "ring the terminal's bell for each message from others")
   static let invisible = Flag("invisible", "do not show that you are online")
 
   package static let command = Command(
@@ -11,7 +11,7 @@ package struct DMChat: Program {
     options: [bell, invisible], operands: "CONVERSATION|USER",
     examples: [
       ("dm-chat bob", "the conversation with bob; /help shows the commands and the keys"),
-      ("dm-chat +ops", "that of a group"), ("dm-chat", "the list, to choose from"),
+      ("dm-chat +ops", "the conversation of a group"), ("dm-chat", "choose from the list"),
       ("dm-chat --plain bob", "line by line, without moving the cursor"),
     ], writes: [])
 

@@ -2,12 +2,12 @@ package import DMCLI
 internal import DMKit
 
 package struct DMConversation: Program {
-  static let title = Option("title", value: "TITLE", "make it a group of that title")
+  static let title = Option("title", value: "TITLE", "create a group with this title")
   static let ifAbsent = Flag(
-    "if-absent", "print the group where there is one of that title, or of exactly these users")
-  static let withHistory = Flag("with-history", "let them see what was said before, too")
-  static let length = Option("for", value: "TIME", "only for that long", as: duration)
-  static let clear = Flag("clear", "throw it away")
+    "if-absent", "print your group with this title, or with exactly these users, if there is one")
+  static let withHistory = Flag("with-history", "let them see earlier messages, too")
+  static let length = Option("for", value: "TIME", "mute it only for this time", as: duration)
+  static let clear = Flag("clear", "delete the draft")
 
   package static let command = Command(
     "dm-conversation", "create conversations, show and change them",
@@ -29,33 +29,33 @@ package struct DMConversation: Program {
       Command.Subcommand(
         "remove", operands: "CONVERSATION USER...", "remove users from a group that you own", run: remove),
       Command.Subcommand(
-        "leave", operands: "CONVERSATION", "leave a group; its last owner passes it on", run: leave),
+        "leave", operands: "CONVERSATION", "leave a group; after its last owner, another member owns it", run: leave),
       Command.Subcommand("title", operands: "CONVERSATION TITLE", "give a group another title", run: setTitle),
       Command.Subcommand(
-        "name", operands: "CONVERSATION NAME", "give it a name that only you see; '' for none", run: setName),
+        "name", operands: "CONVERSATION NAME", "give it a name that only you see; '' removes it", run: setName),
       Command.Subcommand(
-        "avatar", operands: "CONVERSATION URL", "say where a picture of a group is; '' for nowhere", run: setAvatar),
+        "avatar", operands: "CONVERSATION URL", "set the URL of the group's picture; '' clears it", run: setAvatar),
       Command.Subcommand(
-        "expire", operands: "CONVERSATION TIME|off", "have what is said from now on expire", run: setExpiry),
-      Command.Subcommand("pin", operands: "CONVERSATION...", "list it first") { try change(.pinned(true), $0) },
+        "expire", operands: "CONVERSATION TIME|off", "let new messages expire after this time", run: setExpiry),
+      Command.Subcommand("pin", operands: "CONVERSATION...", "list it before all others") { try change(.pinned(true), $0) },
       Command.Subcommand("unpin", operands: "CONVERSATION...", "list it by its activity again") {
         try change(.pinned(false), $0)
       },
       Command.Subcommand(
-        "mute", operands: "CONVERSATION...", "mark it as not to notify", options: [length], run: mute),
+        "mute", operands: "CONVERSATION...", "turn off its notifications", options: [length], run: mute),
       Command.Subcommand("unmute", operands: "CONVERSATION...", "undo that") { try change(.unmuted, $0) },
       Command.Subcommand(
-        "archive", operands: "CONVERSATION...", "put it away until something new is said, or for good if it is muted"
+        "archive", operands: "CONVERSATION...", "hide it until the next message; if it is muted, for good"
       ) { try change(.archived(true), $0) },
-      Command.Subcommand("unarchive", operands: "CONVERSATION...", "bring it back") {
+      Command.Subcommand("unarchive", operands: "CONVERSATION...", "show it in the list again") {
         try change(.archived(false), $0)
       },
       Command.Subcommand(
         "delete", operands: "CONVERSATION...",
-        "delete its messages for yourself, and list it again only after a new one"
+        "delete its messages for yourself, and hide it until the next one"
       ) { try change(.deleted, $0) },
       Command.Subcommand(
-        "draft", operands: "CONVERSATION [TEXT]...", "keep a text for later, or show it", options: [clear],
+        "draft", operands: "CONVERSATION [TEXT]...", "save a draft, or print it", options: [clear],
         operandsWith: [(clear, "CONVERSATION")], run: draft),
     ],
     examples: [
@@ -64,9 +64,9 @@ package struct DMConversation: Program {
       ("dm-conversation name +ops work", "call that group +work, whatever its title becomes"),
       ("dm-conversation create bob | jq -r .id", "the id of the direct conversation with bob"),
       ("dm-conversation show +ops", "its participants, its last message, what is unread"),
-      ("dm-conversation add +ops dave --with-history", "dave sees all that was said"),
-      ("dm-conversation mute +ops --for 8h", "silence for a night"),
-      ("dm-conversation expire bob 1d", "what is said from now on is gone after a day"),
+      ("dm-conversation add +ops dave --with-history", "add dave, who then sees earlier messages, too"),
+      ("dm-conversation mute +ops --for 8h", "mute it for a night"),
+      ("dm-conversation expire bob 1d", "let new messages expire after a day"),
     ], writes: ["conversation"])
 }
 

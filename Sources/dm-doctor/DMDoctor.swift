@@ -5,10 +5,10 @@ internal import DMUpkeep
 
 package struct DMDoctor: Program {
   static let deep = Flag(
-    "deep", "compute everything again: pages, references, index, counts, ranges, digests and contents")
+    "deep", "check everything: pages, references, search index, counts, ranges, digests and files")
   static let force = Flag("force", "replace a file that is not a backup, or a backup that holds more")
   static let damaged = Flag(
-    "damaged", "take along messages that are not as they were written, leave out such contents")
+    "damaged", "keep damaged messages as they are, and leave out damaged files")
 
   package static let command = Command(
     "dm-doctor", "check, back up, restore, purge and repair a store",
@@ -18,22 +18,22 @@ package struct DMDoctor: Program {
     ],
     subcommands: [
       Command.Subcommand("check", "look for faults", options: [deep]) { try Work.run($0) { try $0.check() } },
-      Command.Subcommand("stats", "print sizes, rows, consumers, and when each of these tools was used last") {
+      Command.Subcommand("stats", "print sizes, rows and consumers, and when each action ran last") {
         try Work.run($0) { try $0.printStatistics() }
       },
       Command.Subcommand(
         "backup", operands: "FILE", "copy the store as it is now into a file, while others write",
         options: [force, damaged]
       ) { try Work.run($0, files: 1) { try $0.backUp() } },
-      Command.Subcommand("dump", "print the whole store as lines") { try Work.run($0) { try $0.dump() } },
+      Command.Subcommand("dump", "print the whole store as JSON lines") { try Work.run($0) { try $0.dump() } },
       Command.Subcommand(
-        "restore", operands: "[FILE]", "make a store of a dump on standard input, or of a dump or backup in a file",
+        "restore", operands: "[FILE]", "create a store from a backup or a dump, or from a dump on standard input",
         options: [damaged]
       ) { try Work.run($0, files: 1) { try $0.restore() } },
-      Command.Subcommand("purge", "remove what has expired, every trace of what was deleted, and old changes") {
+      Command.Subcommand("purge", "erase expired and deleted messages, unused files and old changes") {
         try Work.run($0) { try $0.purge() }
       },
-      Command.Subcommand("repair", "make the search index and the counts anew") {
+      Command.Subcommand("repair", "rebuild the search index and the counts") {
         try Work.run($0) { try $0.print($0.upkeep.repair(), text: UpkeepText.line) }
       },
       Command.Subcommand("reports", "print the messages that were reported") {

@@ -3,8 +3,8 @@ internal import DMKit
 
 package struct DMEdit: Program {
   static let forEveryone = Flag("for-everyone", "delete your own messages for all")
-  static let remove = Flag("remove", "take the reaction back")
-  static let reason = Option("reason", value: "TEXT", "why")
+  static let remove = Flag("remove", "take your reaction back")
+  static let reason = Option("reason", value: "TEXT", "say why")
 
   package static let command = Command(
     "dm-edit", "edit messages, delete them, react to them and report them",
@@ -30,9 +30,9 @@ package struct DMEdit: Program {
     examples: [
       ("dm-edit text +ops:-1 'deployed at one'", "correct the last message"),
       ("df -h / | dm-edit text +ops:-1", "the same with a text from a pipe; on a terminal an editor opens"),
-      ("dm-edit delete bob 40..57", "delete those messages for yourself"),
+      ("dm-edit delete bob 40..57", "delete messages 40 to 57 for yourself"),
       ("dm-edit delete --for-everyone +ops:-1", "take back your last message"),
-      ("dm-edit react 👍 bob:-1", "agree"),
+      ("dm-edit react 👍 bob:-1", "react with an emoji"),
       ("dm-edit react :tada: bob:-1", "the same with the short code of an emoji"),
       ("dm-tail bob -n 20 | dm-edit react 👀", "react to each of the last 20"),
     ], reads: "edit_line", writes: ["message", "message_deleted", "reaction", "report", "error"])

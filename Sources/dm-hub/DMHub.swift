@@ -7,20 +7,20 @@ internal import DMSystem
 package struct DMHub: Program {
   static let database = Option(
     "db", value: "DATABASE", "the database: a name, a connection string or a URI [$PGDATABASE]")
-  static let address = Option("public", value: "HOST[:PORT]", "how members reach the hub, for invitations") {
+  static let address = Option("public", value: "HOST[:PORT]", "the hub's address, for invitations") {
     try HubAddress($0)
   }
-  static let authority = Option("ca", value: "FILE", "the certificate of the authority that signed the hub's")
-  static let days = Option("days", value: "N", "how many days the invitation holds [7]") { text in
+  static let authority = Option("ca", value: "FILE", "the certificate of the authority that signed the hub's, for invitations")
+  static let days = Option("days", value: "N", "let the invitation expire after N days [7]") { text in
     guard let days = Int(text), 1...366 ~= days else { throw usage("'\(text)' is no number of days from 1 to 366") }
     return days
   }
 
-  static let shared = Flag("shared", "others use the database, too; touch nothing but the hub's own schemas")
-  static let force = Flag("force", "remove the hub with all that was said on it")
+  static let shared = Flag("shared", "for a database that others use, too: change only the hub's schemas")
+  static let force = Flag("force", "remove the hub with all of its messages")
 
   package static let command = Command(
-    "dm-hub", "set up a hub, and say who may join",
+    "dm-hub", "set up a hub, and invite people",
     synopsis: [
       "install [--public HOST[:PORT]] [--ca FILE] [--shared]", "check", "invite HANDLE [--days N]", "people",
       "revoke HANDLE|LOGIN", "status", "unstick", "uninstall --force",
@@ -28,23 +28,23 @@ package struct DMHub: Program {
     options: [database],
     subcommands: [
       Command.Subcommand(
-        "install", "make the tables and functions, bring them up to date, or mend who may use them",
+        "install", "install, update or repair the tables, functions and permissions",
         options: [address, authority, shared], run: install),
-      Command.Subcommand("check", "print what is not as an installation makes it", run: check),
+      Command.Subcommand("check", "print differences from a fresh installation", run: check),
       Command.Subcommand(
-        "invite", operands: "HANDLE", "print a token with which somebody joins, or joins with another machine",
+        "invite", operands: "HANDLE", "print a token for a person to join with, or for another machine of theirs",
         options: [days], run: invite),
-      Command.Subcommand("people", "print who is on the hub, with their machines", run: printPeople),
+      Command.Subcommand("people", "print the people on the hub, with their machines", run: printPeople),
       Command.Subcommand(
-        "revoke", operands: "HANDLE|LOGIN", "let somebody in no more, or one machine", run: revoke),
-      Command.Subcommand("status", "print how large the hub is, and what holds it up", run: printStatus),
-      Command.Subcommand("unstick", "end the connections of members that hold up all others", run: unstick),
+        "revoke", operands: "HANDLE|LOGIN", "lock out a person, or one of their machines", run: revoke),
+      Command.Subcommand("status", "print the size of the hub, and what blocks it", run: printStatus),
+      Command.Subcommand("unstick", "end connections of members that block all others", run: unstick),
       Command.Subcommand("uninstall", "remove the hub, and its logins", options: [force], run: uninstall),
     ],
     examples: [
       ("dm-hub --db messages install --public hub.example.org --ca ca.crt", "in an empty database"),
       ("dm-hub --db messages invite zoe >invitation", "a token for one machine of Zoe's"),
-      ("dm-hub --db messages people", "who is here, and when were they seen?"),
+      ("dm-hub --db messages people", "the people on the hub, and when they were seen"),
     ], writes: ["invitation", "login", "hub_server", "hub_finding"])
 
   /// Does something with the hub, whose faults are errors for the administrator.

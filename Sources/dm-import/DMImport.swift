@@ -5,9 +5,9 @@ internal import DMUpkeep
 
 package struct DMImport: Program {
   static let folder = Option(
-    "folder", value: "DIR", "the folder of the files that lines name [the working directory]")
+    "folder", value: "DIR", "the folder of the attached files [the working directory]")
   static let dryRun = Flag("dry-run", "print what would be added, and add nothing")
-  static let sameUsers = Flag("same-users", "users of the lines are those of the store who have the same handles")
+  static let sameUsers = Flag("same-users", "take users of the store with the same handles as the same people")
 
   package static let command = Command(
     "dm-import", "add history from JSON lines, with its own times, senders and replies",

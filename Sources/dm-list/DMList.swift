@@ -3,22 +3,22 @@ internal import DMKit
 internal import DMSystem
 
 package struct DMList: Program {
-  static let unread = Flag("unread", "only those with unread messages")
-  static let unmuted = Flag("unmuted", "only those that are not muted")
-  static let archived = Flag("archived", "only archived ones")
-  static let all = Flag("all", "archived ones too")
+  static let unread = Flag("unread", "list only conversations with unread messages")
+  static let unmuted = Flag("unmuted", "leave out muted conversations")
+  static let archived = Flag("archived", "list only archived conversations")
+  static let all = Flag("all", "list archived conversations, too")
   static let match = Option(
-    "match", value: "TEXT", "only those with TEXT in their name, or in a handle or name of their people", as: matched)
-  static let limit = Option("limit", short: "n", count: "N", "at most N conversations, or 'all' [50]")
+    "match", value: "TEXT", "list only those with TEXT in their name, or in a participant's name or handle", as: matched)
+  static let limit = Option("limit", short: "n", count: "N", "list at most N conversations, or 'all' [50]")
   static let after = Option(
-    "after", value: "CURSOR", "the page after the conversation with this cursor", as: PageCursor.init)
-  static let count = Flag("count", "print how many messages are unread, and nothing else")
+    "after", value: "CURSOR", "list the page after this cursor", as: PageCursor.init)
+  static let count = Flag("count", "print the number of unread messages, and nothing else")
   static let follow = Flag(
-    "follow", short: "f", "go on with each conversation that changes, and the count when it does")
-  static let invisible = Flag("invisible", "do not show that you are online while following")
+    "follow", short: "f", "then print each conversation that changes; with --count, each new count")
+  static let invisible = Flag("invisible", "with --follow: do not show that you are online")
 
   package static let command = Command(
-    "dm-list", "list conversations: pinned first, then newest activity",
+    "dm-list", "list conversations, pinned first, then by newest activity",
     synopsis: ["[OPTION]... [CONVERSATION]..."],
     options: [unread, unmuted, archived, all, match, limit, after, count, follow, invisible],
     operands: "[CONVERSATION]...",
@@ -27,12 +27,12 @@ package struct DMList: Program {
       .needs(invisible, [follow]),
     ],
     examples: [
-      ("dm-list --unread", "what waits for me"),
-      ("dm-list --count", "the number for a status bar"),
-      ("dm-list -f --count", "the same for one that is kept up to date"),
-      ("dm-list --count +ops bob", "the number for two conversations"),
-      ("dm-list --match ops", "those whose name or people have 'ops' in them"),
-      ("dm-list --unread | jq -r '\"\\(.unread_count) \\(.name)\"'", "a digest"),
+      ("dm-list --unread", "conversations with unread messages"),
+      ("dm-list --count", "the number of unread messages, for a status bar"),
+      ("dm-list -f --count", "the number each time it changes"),
+      ("dm-list --count +ops bob", "the number in two conversations"),
+      ("dm-list --match ops", "conversations with 'ops' in their name or among their participants"),
+      ("dm-list --unread | jq -r '\"\\(.unread_count) \\(.name)\"'", "a digest: how many unread messages where"),
     ], writes: ["conversation"])
 
   package static func run(_ call: Invocation) throws {

@@ -3,16 +3,16 @@ package import DMCLI
 internal import DMKit
 
 package struct DMMCP: Program {
-  static let readOnly = Flag("read-only", "the agent reads, and neither sends, reacts nor marks anything")
+  static let readOnly = Flag("read-only", "let the agent only read: it sends, reacts to and marks nothing")
   static let only = Option(
-    "only", value: "CONV", "only this conversation; may stand more than once", as: ConversationReference.init)
+    "only", value: "CONV", "limit the agent to this conversation; can be repeated", as: ConversationReference.init)
 
   package static let command = Command(
     "dm-mcp", "let an agent act as a user: a server of the Model Context Protocol",
     synopsis: ["[OPTION]..."], options: [readOnly, only],
 
     examples: [
-      ("dm-mcp --as bot", "what an agent runs, to be the user bot"),
+      ("dm-mcp --as bot", "the command that an agent starts, to act as the user bot"),
       ("dm-mcp --as bob --read-only --only +ops", "an agent that reads one group, and says nothing"),
     ], writes: ["conversation", "message", "reaction", "marked", "error"])
 

@@ -4,29 +4,29 @@ internal import DMSystem
 
 package struct DMRead: Program {
   static let upTo = Option(
-    "up-to", value: "MESSAGE", "everything to this message, itself included", as: MessageReference.init)
+    "up-to", value: "MESSAGE", "mark everything up to and including this message", as: MessageReference.init)
   static let since = Option(
-    "since", value: "WHEN", "everything from a message or a time on; goes with --before", as: messageOrTime)
+    "since", value: "WHEN", "mark everything from a message or a time on; can be combined with --before", as: messageOrTime)
   static let before = Option(
-    "before", value: "WHEN", "everything that was said before a message or a time", as: messageOrTime)
-  static let all = Flag("all", "everything")
-  static let from = Option("from", user: "USER", "only messages of this sender")
-  static let everywhere = Flag("everywhere", "in all conversations")
+    "before", value: "WHEN", "mark everything before a message or a time", as: messageOrTime)
+  static let all = Flag("all", "mark everything")
+  static let from = Option("from", user: "USER", "mark only messages from this sender")
+  static let everywhere = Flag("everywhere", "mark in all conversations")
   static let except = Option(
     "except", value: "NAME", values: [.conversations],
-    "with --everywhere: but not in this one; may be given several times",
+    "with --everywhere: leave out this conversation; can be repeated",
     as: ConversationReference.init)
   static let muted = Flag("muted", "with --everywhere: only in muted conversations")
   static let unmuted = Flag("unmuted", "with --everywhere: only in conversations that are not muted")
-  static let isPrivate = Flag("private", "without a receipt: nobody else learns of it")
-  static let unread = Flag("unread", "mark as unread instead; the receipts stay")
+  static let isPrivate = Flag("private", "mark without a receipt, so that nobody else learns of it")
+  static let unread = Flag("unread", "mark as unread instead; receipts stay")
   static let delivered = Flag(
-    "delivered", "mark as delivered instead: for those who take messages by other ways than dm-tail")
-  static let receipts = Flag("receipts", "print who has got and who has read these messages, and when")
+    "delivered", "mark as delivered, for programs that do not get messages from dm-tail")
+  static let receipts = Flag("receipts", "print who received and read these messages, and when")
   static let dryRun = Flag("dry-run", "print what would change, and change nothing")
 
   package static let command = Command(
-    "dm-read", "mark messages as read, or as unread, and show who has got and read what",
+    "dm-read", "mark messages as read or unread, and show who received and read them",
     synopsis: [
       "CONVERSATION RANGE...", "CONVERSATION --up-to MESSAGE | --since WHEN | --before WHEN | --all",
       "--everywhere --since WHEN | --before WHEN | --all",
@@ -45,11 +45,11 @@ package struct DMRead: Program {
       .needs(muted, [everywhere]), .needs(unmuted, [everywhere]),
     ],
     examples: [
-      ("dm-read bob 40..57 60", "those messages"),
-      ("dm-tail bob -n 20 | dm-read", "exactly these 20"),
+      ("dm-read bob 40..57 60", "messages 40 to 57, and 60"),
+      ("dm-tail bob -n 20 | dm-read", "exactly the 20 that are printed"),
       ("dm-read --everywhere --before 7d --except +ops", "for cron: everything older than a week"),
       ("dm-read +ops --all --from bob --private", "what bob said, without a receipt"),
-      ("dm-read --receipts bob:-1", "who has got and who has read the last message, and when"),
+      ("dm-read --receipts bob:-1", "who received and read the last message, and when"),
     ], reads: "read_line", writes: ["marked", "read_receipt", "delivery_receipt", "error"])
 
   package static func run(_ call: Invocation) throws {

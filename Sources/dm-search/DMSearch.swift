@@ -4,26 +4,26 @@ internal import DMSystem
 
 package struct DMSearch: Program {
   static let inConversation = Option(
-    "in", value: "CONV", "only in this conversation; may stand more than once", as: ConversationReference.init)
-  static let from = Option("from", user: "USER", "only what this user said")
-  static let since = Option("since", value: "WHEN", "only from a message or a time on", as: messageOrTime)
-  static let before = Option("before", value: "WHEN", "only before a message or a time", as: messageOrTime)
+    "in", value: "CONV", "search only this conversation; can be repeated", as: ConversationReference.init)
+  static let from = Option("from", user: "USER", "find only messages from this user")
+  static let since = Option("since", value: "WHEN", "find only messages from a message or a time on", as: messageOrTime)
+  static let before = Option("before", value: "WHEN", "find only messages before a message or a time", as: messageOrTime)
   static let has = Option(
     "has", value: "KIND", oneOf: SearchRequest.Content.self,
-    "only with a link, an attachment, an image or a mention; may stand more than once")
-  static let newest = Flag("newest", "the newest first")
-  static let limit = Option("limit", short: "n", count: "N", "at most N messages, or 'all' [20]")
+    "find only messages with a link, an attachment, an image or a mention; can be repeated")
+  static let newest = Flag("newest", "print the newest first")
+  static let limit = Option("limit", short: "n", count: "N", "print at most N messages, or 'all' [20]")
 
   package static let command = Command(
     "dm-search", "search the messages that you can see, best matches first",
     synopsis: ["[OPTION]... [QUERY]..."],
     options: [inConversation, from, since, before, has, newest, limit],
     examples: [
-      ("dm-search lunch tomorrow", "what has both words, in any order"),
-      ("dm-search '\"see you\" OR goodby*'", "a phrase, or what begins like that"),
-      ("dm-search --in +ops --from bob --since 7d 'deploy* NOT staging'", "what bob said there in a week"),
+      ("dm-search lunch tomorrow", "messages with both words, in any order"),
+      ("dm-search '\"see you\" OR goodby*'", "a phrase, or words that begin with 'goodby'"),
+      ("dm-search --in +ops --from bob --since 7d 'deploy* NOT staging'", "what bob said in +ops in the last week"),
       ("dm-search --has link --newest -n 5", "the newest five links"),
-      ("dm-search 北京 -n all | jq -r .snippet", "what stands around each"),
+      ("dm-search 北京 -n all | jq -r .snippet", "the words around each match"),
     ], writes: ["message"])
 
   package static func run(_ call: Invocation) throws {

@@ -4,30 +4,30 @@ internal import DMKit
 extension DMSend {
   static let to = Option(
     "to", value: "CONVERSATION", values: [.conversations, .people],
-    "where to send; may stand several times: to all of them or to none")
+    "send to this conversation; can be repeated: to all of them or to none")
   static let lines = Flag("lines", "send each line of standard input as a message")
   static let replyTo = Option(
-    "reply-to", value: "MESSAGE", "the message that this one answers", as: MessageReference.init)
+    "reply-to", value: "MESSAGE", "answer this message", as: MessageReference.init)
   static let nonce = Option(
-    "nonce", value: "NONCE", "sent before with this nonce: do nothing, return that message")
-  static let once = Flag("once", "return that message whatever the text is now")
+    "nonce", value: "NONCE", "an id for this message: sending it again returns the first one")
+  static let once = Flag("once", "with --nonce: even if the text has changed")
   static let consumer = Option(
     "consumer", value: "NAME", values: [.consumers],
-    "the lines acknowledge ('ack') for this consumer of the user; see dm-tail(1)")
-  static let stopAtFailed = Flag("stop-at-failed", "end with the first line of a consumer that fails")
+    "let the lines acknowledge events ('ack') of this consumer; see dm-tail(1)")
+  static let stopAtFailed = Flag("stop-at-failed", "with --consumer: stop at the first line that fails")
   static let skipFailed = Flag(
-    "skip-failed", "acknowledge and count the lines of a consumer that can never succeed; the default")
+    "skip-failed", "with --consumer: acknowledge and count lines that can never succeed; the default")
   static let edit = Flag("edit", "write the text in $VISUAL or $EDITOR")
-  static let draft = Flag("draft", "keep the text as the draft of the conversation instead of sending it")
+  static let draft = Flag("draft", "save the text as the draft of the conversation, without sending it")
   static let fromDraft = Flag("from-draft", "send the draft, and clear it")
   static let forward = Option(
-    "forward", value: "MESSAGE", "send the text of this message, and what it carries", as: MessageReference.init)
-  static let expiresIn = Option("expires-in", value: "TIME", "have it gone after that long", as: duration)
+    "forward", value: "MESSAGE", "forward this message, with its attachments", as: MessageReference.init)
+  static let expiresIn = Option("expires-in", value: "TIME", "delete the message for everyone after this time", as: duration)
   static let overflow = Option(
     "overflow", value: "HOW", oneOf: TextOptions.Overflow.self,
-    "what becomes of a text over 64 KiB: attach it, truncate it, or fail [error]")
+    "for a text over 64 KiB: attach, truncate or error [error]")
   static let attach = Option(
-    "attach", value: "FILE", "send a file with it, prepared as by dm-attach(1); may stand several times")
+    "attach", value: "FILE", "attach a file, prepared as dm-attach(1) does; can be repeated")
 
   static let options: [any Declared] =
     [
@@ -116,12 +116,12 @@ package struct DMSend: Program {
       ("make 2>&1 | tail -n 20 | dm-send +ops", "standard input as one message"),
       ("dm-send bob --reply-to -1 'with pleasure'", "answer the last message"),
       ("dm-send bob --nonce \"backup-$(date +%F)\" 'backup done'", "at most once a day, however often it runs"),
-      ("dm-send --to bob --to +ops 'back at five'", "the same to several, or to none if one of them fails"),
-      ("dm-send bob --forward +ops:12", "pass a message on"),
+      ("dm-send --to bob --to +ops 'back at five'", "send to several conversations, or to none if one of them fails"),
+      ("dm-send bob --forward +ops:12", "forward a message"),
       ("dm-send bob --attach photo.jpg 'as promised'", "send a photo"),
       (
         "jq -c '{conversation: .to, text: .body, nonce: .id}' queue.json | dm-send",
-        "many, each answered by a line"
+        "send many, each answered by a line"
       ),
     ], reads: "send_line", writes: ["message", "conversation", "ack", "error"])
 

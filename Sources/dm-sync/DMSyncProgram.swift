@@ -5,12 +5,12 @@ internal import DMSync
 internal import DMSystem
 
 package struct DMSyncProgram: Program {
-  static let follow = Flag("follow", short: "f", "go on, and print how it stands whenever that changes")
-  static let linger = Flag("linger", "go on until nothing is queued and nobody follows the store, and print nothing")
+  static let follow = Flag("follow", short: "f", "keep synchronizing, and print the state each time it changes")
+  static let linger = Flag("linger", "keep synchronizing while something is queued or the store is followed; print nothing")
   static let force = Flag("force", "leave without telling the hub")
 
   package static let command = Command(
-    "dm-sync", "carry between a store and its hub",
+    "dm-sync", "synchronize a store with its hub",
     synopsis: [
       "", "-f | --linger", "join [TOKEN]", "status", "pending", "retry [ID]...", "drop ID...",
       "network [normal|poor|very-poor|offline]", "leave [--force]",
@@ -18,22 +18,22 @@ package struct DMSyncProgram: Program {
     options: [follow, linger], rules: [.atMostOne([follow, linger])],
     subcommands: [
       Command.Subcommand("join", operands: "[TOKEN]", "link a new store to the hub of an invitation", run: join),
-      Command.Subcommand("status", "print how the store and its hub stand, without asking the hub", run: printStatus),
-      Command.Subcommand("pending", "print what waits for the hub, and what it has refused", run: printPending),
-      Command.Subcommand("retry", operands: "[ID]...", "try again what the hub has refused", run: retry),
-      Command.Subcommand("drop", operands: "ID...", "give up what the hub has refused", run: drop),
+      Command.Subcommand("status", "show the state of the connection, without asking the hub", run: printStatus),
+      Command.Subcommand("pending", "print operations that are queued or were refused", run: printPending),
+      Command.Subcommand("retry", operands: "[ID]...", "try refused operations again", run: retry),
+      Command.Subcommand("drop", operands: "ID...", "discard refused operations", run: drop),
       Command.Subcommand(
-        "network", operands: "[normal|poor|very-poor|offline]", "play another network, or print which", run: network),
+        "network", operands: "[normal|poor|very-poor|offline]", "simulate another network, or print which", run: network),
       Command.Subcommand(
-        "leave", "take the store off its hub; it is only read from then on", options: [force], run: leave),
+        "leave", "unlink the store from its hub; it becomes read-only", options: [force], run: leave),
     ],
     main: sync,
     examples: [
-      ("dm-sync join <invitation", "the store becomes yours of the hub"),
-      ("dm-sync", "all that waits goes, all that is new comes"),
+      ("dm-sync join <invitation", "link this store to the hub of an invitation"),
+      ("dm-sync", "push what is queued, and pull what is new"),
       ("dm-sync -f", "as a service"),
       ("dm-sync status --json | jq -r .color", "green, yellow or red"),
-      ("dm-sync network poor", "how does your bot behave on a train?"),
+      ("dm-sync network poor", "try your bot on a poor network"),
     ], writes: ["hub", "outbox"])
 }
 

@@ -4,36 +4,36 @@ internal import DMSystem
 
 extension DMTail {
   static let limit = Option(
-    "limit", short: "n", count: "N", "the newest N messages, or 'all' [30; all with a range, --since or --unread]")
+    "limit", short: "n", count: "N", "print the newest N messages, or 'all' [30; all with a range, --since or --unread]")
   static let before = Option(
-    "before", value: "WHEN", "only those before a message or a time", as: messageOrTime)
+    "before", value: "WHEN", "print only messages before a message or a time", as: messageOrTime)
   static let since = Option(
-    "since", value: "WHEN", "only those from a message or a time on", as: messageOrTime)
-  static let unread = Flag("unread", "only unread ones")
+    "since", value: "WHEN", "print only messages from a message or a time on", as: messageOrTime)
+  static let unread = Flag("unread", "print only unread messages")
   static let unmuted = Flag("unmuted", "leave out muted conversations")
-  static let deleted = Flag("deleted", "say where a message was deleted or has expired, too")
+  static let deleted = Flag("deleted", "also print a line for each deleted or expired message")
   static let with = Option(
-    "with", value: "readers", oneOf: Addition.self, "say of each message who has read it")
+    "with", value: "readers", oneOf: Addition.self, "show who has read each message")
   static let read = Flag("read", "mark what was printed as read")
   static let peek = Flag("peek", "do not mark what was printed as delivered")
-  static let follow = Flag("follow", short: "f", "go on with what happens from then on")
+  static let follow = Flag("follow", short: "f", "then print new events as they happen")
   static let events = Option(
     "events", value: "KIND,...", values: [.list(MessagingEvent.Kind.allCases.map(\.rawValue) + ["all"])],
-    "what to print [message,message_updated,message_deleted,message_status]", as: Invocation.eventKinds)
+    "the kinds of events to print [message,message_updated,message_deleted,message_status]", as: Invocation.eventKinds)
   static let cursor = Option(
     "cursor", value: "CURSOR", values: [.words(["start", "now"])],
-    "no history, but what happened after CURSOR, oldest first", as: start)
+    "print the events after CURSOR, oldest first, instead of history", as: start)
   static let others = Flag("others", "leave out your own actions")
   static let heartbeat = Option(
-    "heartbeat", value: "TIME", "print a heartbeat that often [a consumer: 5s]", as: duration)
-  static let bell = Flag("bell", "ring the bell of the terminal at each message of others")
+    "heartbeat", value: "TIME", "print a heartbeat at this interval [with --consumer: 5s]", as: duration)
+  static let bell = Flag("bell", "ring the terminal's bell for each message from others")
   static let invisible = Flag("invisible", "do not show that you are online")
   static let consumer = Option(
-    "consumer", value: "NAME", values: [.consumers], "begin where this consumer of the user stands")
-  static let acceptGap = Flag("accept-gap", "go on though what the consumer missed is no longer in the log")
-  static let ack = Option("ack", value: "CURSOR", "move the consumer there, and print nothing else", as: Cursor.init)
-  static let consumers = Flag("consumers", "print the user's consumers, and how far behind they are")
-  static let forget = Option("forget", value: "NAME", values: [.consumers], "forget a consumer")
+    "consumer", value: "NAME", values: [.consumers], "continue from the position of this consumer")
+  static let acceptGap = Flag("accept-gap", "continue although events that the consumer missed were purged")
+  static let ack = Option("ack", value: "CURSOR", "with --consumer: set its position to CURSOR, and print nothing else", as: Cursor.init)
+  static let consumers = Flag("consumers", "print your consumers, and how far behind they are")
+  static let forget = Option("forget", value: "NAME", values: [.consumers], "delete this consumer")
 
   static let options: [any Declared] = [
     limit, before, since, unread, unmuted, deleted, with, read, peek, follow, events, cursor, others, heartbeat,
@@ -70,7 +70,7 @@ extension DMTail {
 
 package struct DMTail: Program {
   package static let command = Command(
-    "dm-tail", "print messages, oldest first: the newest 30, or those you name; and follow what happens",
+    "dm-tail", "print messages, oldest first: the newest 30 or those you name; and follow new events",
     synopsis: [
       "[OPTION]... [CONVERSATION [RANGE]...]", "[OPTION]... MESSAGE-ID...", "-f [OPTION]... [CONVERSATION]...",
       "--cursor CURSOR|start|now [OPTION]... [CONVERSATION]...", "--consumer NAME --ack CURSOR",
@@ -82,7 +82,7 @@ package struct DMTail: Program {
       ("dm-tail bob --before 120 -n 50", "the page before message 120"),
       ("dm-tail \"$(dm-tail bob:1 | jq -r .id)\" --with readers", "one message by its id, and who has read it"),
       ("dm-tail +ops 40..57", "messages 40 to 57 of the group"),
-      ("dm-tail --unread --read", "all that is unread, and mark it read"),
+      ("dm-tail --unread --read", "all unread messages, and mark them as read"),
       ("dm-tail bob -n 20 | dm-read", "mark exactly these 20 as read"),
       ("dm-tail +ops --since yesterday | jq -r '\"\\(.sender): \\(.text)\"'", "who said what"),
       ("dm-tail -f bob +ops", "read and follow two conversations"),
@@ -90,7 +90,7 @@ package struct DMTail: Program {
         "dm-tail -f --others -n 0 --events message | jq --unbuffered -r 'select(.text).text'",
         "only what others say from now on"
       ),
-      ("dm-tail --cursor start --events all", "all that is known to have happened"),
+      ("dm-tail --cursor start --events all", "all events in the log"),
     ],
     writes: [
       "message", "message_updated", "message_deleted", "message_status", "reaction", "delivery_receipt", "read_receipt",

@@ -2,13 +2,13 @@ package import DMCLI
 internal import DMKit
 
 package struct DMTyping: Program {
-  static let on = Flag("on", "show it for the next 5 seconds")
-  static let off = Flag("off", "show it no longer")
-  static let length = Option("for", value: "TIME", "show it that long, and wait as long", as: duration)
-  static let watch = Flag("watch", "print who is typing whenever that changes")
+  static let on = Flag("on", "show typing for the next 5 seconds")
+  static let off = Flag("off", "stop showing typing")
+  static let length = Option("for", value: "TIME", "show typing for this time, and wait until it ends", as: duration)
+  static let watch = Flag("watch", "print who is typing, each time it changes")
 
   package static let command = Command(
-    "dm-typing", "show that you are typing, and watch who is",
+    "dm-typing", "show that you are typing, and see who else is",
     synopsis: [
       "CONVERSATION --on | --off | --for TIME", "CONVERSATION", "CONVERSATION -- COMMAND [ARGUMENT]...",
       "--watch [CONVERSATION]",

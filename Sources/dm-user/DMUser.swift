@@ -5,13 +5,13 @@ package struct DMUser: Program {
   static let ifAbsent = Flag("if-absent", "print the user who has the handle, and change nothing")
   static let displayName = Option("display-name", value: "NAME", "the name that people see")
   static let bio = Option("bio", value: "TEXT", "a few words about the user")
-  static let avatarURL = Option("avatar-url", value: "URL", "where a picture of the user is")
+  static let avatarURL = Option("avatar-url", value: "URL", "the URL of the user's picture")
   static let showPresence = Flag("show-presence", "let others see when the user is online")
-  static let hidePresence = Flag("hide-presence", "do not")
+  static let hidePresence = Flag("hide-presence", "do not let them see it")
   static let sendReceipts = Flag("send-read-receipts", "let others see what the user has read")
   static let hideReceipts = Flag(
-    "hide-read-receipts", "do not; what is read from then on is marked without receipts")
-  static let follow = Flag("follow", short: "f", "go on with each who comes and goes")
+    "hide-read-receipts", "do not let them see it from now on")
+  static let follow = Flag("follow", short: "f", "then print each user who comes or goes")
 
   private static let profile: [any Declared] = [
     displayName, bio, avatarURL, showPresence, hidePresence, sendReceipts, hideReceipts,
@@ -47,7 +47,7 @@ package struct DMUser: Program {
       ("dm-user add erin --display-name 'Erin E.'", "add erin"),
       ("dm-user list | jq -r .handle", "all handles"),
       ("dm-user --as bob set --bio 'on holiday' --hide-presence", "change bob's profile"),
-      ("dm-user presence | jq -r 'select(.is_online).user'", "who is there"),
+      ("dm-user presence | jq -r 'select(.is_online).user'", "who is online"),
     ], writes: ["user", "presence"])
 }
 
