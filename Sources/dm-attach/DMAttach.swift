@@ -3,7 +3,8 @@ internal import DMKit
 
 package struct DMAttach: Program {
   static let to = Option(
-    "to", value: "CONVERSATION", "print one line for dm-send that sends the files there", as: ConversationReference.init)
+    "to", value: "CONVERSATION", "print one line for dm-send that sends the files there", as: ConversationReference.init
+  )
   static let text = Option("text", value: "TEXT", "with --to: the text of the message")
   static let name = Option("name", value: "NAME", "send the file under this name; for one file")
   static let get = Option(

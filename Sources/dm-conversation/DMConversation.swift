@@ -37,7 +37,9 @@ package struct DMConversation: Program {
         "avatar", operands: "CONVERSATION URL", "set the URL of the group's picture; '' clears it", run: setAvatar),
       Command.Subcommand(
         "expire", operands: "CONVERSATION TIME|off", "let new messages expire after this time", run: setExpiry),
-      Command.Subcommand("pin", operands: "CONVERSATION...", "list it before all others") { try change(.pinned(true), $0) },
+      Command.Subcommand("pin", operands: "CONVERSATION...", "list it before all others") {
+        try change(.pinned(true), $0)
+      },
       Command.Subcommand("unpin", operands: "CONVERSATION...", "list it by its activity again") {
         try change(.pinned(false), $0)
       },

@@ -10,7 +10,8 @@ package struct DMHub: Program {
   static let address = Option("public", value: "HOST[:PORT]", "the hub's address, for invitations") {
     try HubAddress($0)
   }
-  static let authority = Option("ca", value: "FILE", "the certificate of the authority that signed the hub's, for invitations")
+  static let authority = Option(
+    "ca", value: "FILE", "the certificate of the authority that signed the hub's, for invitations")
   static let days = Option("days", value: "N", "let the invitation expire after N days [7]") { text in
     guard let days = Int(text), 1...366 ~= days else { throw usage("'\(text)' is no number of days from 1 to 366") }
     return days

@@ -8,7 +8,8 @@ package struct DMList: Program {
   static let archived = Flag("archived", "list only archived conversations")
   static let all = Flag("all", "list archived conversations, too")
   static let match = Option(
-    "match", value: "TEXT", "list only those with TEXT in their name, or in a participant's name or handle", as: matched)
+    "match", value: "TEXT", "list only those with TEXT in their name, or in a participant's name or handle", as: matched
+  )
   static let limit = Option("limit", short: "n", count: "N", "list at most N conversations, or 'all' [50]")
   static let after = Option(
     "after", value: "CURSOR", "list the page after this cursor", as: PageCursor.init)

@@ -6,7 +6,8 @@ package struct DMRead: Program {
   static let upTo = Option(
     "up-to", value: "MESSAGE", "mark everything up to and including this message", as: MessageReference.init)
   static let since = Option(
-    "since", value: "WHEN", "mark everything from a message or a time on; can be combined with --before", as: messageOrTime)
+    "since", value: "WHEN", "mark everything from a message or a time on; can be combined with --before",
+    as: messageOrTime)
   static let before = Option(
     "before", value: "WHEN", "mark everything before a message or a time", as: messageOrTime)
   static let all = Flag("all", "mark everything")

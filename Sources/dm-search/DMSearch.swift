@@ -7,10 +7,11 @@ package struct DMSearch: Program {
     "in", value: "CONV", "search only this conversation; can be repeated", as: ConversationReference.init)
   static let from = Option("from", user: "USER", "find only messages from this user")
   static let since = Option("since", value: "WHEN", "find only messages from a message or a time on", as: messageOrTime)
-  static let before = Option("before", value: "WHEN", "find only messages before a message or a time", as: messageOrTime)
+  static let before = Option(
+    "before", value: "WHEN", "find only messages before a message or a time", as: messageOrTime)
   static let has = Option(
     "has", value: "KIND", oneOf: SearchRequest.Content.self,
-    "find only messages with a link, an attachment, an image or a mention; can be repeated")
+    "find only messages with this: link, attachment, image or mention; can be repeated")
   static let newest = Flag("newest", "print the newest first")
   static let limit = Option("limit", short: "n", count: "N", "print at most N messages, or 'all' [20]")
 

@@ -16,13 +16,14 @@ extension DMSend {
     "let the lines acknowledge events ('ack') of this consumer; see dm-tail(1)")
   static let stopAtFailed = Flag("stop-at-failed", "with --consumer: stop at the first line that fails")
   static let skipFailed = Flag(
-    "skip-failed", "with --consumer: acknowledge and count lines that can never succeed; the default")
+    "skip-failed", "with --consumer: acknowledge and count those that fail for good; the default")
   static let edit = Flag("edit", "write the text in $VISUAL or $EDITOR")
   static let draft = Flag("draft", "save the text as the draft of the conversation, without sending it")
   static let fromDraft = Flag("from-draft", "send the draft, and clear it")
   static let forward = Option(
     "forward", value: "MESSAGE", "forward this message, with its attachments", as: MessageReference.init)
-  static let expiresIn = Option("expires-in", value: "TIME", "delete the message for everyone after this time", as: duration)
+  static let expiresIn = Option(
+    "expires-in", value: "TIME", "delete the message for everyone after this time", as: duration)
   static let overflow = Option(
     "overflow", value: "HOW", oneOf: TextOptions.Overflow.self,
     "for a text over 64 KiB: attach, truncate or error [error]")

@@ -6,7 +6,8 @@ internal import DMSystem
 
 package struct DMSyncProgram: Program {
   static let follow = Flag("follow", short: "f", "keep synchronizing, and print the state each time it changes")
-  static let linger = Flag("linger", "keep synchronizing while something is queued or the store is followed; print nothing")
+  static let linger = Flag(
+    "linger", "keep synchronizing, without output, until nothing is queued or followed")
   static let force = Flag("force", "leave without telling the hub")
 
   package static let command = Command(
@@ -23,7 +24,8 @@ package struct DMSyncProgram: Program {
       Command.Subcommand("retry", operands: "[ID]...", "try refused operations again", run: retry),
       Command.Subcommand("drop", operands: "ID...", "discard refused operations", run: drop),
       Command.Subcommand(
-        "network", operands: "[normal|poor|very-poor|offline]", "simulate another network, or print which", run: network),
+        "network", operands: "[normal|poor|very-poor|offline]", "simulate another network, or print which", run: network
+      ),
       Command.Subcommand(
         "leave", "unlink the store from its hub; it becomes read-only", options: [force], run: leave),
     ],

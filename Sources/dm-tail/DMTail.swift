@@ -4,7 +4,8 @@ internal import DMSystem
 
 extension DMTail {
   static let limit = Option(
-    "limit", short: "n", count: "N", "print the newest N messages, or 'all' [30; all with a range, --since or --unread]")
+    "limit", short: "n", count: "N", "print the newest N messages, or 'all' [30; all with a range, --since or --unread]"
+  )
   static let before = Option(
     "before", value: "WHEN", "print only messages before a message or a time", as: messageOrTime)
   static let since = Option(
@@ -31,7 +32,8 @@ extension DMTail {
   static let consumer = Option(
     "consumer", value: "NAME", values: [.consumers], "continue from the position of this consumer")
   static let acceptGap = Flag("accept-gap", "continue although events that the consumer missed were purged")
-  static let ack = Option("ack", value: "CURSOR", "with --consumer: set its position to CURSOR, and print nothing else", as: Cursor.init)
+  static let ack = Option(
+    "ack", value: "CURSOR", "with --consumer: set its position to CURSOR, and print nothing else", as: Cursor.init)
   static let consumers = Flag("consumers", "print your consumers, and how far behind they are")
   static let forget = Option("forget", value: "NAME", values: [.consumers], "delete this consumer")
 
