@@ -18,6 +18,8 @@ public struct HistoryQuery: Sendable {
   public var since: Bound?
   /// The upper bound, exclusive.
   public var before: Bound?
+  /// Leaves out the messages of all other senders; nil for none.
+  public var sender: Handle?
   /// Leaves out messages that the user has read.
   public var unreadOnly = false
   /// Leaves out conversations that are muted now.

@@ -42,6 +42,7 @@ extension Session {
     guard destination == .hub, query.ranges == nil, query.before == nil, !query.unreadOnly else { return [] }
     var waiting = try store.waiting.shown(in: nil)
     if let conversations { waiting.removeAll { !conversations.contains($0.conversation) } }
+    if let sender = query.sender, try sender != handle { return [] }
     if case .time(let time)? = query.since { waiting.removeAll { $0.createdAt < time } }
     return try waiting.suffix(query.limit ?? .max).compactMap { waiting in
       try store.conversations.row(key: waiting.conversation).map { try message(waiting, in: $0) }

@@ -7,6 +7,9 @@ final class ChangeFeed {
   private let store: Store
   private let uuid: Identifier
   private let kinds: Set<Changes.Kind>
+  /// The conversations of the query, where they may change.
+  private let watched: WatchedConversations?
+  private var watchedVersion = 0
   /// The conversations of the query that do not exist yet.
   private var missing: [ConversationReference]
   /// The keys of the query's conversations; nil for all that the user is in.
@@ -22,8 +25,9 @@ final class ChangeFeed {
   /// the system.
   private static let batch = 50
 
-  init(_ messenger: Messenger, _ query: EventQuery, _ store: Store) throws {
+  init(_ messenger: Messenger, _ query: EventQuery, _ store: Store, watched: WatchedConversations? = nil) throws {
     self.messenger = messenger
+    self.watched = watched
     self.query = query
     self.store = store
     uuid = try store.read(store.uuid)
@@ -50,6 +54,9 @@ final class ChangeFeed {
   }
 
   private func resolve(_ session: Session) throws {
+    if let (references, version) = watched?.changed(since: watchedVersion) {
+      (missing, conversations, watchedVersion) = (references, references.isEmpty ? nil : [], version)
+    }
     missing = try missing.filter { reference in
       guard let row = try session.findIfPresent(reference) else { return true }
       conversations?.append(row.key)

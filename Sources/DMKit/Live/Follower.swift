@@ -50,12 +50,12 @@ package final class Follower {
   ///
   /// - Throws: `no_store`, `bad_cursor`, `gap`, `busy` for a consumer that another process streams, `usage` for a new
   ///   consumer without a start, or what a conversation of the query throws.
-  package init(_ messenger: Messenger, _ query: EventQuery) throws {
+  package init(_ messenger: Messenger, _ query: EventQuery, watched: WatchedConversations? = nil) throws {
     self.messenger = messenger
     self.query = query
     let store = try messenger.existingStore() ?? messenger.createdStore()
     self.store = store
-    feed = try ChangeFeed(messenger, query, store)
+    feed = try ChangeFeed(messenger, query, store, watched: watched)
     if let name = query.consumer {
       let lease = try ConsumerLease(name, messenger, query, conversations: feed.conversations)
       feed.position = lease.position

@@ -1,5 +1,6 @@
 public import DMModel
 internal import DMSystem
+internal import Synchronization
 
 /// The stream of events, as an asynchronous sequence.
 ///
@@ -13,6 +14,7 @@ public struct MessagingEvents: AsyncSequence, Sendable {
   private let location: StoreLocation
   private let identity: Messenger.Identity
   private let query: EventQuery
+  private let watched = WatchedConversations()
 
   init(_ location: StoreLocation, _ identity: Messenger.Identity, _ query: EventQuery) {
     self.location = location
@@ -20,8 +22,16 @@ public struct MessagingEvents: AsyncSequence, Sendable {
     self.query = query
   }
 
+  /// Changes the conversations of the query, also for iterations that have begun; none stands for all.
+  ///
+  /// Each event of these conversations that happens after the call is in the stream. What happened in a conversation
+  /// before it was watched is in its history: read that after this call, and recognize by its id what comes twice. A
+  /// conversation that cannot be found by its reference ends the stream with the error that `Messenger` throws for it;
+  /// a direct one that does not exist yet is awaited.
+  public func watch(_ conversations: [ConversationReference]) { watched.set(conversations) }
+
   /// Makes an iterator with a follower of its own.
-  public func makeAsyncIterator() -> Iterator { Iterator(Reading(location, identity, query)) }
+  public func makeAsyncIterator() -> Iterator { Iterator(Reading(location, identity, query, watched)) }
 
   /// An iterator, which waits on a thread of its own.
   public struct Iterator: AsyncIteratorProtocol {
@@ -61,15 +71,19 @@ private final class Reading: @unchecked Sendable {
   private let location: StoreLocation
   private let identity: Messenger.Identity
   private let query: EventQuery
+  private let watched: WatchedConversations
   private var follower: Follower?
   /// The last batch, which its reader has by the time they ask for the next one.
   private var told: [MessagingEvent] = []
   private let stop = StopSignal()
 
-  init(_ location: StoreLocation, _ identity: Messenger.Identity, _ query: EventQuery) {
+  init(
+    _ location: StoreLocation, _ identity: Messenger.Identity, _ query: EventQuery, _ watched: WatchedConversations
+  ) {
     self.location = location
     self.identity = identity
     self.query = query
+    self.watched = watched
   }
 
   func next() async throws -> [MessagingEvent]? {
@@ -89,7 +103,7 @@ private final class Reading: @unchecked Sendable {
     guard let descriptor = stop.descriptor else {
       throw DMError(.inputOutput, "cannot make a pipe: too many files are open")
     }
-    let follower = try follower ?? Follower(Messenger(location, as: identity), query)
+    let follower = try follower ?? Follower(Messenger(location, as: identity), query, watched: watched)
     follower.endsWith = descriptor
     self.follower = follower
     try follower.markDelivered(told)
@@ -97,5 +111,19 @@ private final class Reading: @unchecked Sendable {
     let events = try follower.next()
     told = events ?? []
     return events
+  }
+}
+
+/// The conversations that a stream watches, as they were set last.
+package final class WatchedConversations: Sendable {
+  private let state = Mutex((references: [ConversationReference](), version: 0))
+
+  func set(_ references: [ConversationReference]) {
+    state.withLock { $0 = (references, $0.version + 1) }
+  }
+
+  /// - Returns: nil if they were not set after a version; at the beginning that is 0.
+  func changed(since version: Int) -> ([ConversationReference], version: Int)? {
+    state.withLock { $0.version == version ? nil : ($0.references, $0.version) }
   }
 }

@@ -119,6 +119,9 @@ extension Session {
     if case .time(let time)? = query.before {
       ranges = difference(of: ranges, minus: try store.messages.seqs(notBefore: time, in: row))
     }
+    if let sender = try query.sender.map(userKey) {
+      ranges = coalesced(try ranges.flatMap { try store.messages.seqs(of: sender, $0, in: row.key) })
+    }
     if query.unreadOnly {
       ranges = try ranges.flatMap { try store.readState.wouldChange($0, toRead: true, as: viewer, in: row.key) }
     }
@@ -164,7 +167,8 @@ extension Session {
     }
     var since = try query.since.map(time) ?? Timestamp.writable.lowerBound
     let filter = Messages.TimelineFilter(
-      user: me, conversations: conversations, before: try query.before.map(time) ?? Timestamp(microseconds: .max),
+      user: me, conversations: conversations, sender: try query.sender.map(userKey),
+      before: try query.before.map(time) ?? Timestamp(microseconds: .max),
       lastKey: try store.messages.lastMessageKey(), unreadOnly: query.unreadOnly,
       unmutedAt: query.unmutedOnly ? viewer.now : nil)
     if query.unreadOnly {
@@ -210,6 +214,20 @@ extension Messenger {
     }
   }
 
+  /// The ids of the messages that ranges name, such as those of a `MessageStatus` or a `Receipt`, ascending by number.
+  ///
+  /// Messages that the user does not see have none. Linear in the messages of the ranges.
+  ///
+  /// - Throws: an error of the store.
+  public func messageIDs(_ ranges: [SeqRange], in conversation: Identifier) throws -> [Identifier] {
+    try reading([]) { session in
+      guard let row = try session.store.conversations.row(conversation) else { return [] }
+      return try ranges.flatMap {
+        try session.store.messages.seen(in: row.key, $0, as: session.viewer).map(\.id)
+      }
+    }
+  }
+
   /// The message of the user that was sent with a nonce, also one that waits for a hub; nil if there is none.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`.
@@ -225,7 +243,8 @@ extension Messenger {
 
   /// The messages that a query selects; marks nothing as read.
   ///
-  /// - Throws: `unknown_user`, `unknown_conversation`, `ambiguous_title`, `not_allowed`, `unknown_message` for a bound.
+  /// - Throws: `unknown_user`, also for the sender, `unknown_conversation`, `ambiguous_title`, `not_allowed`,
+  ///   `unknown_message` for a bound.
   public func history(_ query: HistoryQuery) throws -> History { try History(self, query) }
 
   /// The last messages of a conversation before a number, oldest first.

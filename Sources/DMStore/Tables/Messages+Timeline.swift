@@ -22,6 +22,8 @@ extension Messages {
     package let user: UserKey
     /// Nil for all conversations that the user is in.
     package let conversations: [ConversationKey]?
+    /// Nil for all senders.
+    package let sender: UserKey?
     /// The end of the time range, not included.
     package let before: Timestamp
     /// The last message of the history; later messages come with the stream.
@@ -31,11 +33,12 @@ extension Messages {
     package let unmutedAt: Timestamp?
 
     package init(
-      user: UserKey, conversations: [ConversationKey]?, before: Timestamp, lastKey: MessageKey, unreadOnly: Bool,
-      unmutedAt: Timestamp?
+      user: UserKey, conversations: [ConversationKey]?, sender: UserKey?, before: Timestamp, lastKey: MessageKey,
+      unreadOnly: Bool, unmutedAt: Timestamp?
     ) {
       self.user = user
       self.conversations = conversations
+      self.sender = sender
       self.before = before
       self.lastKey = lastKey
       self.unreadOnly = unreadOnly
@@ -52,7 +55,7 @@ extension Messages {
       as: "timeline",
       """
       SELECT \(Self.columns) FROM message m INDEXED BY message_created
-      WHERE \(Self.timelineCondition) AND (m.created_at, m.id) >= (?7, ?8) ORDER BY m.created_at, m.id LIMIT ?9
+      WHERE \(Self.timelineCondition) AND (m.created_at, m.id) >= (?8, ?9) ORDER BY m.created_at, m.id LIMIT ?10
       """)
     bind(filter, to: &statement)
     statement.bind(moment.createdAt)
@@ -77,7 +80,7 @@ extension Messages {
       """
       SELECT m.created_at, m.id, m.seq, m.conversation, m.sender, m.deleted_at IS NOT NULL, m.expires_at
       FROM message m INDEXED BY message_created
-      WHERE \(Self.timelineCondition) AND m.created_at >= ?7 ORDER BY m.created_at DESC, m.id DESC
+      WHERE \(Self.timelineCondition) AND m.created_at >= ?8 ORDER BY m.created_at DESC, m.id DESC
       """)
     bind(filter, to: &statement)
     statement.bind(since)
@@ -94,7 +97,7 @@ extension Messages {
     return .start(of: since)
   }
 
-  /// The conditions of a filter on a message `m`, in parameters 1 to 6.
+  /// The conditions of a filter on a message `m`, in parameters 1 to 7.
   ///
   /// They do not include whether the user is in its conversation: the viewer checks that, and caches it for each
   /// conversation.
@@ -105,6 +108,7 @@ extension Messages {
     AND (?5 IS NULL OR m.conversation IN (SELECT value FROM json_each(?5)))
     AND (?6 IS NULL OR NOT EXISTS (SELECT 1 FROM participant p WHERE p.conversation = m.conversation AND p.user = ?1
       AND p.muted_until > ?6))
+    AND (?7 IS NULL OR m.sender = ?7)
     """
 
   private func bind(_ filter: TimelineFilter, to statement: inout Statement) {
@@ -114,6 +118,7 @@ extension Messages {
     statement.bind(filter.unreadOnly)
     statement.bind(filter.conversations.map(jsonArray))
     statement.bind(filter.unmutedAt)
+    statement.bind(filter.sender)
   }
 
   /// The number of the first of the newest `count` messages of a range that a user sees, and how many there are.

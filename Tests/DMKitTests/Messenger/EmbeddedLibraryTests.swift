@@ -29,6 +29,67 @@ struct EmbeddedLibraryTests {
     #expect(try store.messenger("carol").messages(ids: [sent.id]).isEmpty, "Carol is not in the conversation")
   }
 
+  @Test func `a history of one sender has their messages alone, and as many as it asks for`() throws {
+    let group = try OpsGroup()
+    for number in 1...20 {
+      try (number % 3 == 0 ? group.bob : group.alice).say("\(number)", to: "+ops")
+      if number % 4 == 0 { try group.bob.say("direct \(number)", to: "alice") }
+    }
+    func texts(_ references: [ConversationReference], _ sender: Handle, limit: Int?) throws -> [String] {
+      var query = HistoryQuery()
+      (query.conversations, query.sender, query.limit) = (references, sender, limit)
+      return try group.alice.history(of: query).compactMap(\.text)
+    }
+    let ops = try ConversationReference("+ops")
+    #expect(try texts([ops], "bob", limit: 3) == ["12", "15", "18"])
+    #expect(try texts([ops], "bob", limit: nil) == ["3", "6", "9", "12", "15", "18"])
+    #expect(try texts([], "bob", limit: 4) == ["15", "direct 16", "18", "direct 20"])
+    #expect(try texts([ops, .direct("bob")], "alice", limit: 2) == ["19", "20"])
+    #expect(try texts([ops], "carol", limit: nil) == [])
+    #expect(try code { try texts([ops], "nobody", limit: nil) } == .unknownUser)
+  }
+
+  @Test func `the ranges of an event have the ids of the messages that the user sees`() throws {
+    let group = try OpsGroup()
+    let sent = try (1...4).map { try group.alice.say("\($0)", to: "+ops") }
+    try group.bob.delete("+ops:3")
+    let id = sent[0].conversationID
+    #expect(try group.alice.messageIDs([2...2, 4...9], in: id) == [sent[0], sent[2], sent[3]].map(\.id))
+    #expect(try group.bob.messageIDs([2...3], in: id) == [sent[0].id])
+    #expect(try group.dave.messageIDs([2...5], in: id) == [])
+    #expect(try group.alice.messageIDs([1...1], in: sent[0].id) == [])
+  }
+
+  @Test func `the conversations of a stream that runs can be changed, and nothing after that is lost`() async throws {
+    let store = try TemporaryStore(users: ["alice", "bob", "carol", "dave"])
+    let alice = try store.messenger("alice")
+    let others = try ["bob", "carol", "dave"].map { try store.messenger($0) }
+    for other in others { try other.say("before", to: "alice") }
+    var query = EventQuery([.direct("bob")], from: .now)
+    query.kinds = [.message]
+    let events = alice.events(query)
+    var told: [String] = []
+    for try await event in events {
+      guard case .message(let message, _) = event else {
+        // It has caught up, and only now the others speak.
+        for other in others { try other.say("one", to: "alice") }
+        continue
+      }
+      told.append("\(message.sender) \(message.text ?? "")")
+      switch told.last {
+      case "bob one":
+        events.watch([.direct("carol"), .direct("dave")])
+        for other in others { try other.say("two", to: "alice") }
+      case "dave two":
+        events.watch([])
+        for other in others { try other.say("three", to: "alice") }
+      default: break
+      }
+      if told.last == "dave three" { break }
+    }
+    #expect(told == ["bob one", "carol two", "dave two", "bob three", "carol three", "dave three"])
+  }
+
   @Test func `records are made without a store, for previews and tests of views`() throws {
     let (alice, bob): (Handle, Handle) = ("alice", "bob")
     let id = try #require(Identifier("01a212bc-a115-7093-9fc7-2af010db45df"))

@@ -89,6 +89,19 @@ import Testing
     #expect(try f.run(Self.binaries.get() + "catchup", [f.store, "bob"]).stdout == "")
   }
 
+  @Test func `the services of an app tell a screen what two people do, also after it has changed`() throws {
+    let f = try fixture()
+    let file = f.directory + "/file.txt"
+    try "content".write(toFile: file, atomically: false, encoding: .utf8)
+    let services = try f.run(Self.binaries.get() + "services", [f.store, file], seconds: 60)
+    #expect(services.status == .exit(0), "\(services.stderr)")
+    #expect(
+      services.stdout.split(separator: "\n") == [
+        "added 'hello'", "bob delivered 1", "bob read 1", "added 'a file'", "edited 'the file'", "deleted",
+        "conversation muted", "added 'here'", "bob 1, ops 1", "hello, not here", "bob", "hello",
+      ])
+  }
+
   @Test(arguments: [
     ("ABotInThirtyLines", "bot/Bot"), ("ReadRanges", "catchup/CatchUp"), ("ExactlyOnce", "echo/Echo"),
   ])
