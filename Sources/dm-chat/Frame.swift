@@ -74,3 +74,38 @@ extension ChatModel {
     return parts
   }
 }
+
+/// How texts and messages become rows of the screen.
+struct Layout {
+  /// Of a size that does not change.
+  let screen: Screen
+  let me: Handle
+
+  var width: Int { screen.columns ?? 80 }
+  var height: Int { screen.rows ?? 24 }
+
+  func rows(of text: String) -> [[UInt8]] { screen.rows(of: text) }
+
+  /// A message as dm-tail prints it.
+  func rows(of message: Message) -> [[UInt8]] { rows(of: TextFormat.line(message, for: me)) }
+}
+
+/// Lines of help or of a search, shown instead of the conversation.
+struct Panel {
+  private let lines: [String]
+  /// The rows below the screen.
+  private var hidden = 0
+
+  init(_ lines: [String]) { self.lines = lines }
+
+  /// The rows that fit, and whether there are others above them.
+  func visible(_ height: Int, _ layout: Layout) -> (rows: [[UInt8]], hasMore: Bool) {
+    let rows = lines.flatMap(layout.rows).dropLast(hidden)
+    return (rows.suffix(height), rows.count > height)
+  }
+
+  /// Goes back by some rows, or on if the number is negative.
+  mutating func goBack(_ count: Int, height: Int, _ layout: Layout) {
+    hidden = max(0, min(hidden + count, lines.flatMap(layout.rows).count - height))
+  }
+}

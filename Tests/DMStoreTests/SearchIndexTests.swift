@@ -42,7 +42,7 @@ final class SearchStore {
 
   func find(_ query: String, _ order: SearchOrder = .newest, limit: Int = .max) throws -> [MessageKey] {
     var found: [MessageKey] = []
-    try store.searchIndex.search(SearchQuery(query), order) {
+    try store.searchIndex.search(SearchExpression(query), order) {
       found.append($0)
       return found.count < limit
     }
@@ -50,7 +50,7 @@ final class SearchStore {
   }
 
   func snippet(_ text: String, _ query: String) throws -> String? {
-    try store.searchIndex.snippets(of: [(7, text)], for: SearchQuery(query))[7]?.marked
+    try store.searchIndex.snippets(of: [(7, text)], for: SearchExpression(query))[7]?.marked
   }
 
   /// All that the index has: word, message, place.
@@ -148,7 +148,7 @@ extension TemporaryStore {
     for index in 0..<40 {
       nested = "x OR y AND z NOT (\(nested))"
       _ = try store.find(nested)
-      if index < 7 { #expect(SearchQuery(nested).expression?.contains(" OR ") == true) }
+      if index < 7 { #expect(SearchExpression(nested).expression?.contains(" OR ") == true) }
     }
   }
 
@@ -196,7 +196,7 @@ extension TemporaryStore {
     for key: MessageKey in [50, 77, 78, 3000, 7000, -1] { some.insert(key) }
     for order in [SearchOrder.rank, .newest] {
       var found: Set<MessageKey> = []
-      try store.store.searchIndex.search(SearchQuery("common"), order, among: some) { found.insert($0).inserted }
+      try store.store.searchIndex.search(SearchExpression("common"), order, among: some) { found.insert($0).inserted }
       #expect(found == [50, 77, 78, 3000])
     }
   }

@@ -93,7 +93,7 @@ indirect enum SearchModel {
       #expect(try store.find(query) == expected.reversed(), "seed \(seed): \(query)")
       #expect(try store.find(query, .rank).sorted() == expected, "seed \(seed): \(query)")
       let snippets = try store.store.searchIndex.snippets(
-        of: expected.prefix(5).map { ($0, texts[Int($0.number) - 1].text) }, for: SearchQuery(query))
+        of: expected.prefix(5).map { ($0, texts[Int($0.number) - 1].text) }, for: SearchExpression(query))
       #expect(expected.prefix(5).allSatisfy { snippets[$0.number] != nil }, "seed \(seed): \(query)")
       #expect(Array(snippets.all).count == min(5, expected.count), "seed \(seed): \(query)")
       found += expected.count

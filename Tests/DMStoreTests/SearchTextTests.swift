@@ -37,14 +37,15 @@ import Testing
       // Scripts without spaces.
       ("北京", apart(#""|北||京|""#)), ("北京*", apart(#""|北||京|"*"#)), ("iPhone手机", apart(#""iPhone|手||机|""#)),
     ]
-    for (query, expression) in cases { #expect(SearchQuery(query).expression == expression, "\(query)") }
+    for (query, expression) in cases { #expect(SearchExpression(query).expression == expression, "\(query)") }
   }
 
   @Test func `of many operators and parentheses what FTS5 can take is kept`() {
-    #expect(SearchQuery("a" + String(repeating: " NOT b", count: 500)).expression?.contains("NOT (\"b\" OR") == true)
+    #expect(
+      SearchExpression("a" + String(repeating: " NOT b", count: 500)).expression?.contains("NOT (\"b\" OR") == true)
     for depth in [100, 100_000] {
       let nested = String(repeating: "(", count: depth) + "a" + String(repeating: ")", count: depth)
-      #expect(SearchQuery(nested).expression == "\"\(nested)\"")
+      #expect(SearchExpression(nested).expression == "\"\(nested)\"")
     }
   }
 }

@@ -46,11 +46,12 @@ import Testing
     let store = try SearchStore()
     for _ in 0..<3 {
       let snippets = try store.store.searchIndex.snippets(
-        of: (1...50).map { (MessageKey(number: $0), "lunch \($0)") }, for: SearchQuery("lunch"))
+        of: (1...50).map { (MessageKey(number: $0), "lunch \($0)") }, for: SearchExpression("lunch"))
       #expect(Array(snippets.all).count == 50 && snippets[7]?.marked == "**lunch** 7")
     }
-    #expect(try Array(store.store.searchIndex.snippets(of: [(1, "dinner")], for: SearchQuery("lunch")).all).isEmpty)
-    #expect(try Array(store.store.searchIndex.snippets(of: [(1, "dinner")], for: SearchQuery("🙂")).all).isEmpty)
+    #expect(
+      try Array(store.store.searchIndex.snippets(of: [(1, "dinner")], for: SearchExpression("lunch")).all).isEmpty)
+    #expect(try Array(store.store.searchIndex.snippets(of: [(1, "dinner")], for: SearchExpression("🙂")).all).isEmpty)
   }
 
   @Test func `making them in a read transaction neither writes nor waits for a writer`() throws {

@@ -7,13 +7,7 @@ final class ChangeFeed {
   private let store: Store
   private let uuid: Identifier
   private let kinds: Set<Changes.Kind>
-  /// The conversations of the query, where they may change.
-  private let watched: WatchedConversations?
-  private var watchedVersion = 0
-  /// The conversations of the query that do not exist yet.
-  private var missing: [ConversationReference]
-  /// The keys of the query's conversations; nil for all that the user is in.
-  private(set) var conversations: [ConversationKey]?
+  private var chosen: ChosenConversations
   private var kept: (viewer: Viewer, data: Int64, writes: Int)?
 
   /// The events of all changes up to this position were returned.
@@ -27,15 +21,16 @@ final class ChangeFeed {
 
   init(_ messenger: Messenger, _ query: EventQuery, _ store: Store, watched: WatchedConversations? = nil) throws {
     self.messenger = messenger
-    self.watched = watched
+    chosen = ChosenConversations(query.conversations, watched)
     self.query = query
     self.store = store
     uuid = try store.read(store.uuid)
     kinds = Set(query.kinds.flatMap(Self.changes))
-    missing = query.conversations
-    conversations = query.conversations.isEmpty ? nil : []
-    try messenger.reading((), resolve)
+    try messenger.reading(()) { try chosen.resolve($0) }
   }
+
+  /// The keys of the query's conversations; nil for all that the user is in.
+  var conversations: [ConversationKey]? { chosen.keys }
 
   var cursor: Cursor { Cursor(store: uuid, position) }
 
@@ -53,22 +48,11 @@ final class ChangeFeed {
     }
   }
 
-  private func resolve(_ session: Session) throws {
-    if let (references, version) = watched?.changed(since: watchedVersion) {
-      (missing, conversations, watchedVersion) = (references, references.isEmpty ? nil : [], version)
-    }
-    missing = try missing.filter { reference in
-      guard let row = try session.findIfPresent(reference) else { return true }
-      conversations?.append(row.key)
-      return false
-    }
-  }
-
   /// The next events, from one batch of changes.
   func next() throws -> [MessagingEvent] {
     isDry = true
     return try messenger.reading([]) { session in
-      try resolve(session)
+      try chosen.resolve(session)
       guard let logged = try store.changes.range() else { return [] }
       try store.refuseReplaced(uuid)
       var events: [MessagingEvent] = []

@@ -1,6 +1,5 @@
 public import DMModel
 internal import DMSystem
-internal import Synchronization
 
 /// The stream of events, as an asynchronous sequence.
 ///
@@ -111,19 +110,5 @@ private final class Reading: @unchecked Sendable {
     let events = try follower.next()
     told = events ?? []
     return events
-  }
-}
-
-/// The conversations that a stream watches, as they were set last.
-package final class WatchedConversations: Sendable {
-  private let state = Mutex((references: [ConversationReference](), version: 0))
-
-  func set(_ references: [ConversationReference]) {
-    state.withLock { $0 = (references, $0.version + 1) }
-  }
-
-  /// - Returns: nil if they were not set after a version; at the beginning that is 0.
-  func changed(since version: Int) -> ([ConversationReference], version: Int)? {
-    state.withLock { $0.version == version ? nil : ($0.references, $0.version) }
   }
 }

@@ -14,7 +14,7 @@ public final class SearchResults {
   }
 
   private let messenger: Messenger
-  private let query: SearchQuery?
+  private let query: SearchExpression?
   private var keys: ArraySlice<MessageKey> = []
   private var viewer: Viewer?
   /// What waits for the hub comes first.
@@ -24,7 +24,7 @@ public final class SearchResults {
 
   init(_ messenger: Messenger, _ request: SearchRequest) throws {
     self.messenger = messenger
-    query = request.words.map(SearchQuery.init)
+    query = request.words.map(SearchExpression.init)
     if query != nil { try messenger.existingStore()?.searchIndex.prepareSnippets() }
     try messenger.reading(()) { session in
       viewer = session.viewer
@@ -65,7 +65,7 @@ public final class SearchResults {
 extension Session {
   /// The messages that wait and that match, the newest first; linear in the messages that wait.
   fileprivate func foundWaiting(
-    _ query: SearchQuery?, _ filter: Messages.SearchFilter, _ request: SearchRequest
+    _ query: SearchExpression?, _ filter: Messages.SearchFilter, _ request: SearchRequest
   ) throws -> [SearchResults.Found] {
     // They have no numbers and carry nothing.
     guard filter.sender ?? me == me, filter.contents.isEmpty, filter.seqs.upperBound == .max else { return [] }
@@ -89,7 +89,7 @@ extension Session {
   ///
   /// - Parameter count: the number of results that come before them.
   fileprivate func keys(
-    _ query: SearchQuery?, _ filter: Messages.SearchFilter, _ request: SearchRequest, besides count: Int
+    _ query: SearchExpression?, _ filter: Messages.SearchFilter, _ request: SearchRequest, besides count: Int
   ) throws -> [MessageKey] {
     let limit = request.limit.map { $0 - count } ?? .max
     if limit <= 0 { return [] }

@@ -73,7 +73,7 @@ package struct SearchIndex {
   ///
   /// - Parameter keys: if given, all other keys are left out.
   package func search(
-    _ query: SearchQuery, _ order: SearchOrder, among keys: KeySet? = nil, _ body: (MessageKey) throws -> Bool
+    _ query: SearchExpression, _ order: SearchOrder, among keys: KeySet? = nil, _ body: (MessageKey) throws -> Bool
   ) throws {
     guard let expression = query.expression else { return }
     switch order {
@@ -186,8 +186,9 @@ extension SearchIndex {
   ///
   /// The index has words and no texts, so the texts are put into a small index in memory with the same tokenizer, in
   /// which the same query finds the same words. This uses neither the disk nor the write lock.
-  package func snippets(of texts: [(key: MessageKey, text: String)], for query: SearchQuery) throws -> KeyTable<Snippet>
-  {
+  package func snippets(of texts: [(key: MessageKey, text: String)], for query: SearchExpression) throws -> KeyTable<
+    Snippet
+  > {
     var snippets = KeyTable<Snippet>()
     guard let expression = query.expression, !texts.isEmpty else { return snippets }
     try store.connection.execute(

@@ -3,7 +3,7 @@
 /// It has words, `"phrases"`, `prefix*`, AND, OR, NOT and parentheses, as in FTS5 (sqlite.org/fts5.html, section 3).
 /// Every word is passed on in quotes, so that FTS5 never gets a character that it refuses. A text that is not a
 /// well-formed query is searched for as one phrase, so no query is an error.
-package struct SearchQuery: Equatable {
+package struct SearchExpression: Equatable {
   /// The expression for MATCH; nil if the query contains no word, so that nothing is found.
   let expression: String?
 

@@ -1,0 +1,49 @@
+public import DMModel
+internal import DMStore
+
+extension Messenger {
+  /// Shows that the user is online to those who may see it.
+  func beatPresence() throws {
+    let isShown = try reading(false) { try $0.store.users.user(identity.handle)?.showsPresence == true }
+    if isShown { LiveFolder(path: location.live).give(.present(identity.handle)) }
+  }
+
+  /// The presence of the users who share a conversation with the user, or of some users.
+  ///
+  /// Leaves out users who do not show their presence.
+  ///
+  /// - Throws: `unknown_user`, and `not_allowed` for a user who shares no conversation with the user.
+  public func presence(of handles: [Handle] = []) throws -> [Presence] {
+    let users = try reading([] as [Handle]) { session in
+      if handles.isEmpty { return try session.store.users.contacts(of: session.me) }
+      return try handles.map(session.contact).filter(\.showsPresence).map(\.handle)
+    }
+    let signals = LiveFolder(path: location.live).signals()
+    var freshness = Freshness()
+    let fresh = Set(freshness.look(at: signals).fresh)
+    return users.map {
+      Presence(user: $0, isOnline: fresh.contains(.present($0)), lastSeenAt: signals[.present($0)])
+    }
+  }
+
+  /// Whether the user sees the presence of another.
+  func seesPresence(of other: Handle, among keys: [ConversationKey]?) throws -> Bool {
+    guard other != identity.handle else { return false }
+    return try reading(false) { session in
+      try session.store.users.user(other)?.showsPresence == true
+        && session.store.members.sharesConversation(session.me, other, among: keys)
+    }
+  }
+}
+
+extension Session {
+  /// A user who shares a conversation with the acting user, or the acting user.
+  fileprivate func contact(_ other: Handle) throws -> User {
+    guard let user = try store.users.user(other) else { throw try unknownUser(other) }
+    guard try store.members.sharesConversation(me, other, among: nil) || other == handle else {
+      throw try DMError(
+        .notAllowed, "'\(handle)' shares no conversation with '\(other)', or blocks them", subject: other.description)
+    }
+    return user
+  }
+}

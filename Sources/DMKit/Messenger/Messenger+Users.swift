@@ -1,0 +1,115 @@
+public import DMModel
+internal import DMStore
+
+extension Messenger {
+  /// Adds a user.
+  ///
+  /// The acting user need not exist: the first user of a store is added in this way, too.
+  ///
+  /// - Parameters:
+  ///   - handle: the handle of the new user.
+  ///   - profile: their profile.
+  ///   - ifAbsent: whether to return the user who has the handle if there is one; their profile stays as it is.
+  /// - Throws: `handle_taken`, `bad_handle`, `bad_field`.
+  public func addUser(
+    _ handle: Handle, _ profile: ProfileChange = ProfileChange(), ifAbsent: Bool = false
+  ) throws -> User {
+    try profile.check()
+    let store = try createdStore()
+    return try store.write {
+      if store.isLinked {
+        throw DMError(
+          .notAllowed, "the hub adds its users; ask its administrator to invite '\(handle)'",
+          subject: handle.description)
+      }
+      if ifAbsent, let user = try store.users.user(handle) { return user }
+      guard try store.users.key(handle) == nil else {
+        throw DMError(
+          .handleTaken, "the handle '\(handle)' is taken; choose another", subject: handle.description)
+      }
+      let key = try store.users.insert(handle, at: .now)
+      if profile != ProfileChange() { try store.users.update(key, profile, at: .now) }
+      return try found(handle, store)
+    }
+  }
+
+  /// Changes the profile of the user.
+  ///
+  /// - Throws: `bad_field`.
+  public func setProfile(_ change: ProfileChange) throws -> User {
+    try change.check()
+    let user = try writing { session in
+      try session.store.users.update(session.me, change, at: .now)
+      try session.queueProfile()
+      return try found(identity.handle, session.store)
+    }
+    // A user who hides their presence is offline at once, and other users no longer see when they were online last.
+    if !user.showsPresence { LiveFolder(path: location.live).takeBack(.present(user.handle)) }
+    return user
+  }
+
+  /// A user; the acting user if no handle is given.
+  ///
+  /// - Throws: `unknown_user`.
+  public func user(_ handle: Handle? = nil) throws -> User {
+    let handle = handle ?? identity.handle
+    guard let store = try existingStore() else {
+      throw DMError(
+        .unknownUser, "there is no user '\(handle)': nothing was said here yet", subject: handle.description,
+        remedy: .addUser)
+    }
+    return try store.read { try found(handle, store) }
+  }
+
+  private func found(_ handle: Handle, _ store: Store) throws -> User {
+    guard let user = try store.users.user(handle) else { throw try unknownUser(handle, store) }
+    return user
+  }
+
+  /// Up to `limit` users whose handles come after a handle, in the order of the handles' bytes.
+  public func users(after handle: Handle? = nil, limit: Int) throws -> [User] {
+    guard let store = try existingStore() else { return [] }
+    return try store.users.users(after: handle?.description ?? "", limit: limit)
+  }
+}
+
+extension Messenger {
+  /// Blocks or unblocks users.
+  ///
+  /// Blocked users are not notified, and the user sees nothing from them.
+  ///
+  /// - Returns: the users who were not blocked, or not unblocked, before.
+  /// - Throws: `unknown_user`, and `not_allowed` for the user's own handle.
+  public func setBlocked(_ isBlocked: Bool, _ handles: [Handle]) throws -> [User] {
+    if try !hasStore(), let handle = handles.first { _ = try user(handle) }
+    return try writing { session in
+      try session.userKeys(handles).filter { try session.setBlocked(isBlocked, $0) }.compactMap(session.profile)
+    }
+  }
+
+  /// The users that the user blocks, in the order in which they were blocked.
+  public func blockedUsers() throws -> [User] {
+    try reading([]) { session in try session.store.blocks.users(by: session.me).compactMap(session.profile) }
+  }
+}
+
+extension Session {
+  /// Blocks or unblocks a user.
+  ///
+  /// - Returns: whether this changed anything.
+  fileprivate func setBlocked(_ isBlocked: Bool, _ other: UserKey) throws -> Bool {
+    guard other != me else {
+      throw try DMError(.notAllowed, "you cannot block yourself, '\(handle)'", subject: handle.description)
+    }
+    guard try store.blocks.set(isBlocked, of: other, by: me, at: .now) else { return false }
+    for conversation in try store.members.sharedConversations(me, other) {
+      try store.blocks.apply(of: me, in: conversation)
+      try store.changes.append(.ownState, conversation: conversation, user: me, at: .now)
+    }
+    return true
+  }
+
+  fileprivate func profile(_ user: UserKey) throws -> User? {
+    try store.users.user(store.users.handle(user))
+  }
+}
