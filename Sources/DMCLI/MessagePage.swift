@@ -66,7 +66,7 @@ package struct MessagePage {
     return TextFormat.sentence(message, for: messenger.identity.handle, in: place) { names[$0] ?? $0.description }
   }
 
-  /// `bob:` when there are several conversations.
+  /// The conversation before a message, such as `bob:`, if the page shows several.
   private mutating func place(_ id: Identifier) throws -> String { conversation == nil ? "\(try name(id)):" : "" }
 
   package mutating func name(_ id: Identifier) throws -> String {

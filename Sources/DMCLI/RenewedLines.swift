@@ -77,7 +77,7 @@ package struct RenewedLines {
 }
 
 extension MessageStatus {
-  /// Whether an older status of the same user says nothing more.
+  /// Whether this status makes an older one of the same user superfluous.
   fileprivate func replaces(_ older: MessageStatus) -> Bool {
     conversationID == older.conversationID && user == older.user && (status == .read || older.status == .delivered)
   }

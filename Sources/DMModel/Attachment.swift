@@ -45,7 +45,7 @@ public struct Attachment: Equatable, Identifiable, Sendable {
     /// The height in pixels.
     public let height: Int
 
-    /// Makes a value, as for a preview or a test of a view.
+    /// Makes a value for a preview, or for a test of a view.
     public init(sha256: ContentHash, mimeType: String, sizeBytes: Int, width: Int, height: Int) {
       self.sha256 = sha256
       self.mimeType = mimeType

@@ -3,20 +3,20 @@ internal import DMModel
 internal import DMSync
 internal import DMSystem
 
-/// The version of a hub before an installation, 0 for none, and after it.
+/// The versions of a hub before and after an installation; 0 for no hub.
 package struct HubVersions {
   package let before: Int
   package let now: Int
 }
 
 extension Administrator {
-  /// Makes the tables and functions of the newest version, and mends who owns them and who may use them.
+  /// Creates or updates the tables and functions, and repairs who owns them and who may use them.
   ///
   /// - Parameters:
   ///   - address: how members reach the hub; nil to leave it as it is.
-  ///   - authority: the certificate of the authority that has signed the hub's, in PEM.
-  ///   - isShared: whether others use the database, of which only the schemas of the hub are then touched.
-  /// - Throws: `HubFault`, `store_too_new` for a hub of a newer version, `cannot_create` for a database of others.
+  ///   - authority: the certificate of the authority that signed the certificate of the hub, in PEM.
+  ///   - isShared: whether others use the database; then only the schemas of the hub are changed.
+  /// - Throws: `HubFault`, `store_too_new` for a hub of a newer version, `cannot_create` for a database that others use.
   package func install(
     address: HubAddress?, authority: String?, isShared: Bool
   ) throws -> HubVersions {
@@ -41,7 +41,7 @@ extension Administrator {
     return (lines + [text(HubSchema.walls)]).joined(separator: "\n")
   }
 
-  /// - Throws: `cannot_create` for a database in which others have something.
+  /// - Throws: `cannot_create` for a database with tables or functions of others.
   private func refuseOthers() throws {
     let others = try connection.rows(
       """
@@ -59,7 +59,7 @@ extension Administrator {
       .cannotCreate, "others use this database: it has '\(first)'", subject: first, remedy: .nameEmptyDatabase)
   }
 
-  /// What is not as an installation makes it.
+  /// The differences from what an installation makes.
   ///
   /// - Throws: `HubFault`, `no_hub`.
   package func check() throws -> [HubFinding] {
@@ -69,7 +69,7 @@ extension Administrator {
     }
   }
 
-  /// Removes the hub with all that was said on it, and its logins; the public gets its rights of the database back.
+  /// Removes the hub with all its messages and logins, and gives PUBLIC its rights on the database back.
   ///
   /// - Throws: `HubFault`, `no_hub`.
   package func uninstall() throws {
@@ -80,7 +80,7 @@ extension Administrator {
     try logins.forEach(lockOut)
     let roles = try logins.map { (name: try connection.identifier($0), literal: try connection.literal($0)) }
     try transact(removal(of: roles))
-    // Other hubs of the server may use these.
+    // Other hubs on the server may use these roles.
     for role in ["dm_member", "dm_read", "dm_owner"] {
       var drop = PQConnection.Statement("DROP ROLE \(role)")
       drop.mayFail = true

@@ -7,9 +7,9 @@ internal import DMSystem
 package final class Administrator {
   let connection: PQConnection
 
-  /// - Parameter database: what libpq takes for a database: its name, a connection string, or a URI
-  ///   (postgresql.org/docs/current/libpq-connect.html, section 34.1.1). What it leaves open is taken from the
-  ///   environment, as psql(1) does.
+  /// - Parameter database: a database name, a connection string or a URI, as libpq
+  ///   takes it (postgresql.org/docs/current/libpq-connect.html, section 34.1.1).
+  ///   What it leaves out is taken from the environment, as psql(1) does.
   /// - Throws: `HubFault`.
   package init(_ database: String) throws {
     connection = try PQConnection([("dbname", database), ("application_name", "dm")], expandsName: true)
@@ -17,7 +17,7 @@ package final class Administrator {
     try connection.run([PQConnection.settings(and: ["lock_timeout": "2s", "statement_timeout": "0"])])
   }
 
-  /// Does something for which others may hold locks: members who hold up others are put out, and it is done again.
+  /// Runs `body`; if a lock is in the way, ends the connections of members who hold up others, and runs it again.
   func persist<Value>(_ body: () throws -> Value) throws -> Value {
     var left = 5
     while true {
@@ -69,15 +69,15 @@ package final class Administrator {
 
   // MARK: People
 
-  /// Invites somebody, or another machine of somebody who is there.
+  /// Invites a new person, or another machine of a person.
   ///
-  /// - Parameter days: how long the invitation holds.
+  /// - Parameter days: how long the invitation is valid.
   /// - Throws: `HubFault`, `no_hub` for a database without a hub.
   package func invite(_ handle: Handle, days: Int) throws -> Invitation {
     try handle.checkNew()
     try installedVersion()
     let password = Credentials.randomPassword()
-    // The name of the role is not part of a verifier of SCRAM.
+    // A verifier of SCRAM does not depend on the name of the role.
     let verifier = try connection.verifier(of: password, for: "")
     try dropLogins()
     let login = try persist {
@@ -114,9 +114,9 @@ package final class Administrator {
     }
   }
 
-  /// Lets a person in no more, or one of their machines; their connections end.
+  /// Revokes the access of a person or of one of their machines, and ends their connections.
   ///
-  /// The logins are locked out first, because who is connected can hold locks of the rows.
+  /// The logins are locked out first, because an open connection can hold locks on the rows.
   ///
   /// - Parameter name: a handle, or the name of a login.
   /// - Throws: `HubFault`, `no_hub`, `unknown_user`.
@@ -129,7 +129,7 @@ package final class Administrator {
     try dropLogins()
   }
 
-  /// Has a login connect no more, and ends its connections.
+  /// Prevents a login from connecting, and ends its connections.
   ///
   /// Its own connections can hold the lock of its role, and new ones come as long as it may connect.
   func lockOut(_ login: String) throws {
@@ -140,7 +140,7 @@ package final class Administrator {
       try end()
       try connection.run([PQConnection.Statement("ALTER ROLE \(role) NOLOGIN")])
     }
-    // Twice: one that was let in before may begin after the first look.
+    // Twice, because a connection that was accepted before may start after the first call.
     for _ in 0..<2 { try end() }
   }
 
@@ -148,7 +148,7 @@ package final class Administrator {
   ///
   /// One that cannot be dropped now is dropped later; it can do no harm.
   private func dropLogins() throws {
-    // One that has left may still be connected, and hold what others wait for.
+    // A former login may still be connected, and hold a lock that others wait for.
     let former = try persist { try connection.rows("SELECT dm.former_logins()::text") { try $0.text(0) } }
     try former.forEach(lockOut)
     _ = try persist { try connection.rows("SELECT dm.drop_logins()") { _ in } }

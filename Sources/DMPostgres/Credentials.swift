@@ -3,21 +3,21 @@ internal import DMSystem
 
 /// How a machine reaches a hub, and with which login: a file that only its owner can read.
 ///
-/// Lines of a name, `=` and a value, as libpq names its parameters.
+/// Each line is a name, `=` and a value; the names are those of libpq's parameters.
 struct Credentials: Equatable {
   var host: String
   var port: String
   var database: String
   var user: String
   var password: String
-  /// The address to connect to instead of that of the host, whose name the certificate has.
+  /// The address to connect to; the certificate must still have the name in `host`.
   var hostAddress: String?
   /// The one-time password of an invitation that is not used up yet.
   var invitation: String?
-  /// The file with the certificate authority of the hub; nil for those of the system.
+  /// The file with the certificate authority of the hub; nil to use the authorities of the system.
   var authority: String?
 
-  /// Where systems keep the authorities that they know: Debian, Fedora, SUSE, and those that are made like BSD.
+  /// Where systems keep their certificate authorities: Debian, Fedora, SUSE, and systems like BSD.
   private static let systemAuthorities = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
     "/etc/ssl/cert.pem",
@@ -32,7 +32,7 @@ struct Credentials: Equatable {
     self.password = password
   }
 
-  /// The credentials of somebody who has not signed up yet: the password is that of the invitation.
+  /// The credentials to sign up with, which have the password of the invitation.
   init(_ invitation: Invitation) {
     self.init(
       host: invitation.host, port: invitation.port, database: invitation.database, user: invitation.user,
@@ -40,24 +40,24 @@ struct Credentials: Equatable {
     hostAddress = invitation.hostAddress
   }
 
-  /// Whether the hub is on this machine, each host of it, so that nobody else can read the connection.
+  /// Whether all hosts of the hub are this machine, so that nobody else can read the connection.
   private var isLocal: Bool {
     hostAddress == nil && hosts.allSatisfy { Self.isSocket($0) || ["127.0.0.1", "::1", "localhost"].contains($0) }
   }
 
   private var hosts: [String] { host.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
 
-  /// Whether a host is a folder with a socket, or the name of one that is in no folder.
+  /// Whether a host is a Unix socket: the folder of one, or an abstract name.
   private static func isSocket(_ host: String) -> Bool { host.hasPrefix("/") || host.hasPrefix("@") }
 
   /// The parameters of a connection.
   ///
-  /// A hub elsewhere, or one whose authority is known, has to show a certificate for its name, and to prove that it
-  /// knows the password's verifier over the same connection. The password itself is sent to none: this machine may have
-  /// other users, who listen where the hub does not. Files of the user's other connections are not looked at.
+  /// A hub on another machine, or one with a certificate authority, must show a certificate for its name, and prove
+  /// that it has the password's verifier over the same connection. The password itself is never sent, because other
+  /// users of this machine may listen where the hub does not. libpq's usual files in the home folder are not read.
   ///
-  /// - Throws: `hub_refused` for a socket that another user may have put there, with a libpq that would tell it the
-  ///   password.
+  /// - Throws: `hub_refused` for a socket that another user may have
+  ///   created, if libpq is so old that it would send the password to it.
   func settings() throws -> [(name: String, value: String)] {
     let areSockets = hosts.allSatisfy(Self.isSocket)
     let isTrusted = areSockets || isLocal && authority == nil
@@ -80,11 +80,11 @@ struct Credentials: Equatable {
 
   private static func knownAuthorities(_ knowsSystem: Bool) throws -> String {
     if let file = try environment("SSL_CERT_FILE"), !file.isEmpty { return file }
-    // libpq 16 asks OpenSSL where they are.
+    // libpq 16 and later gets the path from OpenSSL.
     return systemAuthorities.first(where: fileExists) ?? (knowsSystem ? "system" : systemAuthorities[0])
   }
 
-  /// - Throws: `hub_refused` for a folder into which another user can put a socket.
+  /// - Throws: `hub_refused` for a folder in which another user can create a socket.
   private func refuseOpenFolder(_ folder: String) throws {
     guard folder.hasPrefix("@") || FileStatus(folder).map({ !$0.isOfSystem || $0.permissions & 0o002 != 0 }) ?? false
     else { return }

@@ -12,7 +12,7 @@ package struct HubAddress: Equatable, Sendable, CustomStringConvertible {
     self.port = port
   }
 
-  /// - Throws: `bad_field` for a text that is no address.
+  /// - Throws: `bad_field` for a text that is not an address.
   package init(_ text: String) throws {
     (host, port) = Self.parts(of: text)
     let ports = port?.split(separator: ",", omittingEmptySubsequences: false) ?? []

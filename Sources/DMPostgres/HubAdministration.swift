@@ -2,9 +2,9 @@ internal import DMKit
 package import DMModel
 package import DMWire
 
-// What dm-hub prints of a hub.
+// The records that dm-hub prints.
 
-/// What the administrator gives to somebody who joins.
+/// The invitation that the administrator gives to a new member.
 package struct HubInvitation: Equatable, Sendable {
   package let handle: Handle
   package let login: String
@@ -52,13 +52,13 @@ package struct HubLogin: Equatable, Sendable {
   }
 }
 
-/// How large a hub is, and what holds it up.
+/// The size of a hub, and what slows it down.
 package struct HubServer: Equatable, Sendable {
   package let version: Int
   package let persons: Int
   package let logins: Int
   package let connections: Int
-  /// The most connections that the server has for all its users together.
+  /// The maximum number of connections of the server, for all its users together.
   package let connectionLimit: Int
   package let conversations: Int
   package let entries: Int
@@ -121,9 +121,9 @@ extension HubServer: Record {
   }
 }
 
-/// A way in which a database is not as an installation makes it.
+/// A difference between a database and what an installation makes.
 package struct HubFinding: Equatable, Sendable {
-  /// Whether only a superuser could mend it.
+  /// Whether only a superuser can fix it.
   package let isNote: Bool
   package let text: String
 

@@ -10,10 +10,10 @@ enum HubSchema {
     ]
   ]
 
-  /// What each installation makes before the steps, and after them.
+  /// The scripts that each installation runs before the steps, and after them.
   static let roles = PackageResources.roles_sql
   static let walls = PackageResources.walls_sql
 
-  /// What differs from what an installation makes.
+  /// The query for the differences from what an installation makes.
   static let check = PackageResources.check_sql
 }

@@ -1,7 +1,7 @@
 internal import DMModel
 internal import DMWire
 
-/// What the administrator gives to a person who joins: where the hub is, and a password for once.
+/// An invitation for a person who joins: the address of the hub, and a one-time password.
 ///
 /// As a text, `dm1:` and a JSON object in base64 of RFC 4648, section 5, without padding.
 package struct Invitation: Equatable, Sendable {
@@ -10,7 +10,7 @@ package struct Invitation: Equatable, Sendable {
   package let database: String
   package let user: String
   package let password: String
-  /// The certificate of the authority that has signed the hub's, in PEM; nil for one that systems know.
+  /// The certificate of the authority that signed the hub's, in PEM; nil for an authority that systems trust.
   package var authority: String?
   package var hostAddress: String?
 
@@ -44,7 +44,7 @@ package struct Invitation: Equatable, Sendable {
     return Self.prefix + digits.replacing("+", with: "-").replacing("/", with: "_")
   }
 
-  /// - Throws: `bad_field` for a text that is no invitation.
+  /// - Throws: `bad_field` for a text that is not an invitation.
   package init(token: String) throws {
     var digits = token.dropFirst(Self.prefix.count).replacing("-", with: "+").replacing("_", with: "/")
     digits += String(repeating: "=", count: (4 - digits.count % 4) % 4)
@@ -64,19 +64,19 @@ package struct Invitation: Equatable, Sendable {
 }
 
 extension JSONObject {
-  /// A text that fits in a line.
+  /// The string with this name, if it is a single line.
   fileprivate func line(_ name: String) -> String? {
     guard case .string(let text)? = self[name], !text.contains(where: \.isNewline) else { return nil }
     return text
   }
 }
 
-/// Whether a text has a certificate in PEM (RFC 7468, section 5), of which the content is DER.
+/// Whether a text contains a certificate in PEM (RFC 7468, section 5) that holds DER.
 package func isCertificate(_ text: String) -> Bool {
   guard let begin = text.firstRange(of: "-----BEGIN CERTIFICATE-----"),
     let end = text[begin.upperBound...].firstRange(of: "-----END CERTIFICATE-----")
   else { return false }
   let digits = text[begin.upperBound..<end.lowerBound].filter { !$0.isWhitespace }
-  // A sequence of some hundred bytes.
+  // A certificate is a SEQUENCE of DER (0x30) of some hundred bytes.
   return bytes(base64: digits).map { $0.count > 64 && $0.first == 0x30 } ?? false
 }

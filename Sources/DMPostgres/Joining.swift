@@ -6,12 +6,12 @@ internal import DMSystem
 
 /// Links a store to the hub of an invitation.
 ///
-/// Each step may be the last one before a crash: what was done is found again, and the rest follows.
+/// A crash may follow any step: the next call finds what was done, and does the rest.
 package struct Joining {
   private let messenger: Messenger
   private let location: StoreLocation
 
-  /// - Throws: `cannot_create` for a store in which something was said, before the invitation is used up.
+  /// - Throws: `cannot_create` for a store that already has conversations; the invitation is not used up then.
   package init(_ messenger: Messenger) throws {
     self.messenger = messenger
     location = messenger.location
@@ -21,9 +21,9 @@ package struct Joining {
   /// Whether a link was begun and not finished.
   package var hasBegun: Bool { fileExists(location.joiningHub) }
 
-  /// Joins with an invitation; goes on with the one that was begun for nil.
+  /// Joins with an invitation; for nil, goes on with the one that was begun.
   ///
-  /// Does nothing with an invitation by which this store has joined already.
+  /// Does nothing if this store has already joined with the invitation.
   ///
   /// - Throws: `no_hub` if none was begun, `HubFault`, or an error of the store.
   package func join(_ invitation: Invitation?) throws {
@@ -35,11 +35,11 @@ package struct Joining {
     let hello = try link.open()
     try link.joined()
     try messenger.link(to: hello)
-    // Again, for a connection with the password of the invitation that was being made meanwhile.
+    // Again, to end a connection that was just being made with the password of the invitation.
     try link.joined()
     link.close()
     credentials.invitation = nil
-    // Only now: the store may have had a link before, which a token of another hub must not break.
+    // Only now: the store may have been linked before, and a token of another hub must not break that link.
     if let authority = readFile(location.joiningAuthority, limit: Credentials.sizeLimit) {
       try replaceFile(location.hubAuthority, with: authority)
     } else {
@@ -50,14 +50,14 @@ package struct Joining {
     removeFile(location.joiningAuthority)
   }
 
-  /// Whether there are credentials that were made of an invitation.
+  /// Whether a file of credentials was made from an invitation.
   private func isOf(_ invitation: Invitation, _ path: String) throws -> Bool {
     guard fileExists(path) else { return false }
     let credentials = try Credentials(file: path)
     return credentials.user == invitation.user && credentials.host == invitation.host
   }
 
-  /// Records the password that the login is going to have, before it has it.
+  /// Records the new password of the login before the login gets it.
   private func begin(_ invitation: Invitation) throws {
     try messenger.createStore()
     removeFile(location.joiningAuthority)
@@ -70,20 +70,20 @@ package struct Joining {
     try credentials.write(to: location.joiningHub)
   }
 
-  /// Whether the hub knows the new password already.
+  /// Whether the hub already accepts the new password.
   private func accepts(_ credentials: Credentials) -> Bool {
     let attempt = Result { try PQConnection(credentials.settings()) }
     if case .success = attempt { return true }
     return false
   }
 
-  /// Replaces the password of the invitation.
+  /// Replaces the password of the invitation with the new one.
   private func signUp(_ credentials: Credentials) throws {
     guard let invitation = credentials.invitation else { return }
     var once = credentials
     once.password = invitation
     let connection = try PQConnection(once.settings())
-    // Refused before the password is changed, and the invitation is used up.
+    // Checked before the password is changed, because that uses the invitation up.
     try messenger.checkMayLink(to: Self.link(with: once).open())
     try connection.run([PQConnection.settings(), PQConnection.Statement("SELECT dm1.signing_up()")])
     let verifier = try connection.verifier(of: credentials.password, for: credentials.user)
@@ -99,14 +99,14 @@ package struct Joining {
 
 /// Takes this machine off the hub, and forgets its credentials; does nothing if that was done already.
 ///
-/// - Throws: `HubFault` if the hub cannot be told; the credentials then stay.
+/// - Throws: `HubFault` if the hub does not answer; the credentials are kept then.
 package func sayGoodbye(_ link: PQHubLink, _ location: StoreLocation) throws {
   guard fileExists(location.hub) else { return }
   do {
     _ = try link.open()
     try link.goodbye()
   } catch HubFault.refused {
-    // The hub does not know this machine any more.
+    // The hub no longer has this machine.
   }
   link.close()
   forgetCredentials(location)

@@ -17,7 +17,7 @@ struct HighlightedText {
   private var isHit: [Bool] = []
   private var pieces: [Piece] = []
 
-  /// The maximum cost of a snippet: twelve words, or 36 characters that are words by themselves.
+  /// The maximum cost of a snippet: twelve words, or 36 characters that each count as a word.
   private static let budget = 36
   private static let costOfWord = 3
   /// A longer word, such as an address, is cut nevertheless.

@@ -1,22 +1,22 @@
 internal import DMKit
 
-/// What the engine knows by the connection that is open; the next one begins without it.
+/// The engine's state for the open connection; a new connection starts without it.
 struct HubConnection {
   /// Nil while no connection is open.
   var hello: HubHello?
-  /// What the hub has said of conversations that are not pulled yet.
+  /// The last comparison of each conversation, until the conversation is pulled.
   var named: [Identifier: HubComparison.Conversation] = [:]
-  /// The members of conversations of which the beginning is not seen, until they are pulled.
+  /// The members, from the hub, of conversations whose beginning the user cannot see, until these are pulled.
   var members: [Identifier: [HubMember]] = [:]
-  /// The horizon of the last comparison, until all that it named is here.
+  /// The horizon of the last comparison, until all conversations that it listed are pulled.
   var horizon: String?
-  /// The conversations to be pulled, in this order.
+  /// The conversations to pull, in this order.
   private(set) var toPull: [Identifier] = []
-  /// The conversations whose logs did not continue when they were pulled last.
+  /// The conversations whose last pull did not continue the log that this store has.
   private(set) var doubted: Set<Identifier> = []
-  /// The conversations that are pulled no more, and why.
+  /// The conversations that are no longer pulled, and why.
   private(set) var setAside: [Identifier: DMError.Code] = [:]
-  /// The conversations of which the hub has another log than this store.
+  /// The conversations for which the hub has another log than this store.
   var forked: [Identifier] = []
   var mustCompare = false
 
@@ -25,12 +25,12 @@ struct HubConnection {
     if setAside[id] == nil, !toPull.contains(id) { toPull.append(id) }
   }
 
-  /// These are pulled now.
+  /// Removes conversations from the queue, because they are pulled now.
   mutating func dequeue(_ ids: [Identifier]) { toPull.removeAll(where: ids.contains) }
 
-  /// Asks once what the hub says of a conversation whose log does not continue: what is known of it may be old.
+  /// Compares again, once, if the log of a conversation does not continue: the last comparison may be out of date.
   ///
-  /// - Returns: false the second time.
+  /// - Returns: false if the conversation is already doubted.
   mutating func doubt(_ id: Identifier) -> Bool {
     guard doubted.insert(id).inserted else { return false }
     mustCompare = true
@@ -44,6 +44,6 @@ struct HubConnection {
     dequeue([id])
   }
 
-  /// A conversation was pulled as it should be.
+  /// Ends the doubt about a conversation, because its pull went well.
   mutating func trust(_ id: Identifier) { doubted.remove(id) }
 }

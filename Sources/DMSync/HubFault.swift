@@ -3,23 +3,23 @@ package import DMModel
 
 /// Why a call of a hub failed.
 package enum HubFault: Error, Equatable, Sendable {
-  /// The hub cannot be reached, or the connection ended; what was under way may or may not have happened.
+  /// The hub cannot be reached, or the connection ended; what was in progress may or may not have happened.
   case lost(String)
   /// The hub does not let this login in.
   case refused(String)
-  /// The server does not let this login in, or do something, which may be a moment of maintenance.
+  /// The server refuses this login or one of its acts, which may only be temporary, during maintenance.
   case denied(String)
   /// Another hub, another protocol, or another person.
   case mismatch(String)
-  /// The server takes no pushes now.
+  /// The server accepts no changes now.
   case readOnly(String)
-  /// The hub asks to try again at once.
+  /// The hub asks for the call to be repeated at once.
   case again(String)
-  /// A transaction that is open holds a lock, of these conversations as far as that is known.
+  /// An open transaction holds a lock; on these conversations, as far as could be found out.
   case locked(String, Set<Identifier>)
-  /// The hub gave a call up that took too long.
+  /// The hub ended a call that took too long.
   case timedOut(String)
-  /// The hub cannot carry out one of the operations.
+  /// The hub cannot process one of the operations.
   case poison(String)
   /// The data of the hub is damaged.
   case damaged(String)
@@ -35,7 +35,7 @@ extension HubFault {
     }
   }
 
-  /// The error for a person who waits for it.
+  /// The error that the user of the store gets.
   package var error: DMError {
     switch self {
     case .lost, .denied, .readOnly, .again, .locked, .timedOut:

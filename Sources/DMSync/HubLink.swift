@@ -3,50 +3,50 @@ package import DMStore
 
 /// A connection to a hub, as the engine uses it: PostgreSQL, or a model of it in tests.
 ///
-/// Every call throws `HubFault`. After one, the link is closed, and `open` begins anew.
+/// Every call can throw `HubFault`. After that the link is closed, and `open` connects again.
 package protocol HubLink: AnyObject {
-  /// Connects, and says who this is.
+  /// Connects, and returns which user and machine this is.
   func open() throws -> HubHello
 
-  /// What has moved since a horizon; everything for nil.
+  /// The conversations that have changed since a horizon; all of them for nil.
   func compare(since horizon: String?) throws -> HubComparison
 
-  /// Pushes operations, wakes the others, and pulls, in one round trip.
+  /// Pushes operations, notifies the other machines, and pulls, in one round trip.
   ///
-  /// Entries are passed on in batches, in the order of their conversations and revs.
+  /// Entries are passed to `batch` in the order of their conversations and revs.
   ///
-  /// - Parameter limit: the most entries of each conversation.
+  /// - Parameter limit: the maximum number of entries for each conversation.
   /// - Returns: the answers to the operations, in their order.
   func exchange(
     _ operations: [HubOperation], pulling: [HubPull], limit: Int, _ batch: (HubBatch) throws -> Void
   ) throws -> [HubAnswer]
 
-  /// Persons that changed after a rev, in the order of their revs.
+  /// The persons that changed after a rev, in the order of their revs.
   func people(after rev: Int64) throws -> [HubPerson]
 
   /// The members of a conversation.
   func members(of conversation: Identifier) throws -> [HubMember]
 
-  /// Waits until something comes, something was queued here, or for a time.
+  /// Waits for a notice from the hub, for an operation that is queued here, or for the end of a time.
   func wait(for duration: Duration) throws -> HubHint
 
   func close()
 }
 
-/// Who this is on a hub, and the state of the hub.
+/// Which user and machine this is on a hub, and the state of the hub.
 package struct HubHello: Equatable, Sendable {
   package let hub: Identifier
   package let epoch: Identifier
   package let startedAt: Timestamp
-  /// Whether the server copies another, which takes no pushes and may be behind.
+  /// Whether the server is a standby: a copy of another, which accepts no pushes and may lag.
   package var isStandby = false
   package let person: Int64
   package let handle: String
   package let machine: Identifier
   package let now: Timestamp
-  /// Seconds from one comparison to the next where nobody is woken.
+  /// Seconds between two comparisons, if the hub does not notify this machine.
   package var pollSeconds: Int?
-  /// Whether a pooler is in between, so that the hub cannot wake this machine.
+  /// Whether a connection pooler is in between, so that the hub cannot notify this machine.
   package var isPooled = false
   package var peopleRev: Int64 = 0
 
@@ -66,7 +66,7 @@ package struct HubHello: Equatable, Sendable {
     self.peopleRev = peopleRev
   }
 
-  /// Whether the hub has so few connections left that machines come and go in turns.
+  /// Whether the hub has so few connections left that machines must take turns.
   package var takesTurns: Bool { pollSeconds.map { $0 > 5 } ?? false }
 }
 
@@ -96,7 +96,7 @@ package struct HubComparison: Equatable, Sendable {
   }
 }
 
-/// A conversation to be pulled, from the entry after one that is here.
+/// A conversation to pull, from the entry after the last one that this store has.
 package struct HubPull: Equatable, Sendable {
   package let conversation: Identifier
   package let rev: Int64
@@ -109,21 +109,21 @@ package struct HubPull: Equatable, Sendable {
   }
 }
 
-/// What a pull gives.
+/// A part of the result of a pull.
 package enum HubBatch: Equatable, Sendable {
   case entries([HubEntry])
-  /// The hub has another entry where this store was: it was set back.
+  /// The hub has another entry at the rev of this store's last one, because it was restored to an earlier state.
   case fork(Identifier)
 }
 
-/// An operation as it is pushed.
+/// An operation in the form in which it is pushed.
 package struct HubOperation: Equatable, Sendable {
   package let act: Outbox.Act
   package let nonce: Identifier
   package var conversation: Identifier?
-  /// The id of the message that it sends, or is about.
+  /// The id of the message that it sends or refers to.
   package var id: Identifier?
-  /// The number of the message that it is about.
+  /// The number of the message that it refers to.
   package var seq: Int?
   package var arguments: HubArguments
   package var payload: [UInt8]?
@@ -147,9 +147,9 @@ package struct HubAnswer: Equatable, Sendable {
   package var id: Identifier?
   package var rev: Int64?
   package var isDuplicate = false
-  /// The code of the reason why the hub refuses it.
+  /// The error code, if the hub refuses the operation.
   package var fault: String?
-  /// When it may be tried again.
+  /// When the operation may be tried again.
   package var retryAt: Timestamp?
 
   package init(
@@ -200,11 +200,11 @@ package struct HubMember: Equatable, Sendable {
   }
 }
 
-/// What ended a wait.
+/// The reason why a wait ended.
 package struct HubHint: Equatable, Sendable {
-  /// Conversations that have moved.
+  /// The conversations that have changed.
   package var conversations: Set<Identifier> = []
-  /// Whether something was queued here.
+  /// Whether an operation was queued on this machine.
   package var isRung = false
 
   package init(conversations: Set<Identifier> = [], isRung: Bool = false) {

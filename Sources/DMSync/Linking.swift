@@ -5,7 +5,7 @@ internal import DMStore
 extension Messenger {
   /// Refuses a store that cannot be linked to a hub.
   ///
-  /// - Throws: `cannot_create` for a store in which something was said.
+  /// - Throws: `cannot_create` for a store that already has conversations.
   package func checkMayLink() throws {
     // A program that created the store may have been killed before its first write.
     guard try location.state() == .present, let store = try Store.open(location) else { return }
@@ -14,7 +14,7 @@ extension Messenger {
     }
   }
 
-  /// Refuses a hub that is not that of the store, or knows its person by another name.
+  /// Refuses a hub that is not the store's hub, or that gives this login to another user.
   ///
   /// - Throws: `hub_mismatch`.
   package func checkMayLink(to hello: HubHello) throws {
@@ -39,9 +39,9 @@ extension Messenger {
       subject: location.directory, remedy: .nameStore)
   }
 
-  /// Links the store, which is created if it is absent, to the hub that has said who this is.
+  /// Links the store to the hub that sent `hello`; creates the store if it is absent.
   ///
-  /// - Throws: `cannot_create` for a store in which something was said, `hub_mismatch` for one of another hub or person.
+  /// - Throws: `cannot_create` for a store that already has conversations, `hub_mismatch` for one of another hub or user.
   package func link(to hello: HubHello) throws {
     let person = try Handle(hello.handle)
     let store = try createdStore()

@@ -1,30 +1,30 @@
 internal import DMKit
 
-/// How much the engine asks of a hub at once, and what it leaves alone for a while; it outlives a connection.
+/// The sizes of pushes and pulls, and what the engine skips for a while; kept from one connection to the next.
 ///
 /// Times are those of `monotonicMicroseconds`.
 struct Pace {
   static let maximumBatch = 100
-  /// The hints without news that are all followed: two machines that write at once cause a few.
+  /// How many hints in a row may bring nothing: two machines that write at once cause a few.
   private static let freeEmptyHints = 16
 
   /// When the hub answered a comparison last.
   var comparedAt: Int64 = 0
-  /// The most operations in a push; fewer after a push that the hub could not carry out.
+  /// The maximum number of operations in a push; smaller after a push that the hub could not process.
   private(set) var batchSize = Pace.maximumBatch
-  /// By what the entries and the conversations of a pull are divided, after one that took the hub or the network too long.
+  /// The divisor of the entries and conversations in a pull, after a pull took the hub or the network too long.
   private(set) var divisor = 1
-  /// The conversations that others locked when something of them was pushed, how often in a row, and until when nothing of
-  /// them is pushed; nil stands for what is of none.
+  /// For each conversation that others locked during a push, how often in a row, and until
+  /// when it is not pushed; the key nil stands for operations without a conversation.
   private var locked: [Identifier?: (count: Int, until: Int64)] = [:]
   /// The conversations that are pulled because of a hint.
   private var hinted: Set<Identifier> = []
-  /// How many hints in a row brought nothing new, and until when no more are followed.
+  /// For each conversation, how many hints in a row brought nothing, and until when its hints are ignored.
   private var emptyHints: [Identifier: (count: Int, until: Int64)] = [:]
 
   // MARK: Size
 
-  /// An exchange went well.
+  /// Makes pushes and pulls larger again, after an exchange that went well.
   mutating func widen() {
     batchSize = min(2 * batchSize, Self.maximumBatch)
     divisor = max(1, divisor / 2)
@@ -32,13 +32,13 @@ struct Pace {
 
   mutating func divide() { divisor *= 4 }
 
-  /// Half of a push that the hub could not carry out is tried next.
+  /// Halves the next push, after a push that the hub could not process.
   mutating func halve(_ count: Int) { batchSize = max(1, count / 2) }
 
   // MARK: Conversations that others lock
 
-  /// Pushes nothing of a conversation for a while, which grows; then what is of it goes in a push of its own, so that
-  /// nothing else waits for the lock.
+  /// Stops pushing to a conversation for a while, longer each time; then its
+  /// operations go in a separate push, so that nothing else waits for the lock.
   mutating func hold(_ id: Identifier?, at time: Int64) {
     let count = (locked[id]?.count ?? 0) + 1
     locked[id] = (count, time + 500_000 << Int64(min(count, 6)))
@@ -48,17 +48,17 @@ struct Pace {
 
   func isHeld(_ id: Identifier?) -> Bool { locked[id] != nil }
 
-  /// The conversations that can be tried again.
+  /// The conversations that can be tried again now.
   func due(at time: Int64) -> [Identifier?] { locked.filter { $0.value.until <= time }.map(\.key) }
 
-  /// When something that is held can be tried again; nil if nothing is held.
+  /// When a locked conversation can next be tried again; nil if none is locked.
   var heldUntil: Int64? { locked.values.map(\.until).min() }
 
   // MARK: Hints
 
-  /// Whether a conversation is pulled that the hub says has moved.
+  /// Whether to pull a conversation because of a hint.
   ///
-  /// Not if that was said too often of one that has not: the next comparison shows whether it has.
+  /// False after too many hints that brought nothing; the next comparison finds what has changed.
   mutating func follow(_ id: Identifier, at time: Int64) -> Bool {
     guard emptyHints[id].map({ $0.until <= time }) ?? true else { return false }
     hinted.insert(id)

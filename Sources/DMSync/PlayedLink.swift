@@ -3,14 +3,14 @@ internal import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// A link with the network that the person plays: calls are slow, and some are lost.
+/// A link that simulates the network that the user has chosen: calls are slow, and some are lost.
 ///
-/// Of the calls that are lost, half are lost before the hub has them, and half after.
+/// Half of the lost calls never reach the hub; of the other half, only the answer is lost.
 final class PlayedLink: HubLink {
   private let link: any HubLink
   private let messenger: Messenger
   private var dice: any RandomNumberGenerator
-  /// Lets microseconds pass.
+  /// Waits for some microseconds.
   private let pass: (Int64) -> Void
 
   init(
@@ -25,7 +25,7 @@ final class PlayedLink: HubLink {
 
   private func network() throws -> HubNetwork { try messenger.linkedStore().1.network }
 
-  /// Calls the hub through the network.
+  /// Calls the hub, with the delay and the losses of the simulated network.
   private func play<Value>(_ call: () throws -> Value) throws -> Value {
     let (delay, lost): (ClosedRange<Int64>, Double)
     switch try network() {

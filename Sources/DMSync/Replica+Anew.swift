@@ -8,17 +8,17 @@ internal import DMWire
 extension Replica {
   /// Why a log is pulled again.
   enum Reason {
-    /// The hub was set back: what it has lost is told again.
+    /// The hub was restored to an earlier state; what it has lost is pushed again.
     case setBack
-    /// The hub was set back to a time before the conversation.
+    /// The hub was restored to a time before the conversation.
     case gone
-    /// The person sees earlier entries now.
+    /// The user can now see earlier entries.
     case seesMore
   }
 
   /// Empties a conversation, so that its log is pulled again.
   ///
-  /// What the person has read or deleted for themselves is remembered.
+  /// Remembers which messages the user has read, or deleted for themselves.
   func beginAnew(_ id: Identifier, _ reason: Reason, _ comparison: HubComparison.Conversation?) throws {
     guard let row = try store.conversations.row(id), let state = try store.hubConversations.row(row.key) else { return }
     try store.logging(false) { try beginAnew(row, state, reason, comparison) }
@@ -30,7 +30,7 @@ extension Replica {
     var state = old
     try store.hubKnown.remember(row.key, of: me)
     if reason != .seesMore { try keepCopy(of: row) }
-    // Also to a hub that has it: until its log is here again, the hub may be set back.
+    // Even if the hub still has everything: it may be restored again before its log is here.
     try tellAgain(row)
     try store.conversations.empty(row.key, keeping: me)
     if reason == .gone {
@@ -47,7 +47,7 @@ extension Replica {
     begunAnew.append(row.id)
   }
 
-  /// Writes what the person sees into a file: what other people never tell the hub again is not lost.
+  /// Copies the messages that the user sees into a file, because other people may never push theirs again.
   private func keepCopy(of row: Conversations.Row) throws {
     let folder = store.location.forks
     if case .failed(let reason) = createFolder(folder) { throw storeError("create", folder, reason) }
@@ -62,10 +62,10 @@ extension Replica {
     }
   }
 
-  /// Queues again what this store had told the hub: a hub that still has it recognizes it by its nonce.
+  /// Queues again what this store had pushed; if the hub still has an operation, it recognizes its nonce.
   ///
-  /// Who was added is not told again, because others may have removed them since. What is said goes only to those who
-  /// were in the group when it was said.
+  /// Members are not added again, because others may have removed them since.
+  /// Messages go only to those who were in the group when the message was sent.
   private func tellAgain(_ row: Conversations.Row) throws {
     let audience = row.isGroup ? try Audience(store, row.key) : nil
     let isMember = try store.members.isParticipant(me, of: row.key)
@@ -83,11 +83,11 @@ extension Replica {
       default: break
       }
     }
-    // Of each setting the last, as it is now.
+    // Only the last change of each setting, with its current value.
     for operation in settings.values where isMember { try setAgain(operation, in: row) }
   }
 
-  /// Lets what waits in a group go only to those who are in it, as far as this store knows.
+  /// Limits the queued messages and edits of a group to its members, as far as this store has them.
   private func restrictOpen(in row: Conversations.Row, _ audience: Audience) throws {
     for operation in try store.outbox.pending(in: row.key) where [.say, .edit].contains(operation.act) {
       var arguments = try HubArguments(json: operation.arguments)
@@ -99,13 +99,13 @@ extension Replica {
   private func beginAgain(_ operation: Outbox.Row, _ row: Conversations.Row, _ audience: Audience?) throws {
     let group = HubPayload.Group(title: try store.conversations.title(of: row.key, as: me))
     var arguments = try HubArguments(json: operation.arguments)
-    // Nobody comes back who was removed.
+    // Members who were removed do not come back.
     if let audience { arguments.handles.removeAll { !audience.now.contains($0) } }
     try store.outbox.tellAgain(
       operation.place, row.isGroup ? HubPayload.group(group).bytes : nil, arguments: arguments.json)
   }
 
-  /// Removes again who is still out.
+  /// Queues a removal again, for the users who are still not in the group.
   private func removeAgain(_ operation: Outbox.Row, _ audience: Audience?) throws {
     var arguments = try HubArguments(json: operation.arguments)
     arguments.handles.removeAll { audience?.now.contains($0) == true }
@@ -133,9 +133,9 @@ extension Replica {
       let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything)),
       let text = message.text
     else { return }
-    // It was sent again with its nonce, and the first time is told again already.
+    // The message was sent twice with its nonce, and the first one is queued again already.
     if let nonce = message.nonce, try store.waiting.row(nonce: nonce, in: row.key) != nil { return }
-    // What is left of its time.
+    // The time that is left until it expires.
     let lifetime = message.expiresAt.map { $0.microseconds - store.clock.microseconds }
     if let lifetime, lifetime < 1_000_000 { return }
     var new = Messages.NewMessage(
@@ -171,7 +171,7 @@ extension Replica {
     }
   }
 
-  /// Makes the members of an emptied group those of its first entry.
+  /// Gives an emptied group the members of its first entry.
   func repopulate(_ row: Conversations.Row, _ first: HubEntry, _ members: [HubMember]) throws {
     guard row.isGroup, row.lastSeq == 0 else { return }
     var users = try first.meta.members.compactMap(user)
@@ -185,7 +185,7 @@ extension Replica {
     }
   }
 
-  /// Does to a message that came again what the person had done to it before, and notes what is to be marked as read.
+  /// Deletes a message again that the user had deleted for themselves, or notes that it must be marked as read.
   func restoreOwnState(_ id: Identifier, at address: Messages.Address, in log: inout Log) throws {
     guard let known = try store.hubKnown.row(id) else { return }
     log.seenBefore.append(address.seq...address.seq)
@@ -199,13 +199,13 @@ extension Replica {
   }
 }
 
-/// Who was in a group when its messages were said, as its announcements tell.
+/// The members of a group at the time of each message, derived from its announcements.
 struct Audience {
   /// The members now.
   let now: [Handle]
-  /// The newest first.
+  /// The joins and leaves, the newest first.
   private let comings: [(seq: Int, handle: Handle, isComing: Bool)]
-  /// The messages from before each of them came, also where no announcement tells of it.
+  /// For each member, the messages from before they joined, even if no announcement says so.
   private let unseen: [Handle: [SeqRange]]
 
   init(_ store: Store, _ conversation: ConversationKey) throws {
@@ -216,7 +216,7 @@ struct Audience {
     comings = try store.messages.comings(in: conversation)
   }
 
-  /// The members when a message was said.
+  /// The members when a message was sent.
   func members(at seq: Int) -> [Handle] {
     var members = Set(now)
     for coming in comings {

@@ -5,7 +5,7 @@ extension Replica {
   /// Applies one entry.
   func apply(_ entry: HubEntry, to log: inout Log) throws {
     let operation = try ownOperation(entry)
-    // Nothing can be said in the name of a person that the hub does not explain.
+    // No act is recorded for a person that the hub has not described.
     guard let actor = try user(entry.actor) else { throw LogFault(conversation: entry.conversation) }
     if entry.kind != .message { try endSending(in: &log) }
     if log.said[actor] == nil, let kind = entry.kind, kind.rawValue < 16 { try admit(actor, to: log.row) }
@@ -21,7 +21,7 @@ extension Replica {
     if let operation, operation.act != .say { try store.outbox.finish(operation.place, rev: entry.rev) }
   }
 
-  /// Makes a user a member who acts as one: they have left by now, and the members of now were all that was known.
+  /// Adds an actor as a member: they were one then, but left before this store read the list of members.
   func admit(_ user: UserKey, to row: Conversations.Row) throws {
     guard let membership = try store.members.membership(of: user, in: row.key) else {
       guard row.isGroup else { throw LogFault(conversation: row.id) }
@@ -34,19 +34,19 @@ extension Replica {
     try session.admit(user, to: row, announcedIn: row.lastSeq + 1, withHistory: false)
   }
 
-  /// The operation of this store that an entry is, if it is one.
+  /// The operation of this store that became this entry, if any.
   private func ownOperation(_ entry: HubEntry) throws -> Outbox.Row? {
     guard try user(entry.actor) == me, let nonce = entry.nonce, let operation = try store.outbox.row(nonce: nonce)
     else { return nil }
-    // Another machine has said something else with the nonce: the hub says what becomes of this.
+    // Another machine used the nonce for another text: the hub's answer decides about this operation.
     let (said, mine) = (HubPayload.text(entry.payload)?.text, HubPayload.text(operation.payload)?.text)
     if entry.kind == .message, let said, let mine, ExactString(said) != ExactString(mine) { return nil }
     return operation
   }
 
-  /// Takes the number of an entry: the next one, or one after numbers of entries that the person does not see.
+  /// Takes the number of an entry: the next one, or a later one after entries that the user cannot see.
   ///
-  /// - Throws: `LogFault` for another number.
+  /// - Throws: `LogFault` for any other number.
   private func takeNumber(_ entry: HubEntry, in log: inout Log) throws {
     let next = log.row.lastSeq + 1
     let unseenCount = entry.rev - 1 - log.state.sees.count(upTo: entry.rev - 1)
@@ -62,7 +62,7 @@ extension Replica {
     guard let id = entry.id else { throw LogFault(conversation: entry.conversation) }
     try takeNumber(entry, in: &log)
     let waiting = try operation.flatMap { try store.waiting.row(at: $0.place) }
-    // A follower has had the message when it began to wait.
+    // Followers got the message when it began to wait.
     let isNews = store.logsChanges && waiting == nil
     let message = try store.logging(isNews) { try insert(entry, id, as: actor, in: &log) }
     if let operation { try store.outbox.finish(operation.place, rev: entry.rev) }
@@ -74,9 +74,9 @@ extension Replica {
     try showActs(on: message, id)
   }
 
-  /// Records what the messages that were inserted mean for the conversation and its members.
+  /// Updates the conversation and its members for the messages that were inserted.
   ///
-  /// For many at once: each write to another table makes SQLite write out what waits for the full-text index.
+  /// For many messages at once: each write to another table makes SQLite write out the pending full-text index.
   func endSending(in log: inout Log) throws {
     for said in log.said.values.sorted(by: { $0.row.lastSeq < $1.row.lastSeq }) {
       try said.session.endSending([(said.row, coalesced(said.seqs))])
@@ -108,14 +108,14 @@ extension Replica {
       if let unread = entry.payload {
         try store.hubUnreadable.insert(unread, of: stored.key)
       } else {
-        // It was deleted or has expired before it came.
+        // It was deleted or had expired before it arrived.
         try store.messages.makeTombstone(of: stored, at: (entry.expiresAt ?? entry.at).clamped)
       }
     }
     return address
   }
 
-  /// Makes a message that waited the one that the hub has ordered.
+  /// Replaces a waiting message with the one that the hub has numbered.
   func order(_ waiting: Waiting.Row, as id: Identifier, at address: Messages.Address) throws {
     try store.waiting.delete(waiting.place)
     if waiting.id != id { try store.waiting.insertAlias(waiting.id, of: id) }
@@ -123,13 +123,13 @@ extension Replica {
       .ordered, conversation: address.conversation, user: me, seqs: address.seq...address.seq, at: .now)
   }
 
-  /// Whether acts wait upon a message that waited.
+  /// Whether queued acts refer to a message that was waiting.
   func hasActs(_ waiting: Waiting.Row, _ id: Identifier) throws -> Bool {
     try !store.outbox.pending(about: id).isEmpty
       || waiting.id != id && !store.outbox.pending(about: waiting.id).isEmpty
   }
 
-  /// Shows the acts that wait upon a message that the hub has ordered.
+  /// Shows the queued acts on a message that the hub has numbered.
   func showActs(on address: Messages.Address, _ id: Identifier) throws {
     guard let stored = try store.messages.row(at: address) else { return }
     try store.hubBases.keep(stored.key, for: me)
@@ -156,7 +156,7 @@ extension Replica {
       return try session.announce(.userJoined, [nil], in: &log.row)
     }
     if try !session.add([user], to: &log.row, withHistory: entry.meta.hasHistory) {
-      // They are a member already: this store has read the members of a later time.
+      // They are a member already: this store has read a later list of members.
       try session.announce(.userJoined, [store.users.handle(user).description], in: &log.row)
       if user == me { try comeToHistory(entry, session, log) }
     }
@@ -173,7 +173,7 @@ extension Replica {
     }
   }
 
-  /// Sets what a group was when the person was added, as far as who added them says it.
+  /// Sets the title, the picture and the lifetime of a group, as far as the member who added the user sent them.
   private func takeSettings(_ entry: HubEntry, in log: inout Log) throws {
     guard entry.payload?.isEmpty == false else { return }
     let group = HubPayload.group(entry.payload)
@@ -183,7 +183,7 @@ extension Replica {
     log.row.expireAfter = group.expireAfter
   }
 
-  /// Does for the person what joining does for those who are no members yet.
+  /// Sets for the user what joining sets for those who are not members yet.
   private func comeToHistory(_ entry: HubEntry, _ session: Session, _ log: Log) throws {
     if log.row.lastSeq > 1 {
       for seqs in difference(of: 1...(log.row.lastSeq - 1), minus: log.seenBefore) {
@@ -207,7 +207,7 @@ extension Replica {
     if let heir {
       try store.members.setOwner(heir, of: log.row.key)
     } else if try !store.members.hasOwner(log.row.key), let next = try store.members.longestMember(of: log.row.key) {
-      // The owner was a guess of `supplyOwner`, and the hub names an heir of real owners only.
+      // The former owner was a guess of `supplyOwner`; the hub names a successor only of real owners.
       try store.members.setOwner(next, of: log.row.key)
     }
     if user == me, entry.rev > log.named { log.state.sees.close(after: entry.rev) }
@@ -232,9 +232,9 @@ extension Replica {
 
   // MARK: What is done to messages
 
-  /// Applies an edit, a deletion or a reaction; the hub has checked who may.
+  /// Applies an edit, a deletion or a reaction; the hub has checked the permission.
   private func change(_ entry: HubEntry, as actor: UserKey, _ operation: Outbox.Row?, in log: Log) throws {
-    // Done first, so that the act is no longer among those that wait upon the message.
+    // Finished first, so that the act is no longer among those that wait.
     if let operation { try store.outbox.finish(operation.place, rev: entry.rev) }
     guard let seq = entry.seq, 1...log.row.lastSeq ~= seq else { return }
     let address = Messages.Address(conversation: log.row.key, seq: seq)
@@ -262,7 +262,7 @@ extension Replica {
     }
   }
 
-  /// Whether something was said that is neither deleted nor expired.
+  /// Whether a message has contents, and is neither deleted nor expired.
   private func isThere(_ message: Messages.Row) throws -> Bool {
     try message.text != nil || store.hubUnreadable.contains(message.key)
   }

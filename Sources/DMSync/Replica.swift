@@ -1,22 +1,22 @@
 internal import DMKit
 internal import DMStore
 
-/// Applies the logs of the hub to a linked store: each entry is done again, as its actor, at its time.
+/// Applies the hub's logs to a linked store: repeats the act of each entry, as its actor and at its time.
 ///
-/// An author cannot make it fail: what cannot be read or does not fit is left out, and the log goes on. It throws only
-/// errors of the store, and `LogFault` for a log that the hub itself cannot mean.
+/// No author can make it fail: it skips what cannot be read or does not fit, and goes on.
+/// It throws only errors of the store, and `LogFault` for a log that no working hub sends.
 final class Replica {
   let messenger: Messenger
   let store: Store
-  /// The person whose store it is.
+  /// The user of the store.
   let me: UserKey
-  /// Until when what was said is history; nil unless the store is being filled for the first time.
+  /// Messages up to this time are history, not new; nil unless the store is being filled for the first time.
   private let historyEnd: Timestamp?
 
-  /// The conversations that were emptied, to be pulled again.
+  /// The conversations that were emptied, and must be pulled again.
   var begunAnew: [Identifier] = []
 
-  /// A log that does not continue where this store is.
+  /// A log whose entries do not continue those that this store has.
   struct LogFault: Error, Equatable {
     let conversation: Identifier
   }
@@ -32,8 +32,8 @@ final class Replica {
   ///
   /// - Parameters:
   ///   - entries: what was pulled.
-  ///   - comparison: what the hub says of the conversation; nil if it said nothing since it was compared last.
-  ///   - members: its members, for a conversation of which the beginning is not seen.
+  ///   - comparison: the last comparison of the conversation; nil if it was not listed since the last pull.
+  ///   - members: its members, for a conversation whose beginning the user cannot see.
   func apply(
     _ entries: [HubEntry], to id: Identifier, _ comparison: HubComparison.Conversation?, members: [HubMember]
   ) throws {
@@ -67,18 +67,18 @@ final class Replica {
   struct Log {
     var row: Conversations.Row
     var state: HubConversations.Row
-    /// The rev up to which `state.sees` knows who came and went.
+    /// The rev up to which `state.sees` already includes the user's joins and leaves.
     var named: Int64
-    /// The messages that the person had read before they came again.
+    /// The messages that the user had read before the log was pulled again.
     var readBefore: [SeqRange] = []
-    /// The messages that the person had seen before they came again.
+    /// The messages that the user had seen before the log was pulled again.
     var seenBefore: [SeqRange] = []
-    /// The messages that were inserted, by sender, until `endSending`.
+    /// The inserted messages by sender, until `endSending` records what follows from them.
     var said: [UserKey: (session: Session, row: Conversations.Row, seqs: [SeqRange])] = [:]
-    /// Whether the person sees earlier entries from now on, so that the log must be pulled again.
+    /// Whether the user can see earlier entries from now on, so that the log must be pulled again.
     var seesMore = false
-    /// The members of the conversation on the hub when it was asked, which may be later than the entries; empty if it was
-    /// not.
+    /// The members that the hub listed when it was asked, which may
+    /// have been later than the entries; empty if it was not asked.
     let members: [HubMember]
     /// The entries by which members leave.
     var leaving: [HubEntry] = []
@@ -94,7 +94,7 @@ final class Replica {
       return Log(row: row, state: state, named: state.known, members: members)
     }
     let sees = comparison?.sees ?? Sight(from: first.rev)
-    // What was said before the person came is history, also if they see it.
+    // Messages from before the user joined are history, even if the user can see them.
     let since = try members.first { try user($0.person) == me }?.since ?? 1
     return Log(
       row: row,
@@ -104,41 +104,41 @@ final class Replica {
       named: comparison?.rev ?? first.rev, members: members)
   }
 
-  /// Whether an entry is the person's coming back, of which no comparison has told yet.
+  /// Whether an entry is the return of the user, which no comparison has shown yet.
   private func isReturn(_ entry: HubEntry, in log: Log) throws -> Bool {
     try !log.state.sees.isOpen && entry.kind == .joined && user(entry.meta.person) == me
   }
 
-  /// Whether each consumer has had an entry that was here before its log was pulled again; nil for one that was not.
+  /// Whether each consumer had received an entry before its log was pulled again; nil if this store did not have it.
   private func isConsumed(_ entry: HubEntry) throws -> Bool? {
     guard let kind = entry.kind, kind.rawValue < 16, let id = entry.id else { return nil }
     return try store.hubKnown.row(id)?.isConsumed
   }
 
-  /// Whether an entry was here before its log was pulled again, and is no news.
+  /// Whether this store had an entry, and each consumer its event, before the log was pulled again.
   func isKnown(_ entry: HubEntry) throws -> Bool { try isConsumed(entry) == true }
 
-  /// The user who is a person on the hub; nil for a number that the hub has not explained.
+  /// The user for a person number of the hub; nil for a number that the hub has not described.
   func user(_ person: Int64?) throws -> UserKey? { try person.flatMap(store.hub.user(ofPerson:)) }
 
-  /// A session that does an entry again, as its actor and at its time.
+  /// A session that repeats the act of an entry, as its actor and at its time.
   func session(_ entry: HubEntry, as actor: UserKey, heir: UserKey? = nil) throws -> Session {
     let isAnnouncement = [.created, .joined, .left, .titled].contains(entry.kind)
     let id = try isAnnouncement ? entry.id.flatMap(freeID) : nil
     return Session(messenger, store, actor, order: Session.Order(id: id, at: entry.at.clamped, heir: heir))
   }
 
-  /// The id, unless another message has it: that of a message in another conversation must not stop this one.
+  /// The id, unless another message has it: a message of another conversation must not stop this one.
   func freeID(_ id: Identifier) throws -> Identifier? { try store.messages.address(of: id) == nil ? id : nil }
 
   // MARK: Conversations
 
-  /// The conversation of a log, which is created if this store does not have it.
+  /// The conversation of a log; creates it if this store does not have it.
   private func row(of id: Identifier, _ first: HubEntry, _ members: [HubMember]) throws -> Conversations.Row {
     if let row = try store.conversations.row(id) { return row }
-    // The hub was set back, and both have begun it again.
+    // The hub was restored to an earlier state, and both users have started the conversation again.
     if let row = try store.conversations.row(alias: id) { return try adopt(row, as: id) }
-    // The entry itself is the news of it.
+    // The entry itself reports the new conversation.
     return try store.logging(false) { try newRow(of: id, first, members) }
   }
 
@@ -160,21 +160,21 @@ final class Replica {
       .group(title: group.title), id: id, creator: isBeginning ? actor : group.creator.flatMap(store.users.key),
       participants: isBeginning ? users : users.filter { $0 != me }, isOwned: isBeginning, at: first.at)
     if !isBeginning { try setOwners(of: row, members, addedBy: actor) }
-    // A group that a blocked user begins does not show.
+    // A group that a blocked user creates is not shown.
     if isBeginning, isFounder, try store.blocks.hasBlocked(actor, by: me) { try session.putAside(row.key, of: me) }
     return row
   }
 
-  /// Sets the owners of a group of which the beginning is not seen.
+  /// Sets the owners of a group whose beginning the user cannot see.
   private func setOwners(of row: Conversations.Row, _ members: [HubMember], addedBy actor: UserKey) throws {
     try store.members.setOwners(members.filter(\.isOwner).compactMap { try user($0.person) }, of: row.key)
     try supplyOwner(actor, of: row)
   }
 
-  /// Makes the members and owners of a group those of the hub: no entry that the person sees says who came and left while
-  /// they were away.
+  /// Sets the members and owners of a group to those of the hub, because no
+  /// entry that the user sees says who joined and left while they were away.
   ///
-  /// - Parameter entry: that by which the person comes back.
+  /// - Parameter entry: the entry by which the user returns.
   func takeMembers(_ entry: HubEntry, _ session: Session, of log: Log) throws {
     let members = try log.members.compactMap { try user($0.person) }
     guard members.contains(me) else { return }
@@ -188,21 +188,21 @@ final class Replica {
     try store.members.setOwners(log.members.filter(\.isOwner).compactMap { try user($0.person) }, of: log.row.key)
   }
 
-  /// Makes a user the owner of a group without one: who has left by now is not told who owns it.
+  /// Makes a user the owner of a group without one: the hub does not list the owners for a former member.
   func supplyOwner(_ user: UserKey, of row: Conversations.Row) throws {
     if try store.members.hasOwner(row.key) { return }
     try admit(user, to: row)
     try store.members.setOwner(user, of: row.key)
   }
 
-  /// Gives a conversation that was begun here the id that it has on the hub.
+  /// Gives a conversation that was started in this store the id that it has on the hub.
   private func adopt(_ row: Conversations.Row, as id: Identifier) throws -> Conversations.Row {
     if row.id == id { return row }
-    // The hub was set back, and another log is in the place of the one that is here.
+    // The hub was restored to an earlier state, and has another log for this conversation.
     if try store.hubConversations.row(row.key) != nil { try beginAnew(row.id, .gone, nil) }
     try store.conversations.set(id, of: row.key)
     try store.conversations.insertAlias(row.id, of: row.key)
-    // The entry is not news, but its id is.
+    // The conversation is not new, but its id is.
     try store.logging(true) { try store.changes.append(.conversation, conversation: row.key, user: me, at: .now) }
     return try store.conversations.row(id) ?? row
   }

@@ -1,10 +1,10 @@
 internal import DMKit
 internal import DMStore
 
-// What the hub has answered to what was pushed.
+// The hub's answers to what was pushed.
 
 extension SyncEngine {
-  /// Records what became of operations; one that does not fit is recorded without its effects, and the others go on.
+  /// Records the answers to operations; one that does not fit the store is recorded without its effects.
   func settleAlone(_ operations: [Pushed], _ answers: [HubAnswer]) throws {
     if operations.isEmpty { return }
     do {
@@ -41,15 +41,15 @@ extension SyncEngine {
     let isPulled = try row.conversation.flatMap(store.hubConversations.row).map { $0.rev >= rev } ?? false
     guard isPulled else { return answer.conversation.map(enqueue) ?? () }
     if row.act == .say, let id = answer.id {
-      // The hub is in another state than the log that is here.
+      // The hub is in another state than the log that this store has.
       guard try store.messages.address(of: id) != nil else { return connection.mustCompare = true }
-      // Another machine had sent it, and its entry came before this store had pushed it.
+      // Another machine of the user sent the same message, and its entry arrived before this store's push.
       try orderedElsewhere(row, as: id)
     }
     try store.outbox.finish(row.place, rev: rev)
   }
 
-  /// Replaces a message that waited by the same message, which another machine of the person had sent.
+  /// Replaces a waiting message with the same message that another machine of the user sent.
   private func orderedElsewhere(_ row: Outbox.Row, as id: Identifier) throws {
     guard let waiting = try store.waiting.row(at: row.place), let address = try store.messages.address(of: id) else {
       return
@@ -79,7 +79,7 @@ extension SyncEngine {
     return try message.text == nil && !store.hubUnreadable.contains(message.key)
   }
 
-  /// Ends an operation that the hub refuses, and takes back what was shown of it.
+  /// Records that the hub refused an operation, and undoes what was shown of it.
   func refuse(_ row: Outbox.Row, _ fault: String) throws {
     try store.outbox.refuse(row.place, fault)
     let session = Session(messenger, store, try hub().user)

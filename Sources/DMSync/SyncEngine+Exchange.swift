@@ -3,15 +3,15 @@ internal import DMStore
 internal import DMSystem
 
 extension SyncEngine {
-  /// Pushes a batch of operations, and pulls what has moved.
+  /// Pushes a batch of operations, and pulls the conversations that have changed.
   ///
-  /// - Returns: the number of operations.
+  /// - Returns: the number of operations in the batch.
   @discardableResult func exchange() throws -> Int {
     let operations = try store.read { try pushable(.max) }
     let pulls = try store.read { try pulling(operations) }
     try readMembers(of: pulls.map(\.conversation))
     if !operations.isEmpty {
-      // Before the push: from then on the hub may have them.
+      // Recorded before the push, because from then on the hub may have them.
       try store.write { try store.outbox.begin(operations.map(\.row.place), at: .now) }
     }
     connection.dequeue(pulls.map(\.conversation))
@@ -28,16 +28,16 @@ extension SyncEngine {
       for pushed in operations { pace.release(pushed.operation.conversation) }
       pace.widen()
     } catch let fault as HubFault {
-      // What came before the fault is whole.
+      // The batches that arrived before the fault are complete.
       if operations.isEmpty, let last { try apply(last, &pulled) }
       try recover(from: fault, operations, isPull: !pulls.isEmpty)
       pulls.map(\.conversation).forEach(enqueue)
     }
     try judgePulls(pulls.map(\.conversation), pulled, page)
-    // A page that was full is followed by another.
+    // After a full page there may be more entries.
     for (id, count) in pulled where count >= page {
       enqueue(id)
-      // What it says may be of later entries: a hub that is set back to before those has to be noticed.
+      // A page may contain edits from later entries. Compare, to notice a hub that was restored to before these.
       if try !isMoreKnown(of: id) { connection.mustCompare = true }
     }
     if connection.mustCompare { try compare() }
@@ -45,17 +45,17 @@ extension SyncEngine {
     return operations.count
   }
 
-  /// Counts hints that brought nothing, and judges what was pulled.
+  /// Counts the hints that brought nothing, and checks that each conversation was pulled to its end.
   private func judgePulls(_ ids: [Identifier], _ pulled: [Identifier: Int], _ page: Int) throws {
     pace.judgeHints(pulled.keys, at: monotonicMicroseconds())
-    // One that is to be pulled again is not judged yet.
+    // A conversation that is queued to be pulled again is not checked yet.
     for id in ids where !connection.toPull.contains(id) {
       if pulled[id, default: 0] < page { try expectAll(of: id) }
       if !connection.toPull.contains(id) { try endFault(of: id) }
     }
   }
 
-  /// Whether the hub has said how far a log goes on after what was pulled.
+  /// Whether a comparison has already said how far the log continues after the pulled entries.
   private func isMoreKnown(of id: Identifier) throws -> Bool {
     guard connection.named[id] == nil, let row = try store.conversations.row(id) else { return true }
     return try store.hubConversations.row(row.key).map { $0.known > $0.rev } ?? true
@@ -63,23 +63,23 @@ extension SyncEngine {
 
   // MARK: Choosing
 
-  /// An operation as it is pushed, with its row.
+  /// An operation in the form in which it is pushed, and its outbox row.
   struct Pushed {
     let row: Outbox.Row
     let operation: HubOperation
   }
 
-  /// The operations that can be pushed now and are wanted, in the order in which they were queued.
+  /// The operations that can be pushed now and match a filter, in the order in which they were queued.
   ///
-  /// - Parameter limit: the most operations.
+  /// - Parameter limit: the maximum number of operations.
   func pushable(_ limit: Int, where isWanted: (Pushed) -> Bool) throws -> [Pushed] {
-    // A standby takes nothing.
+    // A standby accepts no pushes.
     guard hello?.isStandby != true else { return [] }
     var pushable: [Pushed] = []
     var bytes = 0
     var held: Set<ConversationKey> = []
     var page = try store.outbox.open(limit: Self.outboxPage)
-    // Much goes in large pushes, unless the hub could not carry one out lately.
+    // A long queue goes in larger pushes, unless the hub recently failed to process one.
     let isMuch = page.count == Self.outboxPage && pace.batchSize == Pace.maximumBatch
     let (most, mostBytes) = (
       min(limit, isMuch ? 10 * pace.batchSize : pace.batchSize), Self.batchBytes * (isMuch ? 4 : 1)
@@ -98,26 +98,26 @@ extension SyncEngine {
 
   private static let outboxPage = 500
 
-  /// An operation, if it can be pushed now, and no other that it depends on is held back.
+  /// The operation, if it can be pushed now and nothing that it depends on is held back.
   private func pushed(_ row: Outbox.Row, _ held: inout Set<ConversationKey>) throws -> Pushed? {
-    // What was read and received has numbers already, and can go while a message waits to be let in.
+    // Receipts name messages that have numbers already, so they need not wait for a message that is held back.
     let isMark = [.read, .delivered].contains(row.act)
     if !isMark, let conversation = row.conversation, held.contains(conversation) { return nil }
     guard row.notBefore.map({ $0 <= .now }) ?? true, let operation = try operation(row) else {
-      // Acts on messages wait for these alone; what else cannot go holds back what comes after it.
+      // An act on a message waits only for that message; any other held operation holds back all that follow it.
       if ![.edit, .delete, .react].contains(row.act), let conversation = row.conversation { held.insert(conversation) }
       return nil
     }
-    // The hub may know a new conversation by another id.
+    // The hub may answer with another id for a new conversation, so what follows waits for the answer.
     if [.begin, .group].contains(row.act), let conversation = row.conversation { held.insert(conversation) }
     return Pushed(row: row, operation: operation)
   }
 
-  /// An operation as the hub is told it; nil if it cannot be told yet.
+  /// The operation in the form that the hub takes; nil if it cannot be pushed yet.
   private func operation(_ row: Outbox.Row) throws -> HubOperation? {
     var operation = HubOperation(
       row.act, nonce: row.nonce, id: row.target, arguments: try HubArguments(json: row.arguments), payload: row.payload)
-    // The hub may have it as it was then.
+    // The hub may still have the original operation, which may differ.
     if row.isRepeated { operation.arguments.isLax = true }
     if let conversation = row.conversation {
       guard try [.begin, .group].contains(row.act) || store.hubConversations.row(conversation) != nil else {
@@ -134,7 +134,7 @@ extension SyncEngine {
     return operation
   }
 
-  /// The conversations to be pulled with a push: those that have moved, and those of its operations.
+  /// The conversations to pull with a push: those that have changed, and those of its operations.
   private func pulling(_ operations: [Pushed]) throws -> [HubPull] {
     var ids = Array(connection.toPull.prefix(max(1, Self.pullSize / pace.divisor)))
     for id in operations.compactMap(\.operation.conversation) where !ids.contains(id) { ids.append(id) }
@@ -148,15 +148,15 @@ extension SyncEngine {
 
   // MARK: What comes
 
-  /// Records a batch, and what became of what was pushed; in one transaction if it can be short, because other programs
-  /// wait while this one writes.
+  /// Records a batch and the answers to a push, in one transaction if that
+  /// can be short, because other programs wait while this one writes.
   private func record(
     _ batch: HubBatch?, _ operations: [Pushed], _ answers: [HubAnswer], _ pulled: inout [Identifier: Int]
   ) throws {
     guard connection.forked.isEmpty, case .entries(let entries)? = batch, entries.count <= 1000, !operations.isEmpty
     else {
       if let batch { try apply(batch, &pulled) }
-      // Before the answers, which are of the log as it is now.
+      // Before the answers, which refer to the log that the hub has now.
       try beginForkedAnew()
       return try settleAlone(operations, answers)
     }
@@ -177,9 +177,9 @@ extension SyncEngine {
     }
   }
 
-  /// Applies entries of one conversation, and something else in the same transaction.
+  /// Applies entries of one conversation, then calls `body` in the same transaction.
   ///
-  /// - Returns: false if the second was not done, because the log does not continue, or one of the two does not fit.
+  /// - Returns: false if `body` has no effect, because the log does not continue, or entries or `body` do not fit.
   private func apply(_ entries: [HubEntry], and body: (() throws -> Void)? = nil) throws -> Bool {
     guard let id = entries.first?.conversation else { return false }
     try explain(entries)
@@ -201,7 +201,7 @@ extension SyncEngine {
     return false
   }
 
-  /// Reads who the persons of entries are, if some came after the last comparison.
+  /// Reads the persons of entries from the hub, if some joined it after the last comparison.
   private func explain(_ entries: [HubEntry]) throws {
     let persons = Set(
       entries.flatMap { [$0.actor, $0.meta.person, $0.meta.owner].compactMap(\.self) + $0.meta.members })
@@ -209,7 +209,7 @@ extension SyncEngine {
     if !areKnown { try readPeople(upTo: .max) }
   }
 
-  /// Whether an entry is the person's coming without what was there before.
+  /// Whether an entry adds the user to a conversation without its history.
   private func joinsWithoutHistory(_ entry: HubEntry) throws -> Bool {
     guard entry.kind == .joined, !entry.meta.hasHistory, let person = entry.meta.person else { return false }
     return try store.read { try store.hub.user(ofPerson: person) == hub().user }

@@ -2,11 +2,11 @@ internal import DMKit
 internal import DMStore
 internal import DMSystem
 
-// What cannot be carried is set aside, and all other conversations go on.
+// A conversation that cannot be synced is set aside, and all others go on.
 
 extension SyncEngine {
-  /// After an exchange that the hub could not carry out: fewer operations, or entries, at once, until the one that it
-  /// cannot is alone.
+  /// Handles a failed exchange: tries fewer operations or entries
+  /// at once, until the one that causes the fault is alone.
   func recover(from fault: HubFault, _ operations: [Pushed], isPull: Bool) throws {
     if case .timedOut = fault, isPull, pace.divisor < pageSize {
       pace.divide()
@@ -22,7 +22,7 @@ extension SyncEngine {
         for pushed in operations { try refuse(pushed.row, "refused_by_hub") }
       }
     case .locked(let text, let conversations):
-      // What has no conversation waits for what all persons share.
+      // Operations without a conversation wait for a lock that all persons share.
       let isShared = conversations.isEmpty && operations.contains { $0.operation.conversation == nil }
       if conversations.isEmpty, !isShared { throw HubFault.again(text) }
       for id in conversations { pace.hold(id, at: monotonicMicroseconds()) }
@@ -34,10 +34,10 @@ extension SyncEngine {
 
   // MARK: Conversations that others lock
 
-  /// The operations that can be pushed now, in the order in which they were queued: those of which others lock nothing,
-  /// or, if there are none, those of one conversation that was locked before.
+  /// The operations that can be pushed now, in the order in which they were queued: those of conversations
+  /// that are not locked, or if there are none, those of one conversation that was locked before.
   ///
-  /// - Parameter limit: the most operations.
+  /// - Parameter limit: the maximum number of operations.
   func pushable(_ limit: Int) throws -> [Pushed] {
     let free = try pushable(limit) { !pace.isHeld($0.operation.conversation) }
     if !free.isEmpty { return free }
@@ -51,18 +51,18 @@ extension SyncEngine {
 
   // MARK: Conversations
 
-  /// Asks once what the hub says of a conversation whose log does not continue, and then sets it aside.
+  /// Compares again if the log of a conversation does not continue; the second time, sets the conversation aside.
   func doubt(_ id: Identifier) throws { if !connection.doubt(id) { try setAside(id, for: .hubDamaged) } }
 
-  /// Pulls a conversation no more on this connection.
+  /// Stops pulling a conversation on this connection.
   ///
-  /// The next one tries it again; until then the store notes the fault.
+  /// The next connection tries it again; until then the store records the fault.
   func setAside(_ id: Identifier, for code: DMError.Code) throws {
     connection.setAside(id, for: code)
     try setFault(code.rawValue, of: id)
   }
 
-  /// Ends the doubt and the fault of a conversation that was pulled.
+  /// Clears the doubt and the fault of a conversation, because its pull went well.
   func endFault(of id: Identifier) throws {
     guard connection.setAside[id] == nil else { return }
     connection.trust(id)
@@ -75,7 +75,7 @@ extension SyncEngine {
     try store.write { try store.hubConversations.write(state) }
   }
 
-  /// How far this store has the log of a conversation; nil if it has nothing of it.
+  /// How much of the log of a conversation this store has; nil if it has nothing of it.
   func state(of id: Identifier) throws -> HubConversations.Row? {
     try store.conversations.row(id).flatMap { try store.hubConversations.row($0.key) }
   }
@@ -85,7 +85,7 @@ extension SyncEngine {
     try store.hubConversations.all().filter { $0.fault != nil }.map { try store.conversations.id($0.conversation) }
   }
 
-  /// Doubts a conversation of which the hub has named later entries than it returns.
+  /// Doubts a conversation if the hub has listed later entries than it returns.
   func expectAll(of id: Identifier) throws {
     guard connection.setAside[id] == nil, hello?.isStandby == false, let state = try store.read({ try state(of: id) }),
       let next = state.sees.next(after: state.rev), next <= state.known
@@ -95,24 +95,24 @@ extension SyncEngine {
 
   // MARK: Logs that are pulled again
 
-  /// Empties a conversation, whose log is pulled again.
+  /// Empties a conversation, so that its log is pulled again.
   func beginAnew(_ id: Identifier, _ reason: Replica.Reason) throws {
     let comparison = connection.named[id]
     try write { try $0.beginAnew(id, reason, comparison) }
   }
 
-  /// The same after the hub was set back, unless its log has gaps: then what this store has is kept.
+  /// Does the same after the hub was restored, unless the hub's log has gaps: then this store keeps what it has.
   func beginAnewIfWhole(_ id: Identifier) throws {
     if try isWhole(id) { try beginAnew(id, .setBack) } else { try setAside(id, for: .hubDamaged) }
   }
 
-  /// The same for all conversations of which the hub was found to have another log.
+  /// Does the same for all conversations for which the hub has another log.
   func beginForkedAnew() throws {
     for id in connection.forked { try beginAnewIfWhole(id) }
     connection.forked = []
   }
 
-  /// Whether the hub has another entry in the place of the last one that is here.
+  /// Whether the hub has another entry at the rev of the last one that this store has.
   func isForked(_ id: Identifier) throws -> Bool {
     guard let state = try store.read({ try state(of: id) }), state.mark != nil else { return false }
     var isForked = false

@@ -2,9 +2,9 @@ package import DMKit
 internal import DMStore
 internal import DMSystem
 
-/// Carries between a linked store and its hub: what waits here goes, and what is new comes.
+/// Syncs a linked store with its hub: pushes the operations that wait here, and pulls the new entries.
 ///
-/// Blocking, and on one thread. A link that fails is closed; the caller connects again later.
+/// All calls block, and run on one thread. A link that fails is closed; the caller connects again later.
 package final class SyncEngine {
   let messenger: Messenger
   let store: Store
@@ -12,21 +12,21 @@ package final class SyncEngine {
   var connection = HubConnection()
   var pace = Pace()
 
-  /// What the hub has said of itself; nil while no connection is open.
+  /// The hub's description of itself; nil while no connection is open.
   package var hello: HubHello? { connection.hello }
-  /// The conversations that are pulled no more on this connection, and why.
+  /// The conversations that are no longer pulled on this connection, and why.
   package var setAside: [Identifier: DMError.Code] { connection.setAside }
-  /// When something that others lock can be tried again, on the clock of `monotonicMicroseconds`; nil if nothing is held.
+  /// When a locked conversation can next be tried again, as a time of `monotonicMicroseconds`; nil if none is locked.
   package var heldUntil: Int64? { pace.heldUntil }
 
-  /// The most entries of a conversation in a pull.
+  /// The maximum number of entries of a conversation in a pull.
   package var pageSize = 1000
-  /// The most bytes of payloads in a push.
+  /// The maximum size of the payloads in a push, in bytes.
   static let batchBytes = 256 * 1024
-  /// The most conversations in a pull.
+  /// The maximum number of conversations in a pull.
   static let pullSize = 50
 
-  /// Microseconds after which an operation that was done is not told again to a hub that was set back.
+  /// Microseconds for which done operations are kept, to push them again if the hub is restored to an earlier state.
   private static let journalLifetime: Int64 = 30 * 86_400_000_000
 
   /// - Throws: `no_hub` for a store that is not linked.
@@ -36,7 +36,7 @@ package final class SyncEngine {
     self.link = link
   }
 
-  /// Connects, and learns who is there and what has moved.
+  /// Connects, and finds out which people and conversations have changed.
   ///
   /// - Throws: `HubFault`, an error of the store, or `hub_mismatch` for another hub or another person.
   package func connect() throws {
@@ -60,7 +60,7 @@ package final class SyncEngine {
     try compare(since: isSame ? hub.horizon : nil)
   }
 
-  /// Begins conversations anew that the hub does not have any more, because it was set back.
+  /// Starts over the conversations that the hub no longer has, because it was restored to an earlier state.
   private func beginAnewWhatIsGone() throws {
     let gone = try store.read {
       try store.hubConversations.all().compactMap { try store.conversations.row(key: $0.conversation)?.id }
@@ -77,10 +77,10 @@ package final class SyncEngine {
 
   // MARK: Comparing
 
-  /// Asks what has moved since the last comparison.
+  /// Asks the hub which conversations have changed since the last comparison.
   package func compare() throws { try compare(since: try hub().horizon) }
 
-  /// - Parameter horizon: nil for a hub that is in another state than the store was compared with.
+  /// - Parameter horizon: nil if the hub is not in the state with which the store was last compared.
   private func compare(since horizon: String?) throws {
     guard let hello else { throw HubFault.lost("the link is closed") }
     connection.mustCompare = false
@@ -103,7 +103,7 @@ package final class SyncEngine {
       }
     }
     for (id, reason) in anew where connection.setAside[id] == nil {
-      // What the hub has lost is told again, also if the person sees more now.
+      // What the hub has lost is pushed again, even if the user can now see earlier entries.
       if try reason == .setBack || isForked(id) { try beginAnewIfWhole(id) } else { try beginAnew(id, reason) }
     }
     if isAnother, !hello.isStandby { try beginAnewWhatIsGone() }
@@ -118,8 +118,8 @@ package final class SyncEngine {
     try keepHorizon()
   }
 
-  /// Forgets what the hub has said in another state: it may lack what it had ordered, and have other persons, or the same
-  /// with other numbers.
+  /// Forgets what the hub said in its former state: it may lack operations that
+  /// it acknowledged, and its persons may be others or have other numbers.
   private func forgetState() throws {
     try store.write {
       try store.outbox.requeue(acknowledged: true)
@@ -127,23 +127,23 @@ package final class SyncEngine {
     }
   }
 
-  /// Whether the hub is in an earlier state than the store was compared with, although it does not say so: as a machine is
-  /// that goes on from a snapshot.
+  /// Whether the hub is in an earlier state than the store was compared with, although
+  /// its epoch is the same: for example, its machine was resumed from a snapshot.
   private func isSetBack(_ comparison: HubComparison, since horizon: String?) throws -> Bool {
     guard hello?.isStandby == false, let since = horizon.flatMap({ Int64($0) }), let now = Int64(comparison.horizon)
     else { return false }
     return try now < since || comparison.peopleRev < hub().peopleRev
   }
 
-  /// Records what the store was compared with, once all that had moved is here: a program that ends earlier asks again.
+  /// Records the horizon once all that it listed is here, so that a program that ends earlier asks again.
   func keepHorizon() throws {
     guard connection.toPull.isEmpty, let hello, let horizon = connection.horizon else { return }
     connection.horizon = nil
-    // A standby may lack what its primary has said, and becomes a primary without starting anew.
+    // A standby may lack entries of its primary, and can become a primary without a restart.
     if hello.isStandby { return }
     let hub = try hub()
     let isSame = (hub.epoch, hub.startedAt) == (hello.epoch, hello.startedAt)
-    // A conversation that was set aside before anything of it was here is named again by a comparison from before.
+    // A conversation that was set aside before this store had any of it must be listed again: keep the old horizon.
     let isForgotten = try store.read { try connection.setAside.keys.contains { try state(of: $0) == nil } }
     let before = isSame ? hub.horizon : nil
     let kept = isForgotten ? before ?? "0" : horizon
@@ -151,7 +151,7 @@ package final class SyncEngine {
     try store.write { try store.hub.setState(epoch: hello.epoch, startedAt: hello.startedAt, horizon: kept) }
   }
 
-  /// Why a conversation is pulled again from its beginning; nil if it is not.
+  /// The reason to pull a conversation again from its beginning; nil if there is none.
   private func reason(
     _ conversation: HubComparison.Conversation, _ state: HubConversations.Row
   ) -> Replica.Reason? {
@@ -162,14 +162,14 @@ package final class SyncEngine {
 
   func enqueue(_ conversation: Identifier) { connection.enqueue(conversation) }
 
-  /// Whether the person is in a conversation, as far as this store knows: the log of one that they come back to goes on
-  /// where only a comparison says.
+  /// Whether the user is a member of a conversation, as far as this store has its log;
+  /// if the user has returned to it, only a comparison says where the log continues.
   private func isMember(of id: Identifier) throws -> Bool {
     guard let row = try store.conversations.row(id) else { return false }
     return try store.hubConversations.row(row.key)?.sees.isOpen ?? false
   }
 
-  /// Reads who the persons are before entries name them.
+  /// Reads the persons before entries refer to them.
   func readPeople(upTo rev: Int64) throws {
     while true {
       let before = try hub().peopleRev
@@ -183,7 +183,7 @@ package final class SyncEngine {
   }
 
   private func record(_ person: HubPerson) throws {
-    // The hub checks handles by the same rules; one that does not fit is left out.
+    // The hub checks handles by the same rules; a person whose handle is not valid is left out.
     guard case .success(let handle) = Result(catching: { try Handle(person.handle) }) else { return }
     let user = try store.users.key(handle) ?? store.users.insert(handle, at: person.createdAt)
     try store.hub.set(person.id, of: user)
@@ -196,9 +196,9 @@ package final class SyncEngine {
         showsPresence: person.showsPresence), at: .now)
   }
 
-  /// Reads the members of conversations of which nothing is here, before they are pulled.
+  /// Reads the members of conversations of which this store has no messages, before they are pulled.
   ///
-  /// While the store is filled for the first time, only of those of which the beginning is not seen.
+  /// While the store is filled for the first time, only for conversations whose beginning the user cannot see.
   func readMembers(of conversations: [Identifier]) throws {
     let isFilling = try hub().horizon == nil
     for id in conversations where connection.members[id] == nil {
@@ -227,10 +227,10 @@ package final class SyncEngine {
     return pushed
   }
 
-  /// Waits until something comes, and learns what has moved.
+  /// Waits for a hint, a queued operation or the end of the time, and finds out what has changed.
   ///
-  /// - Parameter duration: the longest time between two comparisons, whatever is done here meanwhile: a hub that sends
-  ///   nothing may be one that cannot be reached any more.
+  /// - Parameter duration: the longest time between two comparisons, whatever is
+  ///   done here meanwhile: a hub that sends nothing may have become unreachable.
   package func wait(for duration: Duration) throws {
     var duration = duration - .microseconds(monotonicMicroseconds() - pace.comparedAt)
     guard duration > .zero else { return try compare() }

@@ -3,18 +3,18 @@ internal import DMModel
 internal import DMStore
 internal import DMSystem
 
-/// Carries between a linked store and its hub, again and again.
+/// Keeps a linked store and its hub in sync, and connects again after faults.
 ///
-/// One process at a time does that for a store: `lead`.
+/// Only one process at a time does so for a store; see `lead`.
 package final class SyncLoop {
   private let messenger: Messenger
   private let engine: SyncEngine
   private let location: StoreLocation
   private var running = RunningState()
   private var lock: FileLock?
-  /// When a follower touched its file last, by the clock of the file and by the monotonic one.
+  /// When a follower last touched its file, by the time of the file and by the monotonic clock.
   private var followed: (touched: Timestamp, seenAt: Int64)?
-  /// What others were shown last, and when.
+  /// The state that was last written for other processes, and when.
   private var shown: (state: RunningState, at: Int64)?
   /// Called when `Messenger.hubStatus` has changed.
   private let report: () throws -> Void
@@ -40,7 +40,7 @@ package final class SyncLoop {
     _ = createFolder(location.live)
   }
 
-  /// Takes the lock of the process that carries, as long as this exists.
+  /// Takes the lock of the sync process, and keeps it as long as this object exists.
   ///
   /// - Returns: false if another process has it.
   /// - Throws: `io_error`.
@@ -85,7 +85,7 @@ package final class SyncLoop {
     }
   }
 
-  /// - Throws: the code with which a conversation is set aside; all others were carried.
+  /// - Throws: the code of a conversation that is set aside, after all others were synced.
   private func refuseSetAside() throws {
     guard let first = engine.setAside.values.first else { return }
     let names = try messenger.hubStatus().setAside.map { "'\($0.name)'" }
@@ -110,7 +110,7 @@ package final class SyncLoop {
     try show(engine.hello?.pollSeconds == nil ? .live : .polling)
   }
 
-  /// What keeps the hub from working as it should, although it answers.
+  /// The reason why the hub answers but does not work as it should; nil if it does.
   private var hindrance: String? {
     guard let hello = engine.hello else { return nil }
     if hello.isStandby { return "the hub is a standby, which takes nothing" }
@@ -118,7 +118,7 @@ package final class SyncLoop {
     return hello.takesTurns ? "the hub has few connections left, so that machines come and go in turns" : nil
   }
 
-  /// Asks the process that carries to compare the store with the hub now, and waits until it has.
+  /// Asks the sync process to compare the store with the hub now, and waits until it has.
   ///
   /// - Throws: `hub_unreachable` after 30 seconds.
   package static func ask(_ location: StoreLocation) throws {
@@ -127,8 +127,8 @@ package final class SyncLoop {
     let end = monotonicMicroseconds() + 30_000_000
     let watch = Watch(location.live)
     while monotonicMicroseconds() < end {
-      // Who has asked since is answered by the same comparison. Times of files are compared for equality alone, because
-      // the clock may be set.
+      // The same comparison also answers requests that were made since. The times
+      // of files are only compared for equality, because the clock may be set.
       if let asked = FileStatus(location.liveAsked)?.modified, RunningState(file: location.liveHub)?.answered == asked {
         return
       }
@@ -142,11 +142,11 @@ package final class SyncLoop {
 
   // MARK: Going on
 
-  /// Goes on until an error that does not go away.
+  /// Runs until a permanent error.
   ///
-  /// - Parameter lingers: whether it ends by itself when there is nothing to do: nothing is queued, and nobody follows
-  ///   the store.
-  /// - Throws: `hub_mismatch`, `hub_damaged`, or an error of the store that stays.
+  /// - Parameter lingers: whether to end when there is nothing left
+  ///   to do: nothing is queued, and no program follows the store.
+  /// - Throws: `hub_mismatch`, `hub_damaged`, or a permanent error of the store.
   package func follow(lingers: Bool) throws {
     let start = monotonicMicroseconds()
     var lastSuccess = start
@@ -176,13 +176,13 @@ package final class SyncLoop {
     }
   }
 
-  /// Carries whatever comes, as long as the connection lasts; returns when there is nothing to linger for.
+  /// Pushes and pulls as long as the connection lasts; with `lingers`, returns when there is nothing left to do.
   private func stay(_ lingers: Bool) throws {
     var (lastWork, pushPause) = (monotonicMicroseconds(), Self.pushPause)
     var connectedAt = monotonicMicroseconds()
     while true {
       try engine.wait(for: .microseconds(Self.comparePause))
-      // A standby that has become a primary says so only when this connects.
+      // A standby that has become a primary says so only on a new connection.
       if engine.hello?.isStandby == true, monotonicMicroseconds() - connectedAt > Self.comparePause {
         connectedAt = monotonicMicroseconds()
         try carry()
@@ -191,8 +191,8 @@ package final class SyncLoop {
       let isAsked = asked != running.answered
       if isAsked { try engine.compare() }
       if try engine.hasWork() {
-        // What is queued at short intervals goes together, and more of it while it goes on: each push writes, while
-        // other programs wait.
+        // Operations that are queued at short intervals are pushed together, and more of them the
+        // longer it goes on, because other programs wait while the result of each push is written.
         rest(until: lastWork + pushPause)
         lastWork = monotonicMicroseconds()
         let pushed = try engine.drain()
@@ -211,7 +211,7 @@ package final class SyncLoop {
   /// Whether the store was removed.
   private var isGone: Bool { !fileExists(location.database) }
 
-  /// When somebody asked last for a comparison, by the time of a file.
+  /// When a comparison was last requested, by the time of a file.
   private var asked: Timestamp? { FileStatus(location.liveAsked)?.modified }
 
   /// Whether a program has followed the store lately.
@@ -221,13 +221,13 @@ package final class SyncLoop {
     return followed.map { monotonicMicroseconds() - $0.seenAt < Self.followerPause } ?? false
   }
 
-  /// Waits before the next attempt: longer each time, and not all machines at the same moment.
+  /// Waits before the next attempt: longer each time, and at random, so that machines do not connect all at once.
   private func pause() {
     let longest = min(Self.longestPause, 1_000_000 << Int64(min(running.attempts, 10)))
     pause(for: running.state == .refused ? Self.refusedPause : Int64.random(in: 0...longest))
   }
 
-  /// Waits for microseconds, or until something is queued here, which `bell` tells.
+  /// Waits for some microseconds, or until `bell` signals that an operation was queued here.
   private func pause(for wait: Int64, orUntilRung bell: Watch? = nil) {
     running.nextAttemptAt = Timestamp(microseconds: Timestamp.now.microseconds + wait)
     let end = monotonicMicroseconds() + wait
@@ -237,7 +237,7 @@ package final class SyncLoop {
       var awaited = [Awaited(watch.descriptor, for: .reading), Awaited(bell?.descriptor, for: .reading)]
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 5_000_000)) { watch.drain() }
       if awaited[1].isReady { return }
-      // Asked for by a person, or joined again with another password.
+      // The user asked for a comparison, or joined again with another password.
       let isAsked = FileStatus(location.liveAsked)?.modified != asked
       if isAsked || FileStatus(location.hub)?.modified != credentials { return }
     }
@@ -261,7 +261,7 @@ package final class SyncLoop {
     try report()
   }
 
-  /// The same if others would see something new; that all is well is said again only now and then.
+  /// Does the same if other processes would see a change; an unchanged state is written only now and then.
   private func refresh(isAsked: Bool) throws {
     var before = shown?.state
     before?.lastSyncAt = running.lastSyncAt

@@ -73,7 +73,7 @@ struct DumpedTable {
 extension Upkeep {
   /// Reads the store in one transaction; the lines are available after it.
   ///
-  /// - Parameter spare: a folder in which the lines wait when that of the store cannot be written to.
+  /// - Parameter spare: a folder for the temporary copy of the lines, if the store's folder cannot be written to.
   package func dump(orElse spare: String? = nil) throws -> Dump {
     let store = try store(refusesForeignParts: false)
     let lastUsedAt = try lastUse(of: .dump)

@@ -30,8 +30,8 @@ extension Upkeep {
   ///
   /// Other processes cannot write meanwhile. Reports keep their copies of the text.
   ///
-  /// The store is written anew at its end, which takes as much free space as it has itself; if there is less, everything
-  /// else is done before that fails.
+  /// At its end the store is rewritten, which needs as much free space as the store
+  /// itself has; if there is less, all other steps are done before that one fails.
   ///
   /// - Parameter timeout: the time to wait for processes that read from the log.
   /// - Throws: `no_store`, `busy`, `io_error` with the space that is needed, or an error of the store.

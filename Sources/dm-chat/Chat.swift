@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 internal import DMSystem
 
-/// A conversation in a window: a loop that draws its model, waits for an event or a key, and does what that asks for.
+/// A conversation in a window: a loop that draws its model, waits for an event or a key, and handles it.
 final class Chat {
   private let call: Invocation
   private let window: Window
@@ -37,7 +37,7 @@ final class Chat {
     }
   }
 
-  /// What was sent before the window was opened has reached the user now.
+  /// Marks the messages from before the window was opened as delivered.
   private static func markDelivered(_ model: ChatModel, _ messenger: Messenger) throws {
     var printed = PrintedMessages(isToBeRead: false)
     for entry in model.stretch.entries { printed.add(entry.message) }
@@ -48,9 +48,9 @@ final class Chat {
     Layout(screen: try call.screen().fixed(), me: messenger.identity.handle)
   }
 
-  /// Shows the conversation until the user leaves it, and keeps what they have begun to write as the draft.
+  /// Shows the conversation until the user leaves it, and saves the unsent text as the draft.
   ///
-  /// If that cannot be kept, it is printed.
+  /// If that fails, prints the text.
   func run() throws -> ChatModel.End {
     do {
       try converse()
@@ -78,7 +78,7 @@ final class Chat {
     if window.ending == nil { try markRead(now: .max) }
   }
 
-  /// When something happens without a key or an event, on the monotonic clock.
+  /// When the window must next be updated without a key or an event, on the monotonic clock.
   private var due: Int64 {
     min(
       window.due ?? .max, marks.due, shownTyping.due, model.composition.typingDue(after: monotonicMicroseconds()))
@@ -115,7 +115,7 @@ final class Chat {
       do {
         try model.update(key).map(perform)
       } catch let error as DMError {
-        // Nothing that is typed ends the window but what leaves it.
+        // A key or a command that fails does not close the window.
         model.say(error.text, isFault: true)
       }
       model.composition.strike(after: before, at: monotonicMicroseconds())
@@ -133,7 +133,7 @@ final class Chat {
     }
   }
 
-  /// Does what the line says; the line stays if that fails.
+  /// Sends the line, or runs its command; keeps the line if that fails.
   private func enter() throws {
     model.closePanel()
     let text = model.composition.line.text
@@ -162,7 +162,7 @@ final class Chat {
     model.conversation?.draftText = nil
   }
 
-  /// After an error, which ends the program.
+  /// Prints the unsent text after an error, which ends the program.
   private func printText() throws {
     window.leave()
     guard let draft = model.composition.draft else { return }

@@ -7,10 +7,10 @@ internal import DMKit
 struct ChatModel {
   enum End { case quit, list }
 
-  /// What a key asks for that the model cannot do.
+  /// A request of a key that the model cannot fulfil by itself.
   enum Request { case enter, complete, redraw }
 
-  /// What a command has come to.
+  /// The result of a command.
   enum Outcome {
     case sent, changed
     case notice(String)
@@ -20,17 +20,17 @@ struct ChatModel {
     case end(End)
   }
 
-  /// What the store has and the model does not.
+  /// The parts that must be read again from the store.
   struct Lack {
-    /// The conversation, of which the first message has come.
+    /// The conversation, because its first message has arrived.
     var conversation = false
-    /// Whether the other is blocked.
+    /// Whether the other user is blocked.
     var block = false
     /// The names of those who are typing.
     var names = false
     /// The newest messages.
     var newest = false
-    /// The numbers of messages of which something has changed.
+    /// The numbers of messages that have changed.
     var changed: [SeqRange] = []
   }
 
@@ -40,7 +40,7 @@ struct ChatModel {
   var conversation: Conversation?
   var stretch = Stretch()
   var composition: Composition
-  /// Said in the line of the state until the next key.
+  /// Shown in the status line until the next key.
   private(set) var notice: (text: String, isFault: Bool)?
   private(set) var panel: Panel?
   private(set) var typing: [Handle] = []
@@ -74,7 +74,7 @@ struct ChatModel {
   mutating func closePanel() { panel = nil }
 }
 
-/// What happens in the conversation.
+/// Updates for the events of the conversation.
 extension ChatModel {
   mutating func update(_ event: MessagingEvent) {
     switch event {
@@ -105,7 +105,7 @@ extension ChatModel {
   }
 }
 
-/// What keys do.
+/// Updates for keys.
 extension ChatModel {
   mutating func update(_ key: Key) -> Request? {
     notice = nil
@@ -126,7 +126,7 @@ extension ChatModel {
     return nil
   }
 
-  /// Goes back by a page, or on if the number is negative; one row stays.
+  /// Scrolls back by pages, or forward if the number is negative; one row stays visible.
   private mutating func goBack(_ pages: Int) {
     let height = height
     let rows = pages * max(1, height - 1)
@@ -144,7 +144,7 @@ extension ChatModel {
     if stretch.hasNewer { lack.newest = true }
   }
 
-  /// Puts `/edit` of the user's last message into the line, or of the one before the message that is there.
+  /// Puts `/edit` of the user's last message into the line, or of the one before the message that is already there.
   private mutating func offerOwn() {
     let limit = composition.line.isEmpty ? Int.max : composition.offered?.number ?? .max
     guard let own = stretch.lastOwn(before: limit) else { return say("there is no message to edit here") }
@@ -157,7 +157,7 @@ extension ChatModel {
   }
 }
 
-/// What commands do.
+/// Updates for the results of commands.
 extension ChatModel {
   mutating func update(_ outcome: Outcome) {
     composition.finish()

@@ -1,7 +1,7 @@
 internal import DMCLI
 internal import DMKit
 
-/// Does what a line says that was entered in a window.
+/// Runs a line that was entered in a window.
 struct Commands {
   let acts: Conversing
   private let pages: Pages
@@ -13,7 +13,7 @@ struct Commands {
 
   /// - Parameters:
   ///   - lastOwn: the user's last message, which `/edit` without a number edits.
-  ///   - progress: called often with what is being done, while it takes long.
+  ///   - progress: called often during long work, with a description of it.
   func perform(
     _ entered: Entered, lastOwn: Message?, progress: @escaping (String) throws -> Void
   ) throws -> ChatModel.Outcome {

@@ -3,12 +3,12 @@ internal import DMKit
 
 /// The completion of the word before the cursor.
 struct Completion {
-  /// What a word can become, and how it is shown where there are several.
+  /// A possible completion of a word, and its label in a list of several.
   private typealias Candidate = (text: String, label: String)
 
   let messenger: Messenger
 
-  /// Completes the word as far as its candidates agree, and says which there are.
+  /// Completes the word as far as all candidates agree, and lists them if there are several.
   func complete(_ model: inout ChatModel) throws {
     let before = model.composition.line.textBeforeCursor
     let word = String(before.suffix(while: { $0 != " " && $0 != "\n" }))
@@ -20,7 +20,7 @@ struct Completion {
     model.say(candidates.map(\.label).joined(separator: "  "))
   }
 
-  /// - Returns: what the candidates are for, and the candidates.
+  /// - Returns: the text that the candidates replace, and the candidates.
   private func candidates(_ before: String, _ word: String, _ model: ChatModel) throws -> (String, [Candidate]) {
     guard before.hasPrefix("/"), let space = before.firstIndex(of: " ") else {
       return (word, before.hasPrefix("/") ? commands(word) : try names(word, model))
@@ -40,7 +40,7 @@ struct Completion {
     Entered.Command.allCases.map { "/" + $0.rawValue }.filter { $0.hasPrefix(word) }.map { ($0 + " ", $0) }
   }
 
-  /// The newest messages, with a glimpse of each.
+  /// The numbers of the newest messages, each with the beginning of its text.
   private func numbers(_ word: String, _ model: ChatModel, of isWanted: (Message) -> Bool) -> [Candidate] {
     var candidates: [Candidate] = []
     for message in model.stretch.entries.reversed().map(\.message) where isWanted(message) {

@@ -1,15 +1,15 @@
 internal import DMCLI
 
-/// What the user writes, with what was put there for them.
+/// The line that the user is writing, or that was filled in for them.
 struct Composition {
   private(set) var line = EditedLine()
-  /// `/edit` of a message of the user, which the key Up has put into the line; it is nothing that the user has written.
+  /// The `/edit` command that the key Up has put into the line; it does not count as text of the user.
   private(set) var offered: (text: String, number: Int)?
-  /// The draft that was in the line at the beginning; another one was left by another window.
+  /// The draft that was loaded into the line; if the stored one differs, another window has saved it.
   let loadedDraft: String?
   private var keystrokes = KeystrokeClock()
 
-  /// - Parameter draft: what the user had begun to write before.
+  /// - Parameter draft: the unsent text from before.
   init(draft: String?) {
     loadedDraft = draft
     if let draft { line.replace(draft) }
@@ -17,7 +17,7 @@ struct Composition {
 
   var isOffered: Bool { line.text == offered?.text }
 
-  /// What is kept as the draft at the end; nil for nothing but white space.
+  /// The text to save as the draft at the end; nil if it has only white space.
   var draft: String? {
     let text = isOffered ? "" : line.text
     return text.allSatisfy(\.isWhitespace) ? nil : text
@@ -28,7 +28,7 @@ struct Composition {
 
   mutating func complete(_ count: Int, with text: String) { line.replaceBeforeCursor(count, with: text) }
 
-  /// Puts a line there that edits a message.
+  /// Replaces the line with an `/edit` command for a message.
   mutating func offer(_ text: String, of number: Int) {
     let command = "/edit \(number) \(text)"
     offered = (command, number)
@@ -45,7 +45,7 @@ struct Composition {
 
   // MARK: Typing
 
-  /// A key has done its work; commands but `/reply` are no typing.
+  /// Notes a key that was typed; commands other than `/reply` do not count as typing.
   ///
   /// - Parameter before: the text before the key.
   mutating func strike(after before: String, at time: Int64) {
@@ -56,12 +56,12 @@ struct Composition {
     }
   }
 
-  /// Typing does not show until the next key.
+  /// Stops showing that the user is typing, until the next key.
   mutating func pause() { keystrokes.stop() }
 
-  /// Whether others are shown that the user is typing.
+  /// Whether others see that the user is typing.
   mutating func isTyping(at time: Int64) -> Bool { keystrokes.isShowing(at: time) }
 
-  /// When that may change without a key, on the monotonic clock.
+  /// When `isTyping` may change without a key, on the monotonic clock.
   func typingDue(after time: Int64) -> Int64 { keystrokes.due(after: time) ?? .max }
 }

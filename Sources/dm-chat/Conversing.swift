@@ -2,7 +2,7 @@ internal import DMCLI
 internal import DMKit
 internal import DMSystem
 
-/// What the user does in a conversation: sends, and the commands that change something.
+/// The acts of the user in a conversation: sending, and the commands that change something.
 struct Conversing {
   let messenger: Messenger
   let conversation: ConversationReference
@@ -13,7 +13,7 @@ struct Conversing {
 
   /// The conversation; nil for a direct one in which nothing was said yet.
   ///
-  /// - Throws: `unknown_user` and the like.
+  /// - Throws: `unknown_user`, `unknown_conversation` or `ambiguous_title`.
   func existing() throws -> Conversation? {
     do {
       return try messenger.conversation(conversation)
@@ -24,12 +24,12 @@ struct Conversing {
     }
   }
 
-  /// No signal for a former member, who only reads.
+  /// The typing signal; it does nothing for a former member, who only reads.
   func shownTyping() throws -> ShownTyping {
     ShownTyping(try unlessRefused { try messenger.typing(in: conversation) })
   }
 
-  /// - Throws: `usage` for a number that is missing, or what the act throws.
+  /// - Throws: `usage` if the number is missing, or an error of the act.
   func send(_ text: String, replyTo number: Int? = nil) throws {
     _ = try messenger.send(Outgoing(to: conversation, text: text, replyTo: number.map(message)))
   }
@@ -54,7 +54,7 @@ struct Conversing {
 
   /// Reacts to a message, or takes the same reaction back.
   ///
-  /// Without a number it is the last message of others.
+  /// Without a number, reacts to the last message of others.
   func react(_ words: String) throws {
     let parts = words.split(separator: " ").map(String.init)
     let emojis = parts.filter { Int($0) == nil }
@@ -89,7 +89,7 @@ struct Conversing {
   }
 }
 
-/// Nil for what the user may not see or do: a former member only reads, and blocked users are as if they were not there.
+/// Returns nil if the user may not see or do this: a former member only reads, and blocked users seem absent.
 func unlessRefused<Result>(_ body: () throws -> Result?) throws -> Result? {
   do {
     return try body()
@@ -101,7 +101,7 @@ func unlessRefused<Result>(_ body: () throws -> Result?) throws -> Result? {
 extension Conversing {
   static let mostFound = 100
 
-  /// The newest messages that have the words, as lines of text, the newest first.
+  /// The newest messages that match the words, as lines of text, the newest first.
   func search(_ words: String) throws -> [String] {
     var request = SearchRequest(words)
     request.conversations = [conversation]
@@ -118,7 +118,7 @@ extension Conversing {
 }
 
 extension Conversing {
-  /// - Parameter progress: called often with what is being done.
+  /// - Parameter progress: called often, with a description of the work.
   func attach(_ words: String, progress: @escaping (String) throws -> Void) throws {
     let path = try Self.path(words)
     if path.isEmpty { throw usage("write /attach and the name of a file") }
@@ -138,7 +138,7 @@ extension Conversing {
     return home + path.dropFirst()
   }
 
-  /// The files whose path begins like this; folders end with a slash.
+  /// The files whose paths start with this text; folders end with a slash.
   static func files(_ start: String) throws -> [(text: String, label: String)] {
     let folder = start.lastIndex(of: "/").map { String(start[...$0]) } ?? ""
     let name = start.dropFirst(folder.count)

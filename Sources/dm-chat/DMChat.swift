@@ -29,9 +29,9 @@ package struct DMChat: Program {
     try inWindow(call, conversation)
   }
 
-  /// Shows the conversation, and the list when the user goes to it, until the user leaves.
+  /// Shows the conversation, and the list if the user opens it, until the user leaves.
   private static func inWindow(_ call: Invocation, _ conversation: ConversationReference?) throws {
-    // Before the terminal is taken, so that an unknown name is an error like any other.
+    // Checked before the window takes over the terminal, so that an unknown name is an ordinary error.
     if let conversation { _ = try Conversing(call.messenger(), conversation).existing() }
     let window = try Window()
     do {

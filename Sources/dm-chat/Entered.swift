@@ -4,13 +4,13 @@ internal import DMKit
 /// A line that the user has entered: a message, or a command.
 enum Entered: Equatable {
   case message(String)
-  /// - Parameter rest: what stands after its name.
+  /// - Parameter rest: the text after its name.
   case command(Command, rest: String)
 
   enum Command: String, CaseIterable {
     case reply, edit, react, delete, attach, search, go, mute, list, help, quit
 
-    /// What stands after its name, and what it does.
+    /// Its operands, and what it does.
     var help: (operands: String, meaning: String) {
       switch self {
       case .reply: ("N TEXT", "answer message N")
@@ -28,7 +28,7 @@ enum Entered: Equatable {
     }
   }
 
-  /// A slash begins a command, and two a message that begins with one.
+  /// A slash starts a command; two slashes start a message that begins with one.
   ///
   /// - Throws: `usage` for an unknown command.
   init(_ line: String) throws {
@@ -49,7 +49,7 @@ enum Entered: Equatable {
     self = .command(command, rest: rest)
   }
 
-  /// A number, and what stands after it; the number is nil if the words do not begin with one.
+  /// A number, and the text after it; the number is nil if the words do not begin with one.
   static func number(_ words: String) -> (Int?, rest: String) {
     let parts = words.split(maxSplits: 1, omittingEmptySubsequences: true) { $0 == " " || $0 == "\n" }
     guard let first = parts.first, let number = Int(first), number != 0 else { return (nil, words) }

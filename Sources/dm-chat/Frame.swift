@@ -1,10 +1,10 @@
 internal import DMCLI
 internal import DMKit
 
-/// What the window shows of a model.
+/// The rows and the cursor of a window, drawn from a model.
 struct Frame {
   let rows: [[UInt8]]
-  /// The row of the cursor, and what stands before the cursor in it.
+  /// The row of the cursor, and the text before the cursor in that row.
   let cursor: (row: Int, beforeCursor: String)
   /// The first row below the conversation.
   let end: Int
@@ -12,7 +12,7 @@ struct Frame {
   let unread: [Message]
 }
 
-/// The rows of a model: the conversation or a panel, the line of the state, and what the user writes.
+/// Draws a model: the conversation or a panel, the status line, and the line that the user is writing.
 func render(_ model: ChatModel) -> Frame {
   let (composed, row, beforeCursor) = model.composed
   let state = model.state
@@ -35,7 +35,7 @@ extension ChatModel {
   /// The rows of the conversation.
   var height: Int { max(1, layout.height - state.count - composed.rows.count) }
 
-  /// What the user writes, of which at most a third of the window is shown: that around the cursor.
+  /// The line that the user is writing; at most a third of the window, around the cursor.
   fileprivate var composed: (rows: ArraySlice<String>, row: Int, beforeCursor: String) {
     let line = LineRows(composition.line, width: layout.width, prompt: "> ")
     let most = max(1, layout.height / 3)
@@ -43,7 +43,7 @@ extension ChatModel {
     return (line.rows[first...].prefix(most), line.row - first, line.beforeCursor)
   }
 
-  /// The line between the conversation and what the user writes: `-- Bob B. (bob), online: Bob B. is typing --`.
+  /// The status line below the conversation: `-- Bob B. (bob), online: Bob B. is typing --`.
   ///
   /// A notice has up to a third of the window.
   fileprivate var state: [[UInt8]] {
@@ -77,7 +77,7 @@ extension ChatModel {
 
 /// How texts and messages become rows of the screen.
 struct Layout {
-  /// Of a size that does not change.
+  /// The screen, with a size that does not change.
   let screen: Screen
   let me: Handle
 
@@ -104,7 +104,7 @@ struct Panel {
     return (rows.suffix(height), rows.count > height)
   }
 
-  /// Goes back by some rows, or on if the number is negative.
+  /// Scrolls back by some rows, or forward if the number is negative.
   mutating func goBack(_ count: Int, height: Int, _ layout: Layout) {
     hidden = max(0, min(hidden + count, lines.flatMap(layout.rows).count - height))
   }

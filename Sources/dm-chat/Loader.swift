@@ -1,7 +1,7 @@
 internal import DMCLI
 internal import DMKit
 
-/// Fetches from the store what a model lacks.
+/// Reads from the store what a model lacks.
 struct Loader {
   let acts: Conversing
   private let pages: Pages
@@ -11,7 +11,7 @@ struct Loader {
     pages = Pages(messenger: acts.messenger, conversation: acts.conversation)
   }
 
-  /// The conversation as it is now, and where the stream of its events goes on; nil if there is no store yet.
+  /// The current conversation, and the cursor at which its events continue; nil if there is no store yet.
   func begin(_ layout: Layout) throws -> (ChatModel, Cursor?) {
     var model = ChatModel(acts.conversation, try acts.existing(), layout)
     let (newest, cursor) = try pages.newest()
@@ -26,7 +26,7 @@ struct Loader {
 
   /// Fetches what is missing.
   ///
-  /// What cannot be fetched is said, and tried again at the next call.
+  /// If that fails, shows the error, and tries again at the next call.
   func load(_ model: inout ChatModel) throws {
     do {
       try fetch(&model)
@@ -59,7 +59,7 @@ struct Loader {
     }
   }
 
-  /// The messages of a blocked user are not shown, so the state says why.
+  /// Messages of a blocked user are not shown, so the status line says why.
   private func lookForBlock(_ model: inout ChatModel) throws {
     let wasBlocked = model.isBlocked
     model.isBlocked = try model.conversation.flatMap(acts.messenger.blockedUser) != nil

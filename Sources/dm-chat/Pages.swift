@@ -5,7 +5,7 @@ struct Pages {
   let messenger: Messenger
   let conversation: ConversationReference
 
-  /// - Parameter isWhole: false for the first few hundred of the messages.
+  /// - Parameter isWhole: whether to read all messages, or only the first few hundred.
   private func read(
     isWhole: Bool = true, _ change: (inout HistoryQuery) -> Void
   ) throws -> (messages: [Message], cursor: Cursor?) {
@@ -24,10 +24,10 @@ struct Pages {
     return (messages, history.cursor)
   }
 
-  /// The newest messages, and where the stream of events goes on; nil if there is no store yet.
+  /// The newest messages, and the cursor at which the events continue; nil if there is no store yet.
   func newest() throws -> (messages: [Message], cursor: Cursor?) { try read { _ in } }
 
-  /// The messages before a number, and those from it on.
+  /// The messages before a number, and those from that number on.
   ///
   /// - Throws: `unknown_message` for a number that the conversation does not have.
   func around(_ number: Int) throws -> (before: [Message], after: [Message]) {
@@ -51,7 +51,7 @@ struct Pages {
     }.messages.numbered
   }
 
-  /// All messages of ranges.
+  /// All messages in some ranges.
   func messages(_ ranges: [SeqRange]) throws -> [Message] {
     try read { query in
       query.ranges = ranges.map { RangeReference(from: $0.lowerBound, to: $0.upperBound) }
@@ -61,6 +61,6 @@ struct Pages {
 }
 
 extension [Message] {
-  /// Those that have a number: not those that wait for the hub.
+  /// The messages that have a number; those that wait for the hub have none.
   fileprivate var numbered: [Message] { filter { $0.seq != nil } }
 }

@@ -7,11 +7,11 @@ final class Picker {
   let call: Invocation
   let window: Window
   let messenger: Messenger
-  /// What the names must have in them.
+  /// The text that the listed names must contain.
   var filter = EditedLine()
   var conversations: [Conversation] = []
   var chosen = 0
-  /// Said instead of the keys until the next one.
+  /// An error that is shown until the next key, instead of the help for the keys.
   var fault: String?
 
   init(_ call: Invocation, _ window: Window) throws {
@@ -47,7 +47,7 @@ final class Picker {
     }
   }
 
-  /// - Returns: what is opened; nil if there is nothing of that name.
+  /// - Returns: the conversation to open; nil if none has that name.
   private func enter() throws -> ConversationReference? {
     if conversations.indices.contains(chosen) { return .id(conversations[chosen].id) }
     if filter.isEmpty { return nil }
@@ -78,14 +78,14 @@ final class Picker {
     chosen = min(max(0, chosen), max(0, conversations.count - 1))
     if filter.text != before {
       conversations = []
-      // Enter may have come with this key, before anything was drawn.
+      // Enter may have been typed right after this key, before anything was drawn.
       try load()
     }
     return false
   }
 
-  /// Reads the list; the chosen conversation stays chosen where others have come before it, and else the one of the very
-  /// name that is typed is chosen.
+  /// Reads the list; the chosen conversation stays chosen even if others come before
+  /// it, and otherwise the one whose name is exactly the typed text is chosen.
   private func load() throws {
     let id = conversations.indices.contains(chosen) ? conversations[chosen].id : nil
     var query = ListQuery()

@@ -11,7 +11,7 @@ final class PlainChat {
   var isOver = false
   private var messenger: Messenger { acts.messenger }
 
-  /// - Parameter conversation: nil for the list, of which the user then types one.
+  /// - Parameter conversation: nil to print the list, and let the user type a name.
   init(_ call: Invocation, _ conversation: ConversationReference?) throws {
     self.call = call
     let messenger = try call.messenger()
@@ -60,7 +60,7 @@ final class PlainChat {
     }
   }
 
-  /// Prints the newest messages, and marks them.
+  /// Prints the newest messages, and marks them as read.
   private func printHistory() throws -> Cursor? {
     var query = HistoryQuery(acts.conversation)
     query.limit = 10
@@ -78,7 +78,7 @@ final class PlainChat {
     return history.cursor
   }
 
-  /// Does what the next line says; an error is printed, and the lines after it count.
+  /// Runs the next line; prints an error, and goes on with the lines after it.
   ///
   /// - Returns: whether there was a line.
   private func takeLine() throws -> Bool {

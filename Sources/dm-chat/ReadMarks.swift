@@ -8,13 +8,13 @@ struct ReadMarks {
   var unread: [Message] = []
   /// Whether the store cannot be written to.
   private(set) var isRefused = false
-  /// When the next ones may be marked, on the monotonic clock.
+  /// When messages may next be marked, on the monotonic clock.
   private var next: Int64 = 0
 
   /// When there is something to mark, on the monotonic clock.
   var due: Int64 { unread.isEmpty ? .max : next }
 
-  /// Marks what is unread, unless that is too early.
+  /// Marks the unread messages as read, unless it is too early for that.
   ///
   /// A busy store is not waited for long, because the user may be typing; it is tried again a second later, like a store
   /// that cannot be written to.

@@ -1,9 +1,9 @@
 internal import DMCLI
 internal import DMKit
 
-/// The part of a conversation that is in memory, and where in it the screen is.
+/// The part of a conversation that is in memory, and where in it the screen is scrolled to.
 ///
-/// It reads nothing: `settle` says of which side messages are missing, and `Pages` reads them.
+/// It reads nothing itself: `settle` returns the side on which messages are missing, and `Pages` reads them.
 struct Stretch {
   struct Entry {
     var message: Message
@@ -13,44 +13,44 @@ struct Stretch {
 
   /// The last message on the screen, and how many of its rows are below the screen.
   ///
-  /// The number may be any until `settle` finds the message that it leads to: below 0 it is the rows that are missing
-  /// under the message.
+  /// `hidden` may have any value until `settle` corrects it: below
+  /// 0, it counts the rows that are missing under the message.
   private struct Bottom {
     var index: Int
     var hidden: Int
   }
 
-  /// Where in the conversation messages are that are not in memory.
+  /// The side of the messages in memory on which others are missing.
   enum Side { case older, newer }
 
   private(set) var entries: [Entry] = []
-  /// Nil for the end of the conversation, which moves.
+  /// Nil if the screen follows the end of the conversation.
   private var bottom: Bottom?
   private(set) var hasNewer = false
   private var hasOlder = true
-  /// The number of the message above which the line of unread messages stands.
+  /// The number of the first unread message, which has a separator line above it.
   var firstUnread: Int?
 
   /// How many messages are read at once.
   static let page = 100
-  /// About so many messages are kept in memory.
+  /// About how many messages are kept in memory.
   static let most = 1000
 
-  /// Takes the newest messages in place of what was there, and goes to the end.
+  /// Replaces the messages with the newest ones, and scrolls to the end.
   mutating func replace(_ newest: [Message]) {
     entries = newest.map { Entry(message: $0) }
     (bottom, hasOlder, hasNewer) = (nil, newest.count >= Self.page, false)
   }
 
-  /// Takes messages from the middle in place of what was there, and puts the first after `before` at the bottom of the
-  /// screen.
+  /// Replaces the messages with some from the middle of the conversation,
+  /// and puts the first of `after` at the bottom of the screen.
   mutating func replace(before: [Message], after: [Message]) {
     entries = (before + after).map { Entry(message: $0) }
     (hasOlder, hasNewer) = (true, true)
     bottom = Bottom(index: min(before.count, entries.count - 1), hidden: 0)
   }
 
-  /// Takes the messages before the first, and forgets the newest of too many.
+  /// Adds older messages at the beginning, and drops the newest ones if there are too many.
   mutating func add(older: [Message]) {
     hasOlder = older.count == Self.page
     entries.insert(contentsOf: older.map { Entry(message: $0) }, at: 0)
@@ -62,16 +62,16 @@ struct Stretch {
     }
   }
 
-  /// Takes messages after the last, and forgets the oldest of too many.
+  /// Adds newer messages at the end, and drops the oldest ones if there are too many.
   mutating func add(newer: [Message]) {
     entries += newer.map { Entry(message: $0) }
     forgetOldest()
   }
 
-  /// Forgets the oldest of too many messages; what is on the screen stays.
+  /// Drops the oldest messages if there are too many; those on the screen stay.
   private mutating func forgetOldest() {
     let surplus = min(entries.count - Self.most, (bottom?.index ?? entries.count) - Self.page)
-    // Not one by one, because all others are moved.
+    // Many at once, because each removal moves all others.
     guard surplus >= Self.page else { return }
     entries.removeFirst(surplus)
     bottom?.index -= surplus
@@ -79,9 +79,9 @@ struct Stretch {
   }
 }
 
-/// What the events of the conversation change.
+/// Changes by events of the conversation.
 extension Stretch {
-  /// Puts a message that is new or has changed where it belongs, unless that is not in memory.
+  /// Inserts a message, or replaces it if it has changed, unless its position is not in memory.
   mutating func take(_ message: Message) {
     if let index = entries.lastIndex(where: { $0.message.id == message.id || $0.message.id == message.replaces }) {
       if message.seq == entries[index].message.seq {
@@ -92,7 +92,7 @@ extension Stretch {
     }
     let number = message.seq ?? .max
     if hasNewer || number < entries.first?.message.seq ?? 0 { return }
-    // They are read when the user goes on.
+    // They are read when the user scrolls forward.
     if bottom != nil, entries.count >= Self.most + Self.page { return hasNewer = true }
     let index = entries.lastIndex { $0.message.seq ?? .max <= number }.map { $0 + 1 } ?? 0
     entries.insert(Entry(message: message), at: index)
@@ -113,7 +113,7 @@ extension Stretch {
     return ranges.filter { $0.overlaps(first...last) }.map { $0.clamped(to: first...last) }
   }
 
-  /// Takes the messages of ranges anew; one that is not among them is not shown any more.
+  /// Replaces the messages in some ranges; those that are not among the new ones are removed.
   mutating func renew(_ ranges: [SeqRange], _ messages: [Message]) {
     let kept = Set(messages.map(\.id))
     for index in entries.indices.reversed() where !kept.contains(entries[index].message.id) {
@@ -127,23 +127,23 @@ extension Stretch {
     entries.last { $0.message.isMine && $0.message.text != nil && ($0.message.seq ?? .max) < limit }?.message
   }
 
-  /// The answers to a message, which repeat the beginning of its text.
+  /// The numbers of the replies to a message, which quote the beginning of its text.
   func replies(to id: Identifier) -> [SeqRange] {
     entries.filter { $0.message.replyTo?.id == id }.compactMap(\.message.seq).map { $0...$0 }
   }
 
-  /// The user has read these messages.
+  /// Marks messages as read by the user.
   mutating func setRead(_ ids: Set<Identifier>) {
     for index in entries.indices where ids.contains(entries[index].message.id) {
       entries[index].message.isUnread = false
     }
   }
 
-  /// The screen has another width.
+  /// Drops the rows, because the width of the screen has changed.
   mutating func forgetRows() { for index in entries.indices { entries[index].rows = nil } }
 }
 
-/// What of the conversation is on the screen.
+/// The part of the conversation that is on the screen.
 extension Stretch {
   var isScrolled: Bool { bottom != nil || hasNewer }
 
@@ -152,30 +152,30 @@ extension Stretch {
   var firstNumber: Int? { entries.first?.message.seq }
   var lastNumber: Int? { entries.last?.message.seq }
 
-  /// The first message has the line of its day only if none is before it.
+  /// Whether older messages are missing, so that it is not clear if the first one needs a line with its day.
   private var lacksOlder: Bool { hasOlder && (firstNumber ?? 1) > 1 }
 
-  /// Goes back in the conversation by some rows.
+  /// Scrolls back by some rows.
   mutating func goBack(_ rows: Int) {
     if entries.isEmpty { return }
     bottom = last
     bottom?.hidden += rows
   }
 
-  /// Goes on in the conversation by some rows, or to its end.
+  /// Scrolls forward by some rows, at most to the end.
   mutating func goOn(_ rows: Int) { bottom?.hidden -= rows }
 
-  /// Goes to the newest message in memory.
+  /// Scrolls to the newest message in memory.
   mutating func goToEnd() { bottom = nil }
 
-  /// Stays where it is, because messages that are missing cannot be read.
+  /// Stops scrolling here, because the missing messages cannot be read.
   mutating func halt() { bottom?.hidden = 0 }
 
   /// Finds the messages that are on the screen, and makes their rows.
   ///
-  /// The screen is filled as far as there are messages.
+  /// Fills the screen if there are enough messages.
   ///
-  /// - Returns: the side of which messages must be added before the next call; nil when all are there.
+  /// - Returns: the side on which messages must be added before the next call; nil when all are there.
   mutating func settle(_ height: Int, _ layout: Layout) -> Side? {
     while true {
       if let side = move(layout) { return side }
@@ -191,7 +191,7 @@ extension Stretch {
     }
   }
 
-  /// Moves the bottom to the message that its rows lead to.
+  /// Moves the bottom to the message in which its row count ends.
   private mutating func move(_ layout: Layout) -> Side? {
     guard var place = bottom else { return nil }
     defer { bottom = place.index + 1 == entries.count && place.hidden == 0 && !hasNewer ? nil : place }
@@ -218,13 +218,13 @@ extension Stretch {
     return nil
   }
 
-  /// How many rows a message has, with the lines that stand above it; they are kept.
+  /// The number of rows of a message, with the lines above it; keeps the rows for later.
   private mutating func rows(of index: Int, _ layout: Layout) -> Int {
     if entries[index].rows == nil { entries[index].rows = layout.rows(of: entries[index].message) }
     return block(index, layout).count
   }
 
-  /// The rows of a message, with the lines that stand above it.
+  /// The rows of a message, with the lines above it.
   private func block(_ index: Int, _ layout: Layout) -> [[UInt8]] {
     let message = entries[index].message
     var above: [[UInt8]] = []
@@ -235,7 +235,7 @@ extension Stretch {
     return above + (entries[index].rows ?? layout.rows(of: message))
   }
 
-  /// The rows that fit, and the messages that have any of them.
+  /// The rows that fit, and the messages that have some of them.
   func visible(_ height: Int, _ layout: Layout) -> (rows: [[UInt8]], messages: ArraySlice<Entry>) {
     var blocks: [[[UInt8]]] = []
     var (index, left) = (last.index, height)

@@ -70,7 +70,7 @@ struct AttackTests {
     "SET session_preload_libraries = 'x'", "SET log_statement = 'none'",
   ]
 
-  @Test func `a login may do nothing but call the functions of members`() throws {
+  @Test func `a login may only call the functions for members`() throws {
     for statement in Self.denied {
       let state = try mallory.state(of: statement)
       #expect(state == "42501", "\(statement)")
@@ -85,7 +85,7 @@ struct AttackTests {
     }
   }
 
-  @Test func `what is hidden answers as what does not exist`() throws {
+  @Test func `a hidden conversation answers like one that does not exist`() throws {
     for id in [direct, group] {
       let isFormer = id == group
       for act in Outbox.Act.allCases where ![.begin, .group, .profile].contains(act) {
@@ -118,7 +118,7 @@ struct AttackTests {
     #expect(answers[2].id != secret && answers[2].id != nil, "who takes the id of another's message gets another one")
   }
 
-  @Test func `a former member sees nothing that came later, and makes nobody listen`() throws {
+  @Test func `a former member sees no later entry, and cannot notify the members`() throws {
     let before = try mallory.pull(group)
     #expect(before.compactMap(\.payload).contains { String(decoding: $0, as: UTF8.self).contains("seen") })
     #expect(!before.compactMap(\.payload).contains { String(decoding: $0, as: UTF8.self).contains("unseen") })
@@ -146,7 +146,7 @@ struct AttackTests {
     #expect(try listener.notifications() == ["c \(group)"])
   }
 
-  @Test func `a newcomer gets nothing of what was said before, however it changes`() throws {
+  @Test func `a member without the history gets no earlier text, even after an edit or a reaction`() throws {
     try alice.push([HubOperation(.add, conversation: group, handles: ["mallory"])])
     let message = try #require(alice.pull(group).first { $0.kind == .message })
     var edit = HubOperation(.edit, conversation: group, payload: "{\"v\":1,\"text\":\"edited secret\"}")
@@ -163,7 +163,7 @@ struct AttackTests {
     #expect(got.filter { $0.kind == .edited || $0.kind == .reaction }.map(\.payload) == [nil, nil])
   }
 
-  @Test func `nobody begins a conversation under an id that is another's`() throws {
+  @Test func `nobody can start a conversation with an id that belongs to others`() throws {
     for id in [direct, group, Identifier.random, .random(.group(by: "alice")), .random(.direct("alice", "bob"))] {
       for act in [Outbox.Act.group, .begin] {
         let answer = try mallory.push([HubOperation(act, conversation: id, handles: ["bob"])])[0]
@@ -174,7 +174,7 @@ struct AttackTests {
     #expect(try mallory.push([HubOperation(.begin, conversation: own, handles: ["bob"])])[0].fault == nil)
   }
 
-  @Test func `numbers, texts and shapes that nobody sends are refused, and change nothing`() throws {
+  @Test func `malformed operations are refused, and change nothing`() throws {
     let own = Identifier.random(.group(by: "mallory"))
     #expect(try mallory.push([HubOperation(.group, conversation: own)])[0].fault == nil)
     let start = "{\"nonce\":\"\(Identifier.random)\",\"conv\":\"\(own)\","
@@ -224,7 +224,7 @@ struct AttackTests {
     #expect(try hub.server.psql(hub.database, "SELECT max(octet_length(label)) FROM dm.login") == "64\n")
   }
 
-  @Test func `who sends too much has to wait, and is told until when`() throws {
+  @Test func `a person over the quota must wait, and the answer says until when`() throws {
     try hub.server.psql(hub.database, "UPDATE dm.hub SET hourly_bytes = 1048576")
     let own = Identifier.random(.group(by: "mallory"))
     #expect(try mallory.push([HubOperation(.group, conversation: own)])[0].fault == nil)
@@ -244,7 +244,7 @@ struct AttackTests {
     #expect(try alice.push([.say("x", in: direct)])[0].fault == nil)
   }
 
-  @Test func `who comes back without the history is shown what was done meanwhile to what they see, and no more`()
+  @Test func `a member who returns without the history sees later reactions only to messages that they see`()
     throws
   {
     let first = try #require(try mallory.pull(group).last { $0.kind == .message })
@@ -278,7 +278,7 @@ struct AttackTests {
     #expect(try mallory.link.compare(since: nil).conversations.first?.sees == Sight(from: 1))
   }
 
-  @Test func `a transaction from before a revocation writes nothing after it`() throws {
+  @Test func `a transaction that began before a revocation cannot write after it`() throws {
     let connection = try PQConnection(mallory.settings)
     try connection.run([PQConnection.Statement("SELECT 1")])
     for (call, level) in [

@@ -13,7 +13,9 @@ import Testing
 struct EverydayTests {
   static let runs = SplitMix64.isTorture ? 400 : 24
 
-  @Test(arguments: 0..<runs) func `a hub with a store for each shows what one store shows`(number: Int) throws {
+  @Test(arguments: 0..<runs) func `a hub with a store for each user shows what one shared store shows`(number: Int)
+    throws
+  {
     let seed = SplitMix64.seed &+ UInt64(number)
     let everyday = try Everyday(seed: seed)
     do {

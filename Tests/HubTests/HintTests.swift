@@ -10,7 +10,7 @@ import Testing
 struct HintTests {
   let hub = SharedHub()
 
-  @Test func `hints that bring nothing are followed ever less often, and what comes is found by comparing`() throws {
+  @Test func `hints that bring nothing are followed less and less often, and comparing finds the changes`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     try alice.say("hello", to: "bob")
@@ -37,7 +37,7 @@ struct HintTests {
     #expect(try alice.texts("bob").last == "3 bob: more")
   }
 
-  @Test func `what is done on this machine is no reason to compare`() throws {
+  @Test func `an operation that is queued on this machine causes no comparison`() throws {
     let alice = try hub.joined("alice")
     try alice.sync()
     let before = alice.link.comparisons

@@ -9,7 +9,7 @@ import Testing
 
 /// What a hostile member, or a hub that is not what it should be, puts into a log never stops another's store.
 struct HostileLogTests {
-  @Test(arguments: 1...60) func `entries of any content leave a store whole, and other conversations go on`(
+  @Test(arguments: 1...60) func `entries with random contents do not damage a store, and other conversations go on`(
     seed: UInt64
   ) throws {
     var dice = SplitMix64(seed: seed)

@@ -9,7 +9,7 @@ import Testing
 
 /// A token that somebody else has read on its way, and addresses and certificates that are none.
 struct InvitationTests {
-  @Test func `who has read a token and is connected is sent away when its owner joins`() throws {
+  @Test func `joining ends the connection of a thief who has read the token`() throws {
     let hub = try PostgresHub()
     let invitation = try hub.administrator.invite(Handle("dave"), days: 1)
     let thief = try PQConnection(Credentials(invitation).settings())
@@ -20,7 +20,7 @@ struct InvitationTests {
     #expect(throws: HubFault.self) { try PQConnection(Credentials(invitation).settings()) }
   }
 
-  @Test func `who joins with a token with which somebody has joined is told so, and the password is not changed`()
+  @Test func `joining with a token that was used is an error that says so, and keeps the password`()
     throws
   {
     let hub = try PostgresHub()
@@ -39,7 +39,7 @@ struct InvitationTests {
     ("127.0.0.1", "ca.crt", true), ("hub.example.org", nil, true), ("/run/postgresql,203.0.113.5", nil, true),
     ("localhost,203.0.113.5", nil, true), ("/run/postgresql", "ca.crt", false),
   ])
-  func `a hub has to show its certificate, unless each of its hosts is this machine and no authority is known`(
+  func `a hub must show its certificate, unless all its hosts are this machine and no authority is given`(
     host: String, authority: String?, isVerified: Bool
   ) throws {
     var credentials = Credentials(host: host, port: "5432", database: "x", user: "u", password: "p")
@@ -52,7 +52,7 @@ struct InvitationTests {
     #expect(!isTold)
   }
 
-  @Test func `a socket in a folder that everybody may write to is not told a password`() throws {
+  @Test func `a socket in a folder that every user can write to gets no password`() throws {
     let credentials = Credentials(host: "/tmp", port: "5432", database: "x", user: "u", password: "p")
     if try PQConnection.libraryVersion() >= 160_000 {
       #expect(try credentials.settings().contains { $0.name == "require_auth" })
@@ -74,11 +74,11 @@ struct InvitationTests {
   @Test(arguments: [
     "", "hub.test:", "hub.test:x", "hub.test:0", "hub.test:65536", "a b", "a,b,c:1,2", "a,,b", "host=x", "a:1,x",
   ])
-  func `what is no address is refused`(text: String) {
+  func `an invalid address is refused`(text: String) {
     #expect(throws: DMError.self) { try HubAddress(text) }
   }
 
-  @Test func `a file that is no certificate is refused`() {
+  @Test func `a file that is not a certificate is refused`() {
     #expect(
       !isCertificate("hello") && !isCertificate("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----"))
   }

@@ -38,7 +38,7 @@ struct LaterVersionTests {
     return try select.step() ? select.withBytes(0) { $0.map(Array.init) } : nil
   }
 
-  @Test func `a message that cannot be read is unread, says so, and is kept`() throws {
+  @Test func `a message of a later version is unread, says that it cannot be read, and is kept`() throws {
     let (alice, _, _) = try received()
     let message = try #require(try alice.messages("bob").last)
     #expect(message.seq == 2 && message.text == nil && message.systemKind == .unreadable)
@@ -48,7 +48,7 @@ struct LaterVersionTests {
     try alice.check()
   }
 
-  @Test func `an edit makes it a message like others`() throws {
+  @Test func `an edit by this version makes a message of a later version readable`() throws {
     let (alice, bob, said) = try received()
     _ = try hub.model.push(bob, [later(.edit, said, HubPayload.text(HubPayload.Text(text: "in old words")).bytes)])
     try alice.sync()
@@ -57,7 +57,7 @@ struct LaterVersionTests {
     try alice.check()
   }
 
-  @Test func `it can be reacted to and deleted`() throws {
+  @Test func `a message of a later version can be reacted to and deleted`() throws {
     let (alice, bob, said) = try received()
     _ = try alice.messenger.edit([Edit(MessageReference("bob:2"), .react("👍"))])[0].get()
     try alice.sync()

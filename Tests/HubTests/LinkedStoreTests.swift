@@ -29,7 +29,7 @@ struct LinkedStoreTests {
     try bob.check()
   }
 
-  @Test func `reactions stand in the order of the hub everywhere, whenever they were given`() throws {
+  @Test func `reactions have the order of the hub in all stores, whenever they were made`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     try alice.say("hello", to: "bob")
@@ -67,7 +67,7 @@ struct LinkedStoreTests {
     try bob.check()
   }
 
-  @Test func `a group has its announcements when the hub has ordered them`() throws {
+  @Test func `the announcements of a group appear once the hub has numbered them`() throws {
     let machines = try ["alice", "bob", "carol"].map(hub.joined)
     let (alice, bob, carol) = (machines[0], machines[1], machines[2])
     for machine in machines { try machine.sync() }
@@ -89,7 +89,7 @@ struct LinkedStoreTests {
     for machine in machines { try machine.check() }
   }
 
-  @Test func `what was said while a machine was away is news, what was said before it joined is history`() throws {
+  @Test func `messages sent while a machine was away are new, those from before it joined are history`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     try alice.say("hello", to: "bob")
@@ -105,7 +105,7 @@ struct LinkedStoreTests {
     #expect(try second.messenger.told([.message]) == ["2 alice: again"])
   }
 
-  @Test func `who comes back without the history sees what was done meanwhile to the messages that they see`() throws {
+  @Test func `a member who returns without the history sees the changes of the messages that they see`() throws {
     let machines = try ["alice", "bob"].map(hub.joined)
     let (alice, bob) = (machines[0], machines[1])
     for machine in machines { try machine.sync() }
@@ -135,7 +135,7 @@ struct LinkedStoreTests {
     for machine in machines { try machine.check() }
   }
 
-  @Test func `who has read what is told`() throws {
+  @Test func `read receipts reach the sender`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     for text in ["one", "two"] { try alice.say(text, to: "bob") }

@@ -10,7 +10,7 @@ import Testing
 struct MachinesTests {
   let hub = SharedHub()
 
-  @Test func `a bot on two machines says a message once, and neither keeps it waiting`() throws {
+  @Test func `a bot on two machines sends a message once, and it stays queued on neither`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     let second = try hub.joined("bob")
     try settle([alice, bob, second])
@@ -35,7 +35,7 @@ struct MachinesTests {
     #expect(try alice.texts("bob") == ["1 alice: question", "2 bob: answer"])
   }
 
-  @Test func `an answer that was deleted before the other machine gave it stays deleted`() throws {
+  @Test func `a message that was deleted stays deleted when another machine sends it with the same nonce`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     let second = try hub.joined("bob")
     try settle([alice, bob])
@@ -55,7 +55,7 @@ struct MachinesTests {
     try second.check()
   }
 
-  @Test func `what was done to a message that is refused is refused with it`() throws {
+  @Test func `an edit of a message that the hub refuses is refused with it`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
@@ -76,7 +76,7 @@ struct MachinesTests {
     try bob.check()
   }
 
-  @Test func `an edit that is tried again is shown, and taken back when it is refused again`() throws {
+  @Test func `a refused edit is shown again when it is retried, and undone when it is refused again`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     _ = try alice.messenger.createGroup(titled: "ops", with: [Handle("bob")])
@@ -102,7 +102,7 @@ struct MachinesTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `an edit of a message that the hub may have is shown until the hub has it, too`() throws {
+  @Test func `an edit of a message that the hub may have stays shown until the hub has the edit`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     try alice.say("hello", to: "bob")
@@ -122,7 +122,7 @@ struct MachinesTests {
     try alice.check()
   }
 
-  @Test func `who has sent too much waits, nothing is refused, and what comes later does not go before`() throws {
+  @Test func `over the quota messages wait, nothing is refused, and later ones do not overtake`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     try alice.say("hello", to: "bob")
@@ -145,7 +145,7 @@ struct MachinesTests {
     #expect(try bob.texts("alice") == ["1 alice: hello", "2 alice: one", "3 alice: two"])
   }
 
-  @Test func `a message that waits is at the end of a history and found by its words, and nowhere else`() throws {
+  @Test func `a waiting message is at the end of the history and found by a search, and nowhere else`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     try bob.say("one", to: "alice")
@@ -178,8 +178,7 @@ struct MachinesTests {
     try bob.check()
   }
 
-  @Test(arguments: [1, 40, 400]) func `what the hub cannot give in time is asked for in smaller parts`(most: Int) throws
-  {
+  @Test(arguments: [1, 40, 400]) func `a pull that times out is repeated in smaller parts`(most: Int) throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     for number in 1...300 { try alice.say("text \(number)", to: "bob") }
@@ -197,7 +196,7 @@ struct MachinesTests {
     try bob.check()
   }
 
-  @Test func `what is said while a machine is filled for the first time is news, what was said before is not`() throws {
+  @Test func `messages sent during the first fill of a machine are new, and earlier ones are not`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     try alice.say("before", to: "bob")

@@ -10,7 +10,7 @@ import Testing
 struct OtherIDsTests {
   let hub = SharedHub()
 
-  @Test func `a message has the id under which it waited, too, and its event names both`() throws {
+  @Test func `the id with which a message waited stays valid, and its event has both ids`() throws {
     let bob = try hub.joined("bob")
     let (first, second) = (try hub.joined("alice"), try hub.joined("alice"))
     let answer = try Outgoing(to: ConversationReference("bob"), text: "answer", nonce: "r1")
@@ -32,7 +32,7 @@ struct OtherIDsTests {
     try second.check()
   }
 
-  @Test func `a conversation that both have begun has the id under which it waited, too`() throws {
+  @Test func `the id with which a conversation that both users started waited stays valid`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     let start = try bob.messenger.here()

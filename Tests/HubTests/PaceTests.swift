@@ -8,7 +8,7 @@ struct PaceTests {
   private let a = Identifier.random
   private let b = Identifier.random
 
-  @Test func `after a push that failed half of it goes, and what goes well doubles it again`() {
+  @Test func `a push that fails halves the batch size, and each success doubles it`() {
     var pace = Pace()
     #expect(pace.batchSize == 100)
     pace.halve(100)
@@ -23,7 +23,7 @@ struct PaceTests {
     #expect(sizes == [2, 4, 8, 16, 32, 64, 100, 100])
   }
 
-  @Test func `a pull that took too long is a quarter the next time`() {
+  @Test func `after a pull that took too long, the next one is a quarter of its size`() {
     var pace = Pace()
     pace.divide()
     pace.divide()
@@ -47,7 +47,7 @@ struct PaceTests {
     #expect(pace.heldUntil == nil && !pace.isHeld(a))
   }
 
-  @Test func `hints that bring nothing are followed 16 times, and then more and more seldom`() {
+  @Test func `hints that bring nothing are followed 16 times, and then less and less often`() {
     var pace = Pace()
     let first = (1...17).map { _ in
       defer { pace.judgeHints([], at: 0) }
@@ -64,7 +64,7 @@ struct PaceTests {
     #expect(last, "one that brings something ends it")
   }
 
-  @Test func `a conversation that is set aside is pulled no more, and one is doubted once`() {
+  @Test func `a conversation that is set aside is no longer pulled, and each is doubted once`() {
     var connection = HubConnection()
     for id in [a, b, a] { connection.enqueue(id) }
     #expect(connection.toPull == [a, b])

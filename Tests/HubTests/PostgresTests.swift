@@ -37,7 +37,7 @@ final class PostgresHub {
 }
 
 struct PostgresTests {
-  @Test func `a link says who this is, and carries a message to another person`() throws {
+  @Test func `a link returns the handle of its user, and delivers a message to another person`() throws {
     let hub = try PostgresHub()
     let (alice, bob) = (try hub.link("alice"), try hub.link("bob"))
     #expect(try alice.open().handle == "alice")
@@ -59,7 +59,7 @@ struct PostgresTests {
     #expect(try bob.people(after: 0).map(\.handle) == ["alice", "bob"])
   }
 
-  @Test func `what has expired is erased by a later push of anybody`() throws {
+  @Test func `a later push of any member erases expired messages`() throws {
     let hub = try PostgresHub()
     let (alice, bob) = (try hub.link("alice"), try hub.link("bob"))
     let conversation = Identifier.random(.direct("alice", "bob"))
@@ -84,7 +84,7 @@ struct PostgresTests {
     #expect(left.contains("lasting") && !left.contains("fleeting"))
   }
 
-  @Test func `what has expired is given to nobody, also before it is erased`() throws {
+  @Test func `expired messages are not returned, even before they are erased`() throws {
     let hub = try PostgresHub()
     let (alice, bob) = (try hub.link("alice"), try hub.link("bob"))
     let conversation = Identifier.random(.direct("alice", "bob"))
@@ -113,7 +113,7 @@ struct PostgresTests {
     #expect(refused.map(\.fault) == ["unknown_message"])
   }
 
-  @Test func `numbers of transactions that are ahead after a move hide nothing and list nothing twice`() throws {
+  @Test func `transaction numbers that are ahead after a move neither hide nor repeat conversations`() throws {
     let hub = try PostgresHub()
     let alice = try hub.link("alice")
     let begin = HubOperation(.group, conversation: .random(.group(by: "alice")), payload: "{}")
@@ -135,7 +135,7 @@ struct PostgresTests {
     #expect(try alice.compare(since: horizon).conversations.isEmpty)
   }
 
-  @Test func `a member who holds a transaction open is sent away by those who wait`() throws {
+  @Test func `a member who waits ends the connection of one who holds a transaction open`() throws {
     let hub = try PostgresHub()
     let alice = try hub.link("alice")
     let mallory = try Attacker(hub, "mallory")

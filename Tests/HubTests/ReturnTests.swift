@@ -11,7 +11,7 @@ import Testing
 struct ReturnTests {
   let hub = SharedHub()
 
-  @Test func `who is removed and added again between two hints goes on`() throws {
+  @Test func `a member who is removed and added again between two hints gets the later messages`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try settle([alice, bob])
     let ops = try ConversationReference("+ops")
@@ -41,7 +41,7 @@ struct ReturnTests {
   }
 
   @Test(arguments: [false, true])
-  func `who comes back without the history sees who came and left meanwhile, and who owns the group`(
+  func `a member who returns without the history has the current members and owners of the group`(
     isTold: Bool
   ) throws {
     let names = ["alice", "bob", "carol", "dave"]
@@ -76,7 +76,7 @@ struct ReturnTests {
     #expect(!dave.contains("dave"))
   }
 
-  @Test func `who leaves right after a person came back has received what was said between`() throws {
+  @Test func `a returning member sees the receipts of a member who leaves right after the return`() throws {
     let machines = try ["alice", "bob", "carol"].map { try hub.joined($0) }
     let (alice, bob, carol) = (machines[0], machines[1], machines[2])
     try settle(machines)
@@ -103,7 +103,7 @@ struct ReturnTests {
     for machine in machines { try machine.check() }
   }
 
-  @Test func `a group of which the owner was not seen keeps an owner when the one who added leaves`() throws {
+  @Test func `a group whose owner a store never saw has an owner after the member who added its user leaves`() throws {
     let (alice, bob, carol) = (try hub.joined("alice"), try hub.joined("bob"), try hub.joined("carol"))
     try settle([alice, bob, carol])
     let ops = try ConversationReference("+ops")

@@ -33,7 +33,7 @@ struct SetAsideTests {
   // MARK: Messages that expire
 
   @Test(arguments: [Edit.Act.text("new"), .react("👍"), .delete(forEveryone: true)])
-  func `an act on a message that expires before the hub has the act ends with the message`(_ act: Edit.Act) throws {
+  func `an act on a message that expires before the push is refused, and its effect is gone`(_ act: Edit.Act) throws {
     let (alice, bob) = try members()
     _ = try alice.messenger.send(
       Outgoing(to: ConversationReference("+ops"), text: "short", lifetime: .seconds(3600)))
@@ -55,7 +55,7 @@ struct SetAsideTests {
     try bob.check()
   }
 
-  @Test func `an entry or an answer that does not fit the store is set aside, and all others go on`() throws {
+  @Test func `a conversation whose entries do not fit the store is set aside, and all others go on`() throws {
     let (alice, bob) = try members()
     // No constraint of dm: one that stands for a fault that nobody has found yet.
     try alice.store.execute("CREATE UNIQUE INDEX misfit ON message (text) WHERE text = 'twice'")
@@ -76,7 +76,7 @@ struct SetAsideTests {
     try alice.check()
   }
 
-  @Test func `two texts with one nonce are a conflict, and the later one is kept`() throws {
+  @Test func `two texts with the same nonce are a conflict, and the later one stays in the outbox`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try alice.sync()
     try alice.say("begin", to: "bob")
@@ -103,7 +103,7 @@ struct SetAsideTests {
     for machine in [alice, second, bob] { try machine.check() }
   }
 
-  @Test func `an edit has one time in all stores`() throws {
+  @Test func `an edit has the same time in all stores`() throws {
     let (alice, bob) = try members()
     _ = try alice.messenger.edit([Edit(MessageReference("+ops:2"), .text("first"))]).map { try $0.get() }
     let shown = try #require(try alice.messages("+ops")[1].editedAt)
@@ -113,7 +113,7 @@ struct SetAsideTests {
     try alice.check()
   }
 
-  @Test func `a moment of maintenance locks nobody out, and a wrong password does`() {
+  @Test func `errors during maintenance are temporary, and a wrong password is a refusal`() {
     let fatal = "connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  "
     func fault(_ text: String) -> HubFault { HubFault(connecting: fatal + text) }
     for text in [
@@ -133,7 +133,8 @@ struct SetAsideTests {
   // MARK: Logs with gaps
 
   @Test(arguments: [false, true])
-  func `who is removed and comes back with the history, again and again, is not set aside`(_ isTold: Bool) throws {
+  func `a group is not set aside when its user is removed and added with the history many times`(_ isTold: Bool) throws
+  {
     let (alice, bob) = try members()
     let id = try alice.messenger.conversation(ConversationReference("+ops")).id
     for round in 1...4 {
@@ -159,7 +160,7 @@ struct SetAsideTests {
     try bob.check()
   }
 
-  @Test func `a log that has lost entries takes nothing from a store, is named, and is healed by the next good state`()
+  @Test func `a log that has lost entries removes nothing from a store, and is set aside until it is whole`()
     throws
   {
     let (alice, bob) = try members()

@@ -24,7 +24,7 @@ struct SetBackTests {
   }
 
   /// Has all connect again and carry until nothing moves.
-  @Test func `a number that another person has got after a restore names that person`() throws {
+  @Test func `a person number that the hub reuses after a restore refers to the new person`() throws {
     let (alice, bob) = try members()
     let backup = hub.model
     let zoe = try hub.joined("zoe")
@@ -50,7 +50,7 @@ struct SetBackTests {
     try alice.check()
   }
 
-  @Test func `a standby that lags does not pass for a hub that was set back`() throws {
+  @Test func `a standby that lags is not taken for a restored hub`() throws {
     let (alice, bob) = try members()
     var standby = hub.model
     try alice.say("three", to: "+ops")
@@ -70,7 +70,7 @@ struct SetBackTests {
     try bob.check()
   }
 
-  @Test func `what nobody says again is in a copy, which names its sender and is removed after 30 days`() throws {
+  @Test func `a lost message that nobody pushes again is in a copy, which is removed after 30 days`() throws {
     let (alice, bob) = try members(["one"])
     let backup = hub.model
     try alice.say("lost", to: "+ops")
@@ -93,7 +93,7 @@ struct SetBackTests {
     try bob.check()
   }
 
-  @Test func `what was said in a conversation that the hub has lost waits until its beginner is back`() throws {
+  @Test func `messages in a conversation that the hub has lost wait for the user who started it`() throws {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     try connectAnewAndSettle([alice, bob])
     let backup = hub.model
@@ -110,7 +110,7 @@ struct SetBackTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `an entry that is missing in a log is asked for again`() throws {
+  @Test func `an entry that is missing in a pull is pulled again`() throws {
     let (alice, bob) = try members()
     _ = try alice.messenger.edit([Edit(MessageReference("+ops:2"), .text("uno"))])[0].get()
     try alice.say("three", to: "+ops")
@@ -122,7 +122,7 @@ struct SetBackTests {
     try bob.check()
   }
 
-  @Test func `what a bot has not had yet is news when it comes again, and what it has had is not`() throws {
+  @Test func `after a restore, a bot gets the messages that it has not had yet, and no others`() throws {
     let (alice, bob) = try members(["old"])
     let backup = hub.model
     let start = try bob.messenger.here()
@@ -141,7 +141,7 @@ struct SetBackTests {
   }
 
   @Test(arguments: [false, true])
-  func `what a bot has not had yet is news when its user is added again with the history`(knowsOfRemoval: Bool) throws {
+  func `a bot whose user is added again with the history gets the messages that it lacks`(knowsOfRemoval: Bool) throws {
     let (alice, bob) = try members(["old"])
     let ops = try ConversationReference("+ops")
     var query = EventQuery(from: .now)
@@ -161,7 +161,7 @@ struct SetBackTests {
     try bob.check()
   }
 
-  @Test func `a hub that goes on from a snapshot without saying so is noticed, and has all again`() throws {
+  @Test func `a hub that resumes from a snapshot with the same epoch is noticed, and gets everything again`() throws {
     let (alice, bob) = try members()
     let snapshot = hub.model
     try alice.say("three", to: "+ops")
@@ -182,7 +182,7 @@ struct SetBackTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `who was added again after the backup waits until they are, and then says what they had said`() throws {
+  @Test func `messages of a member whose return the hub has lost wait until the member is added again`() throws {
     let (alice, bob) = try members()
     let ops = try ConversationReference("+ops")
     _ = try alice.messenger.remove([Handle("bob")], from: ops)
@@ -202,7 +202,9 @@ struct SetBackTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `what a person has deleted for themselves stays so when they are added again with the history`() throws {
+  @Test func `messages that users deleted for themselves stay deleted when they are added again with the history`()
+    throws
+  {
     let (alice, bob) = (try hub.joined("alice"), try hub.joined("bob"))
     _ = try hub.joined("carol")
     try alice.sync()

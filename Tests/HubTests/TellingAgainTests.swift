@@ -39,7 +39,8 @@ struct TellingAgainTests {
     return Set(persons.compactMap { hub.model.persons[$0]?.handle })
   }
 
-  @Test(arguments: [false, true]) func `nobody is added again who has been removed since`(wasThereBefore: Bool) throws {
+  @Test(arguments: [false, true]) func `a member who was removed since is not added again`(wasThereBefore: Bool) throws
+  {
     let (alice, bob) = try group()
     var backup = hub.model
     _ = try alice.messenger.add([Handle("carol")], to: ops.get())
@@ -65,7 +66,8 @@ struct TellingAgainTests {
   }
 
   @Test(arguments: [false, true])
-  func `who was removed before the hub was set back reads nothing that was said since`(isOwnersMachineBack: Bool) throws
+  func `a member whose removal the hub has lost gets no message from after the removal`(isOwnersMachineBack: Bool)
+    throws
   {
     let (alice, bob) = try group()
     let carol = try hub.joined("carol")
@@ -95,7 +97,7 @@ struct TellingAgainTests {
     for machine in [alice, bob, carol] { try machine.check() }
   }
 
-  @Test func `who left before the hub was set back is out again, and settings are as they were`() throws {
+  @Test func `after a restore, a member who left is out again, and the settings are as they were`() throws {
     let (alice, bob) = try group()
     let backup = hub.model
     _ = try alice.messenger.setTitle("new", of: ops.get())
@@ -113,7 +115,7 @@ struct TellingAgainTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `what a page says of later entries is forgotten when the hub has lost these`() throws {
+  @Test func `a page that already has later edits is pulled again when the hub has lost these edits`() throws {
     let (alice, bob) = try group()
     for text in ["two", "three", "four"] { try alice.say(text, to: "+ops") }
     try connectAnewAndSettle([alice, bob])
@@ -135,7 +137,7 @@ struct TellingAgainTests {
     try fresh.check()
   }
 
-  @Test func `what was deleted or has expired is not said again, and what expires keeps its time`() throws {
+  @Test func `deleted and expired messages are not pushed again, and the others keep their expiry time`() throws {
     let (alice, bob) = try group()
     let backup = hub.model
     try alice.say("deleted", to: "+ops")
@@ -158,7 +160,7 @@ struct TellingAgainTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `a message whose id somebody has taken after the hub was set back is said again under another`() throws {
+  @Test func `a message whose id was taken after a restore is pushed again with another id`() throws {
     let (alice, bob) = try group()
     let carol = try hub.joined("carol")
     let backup = hub.model
@@ -176,7 +178,7 @@ struct TellingAgainTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `a reaction to a message that the hub has lost waits for the message, and is not counted`() throws {
+  @Test func `a reaction to a message that the hub has lost waits for it, and does not count as queued`() throws {
     let (alice, bob) = try group()
     let backup = hub.model
     try alice.say("two", to: "+ops")
@@ -194,7 +196,7 @@ struct TellingAgainTests {
     }
   }
 
-  @Test func `what was done over thirty days ago is not told again`() throws {
+  @Test func `operations that are older than thirty days are not pushed again`() throws {
     let (alice, _) = try group()
     #expect(try alice.store.integers("SELECT count(*) FROM outbox") != [[0]])
     try alice.store.execute("UPDATE outbox SET created_at = created_at - 31 * 86400000000")
@@ -203,7 +205,7 @@ struct TellingAgainTests {
     try alice.check()
   }
 
-  @Test func `an act on a group that the hub refuses is taken back with it`() throws {
+  @Test func `messages in a group that the hub has lost wait until its creator pushes the group again`() throws {
     let (alice, bob) = try machines()
     let backup = hub.model
     try beginGroup(alice, bob)
@@ -223,7 +225,7 @@ struct TellingAgainTests {
     for machine in [alice, bob] { try machine.check() }
   }
 
-  @Test func `who was in a group when a message was said follows from its announcements`() throws {
+  @Test func `the members of a group at the time of a message follow from its announcements`() throws {
     let store = try TemporaryStore(users: ["alice", "bob", "carol"])
     let alice = try store.messenger("alice")
     _ = try alice.createGroup(titled: "ops", with: ["bob"])

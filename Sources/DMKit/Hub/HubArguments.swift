@@ -1,24 +1,24 @@
 package import DMStore
 package import DMWire
 
-/// What the hub reads of an operation besides its act, its conversation, its message and its nonce.
+/// The arguments of an operation that the hub reads, besides its act, conversation, message id and nonce.
 package struct HubArguments: Equatable, Sendable {
   /// The lifetime of a message in microseconds.
   package var lifetime: Int64?
   /// The messages that were read.
   package var ranges: [SeqRange] = []
-  /// The last message that was delivered.
+  /// The number of the last message that was delivered.
   package var seq: Int?
-  /// The users of a new conversation, or who are added or removed.
+  /// The users of a new conversation, or the users to add or to remove.
   package var handles: [Handle] = []
-  /// Whether those who are added see what was said before.
+  /// Whether the added users see earlier messages.
   package var hasHistory = false
-  /// The lifetime of new messages in microseconds; nil inside for none.
+  /// The lifetime of new messages in microseconds: nil if it does not change, `.some(nil)` for messages that never expire.
   package var expireAfter: Int64??
   package var showsPresence: Bool?
-  /// Whether a nonce that was used before names what was sent with it, whatever that says.
+  /// Whether a nonce that was used before returns the first entry even if the contents differ, instead of a conflict.
   package var isLax = false
-  /// The only members that may be in the group for it to be carried out; nil if that does not matter.
+  /// The only members that the group may have for the hub to accept the operation; nil for any members.
   package var audience: [Handle]?
 
   package init() {}
@@ -29,7 +29,7 @@ package struct HubArguments: Equatable, Sendable {
     return String(decoding: json.bytes, as: UTF8.self)
   }
 
-  /// Writes the members, without braces.
+  /// Writes the JSON members, without braces.
   package func write(to json: inout JSONWriter) {
     if let lifetime { json.member("ttl", Int(lifetime)) }
     if !ranges.isEmpty { json.member("ranges", ranges: ranges) }
@@ -45,7 +45,7 @@ package struct HubArguments: Equatable, Sendable {
     if isLax { json.member("lax", true) }
   }
 
-  /// Reads what `json` has written.
+  /// Parses the output of `json`.
   ///
   /// - Throws: `store_damaged`.
   package init(json text: String) throws {

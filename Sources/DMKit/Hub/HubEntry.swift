@@ -17,10 +17,10 @@ package struct HubEntry: Equatable, Sendable {
   /// The number of the message, or of the message that it is about.
   package var seq: Int?
   package let at: Timestamp
-  /// The number of the person on the hub.
+  /// The person number of the actor on the hub.
   package let actor: Int64
   package var machine: Identifier
-  /// Nil for one that this program does not know.
+  /// Nil for a kind that this program does not recognize.
   package let kind: Kind?
   /// The id of the message, or of the message that it is about.
   package var id: Identifier?
@@ -31,7 +31,7 @@ package struct HubEntry: Equatable, Sendable {
   /// Nil if it was deleted, has expired, or is about a message that the person does not see.
   package var payload: [UInt8]?
 
-  /// What the hub itself says.
+  /// The fields that the hub itself writes, unlike `payload`.
   package struct Meta: Equatable, Sendable {
     package var members: [Int64] = []
     package var person: Int64?
@@ -43,7 +43,7 @@ package struct HubEntry: Equatable, Sendable {
 
     package init() {}
 
-    /// Reads a JSON object; what cannot be read of it is absent.
+    /// Parses a JSON object; a field that cannot be read keeps its default.
     package init(json: [UInt8]?) {
       guard let json, case .success(let object) = Result(catching: { try JSONReader.object(json[...]) }) else { return }
       if case .array(let values)? = object["members"] { members = values.compactMap(\.person) }

@@ -1,8 +1,8 @@
 internal import DMWire
 
-/// What an author says, which the hub stores without reading it: a JSON object with a version.
+/// The contents that an author writes, and that the hub stores without reading them: a JSON object with a version.
 ///
-/// The same value is always written as the same bytes, so that a hub which is told twice recognizes them.
+/// Equal values are always written as equal bytes, so that the hub recognizes an operation that is pushed again.
 package enum HubPayload: Equatable, Sendable {
   package struct Text: Equatable, Sendable {
     package var text: String?
@@ -19,14 +19,14 @@ package enum HubPayload: Equatable, Sendable {
       self.forwardedFrom = forwardedFrom
     }
 
-    /// What a message says, with this text instead of its own.
+    /// The payload of a message, with another text.
     package init(_ message: Message, text: String) {
       self.init(
         text: text, replyTo: message.replyTo?.id, nonce: message.nonce, forwardedFrom: message.forwardedFrom)
     }
   }
 
-  /// What somebody who is added to a group must know of it.
+  /// The settings of a group that a newly added member needs.
   package struct Group: Equatable, Sendable {
     package var title: String?
     package var avatarURL: String?
@@ -92,7 +92,7 @@ package enum HubPayload: Equatable, Sendable {
 
   // MARK: Reading what anybody may have written
 
-  /// The members of a payload; nil if it is not an object of this version.
+  /// The JSON members of a payload; nil if it is not an object of this version.
   private static func members(_ bytes: [UInt8]?) -> JSONObject? {
     guard let bytes, case .success(let object) = Result(catching: { try JSONReader.object(bytes[...]) }),
       object["v"] == .integer(version)
@@ -102,7 +102,7 @@ package enum HubPayload: Equatable, Sendable {
 
   /// A message; nil if it cannot be read.
   ///
-  /// A text that is longer than messages may be is cut, and a nonce or a reference that is none is left out.
+  /// Cuts a text that is too long for a message, and leaves out an invalid nonce or reference.
   package static func text(_ bytes: [UInt8]?) -> Text? {
     guard let object = members(bytes) else { return nil }
     var text = Text(text: object.text("text").map(cut))
@@ -117,13 +117,13 @@ package enum HubPayload: Equatable, Sendable {
     return handle
   }
 
-  /// A reaction, nil for none or for one that cannot be read.
+  /// The emoji of a reaction; nil if there is none, or if it cannot be read.
   package static func emoji(_ bytes: [UInt8]?) -> String? {
     guard let emoji = members(bytes)?.text("emoji"), isFit({ try Edit.check(emoji: emoji) }) else { return nil }
     return emoji
   }
 
-  /// What is known of a group; what cannot be read of it is nil.
+  /// The settings of a group; those that cannot be read are nil.
   package static func group(_ bytes: [UInt8]?) -> Group {
     guard let object = members(bytes) else { return Group() }
     var group = Group()
@@ -151,11 +151,11 @@ package enum HubPayload: Equatable, Sendable {
     if case .success = Result(catching: check) { true } else { false }
   }
 
-  /// The text as far as a message may be long, without what no message may have.
+  /// The text, cut to the maximum length of a message.
   private static func cut(_ text: String) -> String {
     guard text.utf8.count > Outgoing.textLimit else { return text }
     var end = text.utf8.index(text.startIndex, offsetBy: Outgoing.textLimit)
-    // Not within a character.
+    // Not inside a character.
     while text.utf8[end] & 0xC0 == 0x80 { end = text.utf8.index(before: end) }
     return String(text[..<end])
   }
@@ -167,7 +167,7 @@ extension JSONObject {
   }
 }
 
-/// What numbers of a hub may be; those beyond are clamped, because a hostile member may have chosen them.
+/// Limits of the numbers from a hub; values beyond them are clamped, because a hostile member may have chosen them.
 package enum HubLimits {
   /// A lifetime in microseconds: from one second to 366 days.
   package static func lifetime(_ microseconds: Int64) -> Int64 {

@@ -3,22 +3,22 @@ package import DMStore
 internal import DMSystem
 package import DMWire
 
-/// How a linked store and its hub stand to each other.
+/// The state of the connection between a linked store and its hub.
 package struct HubStatus: Equatable, Sendable {
   package enum State: String, CaseIterable, Sendable {
-    /// It was never compared with the hub.
+    /// The store was never compared with the hub.
     case never
     case connecting
-    /// Much has to come.
+    /// The store is catching up with the hub.
     case filling
-    /// The hub says at once what is new.
+    /// The hub notifies the store of changes at once.
     case live
-    /// The hub is asked every two seconds what is new.
+    /// The store asks the hub for changes every two seconds.
     case polling
-    /// The hub is tried again later, or nobody carries.
+    /// The next attempt to connect comes later, or no sync process runs.
     case waiting
     case refused
-    /// The played network has no connection.
+    /// The simulated network is offline.
     case offline
     case left
   }
@@ -28,26 +28,26 @@ package struct HubStatus: Equatable, Sendable {
   package let state: State
   package let user: Handle
   package let network: HubNetwork
-  /// Whether a process carries between the store and the hub now.
+  /// Whether a process syncs the store with the hub now.
   package let isRunning: Bool
   package let queuedCount: Int
   package let failedCount: Int
   package let oldestQueuedAt: Timestamp?
-  /// Attempts to connect since the last one that succeeded.
+  /// The attempts to connect since the last success.
   package let attempts: Int
   package let lastSyncAt: Timestamp?
   package let nextAttemptAt: Timestamp?
   /// Microseconds by which the clock of the hub is ahead.
   package let clockOffset: Int64
-  /// Why it does not work.
+  /// The reason, if something does not work.
   package let fault: String?
-  /// The conversations of which nothing comes, because what the hub has of them cannot be read.
+  /// The conversations that are not synced, because their entries on the hub cannot be read.
   package let setAside: [SetAside]
 
   /// A conversation that is set aside.
   package struct SetAside: Equatable, Sendable {
     package let id: Identifier
-    /// What the person calls it; nil if this store has nothing of it.
+    /// The name that the user sees; nil if this store has nothing of the conversation.
     package let reference: String?
     /// The code of the reason.
     package let code: String
@@ -55,14 +55,14 @@ package struct HubStatus: Equatable, Sendable {
     package var name: String { reference ?? id.description }
   }
 
-  /// Whether a person would see nothing new in another status: times alone are none.
+  /// Whether another status shows the user the same; a difference only in times does not count.
   package func isSimilar(to other: HubStatus) -> Bool {
     (state, color, network, queuedCount, failedCount, fault)
       == (other.state, other.color, other.network, other.queuedCount, other.failedCount, other.fault)
       && setAside == other.setAside
   }
 
-  /// Green for what works, yellow for what may, red for what does not.
+  /// Green if the connection works, yellow if it may work, red if it does not.
   package var color: Color {
     if !setAside.isEmpty { return .red }
     return switch state {
@@ -76,16 +76,16 @@ package struct HubStatus: Equatable, Sendable {
 
 }
 
-/// What the process that carries has said of itself last: a line in a file, because it changes often.
+/// The state that the sync process last wrote about itself, as a line in a file, because it changes often.
 package struct RunningState: Equatable {
   package var state = HubStatus.State.connecting
   package var attempts = 0
   package var lastSyncAt: Timestamp?
   package var nextAttemptAt: Timestamp?
-  /// Of the last request to compare the store with the hub that was answered, when the file of requests was touched.
+  /// The time of the request file for the last request to compare that was answered.
   package var answered: Timestamp?
   package var fault: String?
-  /// Of conversations that are set aside, the codes of the reasons.
+  /// The error codes of the conversations that are set aside.
   package var setAside: [Identifier: String] = [:]
 
   package init() {}
@@ -136,7 +136,7 @@ extension JSONObject {
 }
 
 extension Messenger {
-  /// The hub of the store.
+  /// The store, and the row of its hub.
   ///
   /// - Throws: `no_hub` for a store that is not linked.
   package func linkedStore() throws -> (Store, Hub.Row) {
@@ -148,7 +148,7 @@ extension Messenger {
     return (store, hub)
   }
 
-  /// How the store and its hub stand to each other; asks nobody.
+  /// The state of the connection to the hub, from what the store has recorded; makes no request.
   ///
   /// - Throws: `no_hub` for a store that is not linked.
   package func hubStatus() throws -> HubStatus {
@@ -172,7 +172,7 @@ extension Messenger {
       fault: hub.refusal ?? running.fault, setAside: setAside)
   }
 
-  /// The conversations that are set aside: those that the store notes, and those of which it has nothing.
+  /// The conversations that are set aside, including those of which this store has nothing.
   private func conversationsSetAside(_ session: Session, _ running: RunningState) throws -> [HubStatus.SetAside] {
     let store = session.store
     var found = try store.hubConversations.all().compactMap { state -> HubStatus.SetAside? in
@@ -187,7 +187,7 @@ extension Messenger {
     return found
   }
 
-  /// Plays another network, also for a process that runs.
+  /// Simulates another network, also for a sync process that already runs.
   ///
   /// - Throws: `no_hub` for a store that is not linked.
   package func play(_ network: HubNetwork) throws {

@@ -1,21 +1,21 @@
 internal import DMMedia
 package import DMModel
 
-// The ids of conversations that a hub accepts: half of each is a digest of who may begin it, so that nobody takes the id
-// of a conversation that the hub has lost.
+// The ids of conversations that a hub accepts: half of each is a digest of who may start
+// the conversation, so that nobody else can take the id of one that the hub has lost.
 
 extension Identifier {
-  /// An id of a group that this person begins.
+  /// An id for a group that this user creates.
   package static func group(begunBy handle: Handle, at time: Timestamp) -> Identifier {
     Identifier(at: time).bound(to: "group \(handle)")
   }
 
-  /// An id of the direct conversation of two persons, or of one with themselves.
+  /// An id for the direct conversation of two users, or of a user with themselves.
   package static func direct(_ one: Handle, _ other: Handle, at time: Timestamp) -> Identifier {
     Identifier(at: time).bound(to: pair(one, other))
   }
 
-  /// Whether this person may begin a group with the id.
+  /// Whether this user may create a group with the id.
   package func isGroup(begunBy handle: Handle) -> Bool { self == bound(to: "group \(handle)") }
 
   package func isDirect(_ one: Handle, _ other: Handle) -> Bool { self == bound(to: Self.pair(one, other)) }
@@ -25,8 +25,8 @@ extension Identifier {
     return "direct \(names[0]) \(names[1])"
   }
 
-  /// The first half, and of the SHA-256 of that and of some words as much as there is room for beside the variant of a
-  /// UUID (RFC 9562, section 4.1).
+  /// The first half of the id, then 64 bits of the SHA-256 of that half and `words`,
+  /// two of which are replaced by the variant of a UUID (RFC 9562, section 4.1).
   private func bound(to words: String) -> Identifier {
     var hash = SHA256()
     let half = withUnsafeBytes(of: high.bigEndian) { Array($0) }

@@ -4,11 +4,11 @@ internal import DMSystem
 package import DMWire
 
 extension Messenger {
-  /// Whether the store is linked to a hub, so that its other users act elsewhere.
+  /// Whether the store is linked to a hub, so that its other users act in other stores.
   package var isLinked: Bool { get throws { try existingStore()?.isLinked ?? false } }
 
-  /// Whether a process may be started that carries for the store: it is linked, lets itself be carried for, and belongs
-  /// to the account of this process.
+  /// Whether a sync process may be started for the store: the store is linked, has not left
+  /// its hub, is not refused, and its credentials belong to the account of this process.
   package func mayCarry() throws -> Bool {
     guard let store = try existingStore(), let hub = try store.hub.row(), hub.leftAt == nil, hub.refusal == nil else {
       return false
@@ -38,7 +38,7 @@ extension Messenger {
           .hubUnreachable, "the hub does not have it yet; it is queued, and carried later", remedy: .showHubStatus)
       }
       var awaited = [Awaited(bell.descriptor, for: .reading)]
-      // Also where the bell cannot be watched.
+      // At most half a second, in case the bell cannot be watched.
       if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 500_000)) { bell.drain() }
     }
   }
@@ -53,19 +53,19 @@ extension Messenger {
 package struct OutboxItem: Equatable, Sendable {
   package enum State: String, CaseIterable, Sendable { case queued, sending, acknowledged, failed }
 
-  /// Its place in the outbox.
+  /// Its number in the outbox.
   package let id: Int64
   package let act: String
   package let state: State
   package let conversationID: Identifier?
   package let conversation: String?
   package let messageID: Identifier?
-  /// What it says, as far as that is a text.
+  /// Its text, if it has one.
   package let text: String?
   package let createdAt: Timestamp
   package let attempts: Int
   package let notBefore: Timestamp?
-  /// The code of the reason why the hub refused it.
+  /// The error code, if the hub refused it.
   package let failure: String?
 }
 
@@ -100,12 +100,12 @@ extension Messenger {
 
   /// Queues refused operations again.
   ///
-  /// - Parameter names: their places, or the ids of messages; all for none.
+  /// - Parameter names: outbox numbers or message ids; empty for all refused operations.
   /// - Returns: the operations as they are now.
   /// - Throws: `no_hub`, `unknown_message` for a name of none.
   package func retry(_ names: [String]) throws -> [OutboxItem] {
     try change(names) { row, session in
-      // What it shows of its message is shown again.
+      // Its effect on the message is shown again.
       if [.edit, .delete, .react].contains(row.act), let id = row.target,
         let address = try session.store.messages.address(of: id),
         let message = try session.store.messages.row(at: address)
@@ -123,9 +123,9 @@ extension Messenger {
     }
   }
 
-  /// Gives refused operations up; a message that was never sent goes away.
+  /// Discards refused operations; a message that was never sent is removed.
   ///
-  /// - Parameter names: their places, or the ids of messages.
+  /// - Parameter names: outbox numbers or message ids; empty for all refused operations.
   /// - Returns: the operations as they were.
   /// - Throws: `no_hub`, `unknown_message` for a name of none.
   package func drop(_ names: [String]) throws -> [OutboxItem] {
@@ -159,7 +159,7 @@ extension Messenger {
     return rows
   }
 
-  /// Takes the store off its hub; from then on it is only read.
+  /// Takes the store off its hub; from then on it is read-only.
   ///
   /// - Throws: `no_hub` for a store that is not linked.
   package func leaveHub() throws {

@@ -1,12 +1,12 @@
 internal import DMMedia
 package import DMStore
 
-// What an act leaves to the hub in a linked store: an operation in the outbox, and what is shown at once.
+// In a linked store, an act is queued in the outbox as an operation for the hub, and its effect is shown at once.
 
 extension Session {
   /// Queues an operation for the hub.
   ///
-  /// - Parameter nonce: by which the hub recognizes the operation when it is told again; random for nil.
+  /// - Parameter nonce: identifies the operation for the hub if it is pushed again; random for nil.
   @discardableResult
   func queue(
     _ act: Outbox.Act, in conversation: ConversationKey? = nil, about target: Identifier? = nil,
@@ -54,10 +54,10 @@ extension Session {
     }
   }
 
-  /// Queues the beginning of a conversation that the hub does not have yet.
+  /// Queues the start of a conversation that the hub does not have yet.
   func beginOnHub(_ row: Conversations.Row) throws {
     guard destination == .hub, try store.hubConversations.row(row.key) == nil,
-      // A group that the hub has lost is told again by its creator; others wait for it.
+      // Only the creator of a group pushes it again if the hub has lost it; others wait for that.
       try !row.isGroup || store.conversations.creator(of: row.key) == me,
       try !store.outbox.pending(in: row.key).contains(where: { [.begin, .group].contains($0.act) })
     else { return }
@@ -71,7 +71,7 @@ extension Session {
       payload: row.isGroup ? .group(HubPayload.Group(title: title)) : nil)
   }
 
-  /// Asks the hub for a change of a conversation; it is shown when the hub has ordered it.
+  /// Queues a change of a conversation, which is shown once the hub has accepted it.
   func queue(_ change: GroupChange, of row: Conversations.Row) throws {
     try checkHub()
     messenger.awaitsHub = true
@@ -129,7 +129,7 @@ extension Session {
       payload: .profile(HubPayload.Profile(displayName: user.displayName, bio: user.bio, avatarURL: user.avatarURL)))
   }
 
-  /// Queues a message that is shown at once as one that waits.
+  /// Queues a message, which is shown at once as waiting.
   func say(
     _ message: Messages.NewMessage, in row: Conversations.Row, isLax: Bool
   ) throws -> Waiting.Row {
@@ -161,9 +161,9 @@ extension Session {
     try store.changes.append(change, conversation: conversation, user: me, seqs: number...number, at: now)
   }
 
-  /// Changes the text of a message that waits.
+  /// Changes the text of a waiting message.
   ///
-  /// The hub may have a message that was tried; then the edit waits until the message has a number.
+  /// If a push of the message was tried, the hub may have it; then the edit waits until the message has a number.
   func edit(_ waiting: Waiting.Row, to text: String, mentioning users: [UserKey]) throws {
     guard let operation = try store.outbox.row(at: waiting.place) else { return }
     try store.waiting.edit(waiting.place, to: text, mentioning: users, at: now)
@@ -177,7 +177,7 @@ extension Session {
     try logWaiting(.waitingChanged, waiting.place, in: waiting.conversation)
   }
 
-  /// Takes a message back that waits; if the hub may have it, it is hidden, and deleted as soon as it has a number.
+  /// Cancels a waiting message; if the hub may have it, hides it, and deletes it as soon as it has a number.
   func cancel(_ waiting: Waiting.Row) throws {
     guard let operation = try store.outbox.row(at: waiting.place) else { return }
     if mayHave(operation) {
@@ -194,7 +194,7 @@ extension Session {
   private func mayHave(_ operation: Outbox.Row) -> Bool { operation.attempts > 0 && operation.state != .refused }
 }
 
-// What is shown of a message is what the hub has of it, with the acts of the person that wait upon it.
+// A message is shown as the hub has it, with the user's queued acts applied.
 
 extension Session {
   /// Queues an act on a message, and shows its effect at once.
@@ -205,7 +205,7 @@ extension Session {
     try showWaitingActs(on: message, id)
   }
 
-  /// Shows a message as the hub has it with the acts that wait upon it; does nothing if none ever waited.
+  /// Shows a message as the hub has it, with the user's queued acts applied; does nothing if none was ever queued.
   package func showWaitingActs(on message: Messages.Row, _ id: Identifier) throws {
     guard let base = try store.hubBases.row(of: message.key) else { return }
     let waiting = try store.outbox.pending(about: id).filter { $0.state != .refused }
@@ -245,7 +245,7 @@ extension Session {
     }
   }
 
-  /// Records what the hub says of a message, and shows it, as far as no act that waits shows something else.
+  /// Records a change of a message by the hub, and shows it unless a queued act overrides it.
   package func set(_ change: HubChange, of message: Messages.Row, _ id: Identifier) throws {
     guard var base = try store.hubBases.row(of: message.key) else {
       switch change {
@@ -263,7 +263,7 @@ extension Session {
     try store.hubBases.update(message.key, to: base)
   }
 
-  /// A change of a message of the person, or of their reaction to one.
+  /// A change of the text of a message, or of the user's reaction to it.
   package enum HubChange {
     case text(String)
     case ownReaction(String?)

@@ -3,7 +3,7 @@ internal import DMStore
 // The messages that wait for the hub, as the user sees them.
 
 extension Session {
-  /// A message that waits; nil if the reference names none of these.
+  /// The waiting message that a reference names; nil if it names none.
   func waitingMessage(_ reference: MessageReference) throws -> Waiting.Row? {
     guard destination == .hub, case .id(let id) = reference, let row = try store.waiting.row(id), !row.isHidden else {
       return nil
@@ -11,7 +11,7 @@ extension Session {
     return row
   }
 
-  /// The message that waits with a nonce, as the answer to one that is sent again.
+  /// The waiting message with a nonce, as the result of sending that message again.
   func waitingMessage(_ nonce: String, in conversation: ConversationKey) throws -> Message? {
     guard destination == .hub, let waiting = try store.waiting.row(nonce: nonce, in: conversation),
       let row = try store.conversations.row(key: conversation)
@@ -21,7 +21,7 @@ extension Session {
     return message
   }
 
-  /// A message that waited, as it is now: it may have its number, or have been deleted since.
+  /// A message that was queued here, in its current state: it may have got its number, or have been deleted.
   func messageThatWaited(_ id: Identifier) throws -> Message? {
     if let waiting = try store.waiting.row(id) {
       return try waiting.isHidden
@@ -31,13 +31,13 @@ extension Session {
     return try store.messages.seen(at: address, as: viewer)
   }
 
-  /// The id of the message that a new message answers, which may wait itself.
+  /// The id of the message that a new message replies to, which may itself be waiting.
   func replied(_ reference: MessageReference, in row: Conversations.Row) throws -> Identifier {
     if let waiting = try waitingMessage(reference), waiting.conversation == row.key { return waiting.id }
     return try visibleMessage(reference, in: row).message.id
   }
 
-  /// The messages that wait and that a query selects, the oldest first; of some conversations, or of all for nil.
+  /// The waiting messages that a query selects, the oldest first; those of all conversations if `conversations` is nil.
   func waitingMessages(_ query: HistoryQuery, _ conversations: [ConversationKey]?) throws -> [Message] {
     guard destination == .hub, query.ranges == nil, query.before == nil, !query.unreadOnly else { return [] }
     var waiting = try store.waiting.shown(in: nil)
@@ -49,7 +49,7 @@ extension Session {
     }
   }
 
-  /// A conversation whose newest message is one that waits, if there is any.
+  /// A conversation, with its newest waiting message as the last message if there is one.
   func withWaiting(_ conversation: Conversation) throws -> Conversation {
     guard destination == .hub, let row = try store.conversations.row(conversation.id),
       let waiting = try store.waiting.shown(in: row.key).last
@@ -59,7 +59,7 @@ extension Session {
     return conversation
   }
 
-  /// A message that waits, or that the hub refused, as its sender sees it.
+  /// A waiting or refused message, as its sender sees it.
   func message(_ waiting: Waiting.Row, in row: Conversations.Row) throws -> Message {
     let surroundings = viewer.surroundings
     var message = Message(

@@ -7,7 +7,7 @@ struct ImportMemory {
   var refused: [ImportedMessage.Group: DMError.Code] = [:]
   /// The users that this import has made.
   var made: Set<Handle> = []
-  /// The users of lines that the store had before, until a message shows that an earlier run of this import made them.
+  /// The imported users that the store already had, until a message shows that an earlier run of this import made them.
   var unconfirmed: Set<Handle> = []
 }
 

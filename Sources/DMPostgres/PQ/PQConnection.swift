@@ -5,15 +5,15 @@ internal import DMSystem
 
 /// A connection to PostgreSQL, through libpq (postgresql.org/docs/current/libpq.html).
 ///
-/// Its calls wait for the server, but never longer than `patience` without a byte of it.
+/// Its calls wait for the server, but not longer than `patience` without a byte from it.
 final class PQConnection {
   /// A statement of SQL with its parameters, each in a transaction of its own.
   struct Statement {
     let sql: String
     var values: [String?] = []
-    /// Gets each row of the result.
+    /// Called with each row of the result.
     var row: (PQRow) throws -> Void = { _ in }
-    /// Whether a fault of it is none of the others.
+    /// Whether a fault of this statement leaves the result of the others as it is.
     var mayFail = false
 
     init(_ sql: String, _ values: [String?] = [], row: @escaping (PQRow) throws -> Void = { _ in }) {
@@ -25,7 +25,7 @@ final class PQConnection {
 
   private let pq: PQFunctions
   private let connection: OpaquePointer
-  /// Whether faults have the server's own words, which may quote what was sent.
+  /// Whether faults quote the messages of the server, which may quote what was sent.
   var quotesServer = false
 
   /// Microseconds.
@@ -44,7 +44,7 @@ final class PQConnection {
     }
     self.pq = pq
     self.connection = connection
-    // So that the message of a failure has its code.
+    // With this, the message of a failure contains its code.
     _ = pq.PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
     _ = pq.PQsetNoticeProcessor(connection, { _, _ in }, nil)
     try waitForConnection()
@@ -81,7 +81,7 @@ final class PQConnection {
   /// Readable when the server has sent something.
   var descriptor: Int32 { pq.PQsocket(connection) }
 
-  /// The process of the server; that of a pooler, if one is in between.
+  /// The process id of the server, or of a pooler in between.
   var process: Int32 { pq.PQbackendPID(connection) }
 
   var host: String { pq.PQhost(connection).map { String(cString: $0) } ?? "" }
@@ -92,29 +92,29 @@ final class PQConnection {
 
   // MARK: Statements
 
-  /// Sets for this connection what a database, a role or a server may have been configured to in a way that a hub does
-  /// not work with (postgresql.org/docs/current/runtime-config-client.html).
+  /// Overrides settings of the database, the role or the server with which a hub
+  /// would not work (postgresql.org/docs/current/runtime-config-client.html).
   ///
-  /// - Parameter others: more settings, or other values.
+  /// - Parameter others: additional settings, or other values for these.
   static func settings(and others: [String: String] = [:]) -> Statement {
     let usual = [
       "array_nulls": "on", "client_encoding": "UTF8", "default_transaction_isolation": "read committed",
       "default_transaction_read_only": "off", "idle_in_transaction_session_timeout": "10s", "idle_session_timeout": "0",
       "row_security": "on", "standard_conforming_strings": "on", "statement_timeout": "30s",
-      // An answer means that it is durable.
+      // An answer of the hub means that the entry is durable.
       "synchronous_commit": "on",
-      // The server forgets a machine that has changed its network within two minutes.
+      // Within two minutes, the server ends the connection of a machine that has changed its network.
       "tcp_keepalives_idle": "60", "tcp_keepalives_interval": "10", "tcp_keepalives_count": "6",
     ]
     let all = usual.merging(others) { $1 }.sorted { $0.key < $1.key }
     return Statement("SELECT " + all.map { "set_config('\($0)', '\($1)', false)" }.joined(separator: ", "))
   }
 
-  /// Runs statements in one round trip; each is a transaction of its own, and runs also if one before it failed.
+  /// Runs statements in one round trip, each in its own transaction, even if one before it failed.
   ///
-  /// - Returns: false if one failed that may.
-  /// - Throws: the fault of the first that failed and may not, when the results of all were read; or an error of `row`,
-  ///   after which the connection is of no use.
+  /// - Returns: false if a statement with `mayFail` failed.
+  /// - Throws: the fault of the first other statement that failed, after the results of
+  ///   all were read; or an error of `row`, after which the connection cannot be used.
   @discardableResult func run(_ statements: [Statement]) throws -> Bool {
     guard pq.PQenterPipelineMode(connection) == 1 else { throw HubFault.lost("the connection is busy") }
     for statement in statements {
@@ -134,7 +134,7 @@ final class PQConnection {
     return isWhole
   }
 
-  /// Runs one statement, and returns what a function makes of its rows.
+  /// Runs one statement, and returns its rows, each converted by a function.
   func rows<Value>(_ sql: String, _ values: [String?] = [], _ make: @escaping (PQRow) throws -> Value) throws -> [Value]
   {
     var rows: [Value] = []
@@ -142,16 +142,16 @@ final class PQConnection {
     return rows
   }
 
-  /// Runs a script of SQL, of which the results are not read.
+  /// Runs a script of SQL, and ignores its results.
   ///
-  /// - Throws: the fault of the first statement that failed, after which none is run.
+  /// - Throws: the fault of the first statement that failed; those after it do not run.
   func execute(_ script: String) throws {
     guard pq.PQsendQuery(connection, script) == 1 else { throw HubFault.lost(message) }
     var first: HubFault?
     while let result = try next() {
       defer { pq.PQclear(result) }
       guard first == nil, ![PGRES_COMMAND_OK, PGRES_TUPLES_OK].contains(pq.PQresultStatus(result)) else { continue }
-      // The script is this program's own, so that the message quotes nothing that somebody wrote.
+      // The script is part of this program, so the message cannot quote what people wrote.
       first = HubFault(pq, result, quotesServer: true)
     }
     if let first { throw first }
@@ -173,7 +173,7 @@ final class PQConnection {
     }
   }
 
-  /// The next result; nil at the end of those of a statement.
+  /// The next result; nil after the last one of a statement.
   private func next() throws -> OpaquePointer? {
     while pq.PQisBusy(connection) == 1 {
       let isFlushed = pq.PQflush(connection) == 0
@@ -208,7 +208,7 @@ final class PQConnection {
 
   // MARK: Passwords
 
-  /// What the server stores of a password: a verifier of SCRAM-SHA-256, from which it cannot be found (RFC 5803).
+  /// The verifier of SCRAM-SHA-256 that the server stores, from which the password cannot be found (RFC 5803).
   ///
   /// - Throws: `HubFault`.
   func verifier(of password: String, for user: String) throws -> String {
@@ -236,7 +236,7 @@ final class PQConnection {
   }
 }
 
-/// Strings as C has them, with a null pointer at the end; they exist as long as this value.
+/// C strings, with a null pointer at the end; valid as long as this object exists.
 private final class CStrings {
   let pointers: UnsafeMutablePointer<UnsafePointer<CChar>?>
   private let count: Int

@@ -11,9 +11,9 @@ package final class PQHubLink: HubLink {
   private let label: String
   private let bell: Watch?
   private var connection: PQConnection?
-  /// Seconds from one question to the next, where the hub has too many connections to notify all.
+  /// Seconds between two comparisons, if the hub does not notify this machine; otherwise nil.
   private var pollSeconds: Int?
-  /// The comparisons in a row in which the horizon stood still although something had moved.
+  /// How many comparisons in a row had the same horizon although conversations had changed.
   private var standing = 0
 
   /// The link of a store: its credentials are read anew for each connection.
@@ -65,17 +65,17 @@ package final class PQHubLink: HubLink {
     return hello
   }
 
-  /// Has the hub wake this machine; false if it cannot, because a pooler gives each transaction another connection.
+  /// Listens for hints; false if none can arrive, because a pooler gives each transaction another connection.
   private func listens(_ connection: PQConnection, to channel: String) throws -> Bool {
-    // A channel's name is not a parameter; the hub's has letters, digits and an underscore.
+    // The name of a channel cannot be a parameter; the hub's have only letters, digits and underscores.
     guard channel.utf8.allSatisfy(isNameByte) else { throw HubFault.damaged("the hub names a channel that is none") }
     try connection.run([PQConnection.Statement("LISTEN \(channel)")])
     let isDirect = try connection.rows("SELECT pg_backend_pid() = $1::integer", [String(connection.process)]) {
       try $0.flag(0)
     }
     if isDirect == [true] { return true }
-    // A pooler is in between, which keeps this connection for this machine, or not: then what another one says does not
-    // come here.
+    // A pooler is in between. If it does not keep this connection for this
+    // machine, notices that are sent over another connection do not arrive.
     do {
       let other = try PQConnection(settings())
       try other.run([PQConnection.Statement("NOTIFY \(channel)")])
@@ -104,7 +104,7 @@ package final class PQHubLink: HubLink {
       }
     ])
     guard let comparison else { throw HubFault.damaged("the hub does not say what has moved") }
-    // A transaction that stays open keeps it from growing, and everything since is listed again.
+    // A transaction that stays open stops the horizon, and everything since is listed again each time.
     standing = comparison.horizon == horizon && !conversations.isEmpty ? standing + 1 : 0
     if standing >= 2 {
       standing = 0
@@ -122,12 +122,12 @@ package final class PQHubLink: HubLink {
   ) throws -> [HubAnswer] {
     var answers: [HubAnswer] = []
     var statements = pushing(operations) { answers.append(try HubAnswer($0)) }
-    // The store takes its lock after the last byte has come, and not while this waits for the network.
+    // Batches are passed on after the last byte, so that the store is not locked while this waits for the network.
     let pulled = PulledBatches(pulling)
     if !pulling.isEmpty { statements.append(self.pulling(pulling, limit, into: pulled)) }
     let fault = Result { try open(connection).run(statements) }
     switch fault {
-    // Who could not be woken may be kept from it by somebody who fills the queue of the server.
+    // If the notice failed, a member may be filling the server's queue of notices.
     case .success(let isWhole): if !isWhole { try unstick() }
     case .failure(HubFault.locked(let text, _)):
       try unstick()
@@ -142,7 +142,7 @@ package final class PQHubLink: HubLink {
     return answers
   }
 
-  /// The statements that push operations, and then wake the members of their conversations.
+  /// The statements that push operations, and then notify the members of their conversations.
   private func pushing(
     _ operations: [HubOperation], _ answer: @escaping (PQRow) throws -> Void
   ) -> [PQConnection.Statement] {
@@ -151,7 +151,7 @@ package final class PQHubLink: HubLink {
       "SELECT conv, id, rev, duplicate, error, retry_at FROM dm1.push($1::jsonb)", [operations.pushed], row: answer)
     let moved = Set(operations.compactMap(\.conversation)).sorted()
     if moved.isEmpty { return [push] }
-    // The push is done by then, and others ask by themselves now and then.
+    // By then the push is done, and other machines also compare from time to time.
     var wake = PQConnection.Statement("SELECT dm1.wake($1::uuid[])", [array(moved.map(\.description))])
     wake.mayFail = true
     return [push, wake]
@@ -167,7 +167,7 @@ package final class PQHubLink: HubLink {
       ], row: pulled.add)
   }
 
-  /// The conversations of operations that others lock now.
+  /// Those of the operations' conversations that others lock now.
   private func busy(among operations: [HubOperation]) throws -> Set<Identifier> {
     let conversations = Set(operations.compactMap(\.conversation)).map(\.description)
     return Set(
@@ -191,10 +191,10 @@ package final class PQHubLink: HubLink {
     ) { HubMember(person: try $0.integer(0), isOwner: try $0.flag(1), since: try $0.integer(2)) }
   }
 
-  /// Says that the sign-up is over.
+  /// Reports to the hub that the sign-up is complete.
   func joined() throws { try open(connection).run([PQConnection.Statement("SELECT dm1.joined()")]) }
 
-  /// Says that this machine comes no more.
+  /// Takes this machine off the hub.
   package func goodbye() throws { try open(connection).run([PQConnection.Statement("SELECT dm1.goodbye()")]) }
 
   // MARK: Waiting
@@ -231,7 +231,7 @@ private func isNameByte(_ byte: UInt8) -> Bool {
 /// An array of values that need no quotes, as PostgreSQL reads it.
 private func array(_ values: [String]) -> String { "{\(values.joined(separator: ","))}" }
 
-/// What a pull brings, in batches of one conversation each.
+/// The result of a pull, in batches of one conversation each.
 private final class PulledBatches {
   private let asked: Set<Identifier>
   private var batches: [HubBatch] = []
@@ -239,7 +239,7 @@ private final class PulledBatches {
 
   init(_ pulls: [HubPull]) { asked = Set(pulls.map(\.conversation)) }
 
-  /// - Throws: `HubFault.damaged` for a row of a conversation that was not asked for, or of no kind that there is.
+  /// - Throws: `HubFault.damaged` for a row of a conversation that was not requested, or with an invalid kind.
   func add(_ row: PQRow) throws {
     let conversation = try row.identifier(0)
     guard asked.contains(conversation) else { throw HubFault.damaged("the hub tells what it was not asked") }

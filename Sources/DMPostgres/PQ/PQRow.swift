@@ -3,10 +3,10 @@ internal import DMKit
 internal import DMModel
 internal import DMSync
 
-/// A row of a result, of which the values are in the binary form
+/// A row of a result, with its values in the binary format
 /// (postgresql.org/docs/current/protocol-overview.html, section 55.1.3).
 ///
-/// Valid in the function that gets it.
+/// Valid only in the function that receives it.
 struct PQRow {
   let pq: PQFunctions
   let result: OpaquePointer
@@ -23,7 +23,7 @@ struct PQRow {
 
   func bytes(_ column: Int32) -> [UInt8]? { value(column).map(Array.init) }
 
-  /// A jsonb, without the version before its text.
+  /// A jsonb value, without the version byte before its text.
   func json(_ column: Int32) -> [UInt8]? { value(column).map { Array($0.dropFirst()) } }
 
   func optionalText(_ column: Int32) -> String? { value(column).map { String(decoding: $0, as: UTF8.self) } }
@@ -52,7 +52,7 @@ struct PQRow {
   /// Microseconds from the beginning of 1970 to that of 2000, from which PostgreSQL counts.
   private static let epoch: Int64 = 946_684_800_000_000
 
-  /// A time, which is cut to those that a store keeps.
+  /// A time, clamped to those that a store can keep.
   ///
   /// - Throws: `HubFault.damaged` for an infinite one, which no program sends.
   func optionalTimestamp(_ column: Int32) throws -> Timestamp? {

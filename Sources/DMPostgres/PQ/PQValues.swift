@@ -4,7 +4,7 @@ internal import DMModel
 internal import DMSync
 internal import DMWire
 
-// The values of the protocol, as the functions of a hub take and give them.
+// The values of the protocol, in the form that the functions of a hub take and return.
 
 extension HubAnswer {
   init(_ row: PQRow) throws {
@@ -51,7 +51,7 @@ extension HubOperation {
 }
 
 extension HubFault {
-  /// The fault that a server reports by its code (postgresql.org/docs/current/errcodes-appendix.html).
+  /// The fault for an error code of the server (postgresql.org/docs/current/errcodes-appendix.html).
   init(state: String, _ message: String) {
     switch state {
     case "57014": self = .timedOut(message)
@@ -59,7 +59,7 @@ extension HubFault {
     case "55P03": self = .locked(message, [])
     case "25006": self = .readOnly(message)
     case "53100": self = .lost("the disk of the hub is full")
-    // A wrong password, and a login that is nobody's.
+    // A wrong password, or a login without a member.
     case "28P01", "DM002": self = .refused(message)
     case "DM003":
       self = .refused("somebody has joined with this invitation before; ask for another, and have its login revoked")
@@ -78,7 +78,7 @@ extension HubFault {
 
   /// The fault of a result.
   ///
-  /// - Parameter quotesServer: whether it has the server's message, which may quote what was sent.
+  /// - Parameter quotesServer: whether to include the server's message, which may quote what was sent.
   init(_ pq: PQFunctions, _ result: OpaquePointer, quotesServer: Bool) {
     let state = pq.field("C", of: result)
     let code = state.isEmpty ? "without a code" : state
@@ -86,7 +86,7 @@ extension HubFault {
       state: state, quotesServer ? "\(pq.field("M", of: result)) (\(code))" : "the hub answers with the error \(code)")
   }
 
-  /// The fault of an attempt to connect: its message has the code of the server, if it came from there.
+  /// The fault of an attempt to connect; its message contains an error code if it comes from the server.
   init(connecting message: String) {
     let line = message.split(separator: "\n").first.map(String.init) ?? "the hub cannot be reached"
     // The words around the code are in the language of the server.
@@ -97,14 +97,14 @@ extension HubFault {
       return
     }
     let state = String(code.dropLast())
-    // A login that was revoked, and not an address that is not let in: both have one code, and the function of the server
-    // tells them apart.
+    // A revoked login and an address that is not allowed have the
+    // same code; only the name of the function in the server differs.
     self =
       state == "28000" && message.contains("InitializeSessionUserId")
       ? .refused(line) : HubFault(state: state, line)
   }
 
-  /// Whether a word is the code of an error and a colon: five digits and capital letters.
+  /// Whether a word is an error code and a colon: five digits and capital letters.
   private static func isCode(_ word: Substring) -> Bool {
     word.utf8.count == 6 && word.hasSuffix(":") && word.contains(where: \.isNumber)
       && word.dropLast().utf8.allSatisfy { 48...57 ~= $0 || 65...90 ~= $0 }

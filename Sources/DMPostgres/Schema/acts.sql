@@ -1,6 +1,6 @@
 set role dm_owner;
 
--- The persons that an operation names, each once and in its order; null if one is unknown.
+-- The persons that an operation names, each once and in its order; null if one does not exist.
 create function dm.named(request dm.request) returns bigint[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -32,8 +32,8 @@ end $$;
 
 -- New conversations
 
--- Whether half of an id is a digest of the other half and of who may begin its conversation: then nobody else can take
--- the id of a conversation that is lost.
+-- Whether half of an id is a digest of the other half and of who may start its
+-- conversation, so that nobody else can take the id of a conversation that is lost.
 create function dm.is_bound(p_id uuid, words text) returns boolean
 language sql immutable set search_path = pg_catalog, pg_temp
 return (
@@ -98,8 +98,8 @@ end $$;
 create function dm.is_lifetime(microseconds bigint) returns boolean language sql immutable
 return microseconds between 1000000 and 31622400000000;
 
--- Whether somebody is in a conversation who is not among those that an operation is for: what is told again after a
--- restore must not reach who was out of it.
+-- Whether a conversation has members outside the audience of an operation: what is
+-- pushed again after a restore must not reach people who were not members then.
 create function dm.has_others(request dm.request) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp
 return coalesce((request).arguments ? 'audience', false) and exists (
@@ -115,14 +115,14 @@ begin
   if request.payload is null or message is null or not dm.is_lifetime(lifetime) then
     return dm.refusal(request, 'bad_request');
   end if;
-  -- Another one: who knows the id of a message that they do not see learns nothing by taking it, and keeps its sender,
-  -- who says it again after a restore, from nothing.
+  -- A taken id is replaced. So using the id of a hidden message reveals nothing
+  -- about it, and does not stop its sender from pushing it again after a restore.
   if exists (select from dm.entry e where e.id = message and e.kind < 16) then message := gen_random_uuid(); end if;
   if dm.has_others(request) then return dm.refusal(request, 'other_members'); end if;
   return dm.success(dm.append(request, 0, p_id => message, lifetime => coalesce(lifetime, c.expire_after)));
 end $$;
 
--- Erases what was written in messages of a conversation and upon them.
+-- Erases the contents of messages, and of the edits and reactions to them.
 create function dm.erase(p_conv uuid, seqs bigint[]) returns void
 language sql volatile set search_path = pg_catalog, pg_temp
 begin atomic
@@ -149,7 +149,7 @@ begin
   e := dm.append(request, case act when 'edit' then 16 when 'delete' then 17 else 18 end, p_id => t.id, p_seq => t.seq,
     keeps_payload => act = 'react');
   if act = 'edit' then
-    -- The words that were there before are kept nowhere, and cannot be guessed.
+    -- The old text is kept nowhere, and without its digest it cannot be guessed.
     update dm.entry x set payload = request.payload, request = null where x.conv = t.conv and x.rev = t.rev;
     update dm.entry x set request = null
       where x.conv = t.conv and x.seq = t.seq and x.kind = 16 and x.rev <> e.rev;
@@ -159,7 +159,7 @@ begin
   return dm.success(e);
 end $$;
 
--- Erases what has expired, a hundred messages at most, and none of a conversation in which somebody writes.
+-- Erases at most a hundred expired messages, and none of a conversation that is locked because a member writes.
 create function dm.erase_expired() returns void language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
   due record;
@@ -184,14 +184,14 @@ begin
         locked := locked || due.conv;
       end if;
     end loop;
-    -- What is locked does not keep the rest from being erased.
+    -- Locked conversations are skipped, so that the rest is erased.
     exit when rest <= 0 or cardinality(locked) = before;
   end loop;
 end $$;
 
 -- Receipts
 
--- The ranges that an operation names; null if they are none.
+-- The ranges of an operation; null if they are not valid.
 create function dm.ranges(request dm.request) returns int8multirange
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -222,7 +222,7 @@ begin
   update dm.member x set read = x.read + new where x.person = m.person and x.conv = m.conv;
   e := dm.append(request, 19, jsonb_build_object('ranges', (
     select jsonb_agg(jsonb_build_array(lower(r), upper(r) - 1) order by lower(r)) from unnest(new) r)));
-  -- A former member learns neither how much was said since nor when.
+  -- Without the rev, a former member learns neither how much was written since, nor when.
   if not upper_inf(m.sees) then e.rev := null; end if;
   return dm.success(e);
 end $$;

@@ -1,9 +1,9 @@
--- What the administrator calls: reading and writing the tables with the rights of their owner, and making and changing
--- roles with those of the administrator.
+-- The functions that the administrator calls. Those that read and write the tables have the rights
+-- of the owner of these; those that create and change roles have the rights of the administrator.
 set role dm_owner;
 
--- Ends the connections of members who hold up others: by a transaction that has written, or waits, for longer than an
--- age; by any that is open for a minute; or by an advisory lock, which no program takes.
+-- Ends the connections of members who hold up others: with a transaction that has written or is idle, and is
+-- older than an age; with any that is open for a minute; or with an advisory lock, which dm does not use.
 create function dm.unstick(age interval) returns integer language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -16,7 +16,7 @@ begin
         or exists (select from pg_locks l where l.pid = a.pid and l.locktype = 'advisory')));
 end $$;
 
--- Who was invited, and when they were seen last.
+-- All persons with their logins: who was invited, and when they were last seen.
 create function dm.logins()
 returns table (
   handle text, role name, machine uuid, label text, invited_until timestamptz, joined_at timestamptz,
@@ -53,18 +53,18 @@ begin
   insert into dm.login (role, person, invited_until) values (p_role, someone, now() + make_interval(days => days));
 end $$;
 
--- The comment of the roles of this hub's logins: a copy of its database on the same server has the same logins, which are
--- none of its own.
+-- The comment that marks the roles of this hub's logins. A copy of the database
+-- on the same server lists the same logins, but their roles do not belong to it.
 create function dm.mark() returns text language sql stable set search_path = pg_catalog, pg_temp
 return (select 'dm-hub ' || d.oid from pg_database d where d.datname = current_database());
 
--- Whether there is a role of a login of this hub.
+-- Whether a role exists, and belongs to this hub.
 create function dm.has_role(p_role text) returns boolean language sql stable set search_path = pg_catalog, pg_temp
 return exists (
   select from pg_roles r where r.rolname = p_role
     and coalesce(shobj_description(r.oid, 'pg_authid'), dm.mark()) = dm.mark());
 
--- The logins of a handle, or the login of that name, also one that has left, or that a restore has lost.
+-- The logins of a handle, or the login of that name, even if it has left or is missing after a restore.
 create function dm.logins_of(p_name text) returns setof name language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -74,7 +74,7 @@ begin atomic
     where r.rolname = p_name::name and shobj_description(r.oid, 'pg_authid') = dm.mark();
 end;
 
--- Takes logins from a person, or one login by its name.
+-- Removes the logins of a person, or one login by its name.
 --
 -- Returns whether there is such a person or login.
 create function dm.expel(p_name text) returns boolean language plpgsql volatile security definer
@@ -99,7 +99,7 @@ begin atomic
   select pg_terminate_backend(a.pid, 2000) from pg_stat_activity a where a.usename = p_role;
 end;
 
--- The roles that are to be dropped: of machines that were revoked or have left, and of invitations that nobody took.
+-- The roles to drop: of machines that were revoked or have left, and of invitations that were not used.
 create function dm.former_logins() returns setof name language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -109,7 +109,7 @@ begin atomic
   select f.role from dm.former_login f;
 end;
 
--- Forgets a login, with what its role owns here: it can be no more than default rights.
+-- Deletes a former login, and what its role owns in this database, which can only be default privileges.
 create function dm.forget_login(p_role name) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -132,7 +132,7 @@ begin
   execute format('grant %I to dm_owner', login);
   execute format('alter role %I set statement_timeout = ''60s''', login);
   execute format('alter role %I set idle_in_transaction_session_timeout = ''10s''', login);
-  -- This one, a member cannot raise.
+  -- A member cannot raise this limit.
   begin
     execute format('alter role %I set temp_file_limit = ''256MB''', login);
   exception when insufficient_privilege then null;
@@ -141,8 +141,8 @@ begin
   return login;
 end $$;
 
--- Drops the roles of former logins, but none that owns something elsewhere, or that this administrator may not drop: it
--- can do no more than connect, if that.
+-- Drops the roles of former logins, except those that own something in another
+-- database, or that this administrator may not drop; such a role can at most connect.
 create function dm.drop_logins() returns void language plpgsql volatile
 security invoker set search_path = pg_catalog, pg_temp as $$
 declare
@@ -159,18 +159,18 @@ begin
   end loop;
 end $$;
 
--- Who owns a function: those that read for members are bound by the policies.
+-- The owner that a function must have: the functions that read for members belong to dm_read, which the policies bind.
 create function dm.owner_of(p pg_proc) returns name language sql stable set search_path = pg_catalog, pg_temp
 return case when (p).pronamespace = 'dm1'::regnamespace and (p).proname in ('changed', 'pull', 'people')
   then 'dm_read' else 'dm_owner' end;
 
--- Functions that everybody may call, with which one member can hold up the server, or fill its disk.
+-- Functions of PostgreSQL that everybody may call, and with which a member can hold up the server, or fill its disk.
 create function dm.is_perilous(p pg_proc) returns boolean language sql stable set search_path = pg_catalog, pg_temp
 return (p).pronamespace = 'pg_catalog'::regnamespace
   and ((p).proname ~ '^pg_(try_)?advisory_' or (p).proname in (
     'pg_notify', 'pg_logical_emit_message', 'pg_export_snapshot', 'lo_create', 'lo_creat', 'lo_from_bytea'));
 
--- Gives every role what an installation has taken from them.
+-- Gives PUBLIC back the rights that an installation has revoked.
 create function dm.open_to_public() returns void language plpgsql volatile
 security invoker set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,4 +1,4 @@
--- What is not as an installation makes it: a line each. A note cannot be mended without a superuser.
+-- The differences from what an installation makes, a line each. Only a superuser can fix what a note reports.
 select f.is_note, f.text from (
   select false as is_note, format('%s belongs to ''%s'' instead of ''%s''', o.what, o.owner, o.wanted) as text from (
     select 'the schema ' || n.nspname as what, pg_get_userbyid(n.nspowner)::text as owner, 'dm_owner' as wanted

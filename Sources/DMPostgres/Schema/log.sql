@@ -1,6 +1,6 @@
 set role dm_owner;
 
--- What became of an operation.
+-- The answer to an operation.
 create type dm.answer as (conv uuid, id uuid, rev bigint, duplicate boolean, error text, retry_at timestamptz);
 
 -- An operation that is being carried out.

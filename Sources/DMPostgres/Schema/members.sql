@@ -2,11 +2,11 @@ set role dm_owner;
 
 -- Members
 
--- The most stretches of a log that somebody sees: all are told to every reader of a comparison.
+-- The maximum number of ranges of a log that a member sees: each comparison sends all of them.
 create function dm.most_stretches() returns integer language sql immutable return 512;
 
--- What somebody who comes back to a conversation sees of the time they were away: the newest of what was done to the
--- messages that they see, and then of the receipts. Leaves room for more stays.
+-- What a returning member sees of the time they were away: the newest edits, deletions and
+-- reactions to messages that they see, and then the newest receipts. Leaves room for more stays.
 create function dm.done_meanwhile(p_conv uuid, sees int8multirange, before bigint) returns int8multirange
 language sql stable set search_path = pg_catalog, pg_temp
 return (
@@ -35,7 +35,7 @@ begin
     where not exists (
       select from dm.member y where y.person = p and y.conv = c.id and upper_inf(y.sees)) order by place);
   if joining = '{}' then return dm.duplicate(request); end if;
-  -- Each stay is kept, and every reader is told of all of them.
+  -- Each stay adds a range, and each comparison sends all ranges.
   if not has_history and exists (
       select from dm.member y
       where y.person = any (joining) and y.conv = c.id
@@ -56,8 +56,8 @@ begin
   return dm.success(first);
 end $$;
 
--- Ends the membership of a person. If the group then has no owner, it passes to who has been in it for the longest time,
--- and of several to the first by their handles.
+-- Ends the membership of a person. If the group then has no owner, the member
+-- who has been in it longest becomes the owner; of several, the first by handle.
 create function dm.end_membership(request dm.request, c dm.conversation, p_person bigint) returns dm.entry
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,6 +1,6 @@
 set role dm_owner;
 
--- The login of the connection. It says who somebody is, whatever role is set.
+-- The login of the connection. It identifies the caller, even after SET ROLE.
 create function dm.my_login() returns dm.login language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
@@ -17,8 +17,8 @@ set search_path = pg_catalog, pg_temp
 return (select l.person from dm.login l join dm.person p on p.id = l.person
   where l.role = session_user and l.joined_at is not null and p.disabled_at is null);
 
--- The functions that read for members are owned by dm_read, which these policies bind: what a function forgets to ask
--- is still not seen.
+-- The functions that read for members are owned by dm_read, which these
+-- policies bind: rows that a function forgets to filter stay hidden.
 create policy read on dm.people for select to dm_read using ((select dm.me()) is not null);
 create policy read on dm.person for select to dm_read using ((select dm.me()) is not null);
 create policy read on dm.member for select to dm_read using (person = (select dm.me()));

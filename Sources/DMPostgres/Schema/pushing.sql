@@ -1,6 +1,6 @@
 set role dm_owner;
 
--- The answer to an operation that the hub has already: its nonce was used.
+-- The answer to an operation whose nonce was used before.
 create function dm.again(request dm.request, known dm.entry, act text) returns dm.answer
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -13,7 +13,7 @@ begin
       or known.request <> request.digest and not is_lax then
     return dm.refusal(request, 'nonce_conflict');
   end if;
-  -- A former member learns nothing of what came after their time.
+  -- A former member sees no entry from after they left.
   if not exists (
       select from dm.member m
       where m.person = request.actor and m.conv = known.conv and m.sees @> known.rev) then
@@ -49,7 +49,7 @@ begin
     when 'group' then return dm.begin_group(request);
     else null;
   end case;
-  -- Nobody waits for the lock of a conversation in which they never were, so they do not learn that it exists.
+  -- Callers do not wait for the lock of a conversation in which they never were, because a wait would show that it exists.
   select x.* into c from dm.conversation x
     where x.id = request.conv and exists (
       select from dm.member y where y.person = mine.person and y.conv = x.id)
@@ -70,9 +70,9 @@ begin
   end case;
 end $$;
 
--- Takes bytes from what a person may send in an hour.
+-- Counts bytes against the hourly limit of a person.
 --
--- Returns when they may send these; null if they may now.
+-- Returns when the person may send these bytes; null if they may now.
 create function dm.spend(p_person bigint, bytes bigint) returns timestamptz
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -89,7 +89,7 @@ begin
   return null;
 end $$;
 
--- Carries out operations in their order, in one transaction: an answer each.
+-- Carries out operations in their order, in one transaction; returns an answer to each.
 create function dm1.push(operations jsonb)
 returns table (conv uuid, id uuid, rev bigint, duplicate boolean, error text, retry_at timestamptz)
 language plpgsql volatile security definer
@@ -101,7 +101,7 @@ declare
   bytes bigint;
   later timestamptz;
 begin
-  -- With an older snapshot, a login that was revoked since would still be let in.
+  -- With an older snapshot, a login that was revoked since would still be accepted.
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'only in read committed transactions' using errcode = '25000';
   end if;
@@ -118,7 +118,7 @@ begin
       from jsonb_array_elements(operations) o;
     return;
   end if;
-  -- In one order for all, so that two pushes never wait for each other.
+  -- In the same order for all, so that two pushes never wait for each other.
   perform 1 from dm.conversation c
     where c.id in (select (o->>'conv')::uuid from jsonb_array_elements(operations) o)
       and exists (select from dm.member m where m.person = mine.person and m.conv = c.id)
@@ -133,8 +133,8 @@ exception when unique_violation then
   raise exception 'try again' using errcode = '40001';
 end $$;
 
--- Tells the other machines of those who see the newest entry of conversations. In a transaction of its own, because a
--- commit that notifies takes a lock of the whole server.
+-- Notifies the other machines of those who see the newest entry of the conversations. In a
+-- transaction of its own, because a commit that notifies takes a lock of the whole server.
 create function dm1.wake(conversations uuid[]) returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
@@ -153,7 +153,7 @@ begin
     where l.role <> session_user;
 end $$;
 
--- Which of some conversations, of which the caller is or was a member, others lock now.
+-- Those of the given conversations that others lock now, among those of which the caller is or was a member.
 create function dm1.busy(conversations uuid[]) returns setof uuid language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare

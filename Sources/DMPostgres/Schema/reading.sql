@@ -1,7 +1,7 @@
 set role dm_owner;
 
--- A new epoch, if the data is not where it was: on another server, on another timeline, in another database, or in
--- tables that were made anew, as pg_restore does it.
+-- Sets a new epoch if the data has moved: to another server,
+-- timeline or database, or to new tables, as pg_restore makes them.
 create function dm.notice_move() returns dm.hub language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 declare
@@ -14,7 +14,7 @@ begin
   select * into hub from dm.hub;
   if hub.fingerprint is distinct from place and not pg_is_in_recovery() then
     update dm.hub set fingerprint = place, epoch = gen_random_uuid() where fingerprint is distinct from place;
-    -- Numbers of transactions of another server may be ahead of this one's.
+    -- Transaction numbers of another server may be ahead of this one's.
     update dm.conversation set touched = pg_current_xact_id() where touched > pg_current_xact_id();
     update dm.member set ended = pg_current_xact_id() where ended > pg_current_xact_id();
     select * into hub from dm.hub;
@@ -22,7 +22,7 @@ begin
   return hub;
 end $$;
 
--- The connections that the server has for all but superusers.
+-- The maximum number of connections for roles other than superusers.
 create function dm.connection_limit() returns integer language sql stable set search_path = pg_catalog, pg_temp
 return current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
   - coalesce(current_setting('reserved_connections', true), '0')::integer;
@@ -52,7 +52,7 @@ begin
     update dm.login l set label = coalesce(left(hello.label, 64), l.label), seen_at = now() where role = session_user;
   end if;
   select sum(pg_stat_get_db_numbackends(d.oid)) into connections from pg_database d;
-  -- Where most connections are taken, machines come and go in turns; where notifying all takes long, they ask.
+  -- If most connections are in use, machines take turns; if there are too many to notify, they poll.
   if connections * 5 > dm.connection_limit() * 4 then
     pause := 15;
   elsif connections > at.listeners then
@@ -64,7 +64,7 @@ begin
     from dm.person p where p.id = mine.person;
 end $$;
 
--- The password of the invitation is about to be replaced: nobody may have joined with it before.
+-- Called before the password of the invitation is replaced; fails if the invitation was already used to join.
 create function dm1.signing_up() returns void language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -73,8 +73,8 @@ begin
   end if;
 end $$;
 
--- The sign-up is over: the login has a password that only its machine knows. Who connected with that of the invitation,
--- which may have been read on its way, stays no longer.
+-- Ends the sign-up: the login has a password that only its machine has. Ends its other
+-- connections, because the password of the invitation may have been read on its way.
 create function dm1.joined() returns void language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -91,7 +91,7 @@ declare
   me bigint := (dm.my_login()).person;
   xmin xid8 := pg_snapshot_xmin(pg_current_snapshot());
 begin
-  -- A horizon that is ahead is that of another server.
+  -- A horizon that is ahead comes from another server.
   if since > xmin then since := null; end if;
   return query
     select xmin, (select p.rev from dm.people p), array_agg(c.id), array_agg(l.rev),
@@ -102,10 +102,10 @@ begin
     where m.person = me and (changed.since is null or coalesce(m.ended, c.touched) >= changed.since);
 end $$;
 
--- Entries after one that the member has; or kind -1, if there is another in its place. The last edit of a message says
--- what the message says now, and nothing of one that the member does not see is said. Read in the order of the index:
--- without statistics of a table that has just grown, the planner would read the rest of the log for each page, and sort
--- it; and compiling such a query takes longer than a page does.
+-- The entries after one that the member has, or kind -1 if the hub has another entry at that rev. The last edit
+-- of a message has its current text; edits and reactions of a message that the member does not see have no
+-- payload. Read in the order of the index: without statistics of a table that has just grown, the planner would
+-- read the rest of the log for each page, and sort it; and compiling such a query takes longer than a page does.
 create function dm1.pull(convs uuid[], revs bigint[], marks uuid[], most integer)
 returns table (
   conv uuid, rev bigint, seq bigint, at timestamptz, actor bigint, machine uuid, kind smallint, id uuid, nonce uuid,
@@ -130,7 +130,7 @@ begin
       select e.conv, e.rev, e.seq, e.at, e.actor, e.machine, e.kind, e.id, e.nonce, e.mark, e.expires_at, e.meta,
         case
           when e.expires_at <= now() then null
-          -- Of several edits the last one says it: otherwise many small ones would make a page of any size.
+          -- Only the last of several edits has the text: otherwise many small ones would make a page of any size.
           when e.kind = 16 and e.rev < (
             select l.rev from dm.entry l where l.conv = e.conv and l.seq = e.seq and l.kind = 16
               and mine @> l.rev

@@ -1,4 +1,4 @@
--- The roles of a hub, which all hubs of one server share. Each installation runs this, and makes what is not there.
+-- The roles of a hub, which all hubs of one server share. Each installation runs this, and creates those that are missing.
 do $$
 declare
   role name;

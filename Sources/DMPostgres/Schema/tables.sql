@@ -1,30 +1,30 @@
 set role dm_owner;
 alter default privileges for role dm_owner revoke execute on functions from public;
 
--- A number that tells nothing of how many there are, and is not used again after a restore: at most 2^48.
+-- A random number of at most 2^48. It does not show how many there are, and is not used again after a restore.
 create function dm.random_number() returns bigint language sql volatile
 return ('x' || right(gen_random_uuid()::text, 12))::bit(48)::bigint + 1;
 
 create table dm.hub (
   id integer primary key check (id = 1),
   uuid uuid not null default gen_random_uuid(),
-  -- Changes when the data may be another than members know: after a restore, a promotion, or in another database.
+  -- Changes when the data may differ from what members have: after a restore, a promotion, or in another database.
   epoch uuid not null default gen_random_uuid(),
   fingerprint text,
   schema integer not null default 1,
   -- How members reach it, for invitations, and the certificate authority of its server; set by the installation.
   address text,
   authority text,
-  -- What a person may send in an hour.
+  -- Bytes that a person may send in an hour.
   hourly_bytes bigint not null default 67108864 check (hourly_bytes >= 1048576),
   -- With more connections than this, members ask every two seconds instead of listening.
   listeners integer not null default 300 check (listeners >= 0),
-  -- Whether others use the database, of which the rights of the public then stay.
+  -- Whether others use the database; then PUBLIC keeps its rights on it.
   is_shared boolean not null default false
 );
 insert into dm.hub (id) values (1);
 
--- The last rev of a person, in a table of its own: who changes a profile locks this row and nothing else.
+-- The last rev of the persons, in a table of its own: a change of a profile locks this row and nothing else.
 create table dm.people (id integer primary key check (id = 1), rev bigint not null);
 insert into dm.people values (1, 0);
 
@@ -36,7 +36,7 @@ create table dm.person (
   shows_presence boolean not null default true,
   created_at timestamptz not null default now(),
   rev bigint not null unique,
-  -- A bucket of bytes that empties in an hour, as it was at that time.
+  -- Bytes that count against the hourly limit, as of spent_at; the count goes down to 0 within an hour.
   spent bigint not null default 0,
   spent_at timestamptz not null default now(),
   disabled_at timestamptz
@@ -55,7 +55,7 @@ create table dm.login (
 );
 create index login_person on dm.login (person);
 
--- Roles that belong to nobody any more, until the administrator's next act drops them: members may not.
+-- Roles without a member. Members may not drop roles, so the next act of the administrator does.
 create table dm.former_login (role name primary key);
 
 create table dm.conversation (
@@ -64,7 +64,7 @@ create table dm.conversation (
   rev bigint not null default 0,
   seq bigint not null default 0,
   last_at timestamptz not null default 'epoch',
-  -- The transaction that moved it last.
+  -- The transaction that last changed the conversation.
   touched xid8 not null default pg_current_xact_id(),
   -- The two of a direct conversation, who may be the same person.
   lower_person bigint references dm.person,
@@ -96,22 +96,22 @@ create index member_conv on dm.member (conv, person) where upper_inf(sees);
 create table dm.entry (
   conv uuid not null references dm.conversation,
   rev bigint not null,
-  -- Its number, or that of the message that it is about.
+  -- Its number, or that of the message that it refers to.
   seq bigint,
   at timestamptz not null,
   actor bigint not null references dm.person,
   machine uuid not null,
   kind smallint not null,
-  -- Its id, or that of the message that it is about.
+  -- Its id, or that of the message that it refers to.
   id uuid,
   nonce uuid,
-  -- Tells it from another entry in its place, after the hub was set back.
+  -- Distinguishes it from another entry at the same rev, after the hub was restored.
   mark uuid not null default gen_random_uuid(),
-  -- What it was asked to be, by which the same nonce for something else is noticed. Erased with what its author wrote,
-  -- which could be guessed from it.
+  -- The digest of the operation, to notice a nonce that is used again for something
+  -- else. Erased with the payload, because the text could be guessed from it.
   request uuid,
   expires_at timestamptz,
-  -- What the hub says of it, and what its author wrote, which the hub does not read.
+  -- What the hub writes about it, and what its author wrote, which the hub does not read.
   meta jsonb,
   payload bytea check (octet_length(payload) <= 524288),
   primary key (conv, rev)

@@ -1,10 +1,10 @@
--- Who owns what, and who may do what. Each installation runs this, because a dump that is restored may have lost some of
--- it; it changes nothing that is right, so that no member waits.
+-- Owners and rights. Each installation runs this, because a dump that is restored may
+-- have lost some of them; it changes only what is wrong, so that no member waits.
 do $$
 declare
   change text;
 begin
-  -- What belongs to another is not bound by the policies. For the time of the change, the new owner may create there.
+  -- The policies bind a function only under the right owner. During the change, the new owners may create there.
   grant create on schema dm, dm1 to dm_owner, dm_read;
   for change in
     select format('alter schema %I owner to dm_owner', n.nspname) from pg_namespace n
@@ -39,8 +39,8 @@ grant execute on function dm.my_login(), dm.me() to dm_read;
 grant select on dm.people, dm.person, dm.member, dm.conversation, dm.entry to dm_read;
 grant execute on all functions in schema dm1 to dm_member;
 
--- The database: a member's login connects to it, and has no rights of the public there. Without a superuser, some of
--- this is not allowed; the check says what is left.
+-- The rights on the database: a member's login may connect to it, and PUBLIC has none.
+-- Without a superuser, some of this cannot be changed; the check lists what is left.
 do $$
 declare
   login name;
@@ -65,7 +65,7 @@ begin
     exception when insufficient_privilege then null;
     end;
   end if;
-  -- The logins are those of this database, unless another has them that is there.
+  -- Marks the logins as those of this database, unless another existing database has marked them.
   for login in
     select l.role from dm.login l join pg_roles r on r.rolname = l.role
       cross join lateral (select shobj_description(r.oid, 'pg_authid') as mark) c
@@ -77,7 +77,7 @@ begin
     exception when insufficient_privilege then null;
     end;
   end loop;
-  -- Who owns the functions ends connections of logins.
+  -- The owner of the functions must be able to end the connections of logins.
   for login in
     select l.role from dm.login l join pg_roles r on r.rolname = l.role
       where not pg_has_role('dm_owner', r.oid, 'usage') or not pg_has_role(r.oid, 'dm_member', 'usage')

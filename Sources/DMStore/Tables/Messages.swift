@@ -260,7 +260,7 @@ package struct Messages {
     return coalesced((seqs ?? []).map { $0...$0 })
   }
 
-  /// The same, read from the messages of all conversations; nil if these are more than the conversation has.
+  /// Reads the messages of all conversations instead; nil if these are more than the messages of the conversation.
   private func seqsByTime(notBefore time: Timestamp, in row: Conversations.Row) throws -> [Int]? {
     var statement = try store.connection.prepare(
       "SELECT conversation, seq FROM message INDEXED BY message_created WHERE created_at >= ?")

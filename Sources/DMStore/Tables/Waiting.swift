@@ -3,7 +3,7 @@ package import DMModel
 // Reads: message_alias, outbox, waiting.
 // Writes: message_alias, waiting.
 
-/// The messages of the person of a linked store that the hub has not ordered yet; they have no numbers.
+/// The messages that the user of a linked store has sent and the hub has not numbered yet.
 package struct Waiting {
   let store: Store
 

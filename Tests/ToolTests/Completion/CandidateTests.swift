@@ -91,7 +91,7 @@ import Testing
     #expect(try values(f, "dm-search", "") == ["words"])
   }
 
-  @Test func `actions come with what they do, and then only their options are offered`() throws {
+  @Test func `actions are completed with their descriptions, and then only with their own options`() throws {
     let f = try fixture()
     #expect(try lines(f, "dm-edit", "").contains("react\treact with an emoji, at most one for each message"))
     let options = try values(f, "dm-edit", "react", "-")

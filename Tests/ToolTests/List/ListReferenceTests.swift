@@ -18,7 +18,7 @@ import Testing
     try f.done("dm-list", arguments, as: user).records.compactMap { $0["name"]?.string }
   }
 
-  @Test func `operands name conversations as everywhere, and several may stand`() throws {
+  @Test func `operands name conversations as in all programs, and there may be several`() throws {
     let f = try fixture()
     #expect(try names(f, "+g") == ["g"])
     #expect(try names(f, "@alice") == ["alice"])

@@ -61,7 +61,7 @@ struct MCPScopeTests {
     #expect(before.contains(found))
   }
 
-  @Test func `its cursors are names of the connection, and go on where they stand`() throws {
+  @Test func `its cursors are names that are valid in one connection, and continue where they were taken`() throws {
     let f = try fixture()
     let server = try MCPServer(f, ["--only", "alice"], as: "bot")
     let history = try server.call("read_history")["structuredContent"]

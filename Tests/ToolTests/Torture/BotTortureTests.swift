@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["--stop-at-failed"]])
-  func `half a line that a death has left is neither passed over nor acknowledged`(options: [String]) throws {
+  func `the unfinished line of a killed bot is neither skipped nor acknowledged`(options: [String]) throws {
     let f = try ToolFixture()
     try f.addUsers("alice", "echo")
     try f.sendNumbers(1...2, to: "echo", as: "alice")

@@ -39,7 +39,8 @@ import Testing
   }
 
   @Test(arguments: followers)
-  func `a follower of a store whose database alone is replaced ends`(program: String, arguments: [String]) throws {
+  func `a follower ends if only the database file of its store is replaced`(program: String, arguments: [String]) throws
+  {
     _ = try expectEnd((program, arguments), 66, saying: "another store") { f in
       try f.done("sqlite3", [f.store + "/dm.sqlite", "VACUUM INTO '\(f.directory)/copy'"])
       try f.done("mv", [f.directory + "/copy", f.store + "/dm.sqlite"])

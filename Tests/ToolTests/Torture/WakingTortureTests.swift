@@ -9,7 +9,7 @@ import Testing
     try f.done("stat", ["-c", "%y", f.store + "/bell"]).stdout
   }
 
-  @Test func `a commit whose writer was killed before it rang the bell is told all the same`() throws {
+  @Test func `followers get a commit even if its writer was killed before it rang the bell`() throws {
     let f = try ToolFixture.furnished()
     let follower = try f.follower(as: "alice")
     for round in 1...Torture.size(3, long: 30) {
