@@ -8,7 +8,8 @@ let programs = [
 ]
 /// The targets that single programs need.
 let additions: [String: [Target.Dependency]] = [
-  "dm-hub": ["DMPostgres", "DMSync"], "dm-mcp": ["DMAgent"], "dm-sync": ["DMPostgres", "DMSync"],
+  "dm-doctor": ["DMUpkeep"], "dm-hub": ["DMPostgres", "DMSync"], "dm-import": ["DMUpkeep"], "dm-mcp": ["DMAgent"],
+  "dm-sync": ["DMPostgres", "DMSync"],
 ]
 
 /// The library that has the code of a program, such as `ListProgram`: all of its folder but `main`.
@@ -22,7 +23,7 @@ let programTargets: [Target] = programs.flatMap { program -> [Target] in
   [
     .target(
       name: library(of: program),
-      dependencies: ["DMCLI", "DMKit", "DMSystem", "DMUpkeep"] + additions[program, default: []],
+      dependencies: ["DMCLI", "DMKit", "DMSystem"] + additions[program, default: []],
       path: "Sources/\(program)", exclude: ["main"]),
     .executableTarget(
       name: program, dependencies: ["DMCLI", .byName(name: library(of: program))], path: "Sources/\(program)/main"),
@@ -69,7 +70,7 @@ let package = Package(
     /// What the owner of a store does to its files: check, back up, dump, restore, purge, repair.
     .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore"]),
     /// Options, streams, text and exit statuses: what all programs share.
-    .target(name: "DMCLI", dependencies: ["DMKit", "DMMedia", "DMModel", "DMStore", "DMSystem", "DMWire", "DMUpkeep"]),
+    .target(name: "DMCLI", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire"]),
     /// Agents as users: the Model Context Protocol, its tools and its resources.
     .target(name: "DMAgent", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire"]),
     /// Carries between a linked store and its hub: what is pushed and pulled, and what the log of a hub does to a store.

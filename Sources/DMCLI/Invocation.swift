@@ -1,5 +1,4 @@
 package import DMKit
-internal import DMStore
 internal import DMSystem
 
 /// One run of a program: its command line, its streams, and the store as the user sees it.
@@ -203,9 +202,8 @@ extension Invocation {
     guard let made, case .success(let mode) = Result(catching: { try carrierMode }), mode != "off" else { return }
     do {
       guard try made.mayCarry() else { return }
-      let location = made.location
-      guard let store = wholePath(location.directory), let folder = ownFolder,
-        let lock = FileLock(ifFree: location.syncLock)
+      guard let store = wholePath(made.location.directory), let folder = ownFolder,
+        let lock = FileLock(ifFree: made.carrierLock)
       else { return }
       try startApart("\(folder)/dm-sync", ["--store", store, "--linger"], handingOn: lock)
     } catch let failure as SystemFailure {

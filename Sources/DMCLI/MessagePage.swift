@@ -1,6 +1,4 @@
 package import DMKit
-internal import DMMedia
-internal import DMStore
 internal import DMSystem
 
 /// Messages as text for people: grouped by day, with a line above the first unread message.
@@ -43,7 +41,7 @@ package struct MessagePage {
 
   /// The file with the content of an attachment (RFC 8089); nil if there is none, or no links are made.
   private func address(_ attachment: Attachment) -> String? {
-    guard hasLinks, let path = wholePath(messenger.location.contents.path(of: attachment.sha256)) else { return nil }
+    guard hasLinks, let path = wholePath(messenger.path(of: attachment)) else { return nil }
     let escaped = path.utf8.map { byte in
       let isPlain =
         byte < 0x80 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)

@@ -7,6 +7,9 @@ extension Messenger {
   /// Whether the store is linked to a hub, so that its other users act in other stores.
   package var isLinked: Bool { get throws { try existingStore()?.isLinked ?? false } }
 
+  /// The path of the lock that the sync process of the store has.
+  package var carrierLock: String { location.syncLock }
+
   /// Whether a sync process may be started for the store: the store is linked, has not left
   /// its hub, is not refused, and its credentials belong to the account of this process.
   package func mayCarry() throws -> Bool {

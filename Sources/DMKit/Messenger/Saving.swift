@@ -40,6 +40,9 @@ extension Attachment {
 }
 
 extension Messenger {
+  /// The file in the store that has the content of an attachment; for reading alone.
+  package func path(of attachment: Attachment) -> String { location.contents.path(of: attachment.sha256) }
+
   /// Passes a content to `body` chunk by chunk, after comparing the whole content with its hash.
   ///
   /// Linear in the size of the content.

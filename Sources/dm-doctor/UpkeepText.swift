@@ -1,24 +1,25 @@
-package import DMKit
-package import DMUpkeep
+internal import DMCLI
+internal import DMKit
+internal import DMUpkeep
 
 /// The records of `dm-doctor` as text for people.
-package enum UpkeepText {
-  package static func line(_ record: FindingRecord) -> String {
+enum UpkeepText {
+  static func line(_ record: FindingRecord) -> String {
     let subject = record.finding.subject.map { "\(visible($0)): " } ?? ""
     return "\(record.finding.check.rawValue): \(subject)\(visible(record.message, indent: "  "))"
   }
 
-  package static func line(_ backup: Backup) -> String {
+  static func line(_ backup: Backup) -> String {
     "\(visible(backup.path)): \(backup.messageCount) messages, \(TextFormat.size(backup.sizeBytes))\(before(backup.lastUsedAt))"
   }
 
-  package static func line(_ restored: Restored) -> String {
+  static func line(_ restored: Restored) -> String {
     let faults = restored.faultCount
     return "restored \(restored.messageCount) messages"
       + (faults > 0 ? ", with \(faults) faults that do no harm; see dm-doctor check --deep" : "")
   }
 
-  package static func line(_ purged: Purged) -> String {
+  static func line(_ purged: Purged) -> String {
     """
     removed \(purged.expiredCount) expired messages, \(purged.changesCount) old changes, \(purged.attachmentsCount) \
     attachments that were not sent, \(purged.contentsCount) contents and \(purged.copiesCount) old copies, freed \
@@ -26,7 +27,7 @@ package enum UpkeepText {
     """
   }
 
-  package static func line(_ repaired: Repaired) -> String {
+  static func line(_ repaired: Repaired) -> String {
     let loss = repaired.lostChangesCount
     return """
       indexed \(repaired.indexedCount) messages; corrected \(repaired.conversationsCount) conversations, \
@@ -35,7 +36,7 @@ package enum UpkeepText {
       """
   }
 
-  package static func line(_ report: Report) -> String {
+  static func line(_ report: Report) -> String {
     let reason = report.reason.map { " (\(visible($0, indent: "  ")))" } ?? ""
     let text = visible(report.text ?? "", indent: "  ")
     return """
@@ -44,7 +45,7 @@ package enum UpkeepText {
       """
   }
 
-  package static func lines(_ statistics: Statistics) -> String {
+  static func lines(_ statistics: Statistics) -> String {
     let fault =
       statistics.hasLogResetFault ? ", which has the WAL-reset bug: let nothing but dm write to the store" : ""
     var lines = [
@@ -74,7 +75,7 @@ package enum UpkeepText {
   }
 
   /// A warning about a consumer, with what the user must do; nil if there is none.
-  package static func warning(_ consumer: Statistics.Consumer) -> String? {
+  static func warning(_ consumer: Statistics.Consumer) -> String? {
     let name = "the consumer '\(consumer.name)' of '\(consumer.user)'"
     let forget = "forget it with 'dm-tail --as \(consumer.user) --forget \(consumer.name)'"
     switch consumer.warning {
@@ -87,5 +88,5 @@ package enum UpkeepText {
   }
 
   /// The time when a tool was last used, to append to its result.
-  package static func before(_ time: Timestamp?) -> String { time.map { "; used last \(TextFormat.moment($0))" } ?? "" }
+  static func before(_ time: Timestamp?) -> String { time.map { "; used last \(TextFormat.moment($0))" } ?? "" }
 }
