@@ -61,14 +61,14 @@ let package = Package(
     .target(name: "DMWire", dependencies: ["DMModel", "DMSystem"]),
     /// What a file is, and how it is cut, scaled and described. Knows no store and no message.
     .target(name: "DMMedia", dependencies: ["DMModel", "DMSystem", "DMWire"]),
-    /// The database: its schema, its transactions, and what each user sees of it. The only target that imports CSQLite.
+    /// The database and the contents of attachments: transactions, and what each user sees. The only target that imports CSQLite.
     .target(
-      name: "DMStore", dependencies: ["DMModel", "DMSystem", "DMMedia", "CSQLite"],
+      name: "DMStore", dependencies: ["DMModel", "DMSystem", "CSQLite"],
       resources: [.embedInCode("Migrations")]),
     /// What a user may do and follow, and the records that are read and printed. The library for other programs.
     .target(name: "DMKit", dependencies: ["DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore"]),
     /// What the owner of a store does to its files: check, back up, dump, restore, purge, repair.
-    .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore"]),
+    .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMStore"]),
     /// Options, streams, text and exit statuses: what all programs share.
     .target(name: "DMCLI", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire"]),
     /// Agents as users: the Model Context Protocol, its tools and its resources.

@@ -42,7 +42,7 @@ enum MovieMetadataEraser {
       file.seek(to: blank.content.lowerBound)
       var left = blank.content.count
       while left > 0 {
-        let count = min(left, ContentFolder.chunkBytes)
+        let count = min(left, chunkBytes)
         try file.write([UInt8](repeating: 0, count: count))
         left -= count
       }

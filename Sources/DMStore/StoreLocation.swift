@@ -1,4 +1,3 @@
-package import DMMedia
 package import DMModel
 package import DMSystem
 

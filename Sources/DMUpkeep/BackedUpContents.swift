@@ -1,4 +1,3 @@
-internal import DMMedia
 internal import DMModel
 internal import DMStore
 

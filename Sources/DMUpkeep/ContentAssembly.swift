@@ -1,5 +1,5 @@
-internal import DMMedia
 internal import DMModel
+internal import DMStore
 internal import DMSystem
 
 /// Writes content files from chunks that arrive in order, one content after the other.

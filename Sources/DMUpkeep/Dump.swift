@@ -1,5 +1,4 @@
 internal import DMKit
-internal import DMMedia
 internal import DMModel
 internal import DMStore
 internal import DMSystem

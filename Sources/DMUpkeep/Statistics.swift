@@ -1,4 +1,3 @@
-internal import DMMedia
 package import DMModel
 internal import DMStore
 internal import DMSystem

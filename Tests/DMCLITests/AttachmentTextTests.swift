@@ -1,3 +1,4 @@
+import DMSystem
 import Testing
 
 @testable import DMCLI

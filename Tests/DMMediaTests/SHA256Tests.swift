@@ -1,7 +1,7 @@
 import Testing
 
-@testable import DMMedia
 @testable import DMModel
+@testable import DMSystem
 @testable import TestSupport
 
 struct SHA256Tests {

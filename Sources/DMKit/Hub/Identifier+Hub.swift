@@ -1,5 +1,5 @@
-internal import DMMedia
 package import DMModel
+internal import DMSystem
 
 // The ids of conversations that a hub accepts: half of each is a digest of who may start
 // the conversation, so that nobody else can take the id of one that the hub has lost.

@@ -1,5 +1,5 @@
-internal import DMMedia
 package import DMStore
+internal import DMSystem
 
 // In a linked store, an act is queued in the outbox as an operation for the hub, and its effect is shown at once.
 

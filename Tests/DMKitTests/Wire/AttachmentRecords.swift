@@ -1,3 +1,4 @@
+import DMSystem
 import DMWire
 
 @testable import DMKit

@@ -1,4 +1,5 @@
 import DMStore
+import DMSystem
 
 @testable import DMKit
 @testable import DMMedia

@@ -117,3 +117,49 @@ package struct SHA256 {
     0x748F_82EE, 0x78A5_636F, 0x84C8_7814, 0x8CC7_0208, 0x90BE_FFFA, 0xA450_6CEB, 0xBEF9_A3F7, 0xC671_78F2,
   ]
 }
+
+/// How many bytes of a file are read at once.
+package let chunkBytes = 256 * 1024
+
+/// Reads a descriptor to its end, and calls `body` with each chunk; an empty input is one empty chunk.
+///
+/// - Parameter onTick: called about five times a second while there is no input; an error that it throws ends that.
+package func chunks(
+  _ descriptor: Int32, _ name: String, onTick: () throws -> Void = {}, _ body: (UnsafeRawBufferPointer) throws -> Void
+) throws {
+  let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunkBytes, alignment: 64)
+  defer { buffer.deallocate() }
+  var (isFirst, isAtEnd) = (true, false)
+  while !isAtEnd {
+    var filled = 0
+    while filled < buffer.count, !isAtEnd {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+      while !waitUntilReadable(descriptor, milliseconds: 200) { try onTick() }
+      let count = try readSome(descriptor, into: rest, name)
+      filled += count
+      isAtEnd = count == 0
+    }
+    if filled > 0 || isFirst { try body(UnsafeRawBufferPointer(rebasing: buffer[..<filled])) }
+    isFirst = false
+  }
+}
+
+/// Reads a descriptor as `chunks` does, and returns the hash of all bytes.
+package func hashed(
+  _ descriptor: Int32, _ name: String, onTick: () throws -> Void = {}, _ body: (UnsafeRawBufferPointer) throws -> Void
+) throws -> ContentHash {
+  var hash = SHA256()
+  try chunks(descriptor, name, onTick: onTick) { chunk in
+    hash.update(chunk)
+    try body(chunk)
+  }
+  return hash.finish()
+}
+
+/// The hash of a file.
+///
+/// - Parameter onTick: called for each chunk; an error that it throws ends the read.
+package func contentHash(ofFile path: String, onTick: () throws -> Void = {}) throws -> ContentHash {
+  let file = try OpenFile(path, for: .readingItself) { fileError(.inputOutput, "read", path, $0) }
+  return try hashed(file.descriptor, path) { _ in try onTick() }
+}

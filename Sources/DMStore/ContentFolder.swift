@@ -9,7 +9,7 @@ package struct ContentFolder {
   package let path: String
 
   /// The size of a chunk of a content: chunks are numbered 0, 1, 2 …, and only the last one may be smaller.
-  static let chunkBytes = 256 * 1024
+  static let chunkBytes = DMSystem.chunkBytes
 
   package init(_ path: String) { self.path = path }
 
@@ -120,47 +120,4 @@ package struct ContentFolder {
     try FileLock(
       sharing: path, milliseconds: 5000, busy: DMError(.busy, "contents of attachments are being removed; try again"))
   }
-}
-
-/// Reads a descriptor to its end, and calls `body` with each chunk; an empty input is one empty chunk.
-///
-/// - Parameter onTick: called about five times a second while there is no input; an error that it throws ends that.
-package func chunks(
-  _ descriptor: Int32, _ name: String, onTick: () throws -> Void = {}, _ body: (UnsafeRawBufferPointer) throws -> Void
-) throws {
-  let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ContentFolder.chunkBytes, alignment: 64)
-  defer { buffer.deallocate() }
-  var (isFirst, isAtEnd) = (true, false)
-  while !isAtEnd {
-    var filled = 0
-    while filled < buffer.count, !isAtEnd {
-      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-      while !waitUntilReadable(descriptor, milliseconds: 200) { try onTick() }
-      let count = try readSome(descriptor, into: rest, name)
-      filled += count
-      isAtEnd = count == 0
-    }
-    if filled > 0 || isFirst { try body(UnsafeRawBufferPointer(rebasing: buffer[..<filled])) }
-    isFirst = false
-  }
-}
-
-/// Reads a descriptor as `chunks` does, and returns the hash of all bytes.
-func hashed(
-  _ descriptor: Int32, _ name: String, onTick: () throws -> Void = {}, _ body: (UnsafeRawBufferPointer) throws -> Void
-) throws -> ContentHash {
-  var hash = SHA256()
-  try chunks(descriptor, name, onTick: onTick) { chunk in
-    hash.update(chunk)
-    try body(chunk)
-  }
-  return hash.finish()
-}
-
-/// The hash of a file.
-///
-/// - Parameter onTick: called for each chunk; an error that it throws ends the read.
-package func contentHash(ofFile path: String, onTick: () throws -> Void = {}) throws -> ContentHash {
-  let file = try OpenFile(path, for: .readingItself) { fileError(.inputOutput, "read", path, $0) }
-  return try hashed(file.descriptor, path) { _ in try onTick() }
 }
