@@ -74,6 +74,32 @@ struct HubSiegeTests {
     #expect(try mallory.texts("alice").last == "2 for Mallory")
   }
 
+  @Test func `expired messages of other conversations are erased while a member holds the lock of one`() throws {
+    let conversation = try conversation()
+    let say = #""op":"say","conv":"\#(conversation)","id":"\#(UUID())","payload":"e30=""#
+    _ = try hub.machine("bob")
+    try alice.sync()
+    // More than a push erases, and all of them before the one to bob.
+    #expect(try alice.run("sh", ["-c", "seq 120 | dm-send --lines -q mallory"]).status == .exit(0))
+    try alice.done("dm-send", ["bob", "goes"])
+    try alice.sync()
+    try hub.sql(
+      """
+      UPDATE dm.entry SET expires_at = now() - CASE conv WHEN '\(conversation)' THEN interval '2 h' ELSE interval '1 h' END
+      WHERE kind = 0
+      """)
+    func left(_ sign: String) throws -> String {
+      let condition = "expires_at < now() AND payload IS NOT NULL AND conv \(sign) '\(conversation)'"
+      return try hub.sql("SELECT count(*) FROM dm.entry WHERE \(condition)")
+    }
+    #expect(try left("=") == "121\n" && left("<>") == "1\n")
+    let holder = try hold(held(say))
+    defer { holder.process.send(SIGKILL) }
+    try alice.done("dm-send", ["bob", "stays"])
+    try alice.sync()
+    #expect(try left("=") == "121\n" && left("<>") == "0\n")
+  }
+
   @Test func `a machine that has left and holds what others wait for is sent away`() throws {
     let say = #""op":"say","conv":"\#(try conversation())","id":"\#(UUID())","payload":"e30=""#
     let ghost = try hold(held(say + #"},{"nonce":"\#(UUID())","op":"profile","payload":"e30=""#))
