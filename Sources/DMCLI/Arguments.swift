@@ -216,7 +216,7 @@ package func usage(_ message: String) -> DMError { DMError(.usage, message) }
 extension Arguments {
   /// The error for a letter that is no option.
   ///
-  /// - Parameter index: the place of the word in the command line.
+  /// - Parameter index: the index of the word in the command line.
   func unknownOption(_ letter: Character, in word: String, at index: Int) -> DMError {
     if RangeReference(word) != nil, command.operandNames.contains("RANGE") { return looseRange(word, at: index) }
     let whole = String(word.dropFirst())
@@ -270,7 +270,7 @@ extension Arguments {
     do { return try RangeReference(word) == nil && splitReference(word) == nil } catch { return false }
   }
 
-  /// The command line with another word in the place of one.
+  /// The command line with one word replaced.
   func retyped(_ word: String, as other: String) -> String { retyped(words.map { $0 == word ? other : $0 }) }
 
   /// The program with these words, as they are typed in a shell.

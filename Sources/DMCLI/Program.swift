@@ -22,7 +22,7 @@ extension Program {
 
   /// The same.
   ///
-  /// - Parameter first: the place of the first word that is the program's.
+  /// - Parameter first: the index of the first word that is the program's.
   package static func main(firstWord first: Int) {
     // A service manager may ignore SIGPIPE, and a closed pipe would go unnoticed (systemd.exec(5)).
     Signal.brokenPipe.restoreDefault()

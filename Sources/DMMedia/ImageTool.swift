@@ -17,7 +17,7 @@ struct ImageTool {
   /// The maximum number of pixels of all frames that are decoded.
   static let pixelLimit = 1 << 28
 
-  /// - Parameter pixels: the number of pixels of one frame; nil if it is not known.
+  /// - Parameter pixels: the number of pixels of one frame; nil if the header does not say it.
   init(_ bench: ToolContext, pixels: Int?) {
     self.bench = bench
     // Some formats are decoded as a whole, at 7 bytes per pixel and more; images of an unknown size, or larger than

@@ -100,7 +100,7 @@ public struct DMError: Error, Equatable, Sendable {
     case hubDamaged = "hub_damaged"
     /// The store is not linked to a hub.
     case noHub = "no_hub"
-    /// The hub refuses what it was told.
+    /// The hub refuses an operation.
     case refusedByHub = "refused_by_hub"
     /// The person has sent more than the hub takes in an hour.
     case overQuota = "over_quota"

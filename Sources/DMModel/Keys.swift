@@ -53,7 +53,7 @@ package struct ReportKey: RowKey {
   @inlinable package init(number: Int64) { self.number = number }
 }
 
-/// The place of an operation in the outbox: each has a higher one, and none is used twice.
+/// The number of an operation in the outbox: each has a higher one, and none is used twice.
 @frozen @usableFromInline
 package struct OutboxKey: RowKey {
   @usableFromInline package let number: Int64

@@ -131,7 +131,7 @@ public struct Typing: Equatable, Sendable {
 public struct Presence: Equatable, Sendable {
   /// The user.
   public let user: Handle
-  /// Whether they followed, or showed themselves otherwise, a moment ago.
+  /// Whether a program of theirs showed them as online in the last 30 seconds.
   public let isOnline: Bool
   /// The time of the user's last presence signal.
   public let lastSeenAt: Timestamp?

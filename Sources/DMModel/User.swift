@@ -12,7 +12,7 @@ public struct User: Equatable, Identifiable, Sendable {
   public var avatarURL: String?
   /// Whether others are shown when the user is online.
   public var showsPresence: Bool
-  /// Whether senders are told when the user reads their messages.
+  /// Whether senders see when the user reads their messages.
   public var sendsReadReceipts: Bool
   /// The time when the user was added.
   public let createdAt: Timestamp
@@ -46,7 +46,7 @@ public struct ProfileChange: Equatable, Sendable {
   public var avatarURL: String?
   /// Whether others are shown when the user is online.
   public var showsPresence: Bool?
-  /// Whether senders are told when the user reads their messages.
+  /// Whether senders see when the user reads their messages.
   public var sendsReadReceipts: Bool?
 
   /// Makes a change; a field that is not given stays as it is.

@@ -62,7 +62,7 @@ package final class Viewer {
     surroundings = Surroundings(store, user)
   }
 
-  /// Whether the user is told of a change as a member of its conversation; false if they had left it, nil if they never
+  /// Whether the user sees a change as a member of its conversation; false if they had left it, nil if they never
   /// were in it.
   package func isMember(of conversation: ConversationKey, at rev: Rev) throws -> Bool? {
     let visibility = try visibility(of: conversation)

@@ -44,7 +44,7 @@ final class ContentAssembly {
     }
   }
 
-  /// Puts the last content in its place, and syncs the folder.
+  /// Finishes the last content, and syncs the folder.
   func end() throws {
     try endPart()
     try syncAllToDisk(contents.path)

@@ -22,7 +22,7 @@ final class ConversationAudit {
   private(set) var end: End
   /// Who has said what; ascending.
   private(set) var said: [UserKey: [SeqRange]] = [:]
-  /// What the system says, and tombstones: no news to anybody.
+  /// Announcements and tombstones, which are not unread for anybody.
   private(set) var quiet: [SeqRange] = []
   private var mentions: Set<Mention> = []
 

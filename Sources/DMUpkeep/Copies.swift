@@ -60,7 +60,7 @@ extension Upkeep {
     return (count, bytes)
   }
 
-  /// Copies the rows of the store to a place where there is none, without the contents of attachments.
+  /// Copies the rows of the store to a new file, without the contents of attachments.
   ///
   /// - Throws: `no_store`, or an error of the store or of the disk.
   package func copyRows(to other: StoreLocation) throws {

@@ -102,7 +102,7 @@ extension ConversationAudit {
 
   /// The ranges that a table has for each user, without those that are out of bounds or overlap.
   ///
-  /// - Parameter findings: told of that; nil when it is no matter.
+  /// - Parameter findings: gets a finding for that; nil to ignore it.
   func ranges(in table: String, _ findings: Findings?, touching: Bool) throws -> [UserKey: [SeqRange]] {
     var rows = try store.connection.prepare(
       text: "SELECT user, from_seq, to_seq FROM \(table) WHERE conversation = ? ORDER BY user, from_seq")

@@ -1,6 +1,6 @@
 /// The bytes of a terminal as keys.
 ///
-/// Characters and sequences may be split over several reads. Sequences that are not known and bytes that are not UTF-8
+/// Characters and sequences may be split over several reads. Unknown sequences and bytes that are not UTF-8
 /// give no key.
 package struct KeyReader {
   private enum State {

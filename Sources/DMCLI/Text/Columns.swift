@@ -103,7 +103,7 @@ func wrapped(_ line: Substring, width: Int, indent: Int) -> String {
       if let space { result.removeSubrange(space...) }
       goOn(with: word[...])
     }
-    // Spaces of the margin are no place to break.
+    // A line is not broken in the spaces of its margin.
     if character == " ", column > (isFirst ? indent : margin.utf8.count) { space = result.endIndex }
     result.append(character)
     column += size

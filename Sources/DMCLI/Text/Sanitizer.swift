@@ -56,7 +56,7 @@ private func isOrdinary(_ text: String) -> Bool {
   isASCII(text) || text.unicodeScalars.allSatisfy { isOrdinary($0.value) }
 }
 
-/// Whether a character is printed as it is, known without a look into the tables of Unicode: a letter or sign of Latin,
+/// Whether a character is printed as it is, decided without the tables of Unicode: a letter or sign of Latin,
 /// an ideograph or a syllable of Hangul.
 private func isOrdinary(_ value: UInt32) -> Bool {
   switch value {

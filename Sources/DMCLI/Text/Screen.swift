@@ -1,7 +1,7 @@
 internal import DMKit
 internal import DMSystem
 
-/// Standard output as a place for text: how wide it is, and with which colours.
+/// Standard output for text: its width and its colours.
 package struct Screen {
   /// When text is coloured.
   package enum Colors: String, CaseIterable { case auto, always, never }

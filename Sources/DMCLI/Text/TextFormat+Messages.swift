@@ -34,7 +34,7 @@ extension TextFormat {
   }
 
   /// `✓` when it is on its way, `✓✓` when somebody got it, `✓✓ read`; in a group with the number of readers, or their
-  /// names if these are known.
+  /// names where the store has them.
   private static func status(of message: Message) -> String {
     switch message.status {
     case .sending: return "sending"

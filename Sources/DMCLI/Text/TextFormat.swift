@@ -172,7 +172,7 @@ package enum TextFormat {
     return "\(names.isEmpty ? "nobody" : shown.joined(separator: ", ")) \(names.count > 1 ? "are" : "is") typing"
   }
 
-  /// - Parameter displayName: nil when it is not known.
+  /// - Parameter displayName: nil if the user has none.
   package static func line(_ presence: Presence, displayName: String? = nil) -> String {
     let name = person(displayName, presence.user, width: 24)
     let seen = presence.lastSeenAt.map { "last seen \(moment($0))" } ?? "never seen"

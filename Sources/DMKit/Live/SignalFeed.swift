@@ -34,7 +34,7 @@ final class SignalFeed {
     watch = Watch(folder.path)
   }
 
-  /// The descriptor that is ready when a signal has changed; nil while that is known already.
+  /// The descriptor that is ready when a signal has changed; nil while a change waits to be read.
   var descriptor: Int32? { isTouched ? nil : watch.descriptor }
 
   /// When to check again, on the monotonic clock; nil if only a changed file requires it.

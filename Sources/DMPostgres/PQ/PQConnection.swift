@@ -5,7 +5,7 @@ internal import DMSystem
 
 /// A connection to PostgreSQL, through libpq (postgresql.org/docs/current/libpq.html).
 ///
-/// Its calls wait for the server, but not longer than `patience` without a byte from it. A connection by a host name waits
+/// Its calls wait for the server, but not longer than 15 seconds without a byte from it. A connection by a host name waits
 /// for the resolver besides, as long as resolv.conf(5) lets it: libpq looks names up before the connection begins to be made
 /// (PQconnectStartParams), and the resolver of the C library cannot be ended. The parameter `hostaddr` avoids that.
 final class PQConnection {

@@ -28,7 +28,7 @@ package struct Changes {
     /// A message that the user deleted for themselves only.
     case deletedForMe = 10
     case reaction = 11
-    /// A message of the user that waits for the hub; `seqs` is its place in the outbox.
+    /// A message of the user that waits for the hub; `seqs` is its number in the outbox.
     case waiting = 12
     case waitingChanged = 13
     case waitingDeleted = 14

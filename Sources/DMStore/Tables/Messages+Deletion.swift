@@ -112,7 +112,7 @@ extension Messages {
     return count
   }
 
-  /// Corrects when a message was edited, which is no news.
+  /// Corrects when a message was edited, without an event.
   package func set(editedAt time: Timestamp?, of message: Row) throws {
     do {
       var update = try store.connection.prepare(

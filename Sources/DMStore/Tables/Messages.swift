@@ -148,7 +148,7 @@ package struct Messages {
     return try statement.step() ? Address(conversation: statement.conversationKey(0), seq: statement.int(1)) : nil
   }
 
-  /// The place of a message by its id, or by the one that it had before the hub knew it.
+  /// The conversation and number of a message by its id, or by the id that it had before the hub had it.
   package func place(of id: Identifier) throws -> Address? {
     if let address = try address(of: id) { return address }
     guard store.isLinked, let known = try store.waiting.alias(id) else { return nil }

@@ -2,7 +2,7 @@ package import DMModel
 
 // Writes: outbox.
 
-/// What is told again because the hub was set back.
+/// The operations that are pushed again because the hub was restored.
 extension Outbox {
   /// Lets what is open in a conversation wait for it, if it is refused, because the hub was set back.
   package func repeatOpen(in conversation: ConversationKey) throws {

@@ -15,7 +15,7 @@ package struct Outbox {
 
   package enum State: Int64, Sendable {
     case queued = 0
-    /// The push of it has begun; whether the hub has it is not known.
+    /// Its push has begun; the hub may have it.
     case sending
     /// The hub has ordered it; it has not come back in the log yet.
     case acknowledged
@@ -65,7 +65,7 @@ package struct Outbox {
     package let rev: Int64?
     /// The code of the reason why the hub refused it.
     package let fault: String?
-    /// Whether it is told again because the hub was set back.
+    /// Whether it is pushed again because the hub was restored.
     package let isRepeated: Bool
   }
 
@@ -114,7 +114,7 @@ package struct Outbox {
     return OutboxKey(number: store.connection.lastInsertedRow)
   }
 
-  /// The operations that are neither done nor refused, the oldest first, from a place on; none on messages that are lost.
+  /// The operations that are neither done nor refused, the oldest first, from a number on; none on messages that are lost.
   package func open(from place: OutboxKey = OutboxKey(number: 0), limit: Int = .max) throws -> [Row] {
     try rows("WHERE id >= ? AND state < 3 AND \(Self.hasMessage) ORDER BY id LIMIT ?") {
       $0.bind(place)
@@ -196,7 +196,7 @@ package struct Outbox {
     try update.run()
   }
 
-  /// Queues all operations again whose outcome is not known.
+  /// Queues all operations again whose outcome is uncertain.
   ///
   /// - Parameter acknowledged: whether also those that the hub has ordered, because its state is another one.
   package func requeue(acknowledged: Bool) throws {

@@ -61,7 +61,7 @@ package struct Reactions {
     return true
   }
 
-  /// Sets the time of a reaction, by which it has its place among the others.
+  /// Sets the time of a reaction, by which reactions are ordered.
   package func set(_ time: Timestamp, of user: UserKey, to message: MessageKey) throws {
     var update = try store.connection.prepare("UPDATE reaction SET at = ? WHERE message = ? AND user = ?")
     update.bind(time)
