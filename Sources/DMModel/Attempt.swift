@@ -3,11 +3,16 @@
 /// A failing disk shows at the next read; a full disk must not prevent reading.
 ///
 /// - Returns: whether the work was done.
-package func attempt(_ body: () throws -> Void) throws -> Bool {
+package func attempt(_ body: () throws -> Void) throws -> Bool { try failure(of: body) == nil }
+
+/// The same, with the error that is ignored.
+///
+/// - Returns: nil if the work was done.
+package func failure(of body: () throws -> Void) throws -> DMError? {
   do {
     try body()
-    return true
+    return nil
   } catch let error as DMError where [.busy, .readOnlyStore, .inputOutput].contains(error.code) {
-    return false
+    return error
   }
 }

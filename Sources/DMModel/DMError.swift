@@ -190,7 +190,7 @@ private func cut(_ text: String, _ limit: Int) -> String {
 }
 
 /// The beginning of a text, at most `limit` bytes, cut between two code points.
-func beginning(of text: String, bytes limit: Int) -> String {
+package func beginning(of text: String, bytes limit: Int) -> String {
   guard var end = text.utf8.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex) else { return text }
   while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
   return String(text[..<end])

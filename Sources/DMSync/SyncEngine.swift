@@ -13,11 +13,11 @@ package final class SyncEngine {
   var pace = Pace()
 
   /// The hub's description of itself; nil while no connection is open.
-  package var hello: HubHello? { connection.hello }
+  var hello: HubHello? { connection.hello }
   /// The conversations that are no longer pulled on this connection, and why.
-  package var setAside: [Identifier: DMError.Code] { connection.setAside }
+  var setAside: [Identifier: DMError.Code] { connection.setAside }
   /// When a locked conversation can next be tried again, as a time of `monotonicMicroseconds`; nil if none is locked.
-  package var heldUntil: Int64? { pace.heldUntil }
+  var heldUntil: Int64? { pace.heldUntil }
 
   /// The maximum number of entries of a conversation in a pull.
   package var pageSize = 1000

@@ -48,6 +48,17 @@ package struct JSONObject: Equatable, Sendable {
   }
 }
 
+extension JSONObject {
+  /// A member that is a string; nil if there is none.
+  package func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
+
+  /// A member that is an integer; nil if there is none.
+  package func integer(_ name: String) -> Int? { if case .integer(let number)? = self[name] { number } else { nil } }
+
+  /// A member that is true or false; nil if there is none.
+  package func flag(_ name: String) -> Bool? { if case .bool(let flag)? = self[name] { flag } else { nil } }
+}
+
 /// A strict parser of JSON (RFC 8259): valid UTF-8 and paired surrogates only, no NUL, unique names, no
 /// byte order mark, numbers within the range of a Double, at most 64 levels of nesting.
 ///

@@ -72,6 +72,7 @@ final class Chat {
       for event in shown { take(event) }
       try load()
       for event in try window.events() where model.end == nil { try take(event) }
+      try load()
       shownTyping.show(model.composition.isTyping(at: monotonicMicroseconds()))
     }
     shownTyping.show(false)
@@ -122,7 +123,8 @@ final class Chat {
     case .resized: model.resize(try Self.layout(call, messenger))
     case .ended: model.leave(.quit)
     }
-    try load()
+    // The next key goes on from what the window shows then; but a letter changes nothing that would be read.
+    if model.isStale { try load() }
   }
 
   private func perform(_ request: ChatModel.Request) throws {

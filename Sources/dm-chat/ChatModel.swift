@@ -21,7 +21,7 @@ struct ChatModel {
   }
 
   /// The parts that must be read again from the store.
-  struct Lack {
+  struct Lack: Equatable {
     /// The conversation, because its first message has arrived.
     var conversation = false
     /// Whether the other user is blocked.
@@ -50,6 +50,8 @@ struct ChatModel {
   /// Whether what is on the screen cannot be marked as read.
   var cannotMark = false
   var lack = Lack()
+  /// Whether something must be read before the window can be drawn.
+  var isStale: Bool { lack != Lack() || !stretch.isSettled }
   private(set) var end: End?
 
   var me: Handle { layout.me }

@@ -4,12 +4,8 @@ internal import DMKit
 /// Runs a line that was entered in a window.
 struct Commands {
   let acts: Conversing
-  private let pages: Pages
 
-  init(_ acts: Conversing) {
-    self.acts = acts
-    pages = Pages(messenger: acts.messenger, conversation: acts.conversation)
-  }
+  init(_ acts: Conversing) { self.acts = acts }
 
   /// - Parameters:
   ///   - lastOwn: the user's last message, which `/edit` without a number edits.
@@ -58,7 +54,7 @@ struct Commands {
 
   private func go(_ words: String) throws -> ChatModel.Outcome {
     guard let number = Entered.number(words).0 else { throw usage("write /go and the number of a message") }
-    let (before, after) = try pages.around(number)
+    let (before, after) = try acts.pages.around(number)
     return .messages(before: before, after: after)
   }
 }

@@ -11,6 +11,8 @@ struct Conversing {
     (self.messenger, self.conversation) = (messenger, conversation)
   }
 
+  var pages: Pages { Pages(messenger: messenger, conversation: conversation) }
+
   /// The conversation; nil for a direct one in which nothing was said yet.
   ///
   /// - Throws: `unknown_user`, `unknown_conversation` or `ambiguous_title`.

@@ -16,12 +16,13 @@ struct Frame {
 func render(_ model: ChatModel) -> Frame {
   let (composed, row, beforeCursor) = model.composed
   let state = model.state
+  let height = model.height(above: state.count + composed.count)
   var seen: ArraySlice<Stretch.Entry> = []
   var rows: [[UInt8]]
   if let panel = model.panel {
-    rows = panel.visible(model.height, model.layout).rows
+    rows = panel.visible(height, model.layout).rows
   } else {
-    (rows, seen) = model.stretch.visible(model.height, model.layout)
+    (rows, seen) = model.stretch.visible(height, model.layout)
   }
   let end = rows.count
   rows += state
@@ -33,7 +34,9 @@ func render(_ model: ChatModel) -> Frame {
 
 extension ChatModel {
   /// The rows of the conversation.
-  var height: Int { max(1, layout.height - state.count - composed.rows.count) }
+  var height: Int { height(above: state.count + composed.rows.count) }
+
+  fileprivate func height(above rows: Int) -> Int { max(1, layout.height - rows) }
 
   /// The line that the user is writing; at most a third of the window, around the cursor.
   fileprivate var composed: (rows: ArraySlice<String>, row: Int, beforeCursor: String) {

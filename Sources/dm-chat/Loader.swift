@@ -4,12 +4,9 @@ internal import DMKit
 /// Reads from the store what a model lacks.
 struct Loader {
   let acts: Conversing
-  private let pages: Pages
+  private var pages: Pages { acts.pages }
 
-  init(_ acts: Conversing) {
-    self.acts = acts
-    pages = Pages(messenger: acts.messenger, conversation: acts.conversation)
-  }
+  init(_ acts: Conversing) { self.acts = acts }
 
   /// The current conversation, and the cursor at which its events continue; nil if there is no store yet.
   func begin(_ layout: Layout) throws -> (ChatModel, Cursor?) {
@@ -49,7 +46,8 @@ struct Loader {
 
   /// Reads the pages that the screen needs.
   private func settle(_ model: inout ChatModel) throws {
-    while let side = model.stretch.settle(model.height, model.layout) {
+    let height = model.height
+    while let side = model.stretch.settle(height, model.layout) {
       switch side {
       case .older: model.stretch.add(older: try model.stretch.firstNumber.map(pages.older) ?? [])
       case .newer:

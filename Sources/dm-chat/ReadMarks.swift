@@ -24,9 +24,7 @@ struct ReadMarks {
     guard !unread.isEmpty, now >= next else { return [] }
     var printed = PrintedMessages(isToBeRead: true)
     for message in unread { printed.add(message) }
-    do {
-      try printed.markRead(messenger, busyTimeout: .milliseconds(100))
-    } catch let error as DMError where [.busy, .readOnlyStore, .inputOutput].contains(error.code) {
+    if let error = try failure(of: { try printed.markRead(messenger, busyTimeout: .milliseconds(100)) }) {
       isRefused = error.code != .busy
       next = monotonicMicroseconds() + 1_000_000
       return []

@@ -28,6 +28,8 @@ struct Stretch {
   private var bottom: Bottom?
   private(set) var hasNewer = false
   private var hasOlder = true
+  /// Whether `settle` has found the messages on the screen since it was scrolled.
+  private(set) var isSettled = false
   /// The number of the first unread message, which has a separator line above it.
   var firstUnread: Int?
 
@@ -39,14 +41,14 @@ struct Stretch {
   /// Replaces the messages with the newest ones, and scrolls to the end.
   mutating func replace(_ newest: [Message]) {
     entries = newest.map { Entry(message: $0) }
-    (bottom, hasOlder, hasNewer) = (nil, newest.count >= Self.page, false)
+    (bottom, hasOlder, hasNewer, isSettled) = (nil, newest.count >= Self.page, false, false)
   }
 
   /// Replaces the messages with some from the middle of the conversation,
   /// and puts the first of `after` at the bottom of the screen.
   mutating func replace(before: [Message], after: [Message]) {
     entries = (before + after).map { Entry(message: $0) }
-    (hasOlder, hasNewer) = (true, true)
+    (hasOlder, hasNewer, isSettled) = (true, true, false)
     bottom = Bottom(index: min(before.count, entries.count - 1), hidden: 0)
   }
 
@@ -140,7 +142,10 @@ extension Stretch {
   }
 
   /// Drops the rows, because the width of the screen has changed.
-  mutating func forgetRows() { for index in entries.indices { entries[index].rows = nil } }
+  mutating func forgetRows() {
+    for index in entries.indices { entries[index].rows = nil }
+    isSettled = false
+  }
 }
 
 /// The part of the conversation that is on the screen.
@@ -160,13 +165,17 @@ extension Stretch {
     if entries.isEmpty { return }
     bottom = last
     bottom?.hidden += rows
+    isSettled = false
   }
 
   /// Scrolls forward by some rows, at most to the end.
-  mutating func goOn(_ rows: Int) { bottom?.hidden -= rows }
+  mutating func goOn(_ rows: Int) {
+    bottom?.hidden -= rows
+    isSettled = false
+  }
 
   /// Scrolls to the newest message in memory.
-  mutating func goToEnd() { bottom = nil }
+  mutating func goToEnd() { (bottom, isSettled) = (nil, false) }
 
   /// Stops scrolling here, because the missing messages cannot be read.
   mutating func halt() { bottom?.hidden = 0 }
@@ -186,7 +195,10 @@ extension Stretch {
         left -= rows(of: index, layout)
         index -= 1
       }
-      if left <= 0 || bottom == nil { return nil }
+      if left <= 0 || bottom == nil {
+        isSettled = true
+        return nil
+      }
       bottom?.hidden -= left
     }
   }

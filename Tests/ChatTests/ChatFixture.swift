@@ -29,7 +29,10 @@ struct ChatFixture {
     follower = try Follower(messenger, query)
   }
 
-  mutating func press(_ keys: Key...) throws {
+  mutating func press(_ keys: Key...) throws { try press(keys) }
+
+  /// Presses keys that come in one write.
+  mutating func press(_ keys: [Key]) throws {
     for key in keys {
       do {
         switch model.update(key) {
@@ -40,8 +43,9 @@ struct ChatFixture {
       } catch let error as DMError {
         model.say(error.text, isFault: true)
       }
-      try loader.load(&model)
+      if model.isStale { try loader.load(&model) }
     }
+    try loader.load(&model)
   }
 
   private mutating func enter() throws {

@@ -98,6 +98,25 @@ import Testing
     #expect(window.rows.suffix(4) == ["  line 28", "  line 29", "  line 30", "  "], "that around the cursor")
   }
 
+  @Test func `a letter has nothing read again, a page and Esc have`() throws {
+    var window = try window()
+    for key in [Key.character("x"), .left, .newline, .paste("text"), .deleteToStart] {
+      _ = window.model.update(key)
+      #expect(!window.model.isStale, "\(key)")
+    }
+    for key in [Key.pageUp, .pageDown, .escape] {
+      _ = window.model.update(key)
+      #expect(window.model.isStale, "\(key)")
+      try window.press()
+      #expect(!window.model.isStale)
+    }
+    // A page too far back is none when the next one goes on.
+    try window.press(Array(repeating: .pageUp, count: 50) + [.pageDown])
+    let texts = window.texts
+    try window.press(.pageDown, .pageUp)
+    #expect(window.texts == texts && texts.first != "text 1")
+  }
+
   @Test func `the end of input leaves only an empty line`() throws {
     var window = try window()
     try window.type("a")

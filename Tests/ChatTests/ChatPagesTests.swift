@@ -64,8 +64,8 @@ import Testing
       switch Int.random(in: 0..<6, using: &random) {
       case 0: try window.enter("/go \(Int.random(in: 1...2500, using: &random))")
       case 1: try window.press(.escape)
-      case 2, 3: for _ in 0..<Int.random(in: 1...30, using: &random) { try window.press(.pageUp) }
-      default: for _ in 0..<Int.random(in: 1...30, using: &random) { try window.press(.pageDown) }
+      case 2, 3: try window.press(Array(repeating: .pageUp, count: .random(in: 1...30, using: &random)))
+      default: try window.press(Array(repeating: .pageDown, count: .random(in: 1...30, using: &random)))
       }
       let shown = window.conversation
       let index = try #require(shown.firstIndex { $0.contains(": n") })

@@ -52,21 +52,21 @@ package struct HubArguments: Equatable, Sendable {
     guard case .success(let object) = Result(catching: { try JSONReader.object(Array(text.utf8)[...]) }) else {
       throw DMError(.storeDamaged, "the outbox holds an operation that cannot be read")
     }
-    func number(_ name: String) -> Int? { if case .integer(let number)? = object[name] { number } else { nil } }
-    func flag(_ name: String) -> Bool? { if case .bool(let flag)? = object[name] { flag } else { nil } }
-    lifetime = number("ttl").map(Int64.init)
+    lifetime = object.integer("ttl").map(Int64.init)
     ranges = HubEntry.Meta(json: Array(text.utf8)).ranges
-    seq = number("seq")
+    seq = object.integer("seq")
     func handles(_ name: String) -> [Handle]? {
       guard case .array(let values)? = object[name] else { return nil }
       return values.compactMap { if case .string(let text) = $0 { Handle(stored: text) } else { nil } }
     }
     self.handles = handles("handles") ?? []
     audience = handles("audience")
-    hasHistory = flag("history") ?? false
-    if let after = object["after"] { expireAfter = .some(after == .null ? nil : number("after").map(Int64.init)) }
-    showsPresence = flag("shows_presence")
-    isLax = flag("lax") ?? false
+    hasHistory = object.flag("history") ?? false
+    if let after = object["after"] {
+      expireAfter = .some(after == .null ? nil : object.integer("after").map(Int64.init))
+    }
+    showsPresence = object.flag("shows_presence")
+    isLax = object.flag("lax") ?? false
   }
 }
 

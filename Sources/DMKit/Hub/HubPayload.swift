@@ -105,7 +105,7 @@ package enum HubPayload: Equatable, Sendable {
   /// Cuts a text that is too long for a message, and leaves out an invalid nonce or reference.
   package static func text(_ bytes: [UInt8]?) -> Text? {
     guard let object = members(bytes) else { return nil }
-    var text = Text(text: object.text("text").map(cut))
+    var text = Text(text: object.text("text").map { beginning(of: $0, bytes: Outgoing.textLimit) })
     text.replyTo = object.text("reply_to").flatMap { Identifier($0) }
     text.nonce = object.text("nonce").flatMap { nonce in isFit { try Outgoing.check(nonce: nonce) } ? nonce : nil }
     text.forwardedFrom = handle(object.text("forwarded_from"))
@@ -149,21 +149,6 @@ package enum HubPayload: Equatable, Sendable {
 
   private static func isFit(_ check: () throws -> Void) -> Bool {
     if case .success = Result(catching: check) { true } else { false }
-  }
-
-  /// The text, cut to the maximum length of a message.
-  private static func cut(_ text: String) -> String {
-    guard text.utf8.count > Outgoing.textLimit else { return text }
-    var end = text.utf8.index(text.startIndex, offsetBy: Outgoing.textLimit)
-    // Not inside a character.
-    while text.utf8[end] & 0xC0 == 0x80 { end = text.utf8.index(before: end) }
-    return String(text[..<end])
-  }
-}
-
-extension JSONObject {
-  fileprivate func text(_ name: String) -> String? {
-    if case .string(let text)? = self[name] { text } else { nil }
   }
 }
 

@@ -96,11 +96,11 @@ package struct RunningState: Equatable {
       case .string(let word)? = object["state"], let state = HubStatus.State(rawValue: word)
     else { return nil }
     self.state = state
-    if case .integer(let number)? = object["attempts"] { attempts = number }
+    attempts = object.integer("attempts") ?? 0
     lastSyncAt = object.time("last_sync_at")
     nextAttemptAt = object.time("next_attempt_at")
     answered = object.time("answered")
-    if case .string(let text)? = object["fault"] { fault = text }
+    fault = object.text("fault")
     guard case .object(let codes)? = object["set_aside"] else { return }
     for member in codes.members {
       if case .string(let word) = member.value, let id = Identifier(member.name) { setAside[id] = word }
@@ -131,7 +131,7 @@ package struct RunningState: Equatable {
 
 extension JSONObject {
   fileprivate func time(_ name: String) -> Timestamp? {
-    if case .integer(let number)? = self[name] { Timestamp(microseconds: Int64(number)) } else { nil }
+    integer(name).map { Timestamp(microseconds: Int64($0)) }
   }
 }
 

@@ -235,7 +235,7 @@ private struct DeliveryMarks {
     }
   }
 
-  package mutating func write(_ messenger: Messenger, isLast: Bool = false) throws {
+  mutating func write(_ messenger: Messenger, isLast: Bool = false) throws {
     guard let due, isLast || monotonicMicroseconds() >= due else { return }
     if try messenger.markDelivered(upTo: seqs) { seqs = [:] }
     last = monotonicMicroseconds()

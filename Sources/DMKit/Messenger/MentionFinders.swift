@@ -22,7 +22,7 @@ private struct MentionFinder {
   }
 
   /// The users that a text mentions, in the order of the text.
-  package func users(in text: String) -> [UserKey] {
+  func users(in text: String) -> [UserKey] {
     let scalars = Array(text.unicodeScalars)
     var found: [UserKey] = []
     for index in scalars.indices.dropLast() where scalars[index] == "@" && firsts.contains(scalars[index + 1]) {
