@@ -40,7 +40,7 @@ final class Chat {
   /// Marks the messages from before the window was opened as delivered.
   private static func markDelivered(_ model: ChatModel, _ messenger: Messenger) throws {
     var printed = PrintedMessages(isToBeRead: false)
-    for entry in model.stretch.entries { printed.add(entry.message) }
+    for entry in model.loaded.entries { printed.add(entry.message) }
     _ = try messenger.markDelivered(upTo: printed.lastOfOthers)
   }
 
@@ -92,7 +92,7 @@ final class Chat {
   }
 
   private func markRead(now: Int64) throws {
-    model.stretch.setRead(try marks.mark(messenger, now: now))
+    model.loaded.setRead(try marks.mark(messenger, now: now))
     model.cannotMark = marks.isRefused
   }
 
@@ -140,7 +140,7 @@ final class Chat {
     model.closePanel()
     let text = model.composition.line.text
     if text.allSatisfy(\.isWhitespace) { return model.composition.finish() }
-    let outcome = try commands.perform(Entered(text), lastOwn: model.stretch.lastOwn()) { [self] doing in
+    let outcome = try commands.perform(Entered(text), lastOwn: model.loaded.lastOwn()) { [self] doing in
       if window.isInterrupted { throw usage("the file was not sent: you pressed Ctrl-C") }
       model.say("\(doing) …")
       draw()

@@ -38,7 +38,7 @@ struct ChatModel {
   var layout: Layout
   /// Nil for a direct conversation in which nothing was said yet.
   var conversation: Conversation?
-  var stretch = Stretch()
+  var loaded = LoadedMessages()
   var composition: Composition
   /// Shown in the status line until the next key.
   private(set) var notice: (text: String, isFault: Bool)?
@@ -51,7 +51,7 @@ struct ChatModel {
   var cannotMark = false
   var lack = Lack()
   /// Whether something must be read before the window can be drawn.
-  var isStale: Bool { lack != Lack() || !stretch.isSettled }
+  var isStale: Bool { lack != Lack() || !loaded.isSettled }
   private(set) var end: End?
 
   var me: Handle { layout.me }
@@ -61,7 +61,7 @@ struct ChatModel {
   init(_ reference: ConversationReference, _ conversation: Conversation?, _ layout: Layout) {
     (self.reference, self.conversation, self.layout) = (reference, conversation, layout)
     composition = Composition(draft: conversation?.draftText)
-    stretch.firstUnread = conversation?.firstUnreadSeq
+    loaded.firstUnread = conversation?.firstUnreadSeq
   }
 
   mutating func say(_ text: String, isFault: Bool = false) { notice = (text, isFault) }
@@ -70,7 +70,7 @@ struct ChatModel {
 
   mutating func resize(_ layout: Layout) {
     self.layout = layout
-    stretch.forgetRows()
+    loaded.forgetRows()
   }
 
   mutating func closePanel() { panel = nil }
@@ -82,14 +82,14 @@ extension ChatModel {
     switch event {
     case .message(let message, _):
       if conversation == nil { lack.conversation = true }
-      stretch.take(message)
+      loaded.take(message)
       if isBlocked { lack.block = true }
     case .messageUpdated(let message, _):
-      stretch.take(message)
-      lack.changed += stretch.replies(to: message.id)
+      loaded.take(message)
+      lack.changed += loaded.replies(to: message.id)
     case .messageDeleted(let deletion, _):
       if let seq = deletion.seq { lack.changed.append(seq...seq) } else { lack.newest = true }
-      lack.changed += stretch.replies(to: deletion.messageID)
+      lack.changed += loaded.replies(to: deletion.messageID)
     case .reaction(let reaction, _): lack.changed.append(reaction.seq...reaction.seq)
     case .messageStatus(let status, _): lack.changed += status.ranges
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _):
@@ -135,21 +135,21 @@ extension ChatModel {
     if panel != nil {
       panel?.goBack(rows, height: height, layout)
     } else if rows > 0 {
-      stretch.goBack(rows)
+      loaded.goBack(rows)
     } else {
-      stretch.goOn(-rows)
+      loaded.goOn(-rows)
     }
   }
 
   private mutating func goToEnd() {
-    stretch.goToEnd()
-    if stretch.hasNewer { lack.newest = true }
+    loaded.goToEnd()
+    if loaded.hasNewer { lack.newest = true }
   }
 
   /// Puts `/edit` of the user's last message into the line, or of the one before the message that is already there.
   private mutating func offerOwn() {
     let limit = composition.line.isEmpty ? Int.max : composition.offered?.number ?? .max
-    guard let own = stretch.lastOwn(before: limit) else { return say("there is no message to edit here") }
+    guard let own = loaded.lastOwn(before: limit) else { return say("there is no message to edit here") }
     offer(own)
   }
 
@@ -165,7 +165,7 @@ extension ChatModel {
     composition.finish()
     switch outcome {
     case .sent:
-      stretch.firstUnread = nil
+      loaded.firstUnread = nil
       goToEnd()
     case .changed: break
     case .notice(let text): say(text)
@@ -175,8 +175,8 @@ extension ChatModel {
       if let notice { say(notice) }
     case .messages(let before, let after):
       if before.isEmpty, after.isEmpty { return lack.newest = true }
-      stretch.replace(before: before, after: after)
-      stretch.goOn(height / 2)
+      loaded.replace(before: before, after: after)
+      loaded.goOn(height / 2)
     case .end(let end): self.end = end
     }
   }

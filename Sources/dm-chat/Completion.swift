@@ -43,7 +43,7 @@ struct Completion {
   /// The numbers of the newest messages, each with the beginning of its text.
   private func numbers(_ word: String, _ model: ChatModel, of isWanted: (Message) -> Bool) -> [Candidate] {
     var candidates: [Candidate] = []
-    for message in model.stretch.entries.reversed().map(\.message) where isWanted(message) {
+    for message in model.loaded.entries.reversed().map(\.message) where isWanted(message) {
       guard let seq = message.seq, "\(seq)".hasPrefix(word), let text = message.text else { continue }
       candidates.append(("\(seq) ", "\(seq) \(visible(message.sender.description)) \(TextFormat.quoted(text))"))
       if candidates.count == 5 { break }

@@ -17,12 +17,12 @@ func render(_ model: ChatModel) -> Frame {
   let (composed, row, beforeCursor) = model.composed
   let state = model.state
   let height = model.height(above: state.count + composed.count)
-  var seen: ArraySlice<Stretch.Entry> = []
+  var seen: ArraySlice<LoadedMessages.Entry> = []
   var rows: [[UInt8]]
   if let panel = model.panel {
     rows = panel.visible(height, model.layout).rows
   } else {
-    (rows, seen) = model.stretch.visible(height, model.layout)
+    (rows, seen) = model.loaded.visible(height, model.layout)
   }
   let end = rows.count
   rows += state
@@ -71,7 +71,7 @@ extension ChatModel {
     if let panel {
       let hasMore = panel.visible(max(1, layout.height - 2), layout).hasMore
       parts.append(hasMore ? "PageUp shows more, Esc goes back" : "Esc goes back")
-    } else if stretch.isScrolled {
+    } else if loaded.isScrolled {
       parts.append("Esc goes to the end")
     }
     return parts

@@ -12,7 +12,7 @@ struct Loader {
   func begin(_ layout: Layout) throws -> (ChatModel, Cursor?) {
     var model = ChatModel(acts.conversation, try acts.existing(), layout)
     let (newest, cursor) = try pages.newest()
-    model.stretch.replace(newest)
+    model.loaded.replace(newest)
     if let other = model.other {
       model.isOnline = try unlessRefused { try acts.messenger.presence(of: [other]).first?.isOnline }
     }
@@ -31,7 +31,7 @@ struct Loader {
       try settle(&model)
     } catch let error as DMError {
       model.say(error.text, isFault: true)
-      model.stretch.halt()
+      model.loaded.halt()
     }
   }
 
@@ -39,20 +39,20 @@ struct Loader {
     if model.lack.conversation { model.conversation = try acts.existing() }
     if model.lack.block { try lookForBlock(&model) }
     if model.lack.names { model.typingNames = try model.typing.map(acts.messenger.shownName) }
-    if model.lack.newest { model.stretch.replace(try pages.newest().messages) }
-    let changed = model.stretch.held(coalesced(model.lack.changed.sorted { $0.lowerBound < $1.lowerBound }))
-    if !changed.isEmpty { model.stretch.renew(changed, try pages.messages(changed)) }
+    if model.lack.newest { model.loaded.replace(try pages.newest().messages) }
+    let changed = model.loaded.held(coalesced(model.lack.changed.sorted { $0.lowerBound < $1.lowerBound }))
+    if !changed.isEmpty { model.loaded.renew(changed, try pages.messages(changed)) }
   }
 
   /// Reads the pages that the screen needs.
   private func settle(_ model: inout ChatModel) throws {
     let height = model.height
-    while let side = model.stretch.settle(height, model.layout) {
+    while let side = model.loaded.settle(height, model.layout) {
       switch side {
-      case .older: model.stretch.add(older: try model.stretch.firstNumber.map(pages.older) ?? [])
+      case .older: model.loaded.add(older: try model.loaded.firstNumber.map(pages.older) ?? [])
       case .newer:
-        let newer = try model.stretch.lastNumber.map(pages.newer) ?? []
-        if newer.isEmpty { model.stretch.replace(try pages.newest().messages) } else { model.stretch.add(newer: newer) }
+        let newer = try model.loaded.lastNumber.map(pages.newer) ?? []
+        if newer.isEmpty { model.loaded.replace(try pages.newest().messages) } else { model.loaded.add(newer: newer) }
       }
     }
   }

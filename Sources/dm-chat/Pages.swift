@@ -10,7 +10,7 @@ struct Pages {
     isWhole: Bool = true, _ change: (inout HistoryQuery) -> Void
   ) throws -> (messages: [Message], cursor: Cursor?) {
     var query = HistoryQuery(conversation)
-    query.limit = Stretch.page
+    query.limit = LoadedMessages.page
     query.includesDeleted = true
     query.allowsMissing = true
     query.includesReaders = true

@@ -93,7 +93,7 @@ import Testing
     var marks = ReadMarks()
     marks.unread = render(window.model).unread
     let read = try marks.mark(window.messenger, now: .max)
-    window.model.stretch.setRead(read)
+    window.model.loaded.setRead(read)
     #expect(read.count == seen.count && render(window.model).unread == [])
     #expect(try window.messenger.conversation(ConversationReference("bob")).unreadCount == 53 - seen.count)
   }

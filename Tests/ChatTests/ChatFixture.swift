@@ -50,7 +50,7 @@ struct ChatFixture {
 
   private mutating func enter() throws {
     let entered = try Entered(model.composition.line.text)
-    model.update(try Commands(loader.acts).perform(entered, lastOwn: model.stretch.lastOwn()) { _ in })
+    model.update(try Commands(loader.acts).perform(entered, lastOwn: model.loaded.lastOwn()) { _ in })
   }
 
   mutating func type(_ text: String) throws { for character in text { try press(.character(character)) } }

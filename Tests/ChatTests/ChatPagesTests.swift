@@ -54,7 +54,7 @@ import Testing
       first = min(all.count - Self.height, first + Self.height - 1)
       check()
     }
-    #expect(!window.model.stretch.isScrolled)
+    #expect(!window.model.loaded.isScrolled)
   }
 
   @Test func `wherever it goes, the window has a part of the conversation`() throws {
@@ -71,7 +71,7 @@ import Testing
       let index = try #require(shown.firstIndex { $0.contains(": n") })
       let start = try #require(all.firstIndex(of: shown[index])) - index
       #expect(start >= 0 && shown == Array(all[max(0, start)..<min(all.count, start + shown.count)]))
-      #expect(shown.count == Self.height && window.model.stretch.entries.count < 2 * Stretch.most)
+      #expect(shown.count == Self.height && window.model.loaded.entries.count < 2 * LoadedMessages.most)
     }
   }
 }

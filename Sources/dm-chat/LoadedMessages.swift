@@ -4,7 +4,7 @@ internal import DMKit
 /// The part of a conversation that is in memory, and where in it the screen is scrolled to.
 ///
 /// It reads nothing itself: `settle` returns the side on which messages are missing, and `Pages` reads them.
-struct Stretch {
+struct LoadedMessages {
   struct Entry {
     var message: Message
     /// Its rows on the screen, made when they are first shown.
@@ -82,7 +82,7 @@ struct Stretch {
 }
 
 /// Changes by events of the conversation.
-extension Stretch {
+extension LoadedMessages {
   /// Inserts a message, or replaces it if it has changed, unless its position is not in memory.
   mutating func take(_ message: Message) {
     if let index = entries.lastIndex(where: { $0.message.id == message.id || $0.message.id == message.replaces }) {
@@ -149,7 +149,7 @@ extension Stretch {
 }
 
 /// The part of the conversation that is on the screen.
-extension Stretch {
+extension LoadedMessages {
   var isScrolled: Bool { bottom != nil || hasNewer }
 
   private var last: Bottom { bottom ?? Bottom(index: entries.count - 1, hidden: 0) }
