@@ -23,10 +23,10 @@ public struct MessagingEvents: AsyncSequence, Sendable {
 
   /// Changes the conversations of the query, also for iterations that have begun; none stands for all.
   ///
-  /// Each event of these conversations that happens after the call is in the stream. What happened in a conversation
-  /// before it was watched is in its history: read that after this call, and recognize by its id what comes twice. A
-  /// conversation that cannot be found by its reference ends the stream with the error that `Messenger` throws for it;
-  /// a direct one that does not exist yet is awaited.
+  /// Each event of these conversations that happens after the call is in the stream; one from shortly before may be.
+  /// What happened in a conversation before it was watched is in its history: read that after this call, and recognize
+  /// by its id what comes twice. A conversation that cannot be found by its reference ends the stream with the error that
+  /// `Messenger` throws for it; a direct one that does not exist yet is awaited.
   public func watch(_ conversations: [ConversationReference]) { watched.set(conversations) }
 
   /// Makes an iterator with a follower of its own.

@@ -48,7 +48,8 @@ import DMKit
     alice.setVisible([group.id])
     _ = try await bob.send("not here", attachments: [], to: chat, nonce: "3")
     _ = try await bob.send("here", attachments: [], to: group.id, nonce: "4")
-    await show(&updates)
+    // The stream may have come to the creation of the group before the screen changed, or after it.
+    await show(&updates) { if case .added(let message) = $0 { message.text != nil } else { false } }
     try await alice.setPinned(true, chat)
   }
 
@@ -64,9 +65,11 @@ import DMKit
     print(try await alice.fetchMessages(in: chat, before: nil).compactMap(\.text).joined(separator: ", "))
   }
 
-  /// Prints the next update.
-  private static func show(_ updates: inout Updates) async {
-    switch await updates.next(isolation: nil) {
+  /// Prints the next update that is wanted.
+  private static func show(_ updates: inout Updates, where isWanted: (Update) -> Bool = { _ in true }) async {
+    var next = await updates.next(isolation: nil)
+    while let update = next, !isWanted(update) { next = await updates.next(isolation: nil) }
+    switch next {
     case .added(let message): print("added '\(message.text ?? "")'")
     case .edited(let message): print("edited '\(message.text ?? "")'")
     case .deleted: print("deleted")
