@@ -36,6 +36,8 @@ package final class KeyTerminal {
   package func take() {
     var keyed = before
     keyed.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    // Ctrl-C and Ctrl-Z do not discard what was typed before them.
+    keyed.c_lflag |= tcflag_t(NOFLSH)
     keyed.c_iflag &= ~tcflag_t(ICRNL | INLCR | IGNCR)
     tcsetattr(STDIN_FILENO, TCSADRAIN, &keyed)
     isTaken = true

@@ -78,6 +78,9 @@ extension Upkeep {
     try copy.watched(by: { [progress] in try progress("looking at the copy") }) {
       try copy.verify(takesDamaged: takesDamaged, progress)
     }
+    if !takesDamaged, let (_, fault) = try SchemaAudit.faults(in: copy, isLinked: store().isLinked).first {
+      throw DMError(.storeDamaged, "the copy is not sound (\(fault))", remedy: .takeDamaged)
+    }
     try copy.addContents(from: location.contents, takesDamaged: takesDamaged, progress)
     var count = try copy.prepare("SELECT count(*) FROM message")
     return try count.step() ? count.int(0) : 0

@@ -6,11 +6,20 @@ internal import DMStore
 /// An additional trigger could change messages.
 enum SchemaAudit {
   static func run(_ store: Store, _ findings: Findings) throws {
-    let (expected, found) = (try (store.isLinked ? linked : unlinked).get(), try parts(of: store.connection))
-    for name in Set(expected.keys).union(found.keys).sorted() where expected[name] != found[name] {
+    for (name, fault) in try faults(in: store.connection, isLinked: store.isLinked) {
+      findings.add(.schema, name, "\(fault); restore a dump or a backup")
+    }
+  }
+
+  /// The parts that differ, each with what is wrong.
+  static func faults(
+    in connection: borrowing Connection, isLinked: Bool
+  ) throws -> [(name: String, fault: String)] {
+    let (expected, found) = (try (isLinked ? linked : unlinked).get(), try parts(of: connection))
+    return Set(expected.keys).union(found.keys).sorted().filter { expected[$0] != found[$0] }.map { name in
       let fault =
         expected[name] == nil ? "is none of dm's" : found[name] == nil ? "is missing" : "is not what dm makes it"
-      findings.add(.schema, name, "'\(name)' \(fault); restore a dump or a backup")
+      return (name, "'\(name)' \(fault)")
     }
   }
 

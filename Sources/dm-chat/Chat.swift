@@ -17,12 +17,12 @@ final class Chat {
 
   init(_ call: Invocation, _ window: Window, _ reference: ConversationReference) throws {
     (self.call, self.window) = (call, window)
-    let acts = Conversing(try call.messenger(), reference)
+    let acts = try Conversing(try call.messenger(), reference)
     (loader, commands) = (Loader(acts), Commands(acts))
     let cursor: Cursor?
     (model, cursor) = try loader.begin(Self.layout(call, acts.messenger))
     shownTyping = try acts.shownTyping()
-    var query = EventQuery([reference], from: cursor.map { .cursor($0) } ?? .start)
+    var query = EventQuery([acts.conversation], from: cursor.map { .cursor($0) } ?? .start)
     query.kinds = Set(MessagingEvent.Kind.allCases)
     query.includesReaders = true
     query.signalsPresence = !call.arguments[DMChat.invisible]
@@ -71,7 +71,7 @@ final class Chat {
       shown = try follower.next(within: .microseconds(max(0, due - monotonicMicroseconds()))) ?? []
       for event in shown { take(event) }
       try load()
-      for event in try window.events() where model.end == nil { try take(event) }
+      try takeEvents()
       try load()
       shownTyping.show(model.composition.isTyping(at: monotonicMicroseconds()))
     }
@@ -109,22 +109,42 @@ final class Chat {
     if case .message(let message, _) = event, !message.isMine, call.arguments[DMChat.bell] { ringBell() }
   }
 
-  private func take(_ event: Window.Event) throws {
-    switch event {
-    case .key(let key):
-      let before = model.composition.line.text
-      do {
-        try model.update(key).map(perform)
-      } catch let error as DMError {
-        // A key or a command that fails does not close the window.
-        model.say(error.text, isFault: true)
+  private func takeEvents() throws {
+    var events = try window.events()[...]
+    while model.end == nil, let event = events.popFirst() {
+      switch event {
+      case .key(let key):
+        if try !take(key), key == .enter { events = try keepKeys(in: events + window.events()) }
+      case .resized: model.resize(try Self.layout(call, messenger))
+      case .ended: model.leave(.quit)
       }
-      model.composition.strike(after: before, at: monotonicMicroseconds())
-    case .resized: model.resize(try Self.layout(call, messenger))
-    case .ended: model.leave(.quit)
+      // The next key goes on from what the window shows then; but a letter changes nothing that would be read.
+      if model.isStale { try load() }
     }
-    // The next key goes on from what the window shows then; but a letter changes nothing that would be read.
-    if model.isStale { try load() }
+    window.putBack(events)
+  }
+
+  /// - Returns: false if what the key asks for has failed.
+  private func take(_ key: Key) throws -> Bool {
+    let before = model.composition.line.text
+    defer { model.composition.strike(after: before, at: monotonicMicroseconds()) }
+    do {
+      try model.update(key).map(perform)
+      return true
+    } catch let error as DMError {
+      // A key or a command that fails does not close the window.
+      model.say(acts.text(of: error), isFault: true)
+      return false
+    }
+  }
+
+  /// Adds keys that were typed before their user could see that the line was not sent.
+  ///
+  /// - Returns: the events that are no keys.
+  private func keepKeys(in events: ArraySlice<Window.Event>) -> ArraySlice<Window.Event> {
+    let keys = events.compactMap { if case .key(let key) = $0 { key } else { nil } }
+    if !keys.isEmpty { model.composition.add(ahead: keys) }
+    return events.filter { if case .key = $0 { false } else { true } }[...]
   }
 
   private func perform(_ request: ChatModel.Request) throws {
@@ -147,13 +167,16 @@ final class Chat {
     }
     model.update(outcome)
     shownTyping.show(false)
-    try removeDraft()
+    // The line was sent. A draft that cannot be removed now is removed at the end.
+    _ = try attempt { try removeDraft() }
     call.startCarrier()
   }
 
   // MARK: What the user has begun to write
 
+  /// Saves the draft, unless the user has not changed it: another window may have.
   private func keepDraft() throws {
+    if model.composition.draft == model.composition.loadedDraft { return }
     guard let draft = model.composition.draft else { return try removeDraft() }
     _ = try messenger.saveDraft(draft, in: acts.conversation)
   }
@@ -162,6 +185,7 @@ final class Chat {
     guard let draft = model.conversation?.draftText, draft == model.composition.loadedDraft else { return }
     _ = try messenger.change(.draft(nil), in: [acts.conversation])
     model.conversation?.draftText = nil
+    model.composition.forgetLoadedDraft()
   }
 
   /// Prints the unsent text after an error, which ends the program.

@@ -24,8 +24,8 @@ struct ChatModel {
   struct Lack: Equatable {
     /// The conversation, because its first message has arrived.
     var conversation = false
-    /// Whether the other user is blocked.
-    var block = false
+    /// The users who are blocked.
+    var blocked = false
     /// The names of those who are typing.
     var names = false
     /// The newest messages.
@@ -46,7 +46,8 @@ struct ChatModel {
   private(set) var typing: [Handle] = []
   var typingNames: [String] = []
   var isOnline: Bool?
-  var isBlocked = false
+  /// The users that the user blocks.
+  var blocked: Set<Handle> = []
   /// Whether what is on the screen cannot be marked as read.
   var cannotMark = false
   var lack = Lack()
@@ -55,6 +56,7 @@ struct ChatModel {
   private(set) var end: End?
 
   var me: Handle { layout.me }
+  var isBlocked: Bool { other.map(blocked.contains) ?? false }
   var other: Handle? { conversation?.isGroup == false ? conversation?.participants.first { $0 != me } : nil }
 
   /// - Parameter conversation: nil if nothing was said in it yet.
@@ -71,6 +73,8 @@ struct ChatModel {
   mutating func resize(_ layout: Layout) {
     self.layout = layout
     loaded.forgetRows()
+    let height = height
+    panel?.goBack(0, height: height, layout)
   }
 
   mutating func closePanel() { panel = nil }
@@ -83,7 +87,7 @@ extension ChatModel {
     case .message(let message, _):
       if conversation == nil { lack.conversation = true }
       loaded.take(message)
-      if isBlocked { lack.block = true }
+      if !blocked.isEmpty { lack.blocked = true }
     case .messageUpdated(let message, _):
       loaded.take(message)
       lack.changed += loaded.replies(to: message.id)
@@ -95,8 +99,9 @@ extension ChatModel {
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _):
       if receipt.user != me { lack.changed += receipt.ranges }
     case .conversationUpdated(let changed, _):
+      if conversation == nil { lack.conversation = true }
       conversation = changed
-      lack.block = true
+      lack.blocked = true
     case .typing(let typing):
       self.typing = typing.users
       lack.names = true
@@ -163,6 +168,7 @@ extension ChatModel {
 extension ChatModel {
   mutating func update(_ outcome: Outcome) {
     composition.finish()
+    notice = nil
     switch outcome {
     case .sent:
       loaded.firstUnread = nil

@@ -5,8 +5,9 @@ struct Composition {
   private(set) var line = EditedLine()
   /// The `/edit` command that the key Up has put into the line; it does not count as text of the user.
   private(set) var offered: (text: String, number: Int)?
-  /// The draft that was loaded into the line; if the stored one differs, another window has saved it.
-  let loadedDraft: String?
+  /// The draft that was loaded into the line, until it is removed; if the stored one differs, another window has saved
+  /// it.
+  private(set) var loadedDraft: String?
   private var keystrokes = KeystrokeClock()
 
   /// - Parameter draft: the unsent text from before.
@@ -41,6 +42,16 @@ struct Composition {
   mutating func finish() {
     _ = line.take()
     keystrokes.stop()
+  }
+
+  /// Notes that the stored draft was removed.
+  mutating func forgetLoadedDraft() { loadedDraft = nil }
+
+  /// Adds keys that were typed before the line could be sent: below it, and Enter begins a line.
+  mutating func add(ahead keys: [Key]) {
+    _ = line.apply(.end)
+    _ = line.apply(.newline)
+    for key in keys.last == .enter ? keys.dropLast() : keys { _ = line.apply(key == .enter ? .newline : key) }
   }
 
   // MARK: Typing

@@ -5,11 +5,23 @@ internal import DMSystem
 /// The acts of the user in a conversation: sending, and the commands that change something.
 struct Conversing {
   let messenger: Messenger
+  /// A group by its id, because its title can change, and another group can get that title.
   let conversation: ConversationReference
+  private let name: String
 
-  init(_ messenger: Messenger, _ conversation: ConversationReference) {
-    (self.messenger, self.conversation) = (messenger, conversation)
+  /// - Throws: `unknown_conversation`, `ambiguous_title` or `not_allowed`.
+  init(_ messenger: Messenger, _ reference: ConversationReference) throws {
+    self.messenger = messenger
+    if case .direct = reference {
+      (conversation, name) = (reference, reference.description)
+    } else {
+      let found = try messenger.conversation(reference)
+      (conversation, name) = (.id(found.id), TextFormat.name(found, for: messenger.identity.handle))
+    }
   }
+
+  /// The text of an error, with the name of the conversation instead of its id.
+  func text(of error: DMError) -> String { error.text.replacing(conversation.description, with: name) }
 
   var pages: Pages { Pages(messenger: messenger, conversation: conversation) }
 

@@ -28,8 +28,11 @@ func render(_ model: ChatModel) -> Frame {
   rows += state
   let first = rows.count
   rows += composed.map { Array($0.utf8) }
+  // A window of two rows has none for the conversation.
+  let isShown = model.layout.height > state.count + composed.count
   return Frame(
-    rows: rows, cursor: (first + row, beforeCursor), end: end, unread: seen.map(\.message).filter(\.isUnread))
+    rows: rows, cursor: (first + row, beforeCursor), end: end,
+    unread: isShown ? seen.map(\.message).filter(\.isUnread) : [])
 }
 
 extension ChatModel {

@@ -105,7 +105,9 @@ extension LoadedMessages {
   private mutating func remove(at index: Int) {
     entries.remove(at: index)
     guard let old = bottom, old.index >= index else { return }
-    bottom = old.index == 0 ? nil : Bottom(index: old.index - 1, hidden: old.index == index ? 0 : old.hidden)
+    let wasBottom = old.index == index
+    bottom = entries.isEmpty ? nil : Bottom(index: max(0, old.index - 1), hidden: wasBottom ? 0 : old.hidden)
+    if wasBottom { isSettled = false }
   }
 
   /// The parts of ranges that are in memory.

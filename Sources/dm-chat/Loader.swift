@@ -13,13 +13,18 @@ struct Loader {
     var model = ChatModel(acts.conversation, try acts.existing(), layout)
     let (newest, cursor) = try pages.newest()
     model.loaded.replace(newest)
-    if let other = model.other {
-      model.isOnline = try unlessRefused { try acts.messenger.presence(of: [other]).first?.isOnline }
-    }
-    try lookForBlock(&model)
+    try lookForPresence(&model)
+    model.blocked = try blocked()
     try settle(&model)
     return (model, cursor)
   }
+
+  private func lookForPresence(_ model: inout ChatModel) throws {
+    guard let other = model.other else { return }
+    model.isOnline = try unlessRefused { try acts.messenger.presence(of: [other]).first?.isOnline }
+  }
+
+  private func blocked() throws -> Set<Handle> { Set(try acts.messenger.blockedUsers().map(\.handle)) }
 
   /// Fetches what is missing.
   ///
@@ -30,14 +35,17 @@ struct Loader {
       model.lack = ChatModel.Lack()
       try settle(&model)
     } catch let error as DMError {
-      model.say(error.text, isFault: true)
+      model.say(acts.text(of: error), isFault: true)
       model.loaded.halt()
     }
   }
 
   private func fetch(_ model: inout ChatModel) throws {
-    if model.lack.conversation { model.conversation = try acts.existing() }
-    if model.lack.block { try lookForBlock(&model) }
+    if model.lack.conversation {
+      model.conversation = try acts.existing()
+      try lookForPresence(&model)
+    }
+    if model.lack.blocked { try lookForBlocked(&model) }
     if model.lack.names { model.typingNames = try model.typing.map(acts.messenger.shownName) }
     if model.lack.newest { model.loaded.replace(try pages.newest().messages) }
     let changed = model.loaded.held(coalesced(model.lack.changed.sorted { $0.lowerBound < $1.lowerBound }))
@@ -57,10 +65,11 @@ struct Loader {
     }
   }
 
-  /// Messages of a blocked user are not shown, so the status line says why.
-  private func lookForBlock(_ model: inout ChatModel) throws {
-    let wasBlocked = model.isBlocked
-    model.isBlocked = try model.conversation.flatMap(acts.messenger.blockedUser) != nil
-    if model.isBlocked != wasBlocked { model.lack.newest = true }
+  /// Messages of blocked users are not shown.
+  private func lookForBlocked(_ model: inout ChatModel) throws {
+    let before = model.blocked
+    model.blocked = try blocked()
+    if model.blocked == before { return }
+    if model.loaded.isScrolled { model.lack.changed.append(1...Int.max) } else { model.lack.newest = true }
   }
 }

@@ -35,7 +35,10 @@ final class Picker {
       try draw()
       let limit = window.due.map { Duration.microseconds(max(0, $0 - monotonicMicroseconds())) }
       _ = try follower.next(within: limit)
-      for event in try window.events() {
+      var events = try window.events()[...]
+      // What is typed after the last key here belongs into the conversation.
+      defer { window.putBack(events) }
+      while let event = events.popFirst() {
         switch event {
         case .ended: return nil
         case .resized: continue

@@ -16,8 +16,8 @@ final class PlainChat {
     self.call = call
     let messenger = try call.messenger()
     let chosen = try conversation ?? Self.choose(call, messenger, &lines)
-    acts = Conversing(messenger, chosen)
-    page = MessagePage(messenger, [chosen], isPlain: true)
+    acts = try Conversing(messenger, chosen)
+    page = MessagePage(messenger, [acts.conversation], isPlain: true)
   }
 
   private static func choose(
@@ -90,7 +90,7 @@ final class PlainChat {
       call.startCarrier()
     } catch let error as DMError {
       if isTerminal(.input) {
-        printError(call.command.name, error.text)
+        printError(call.command.name, acts.text(of: error))
       } else {
         try call.fail(line: lines.number, error)
       }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import ChatProgram
+@testable import DMCLI
 @testable import DMKit
 @testable import StoreSupport
 @testable import TestSupport
@@ -83,6 +84,65 @@ import Testing
     try store.messenger("carol").say("hello", to: "alice")
     try window.follow()
     #expect(window.texts == ["hello"] && window.model.conversation != nil)
+    #expect(window.state == "-- carol, offline --")
+  }
+
+  @Test func `a group stays in the window when another one gets its title`() throws {
+    let group = try bob.createGroup(titled: "ops", with: ["alice"])
+    try bob.say("in the first", to: "+ops")
+    var window = try ChatFixture(store, as: "alice", "+ops")
+    _ = try bob.setTitle("old", of: .id(group.id))
+    let other = try bob.createGroup(titled: "ops", with: ["alice"])
+    try bob.say("in the other", to: "+ops")
+    try window.follow()
+    #expect(window.state.contains("+old") && !window.texts.contains("in the other"))
+    try window.enter("mine")
+    try window.enter("/delete 2")
+    try window.follow()
+    #expect(window.texts.last == "mine")
+    for (id, texts) in [(group.id, ["mine"]), (other.id, ["in the other"])] {
+      #expect(try window.messenger.texts(in: id.description) == texts)
+    }
+    try window.enter("/edit 1 x")
+    #expect(window.state.contains("'+ops:1'"), "an error has the name under which it was opened, not the id")
+  }
+
+  @Test func `in a group the messages of a blocked user go, and come back`() throws {
+    _ = try bob.createGroup(titled: "ops", with: ["alice", "carol"])
+    for number in 1...30 {
+      for name in ["bob", "carol"] { try store.messenger(name).say("\(name) \(number)", to: "+ops") }
+    }
+    let alice = try store.messenger("alice")
+    for isScrolled in [false, true] {
+      var window = try ChatFixture(store, as: "alice", "+ops", rows: 8)
+      if isScrolled { try window.press(.pageUp, .pageUp) }
+      _ = try alice.setBlocked(true, ["carol"])
+      try window.follow()
+      #expect(!window.texts.isEmpty && window.texts.allSatisfy { $0.hasPrefix("bob") })
+      #expect(window.state.contains("Esc") == isScrolled)
+      _ = try alice.setBlocked(false, ["carol"])
+      try window.follow()
+      #expect(window.texts.contains { $0.hasPrefix("carol") })
+    }
+  }
+
+  @Test func `a window of two rows marks nothing as read`() throws {
+    for (rows, count) in [(1, 0), (2, 0), (3, 1)] {
+      let window = try ChatFixture(store, as: "alice", "bob", rows: rows)
+      #expect(render(window.model).unread.count == count, "\(rows) rows")
+    }
+  }
+
+  @Test func `a window in the middle stays there when the message at its end is deleted`() throws {
+    for number in 4...40 { try bob.say("text \(number)", to: "alice") }
+    try bob.edit("alice:1", to: Array(repeating: "row", count: 40).joined(separator: "\n"))
+    var window = try window()
+    for _ in 1...10 { try window.press(.pageUp) }
+    try window.messenger.delete("bob:1")
+    try window.follow()
+    #expect(window.state.contains("Esc goes to the end") && window.texts.contains("two"), "\(window.rows)")
+    try window.press(.pageDown)
+    #expect(window.texts.contains("text 13"))
   }
 
   @Test func `only what is on the screen is to be marked as read`() throws {

@@ -19,11 +19,11 @@ struct ChatFixture {
   ) throws {
     messenger = try store.messenger(name)
     let reference = try ConversationReference(conversation)
-    loader = Loader(Conversing(messenger, reference))
+    loader = Loader(try Conversing(messenger, reference))
     let screen = try Screen(.never, isPlain: false).fixed(columns: columns, rows: rows)
     let (model, cursor) = try loader.begin(Layout(screen: screen, me: messenger.identity.handle))
     self.model = model
-    var query = EventQuery([reference], from: cursor.map { .cursor($0) } ?? .start)
+    var query = EventQuery([loader.acts.conversation], from: cursor.map { .cursor($0) } ?? .start)
     query.kinds = Set(MessagingEvent.Kind.allCases)
     query.includesReaders = true
     follower = try Follower(messenger, query)
@@ -41,7 +41,7 @@ struct ChatFixture {
         case .redraw, nil: break
         }
       } catch let error as DMError {
-        model.say(error.text, isFault: true)
+        model.say(loader.acts.text(of: error), isFault: true)
       }
       if model.isStale { try loader.load(&model) }
     }

@@ -98,6 +98,22 @@ import Testing
     #expect(window.rows.suffix(4) == ["  line 28", "  line 29", "  line 30", "  "], "that around the cursor")
   }
 
+  @Test func `a search that was scrolled to its top fits a wider window`() throws {
+    var window = try window()
+    try window.enter("/search text")
+    try window.press(Array(repeating: .pageUp, count: 20))
+    let screen = try Screen(.never, isPlain: false).fixed(columns: 300, rows: 14)
+    window.model.resize(Layout(screen: screen, me: "alice"))
+    #expect(window.conversation.count == 12)
+  }
+
+  @Test func `what was typed ahead of a line that could not be sent is below it, unsent`() {
+    var composition = Composition(draft: nil)
+    for character in "first" { _ = composition.apply(.character(character)) }
+    composition.add(ahead: [.character("a"), .enter, .character("b"), .enter])
+    #expect(composition.line.text == "first\na\nb")
+  }
+
   @Test func `a letter has nothing read again, a page and Esc have`() throws {
     var window = try window()
     for key in [Key.character("x"), .left, .newline, .paste("text"), .deleteToStart] {

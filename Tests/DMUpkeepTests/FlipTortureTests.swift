@@ -38,6 +38,36 @@ struct FlipTortureTests {
     }
   }
 
+  /// Two pages of the change log in each other's places: a stream that goes on from a number would never end.
+  @Test func `changes that are out of order are not read`() throws {
+    let store = try TemporaryStore.furnished(messages: 120)
+    let alice = try store.messenger("alice")
+    for number in 1...600 { try alice.say("more \(number)", to: "bob") }
+    try store.settle()
+    let leaves = try store.integers(
+      "SELECT pageno FROM dbstat WHERE name = 'change' AND pagetype = 'leaf' ORDER BY path"
+    )
+    .compactMap { $0[0].map { 4096 * (Int($0) - 1) } }
+    try #require(leaves.count >= 4)
+    var bytes = try store.bytes()
+    let page = Array(bytes[leaves[1]..<(leaves[1] + 4096)])
+    bytes.replaceSubrange(leaves[1]..<(leaves[1] + 4096), with: bytes[leaves[2]..<(leaves[2] + 4096)])
+    bytes.replaceSubrange(leaves[2]..<(leaves[2] + 4096), with: page)
+    try store.replace(bytes)
+    let damaged = try #require(try alice.existingStore())
+    let user = try #require(try damaged.users.key("alice"))
+    let filter = Changes.Filter(user: user, kinds: [.message], conversations: nil)
+    var last = Rev.zero
+    let fault = try fault {
+      _ = try damaged.changes.forEach(after: .zero, filter, limit: 10_000, as: Viewer(damaged, user)) { row in
+        #expect(row.rev > last)
+        last = row.rev
+        return true
+      }
+    }
+    #expect(fault?.code == .storeDamaged && fault?.message.contains("out of order") == true)
+  }
+
   /// A key that leads back, and after it a page that cannot be read: the check would begin again for ever.
   @Test(arguments: [1, 127]) func `a page whose keys are not in order does not keep the check from ending`(key: UInt8)
     throws

@@ -57,6 +57,23 @@ struct ForeignSchemaTests {
     #expect(try store.integers("SELECT count(*) FROM user WHERE bio IS NOT NULL") == [[0]])
   }
 
+  @Test func `a flip that changes what a table accepts does not replace a good backup`() throws {
+    let store = try TemporaryStore.furnished()
+    let path = try store.elsewhere("backup")
+    _ = try store.upkeep.backUp(to: path)
+    try store.settle()
+    let good = try Data(contentsOf: URL(filePath: path))
+    var bytes = try store.bytes()
+    // 'rev >= 0' becomes 'rev >= 8'.
+    for start in places(of: Array("rev >= 0".utf8), in: bytes) { bytes[start + 7] = UInt8(ascii: "8") }
+    try store.replace(bytes)
+    let fault = try fault { _ = try store.upkeep.backUp(to: path) }
+    #expect(fault?.code == .storeDamaged && fault?.remedy == .takeDamaged)
+    #expect(fault?.message.contains("is not what dm makes it") == true)
+    #expect(try Data(contentsOf: URL(filePath: path)) == good)
+    #expect(try store.namesElsewhere == ["backup"])
+  }
+
   /// A word of the schema's text, and another in its place.
   static let flips = [
     ("length(", "lxngth("), ("created_at", "cxeated_at"), ("TABLE \"message", "TABLE \"mxssage"), ("CHECK", "CHxCK"),

@@ -92,7 +92,10 @@ shows a '*carol: hello*-- carol, offline --*' 'a name that is typed with Enter a
 text a '/list'
 keys a Enter
 shows a '*>*bob*Enter opens*' 'the list'
-once a "nobody$enter"
+once a "carol${enter}typed on"
+shows a '*-- carol, offline --*> typed on*' 'what is typed after the name comes into that conversation'
+keys a C-u
+once a "/list${enter}nobody$enter"
 shows a "*there is no user 'nobody'*/ nobody*" 'an unknown name is an error, and stays'
 keys a C-u Down
 shows a '*bob*>*carol*/*' 'Down chooses'
@@ -149,6 +152,44 @@ shows a '*alice (*): sent from here*carol: heard again*-- carol --*' 'until the 
 keys a C-u C-d
 seen '*\$'
 
+# What is typed while the program does not read: Ctrl-C comes after it. The shell must not see that the program is stopped.
+text a "clear; sh -c 'dm-chat --as alice carol; :'"
+keys a Enter
+shows a '*carol: heard again*-- carol, offline --*' 'a window'
+held=$(pgrep -P "$(program a)")
+kill -STOP "$held"
+text a 'typed ahead'
+keys a C-c
+kill -CONT "$held"
+seen '*\$'
+is "$(dm-list --as alice carol | jq -r .draft_text)" 'typed ahead' 'what was typed before Ctrl-C is in the draft'
+
+# The draft that another window has changed.
+text a 'clear; dm-chat --as alice carol'
+keys a Enter
+shows a '*> typed ahead*' 'a window with a draft'
+dm-send --as alice --draft carol 'changed elsewhere' -q
+keys a C-c
+seen '*\$'
+is "$(dm-list --as alice carol | jq -r .draft_text)" 'changed elsewhere' 'it does not save the draft that it did not change'
+
+# A group whose title goes to another one.
+dm-conversation create --as bob --title plans alice -q
+text a 'clear; dm-chat --plain --as alice +plans'
+keys a Enter
+shows a '*type a message*' 'a group, line by line'
+dm-conversation title --as bob +plans old -q
+dm-conversation create --as bob --title plans alice -q
+text a 'for the first'
+keys a Enter
+shows a '*for the first*' 'a line that was sent'
+text a '/edit 1 x'
+keys a Enter
+shows a "*the message '+plans:1' is an announcement*" 'an error has the name under which it was opened'
+keys a C-d
+seen '*\$'
+is "$(dm-tail --as bob +old | jq -r .text | tail -n 1)" 'for the first' 'it stays in the group that was opened'
+
 # A store that cannot be written to, here because its lock cannot be opened.
 dm-send --as bob carol 'unread as yet' -q
 mv "$DM_STORE/store.lock" "$work/lock"
@@ -156,13 +197,12 @@ mkdir "$DM_STORE/store.lock"
 text a 'clear; dm-chat --as carol bob'
 keys a Enter
 shows a '*bob: unread as yet*-- bob*' 'a store that cannot be written to can be read'
-text a 'not now'
-keys a Enter
-shows a '*bob: unread as yet*-- cannot open *store.lock*> not now*' 'what is sent stays in the line'
+once a "not now${enter}and then$enter"
+shows a '*bob: unread as yet*-- cannot open *store.lock*> not now?  and then*' 'what is sent stays in the line, and what was typed ahead below it'
 rmdir "$DM_STORE/store.lock"
 mv "$work/lock" "$DM_STORE/store.lock"
 keys a Enter
-shows a '*bob: unread as yet*carol (*): not now*-- bob*' 'and is sent when it can be'
+shows a '*bob: unread as yet*carol (*): not now?*and then*-- bob*' 'and is sent when it can be'
 keys a C-d
 seen '*\$*'
 

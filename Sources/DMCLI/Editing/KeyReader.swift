@@ -38,11 +38,16 @@ package struct KeyReader {
     return false
   }
 
-  /// No byte has followed an ESC: it is the key.
+  /// What has come is all: an ESC is the key, and a paste ends here.
   package mutating func finish() -> [Key] {
-    guard case .escape(let isDouble) = state else { return [] }
+    defer { keys = [] }
+    switch state {
+    case .escape(let isDouble): keys = isDouble ? [.escape, .escape] : [.escape]
+    case .paste: finishPaste()
+    case .text, .sequence, .functionKey: break
+    }
     state = .text
-    return isDouble ? [.escape, .escape] : [.escape]
+    return keys
   }
 
   private mutating func take(_ byte: UInt8) {
@@ -123,12 +128,7 @@ package struct KeyReader {
         state = .paste(matched: matched + 1)
         return
       }
-      state = .text
-      unfinished = []
-      let text = cleaned(pasted)
-      if !text.isEmpty { keys.append(.paste(text)) }
-      pasted = ""
-      return
+      return finishPaste()
     }
     // ESC may begin the end anew.
     let isBegun = byte == Self.escape
@@ -136,6 +136,14 @@ package struct KeyReader {
       if let scalar = scalar(byte) { pasted.unicodeScalars.append(scalar) }
     }
     state = .paste(matched: isBegun ? 1 : 0)
+  }
+
+  private mutating func finishPaste() {
+    state = .text
+    unfinished = []
+    let text = cleaned(pasted)
+    if !text.isEmpty { keys.append(.paste(text)) }
+    pasted = ""
   }
 
   /// The character that a byte completes; nil if there is none yet.

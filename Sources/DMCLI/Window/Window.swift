@@ -19,6 +19,8 @@ package final class Window {
   private var reader = KeyReader()
   /// When an escape key that came alone is one.
   private var escapeDue: Int64?
+  /// Events that were put back, and of signals that came during long work.
+  private var waiting: [Event] = []
   /// The rows as they stand on the terminal.
   private var drawn: [[UInt8]] = []
   /// The row from which on the screen is cleared at the end.
@@ -44,7 +46,7 @@ package final class Window {
   package var descriptors: [Int32] { [Stream.input.rawValue, interrupts.descriptor] }
 
   /// When there is an event without anything to read, on the monotonic clock; nil for never.
-  package var due: Int64? { escapeDue }
+  package var due: Int64? { waiting.isEmpty ? escapeDue : 0 }
 
   /// What has happened since the last call.
   ///
@@ -52,27 +54,39 @@ package final class Window {
   ///
   /// - Throws: `io_error`.
   package func events() throws -> [Event] {
-    if ending != nil { return [.ended] }
-    var events: [Event] = []
+    var events = waiting
+    waiting = []
+    if ending != nil { return events + [.ended] }
     while let signal = interrupts.next()?.signal {
       switch signal {
       case .childEnded: continue
-      case .suspend: pause()
+      case .suspend:
+        // What was typed before belongs into the window, not to the shell.
+        events += (keys() ?? []) + reader.finish().map(Event.key)
+        pause()
       case .resize: drawn = []
       default:
         ending = signal
-        return [.ended]
+        return events + (keys() ?? []) + reader.finish().map(Event.key) + [.ended]
       }
       events.append(.resized)
     }
-    if waitUntilReadable(Stream.input.rawValue, milliseconds: 0) {
-      guard let bytes = readInput() else { return [.ended] }
-      events += reader.keys(bytes).map(Event.key)
-    } else if let due = escapeDue, monotonicMicroseconds() >= due {
-      events += reader.finish().map(Event.key)
-    }
+    guard let keys = keys() else { return events + [.ended] }
+    events += keys
     escapeDue = reader.isWaiting ? monotonicMicroseconds() + Self.escapeTime : nil
     return events
+  }
+
+  /// Keeps events for the next call of `events`.
+  package func putBack(_ events: some Sequence<Event>) { waiting = events + waiting }
+
+  /// The keys that were typed since the last call; nil if the terminal has gone.
+  private func keys() -> [Event]? {
+    if waitUntilReadable(Stream.input.rawValue, milliseconds: 0) {
+      return readInput().map { reader.keys($0).map(Event.key) }
+    }
+    guard let due = escapeDue, monotonicMicroseconds() >= due else { return [] }
+    return reader.finish().map(Event.key)
   }
 
   /// The next bytes; nil at the end, and after an error, which is that the terminal has gone.
@@ -91,7 +105,8 @@ package final class Window {
     while let signal = interrupts.next()?.signal {
       switch signal {
       case .interrupt: return true
-      case .resize, .suspend, .childEnded: drawn = []
+      case .resize: waiting.append(.resized)
+      case .suspend, .childEnded: break
       default: ending = signal
       }
     }

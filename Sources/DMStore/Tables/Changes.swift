@@ -132,13 +132,19 @@ package struct Changes {
   /// conversation.
   ///
   /// - Returns: the number of changes that were read.
+  /// - Throws: `store_damaged` if changes come out of order, because a reader that goes on from one would never end.
   package func forEach(
     after rev: Rev, _ filter: Filter, limit: Int, as viewer: Viewer, _ body: (Row) throws -> Bool
   ) throws -> Int {
     var statement = try select(after: rev, filter, limit: limit)
-    var count = 0
+    var (count, last) = (0, rev)
     while try statement.step() {
       count += 1
+      let next = statement.rev(Column.rev)
+      guard next > last else {
+        throw DMError(.storeDamaged, "the store is damaged: its changes are out of order", remedy: .check)
+      }
+      last = next
       // A later version may have logged another kind.
       guard let kind = Kind(rawValue: statement.int64(Column.kind)) else { continue }
       if try !body(row(statement, kind, as: viewer)) { break }

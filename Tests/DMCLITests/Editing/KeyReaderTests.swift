@@ -140,4 +140,11 @@ struct KeyReaderTests {
     let unfinished = Array("\u{1B}[200~a".utf8) + [0xE4] + Array("\u{1B}[201~".utf8) + [0xBD, 0xA0, 0x62]
     #expect(keys(unfinished) == [.paste("a"), .character("b")])
   }
+
+  @Test func `a paste whose end does not come is one, too`() {
+    let reader = Reader()
+    #expect(reader.keys(Array("\u{1B}[200~a\rb\u{1B}[2".utf8)) == [] && !reader.isWaiting)
+    #expect(reader.finish() == [.paste("a\nb")])
+    #expect(reader.keys(Array("c".utf8)) == [.character("c")])
+  }
 }
