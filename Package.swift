@@ -40,7 +40,7 @@ let strict: [SwiftSetting] = [
 
 /// The targets in which the tests spend most of their time, and which are quickly compiled; `Tests/build` asks for it.
 let optimizedInTests: Set<String> =
-  Context.environment["DM_TESTS"] == nil ? [] : ["DMMedia", "DMSystem", "DMWire", "JSONSupport"]
+  Context.environment["DM_TESTS"] == nil ? [] : ["DMMedia", "DMSystem", "DMJSON", "JSONSupport"]
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"])]
 
 let package = Package(
@@ -58,38 +58,38 @@ let package = Package(
     /// Files, locks, clocks, threads and processes: the calls to the system. The only target that imports Glibc.
     .target(name: "DMSystem", dependencies: ["DMModel", "CSystem"]),
     /// The bytes of a line: JSON, base64, lines. Knows no message.
-    .target(name: "DMWire", dependencies: ["DMModel", "DMSystem"]),
+    .target(name: "DMJSON", dependencies: ["DMModel", "DMSystem"]),
     /// What a file is, and how it is cut, scaled and described. Knows no store and no message.
-    .target(name: "DMMedia", dependencies: ["DMModel", "DMSystem", "DMWire"]),
+    .target(name: "DMMedia", dependencies: ["DMModel", "DMSystem", "DMJSON"]),
     /// The database and the contents of attachments: transactions, and what each user sees. The only target that imports CSQLite.
     .target(
       name: "DMStore", dependencies: ["DMModel", "DMSystem", "CSQLite"],
       resources: [.embedInCode("Migrations")]),
     /// What a user may do and follow, and the records that are read and printed. The library for other programs.
-    .target(name: "DMKit", dependencies: ["DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore"]),
+    .target(name: "DMKit", dependencies: ["DMModel", "DMSystem", "DMJSON", "DMMedia", "DMStore"]),
     /// What the owner of a store does to its files: check, back up, dump, restore, purge, repair.
-    .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMStore"]),
+    .target(name: "DMUpkeep", dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON", "DMStore"]),
     /// Options, streams, text and exit statuses: what all programs share.
-    .target(name: "DMCLI", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire"]),
+    .target(name: "DMCLI", dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON"]),
     /// Agents as users: the Model Context Protocol, its tools and its resources.
-    .target(name: "DMAgent", dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire"]),
+    .target(name: "DMAgent", dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON"]),
     /// Carries between a linked store and its hub: what is pushed and pulled, and what the log of a hub does to a store.
-    .target(name: "DMSync", dependencies: ["DMKit", "DMModel", "DMStore", "DMSystem", "DMWire"]),
+    .target(name: "DMSync", dependencies: ["DMKit", "DMModel", "DMStore", "DMSystem", "DMJSON"]),
     /// A hub on PostgreSQL: its SQL, the connection to it, and who may join. The only target that imports CPQ.
     .target(
-      name: "DMPostgres", dependencies: ["DMKit", "DMModel", "DMStore", "DMSync", "DMSystem", "DMWire", "CPQ"],
+      name: "DMPostgres", dependencies: ["DMKit", "DMModel", "DMStore", "DMSync", "DMSystem", "DMJSON", "CPQ"],
       resources: [.embedInCode("Schema")]),
     /// What judges the lines that programs print, a hundred megabytes in a run.
     .testTarget(name: "JSONSupport"),
     /// What tests of several targets share. `StoreSupport` is for the tests that need a store.
-    .testTarget(name: "TestSupport", dependencies: ["DMModel", "DMSystem", "DMWire"]),
+    .testTarget(name: "TestSupport", dependencies: ["DMModel", "DMSystem", "DMJSON"]),
     .testTarget(
       name: "StoreSupport",
-      dependencies: ["DMKit", "DMModel", "DMSystem", "DMWire", "DMMedia", "DMStore", "DMUpkeep", "TestSupport"]),
+      dependencies: ["DMKit", "DMModel", "DMSystem", "DMJSON", "DMMedia", "DMStore", "DMUpkeep", "TestSupport"]),
     .testTarget(name: "DMModelTests", dependencies: ["DMModel", "TestSupport"]),
     .testTarget(name: "DMSystemTests", dependencies: ["DMModel", "DMSystem", "TestSupport"]),
-    .testTarget(name: "DMWireTests", dependencies: ["DMModel", "DMWire", "TestSupport"]),
-    .testTarget(name: "DMMediaTests", dependencies: ["DMModel", "DMSystem", "DMWire", "DMMedia", "TestSupport"]),
+    .testTarget(name: "DMJSONTests", dependencies: ["DMModel", "DMJSON", "TestSupport"]),
+    .testTarget(name: "DMMediaTests", dependencies: ["DMModel", "DMSystem", "DMJSON", "DMMedia", "TestSupport"]),
     .testTarget(name: "DMStoreTests", dependencies: ["DMModel", "DMStore", "StoreSupport", "TestSupport"]),
     /// With all records, those of hubs too.
     .testTarget(name: "DMKitTests", dependencies: ["DMKit", "DMPostgres", "DMUpkeep", "StoreSupport", "TestSupport"]),
@@ -97,7 +97,7 @@ let package = Package(
     .testTarget(
       name: "HubTests",
       dependencies: [
-        "DMKit", "DMModel", "DMPostgres", "DMStore", "DMSync", "DMSystem", "DMUpkeep", "DMWire", "StoreSupport",
+        "DMKit", "DMModel", "DMPostgres", "DMStore", "DMSync", "DMSystem", "DMUpkeep", "DMJSON", "StoreSupport",
         "TestSupport",
       ]),
     .testTarget(

@@ -1,5 +1,5 @@
+internal import DMJSON
 internal import DMKit
-internal import DMWire
 
 extension AgentServer {
   /// Answers a request.

@@ -1,6 +1,6 @@
+internal import DMJSON
 package import DMKit
 internal import DMSystem
-internal import DMWire
 
 /// A server of the Model Context Protocol for one user: reads lines of JSON-RPC 2.0, and answers each.
 ///

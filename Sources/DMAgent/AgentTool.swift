@@ -1,5 +1,5 @@
+internal import DMJSON
 internal import DMKit
-internal import DMWire
 
 /// A tool that an agent may call.
 struct AgentTool: Sendable {

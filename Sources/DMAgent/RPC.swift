@@ -1,5 +1,5 @@
+internal import DMJSON
 internal import DMKit
-internal import DMWire
 
 /// A request or a notification of JSON-RPC 2.0.
 struct RPCRequest {

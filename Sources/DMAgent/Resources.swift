@@ -1,5 +1,5 @@
+internal import DMJSON
 internal import DMKit
-internal import DMWire
 
 /// The conversations as resources: `dm://conversation/` and the id.
 enum Resources {

@@ -1,5 +1,5 @@
+internal import DMJSON
 internal import DMKit
-internal import DMWire
 
 /// The conversations that the agent may use; all others look as if they did not exist.
 struct Scope {

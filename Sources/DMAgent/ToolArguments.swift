@@ -1,6 +1,6 @@
+internal import DMJSON
 internal import DMKit
 internal import DMSystem
-internal import DMWire
 
 /// The arguments of a tool, which its schema allows.
 struct ToolArguments {

@@ -1,5 +1,5 @@
+internal import DMJSON
 internal import DMKit
-internal import DMWire
 
 extension AgentTool {
   /// The tools that change nothing.

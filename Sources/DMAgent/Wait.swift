@@ -1,6 +1,6 @@
+internal import DMJSON
 internal import DMKit
 internal import DMSystem
-internal import DMWire
 
 /// A call of `wait_for_message` that is not answered yet.
 final class Wait {

@@ -1,6 +1,6 @@
+internal import DMJSON
 package import DMKit
 internal import DMSystem
-internal import DMWire
 
 /// Standard input or a file, as lines in batches or as one text.
 package struct LineInput: ~Copyable {

@@ -1,6 +1,6 @@
+internal import DMJSON
 package import DMKit
 internal import DMSystem
-internal import DMWire
 
 /// Standard output: whole lines, every write checked.
 ///

@@ -1,5 +1,5 @@
+internal import DMJSON
 internal import DMSystem
-internal import DMWire
 
 /// Reads and converts videos and sounds with ffmpeg.
 ///

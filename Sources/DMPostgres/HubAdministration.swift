@@ -1,6 +1,6 @@
+package import DMJSON
 internal import DMKit
 package import DMModel
-package import DMWire
 
 // The records that dm-hub prints.
 

@@ -1,5 +1,5 @@
+internal import DMJSON
 internal import DMModel
-internal import DMWire
 
 /// An invitation for a person who joins: the address of the hub, and a one-time password.
 ///

@@ -1,7 +1,7 @@
+internal import DMJSON
 internal import DMKit
 internal import DMStore
 internal import DMSystem
-internal import DMWire
 
 // A conversation whose log is pulled again from its beginning.
 

@@ -1,7 +1,7 @@
+internal import DMJSON
 package import DMModel
 internal import DMStore
 internal import DMSystem
-internal import DMWire
 
 /// A copy of a conversation from before the hub was set back.
 package struct Copy: Equatable, Sendable {

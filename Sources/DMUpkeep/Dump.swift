@@ -1,8 +1,8 @@
+internal import DMJSON
 internal import DMKit
 internal import DMModel
 internal import DMStore
 internal import DMSystem
-internal import DMWire
 
 /// A store as lines: a header, one line for each row, the chunks of attachments, and a last line with the counts of
 /// both.

@@ -1,7 +1,7 @@
+internal import DMJSON
 internal import DMModel
 internal import DMStore
 internal import DMSystem
-internal import DMWire
 
 /// Reads the lines of a dump and counts them.
 struct DumpLines: ~Copyable {

@@ -1,7 +1,7 @@
+package import DMJSON
 internal import DMKit
 package import DMModel
 internal import DMStore
-package import DMWire
 
 /// A fault of the store.
 package struct FindingRecord: Record, Sendable {

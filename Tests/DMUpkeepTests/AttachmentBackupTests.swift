@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Testing
 
+@testable import DMJSON
 @testable import DMKit
 @testable import DMMedia
 @testable import DMStore
 @testable import DMUpkeep
-@testable import DMWire
 @testable import StoreSupport
 @testable import TestSupport
 

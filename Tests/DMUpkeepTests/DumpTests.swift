@@ -1,4 +1,4 @@
-import DMWire
+import DMJSON
 import FoundationEssentials
 import Testing
 

@@ -1,5 +1,5 @@
+@testable import DMJSON
 @testable import DMModel
-@testable import DMWire
 
 /// The `DMError` that `body` throws; nil if it throws none.
 ///

@@ -1,5 +1,5 @@
+package import DMJSON
 package import DMStore
-package import DMWire
 
 /// The arguments of an operation that the hub reads, besides its act, conversation, message id and nonce.
 package struct HubArguments: Equatable, Sendable {

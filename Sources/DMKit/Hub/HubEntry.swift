@@ -1,4 +1,4 @@
-internal import DMWire
+internal import DMJSON
 
 /// An entry of the log of a conversation, as the hub gives it to one person.
 ///

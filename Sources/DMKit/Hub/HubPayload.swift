@@ -1,4 +1,4 @@
-internal import DMWire
+internal import DMJSON
 
 /// The contents that an author writes, and that the hub stores without reading them: a JSON object with a version.
 ///

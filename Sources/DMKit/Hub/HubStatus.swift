@@ -1,7 +1,7 @@
+package import DMJSON
 package import DMModel
 package import DMStore
 internal import DMSystem
-package import DMWire
 
 /// The state of the connection between a linked store and its hub.
 package struct HubStatus: Equatable, Sendable {

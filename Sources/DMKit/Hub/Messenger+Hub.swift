@@ -1,7 +1,7 @@
+package import DMJSON
 package import DMModel
 internal import DMStore
 internal import DMSystem
-package import DMWire
 
 extension Messenger {
   /// Whether the store is linked to a hub, so that its other users act in other stores.

@@ -1,5 +1,5 @@
+internal import DMJSON
 internal import DMModel
-internal import DMWire
 
 extension Imported {
   /// Reads a line of `dm-import`.

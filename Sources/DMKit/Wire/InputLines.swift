@@ -1,5 +1,5 @@
+internal import DMJSON
 package import DMModel
-internal import DMWire
 
 /// An input line whose members are looked up by name.
 ///

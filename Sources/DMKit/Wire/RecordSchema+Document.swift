@@ -1,4 +1,4 @@
-package import DMWire
+package import DMJSON
 
 // Records as JSON Schema, draft 2020-12.
 

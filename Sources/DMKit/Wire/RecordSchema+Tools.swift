@@ -1,6 +1,6 @@
+package import DMJSON
 internal import DMModel
 internal import DMStore
-package import DMWire
 
 // What agents call, and what they get: the schemas that the server for agents lists.
 

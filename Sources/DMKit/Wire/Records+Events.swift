@@ -1,5 +1,5 @@
+package import DMJSON
 package import DMModel
-package import DMWire
 
 extension MessagingEvent: Record {
   package func write(to json: inout JSONWriter) {

@@ -1,5 +1,5 @@
+package import DMJSON
 package import DMModel
-package import DMWire
 
 /// A value that is printed as one line.
 ///

@@ -1,9 +1,9 @@
+internal import DMJSON
 internal import DMKit
 package import DMModel
 internal import DMStore
 package import DMSync
 internal import DMSystem
-internal import DMWire
 
 /// A link to a hub: PostgreSQL with the functions of the schema `dm1`.
 package final class PQHubLink: HubLink {

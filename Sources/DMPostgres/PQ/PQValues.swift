@@ -1,8 +1,8 @@
 internal import CPQ
+internal import DMJSON
 internal import DMKit
 internal import DMModel
 internal import DMSync
-internal import DMWire
 
 // The values of the protocol, in the form that the functions of a hub take and return.
 

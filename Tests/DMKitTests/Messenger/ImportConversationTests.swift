@@ -1,4 +1,4 @@
-import DMWire
+import DMJSON
 import Testing
 
 @testable import DMKit

@@ -1,5 +1,5 @@
+import DMJSON
 import DMSystem
-import DMWire
 
 @testable import DMKit
 @testable import DMMedia

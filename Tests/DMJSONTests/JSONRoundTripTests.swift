@@ -1,8 +1,8 @@
-import DMWire
+import DMJSON
 import Testing
 
+@testable import DMJSON
 @testable import DMModel
-@testable import DMWire
 @testable import TestSupport
 
 struct JSONRoundTripTests {

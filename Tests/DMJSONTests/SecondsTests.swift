@@ -1,7 +1,7 @@
-import DMWire
+import DMJSON
 import Testing
 
-@testable import DMWire
+@testable import DMJSON
 @testable import TestSupport
 
 struct SecondsTests {
