@@ -58,6 +58,10 @@ build: setup
 
 # What was built, so that no compiler and no package manager runs as root.
 SHARE := $(DESTDIR)$(PREFIX)/share
+# A shell finds the completion of a program in a file of its name.
+BASH := $(SHARE)/bash-completion/completions
+ZSH := $(SHARE)/zsh/site-functions
+FISH := $(SHARE)/fish/vendor_completions.d
 install:
 	@test -x bin/dm || { echo "nothing is built; run 'make build' first, not as root" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(addprefix $(SHARE)/man/man,1 5 7 8) $(SHARE)/doc/dm
@@ -65,9 +69,10 @@ install:
 	  if test -L bin/$$p; then ln -sf dm $(DESTDIR)$(PREFIX)/bin/$$p; \
 	  else install -m 755 bin/$$p $(DESTDIR)$(PREFIX)/bin; fi || exit; done
 	for s in 1 5 7 8; do install -m 644 man/*.$$s $(SHARE)/man/man$$s || exit; done
-	install -D -m 644 -t $(SHARE)/bash-completion/completions completions/bash/*
-	install -D -m 644 -t $(SHARE)/zsh/site-functions completions/zsh/*
-	install -D -m 644 -t $(SHARE)/fish/vendor_completions.d completions/fish/*
+	install -D -m 644 completions/dm.bash $(BASH)/dm
+	install -D -m 644 -t $(ZSH) completions/_dm
+	install -D -m 644 -t $(FISH) completions/dm.fish
+	for p in $(NAMES); do ln -sf dm $(BASH)/$$p && ln -sf dm.fish $(FISH)/$$p.fish || exit; done
 	install -m 644 README.md CHANGELOG.md LICENSE $(SHARE)/doc/dm
 	cp -R examples $(SHARE)/doc/dm
 	rm -rf $(SHARE)/doc/dm/examples/embedding/.build* $(SHARE)/doc/dm/examples/*/__pycache__
@@ -75,9 +80,7 @@ install:
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,dm $(NAMES))
 	for s in 1 5 7 8; do (cd man && ls *.$$s) | sed "s|^|$(SHARE)/man/man$$s/|" | xargs rm -f || exit; done
-	rm -f $(addprefix $(SHARE)/bash-completion/completions/,$(notdir $(wildcard completions/bash/*)))
-	rm -f $(addprefix $(SHARE)/zsh/site-functions/,$(notdir $(wildcard completions/zsh/*)))
-	rm -f $(addprefix $(SHARE)/fish/vendor_completions.d/,$(notdir $(wildcard completions/fish/*)))
+	rm -f $(addprefix $(BASH)/,dm $(NAMES)) $(ZSH)/_dm $(patsubst %,$(FISH)/%.fish,dm $(NAMES))
 	rm -rf $(SHARE)/doc/dm
 
 # A package for Debian, of what was built.
@@ -108,15 +111,11 @@ bench: build
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/attach
 	PATH="$(CURDIR)/bin:$$PATH" sh bench/hub
 
-# Updates the generated files that are committed: the completions, the public API of the library, and the types of the
+# Updates the generated files that are committed: the public API of the library, and the types of the
 # examples.
 generate: setup
 	sh .ci/schema >Sources/DMStore/Migrations/schema.sql
 	b="$$(Tests/build --product dm)" || exit; sh .ci/api "$$b" DMKit >docs/api/DMKit.txt || exit; \
-	for p in dm $(NAMES); do action=$${p#dm}; action=$${action#-}; \
-	  "$$b/dm" $$action --generate-completion bash >completions/bash/$$p && \
-	  "$$b/dm" $$action --generate-completion zsh >completions/zsh/_$$p && \
-	  "$$b/dm" $$action --generate-completion fish >completions/fish/$$p.fish || exit; done; \
 	schemas="$$("$$b/dm" tail --schema && "$$b/dm" send --schema)" || exit; \
 	printf '%s\n' "$$schemas" | examples/schema-types python >examples/python/dm.py && \
 	printf '%s\n' "$$schemas" | examples/schema-types typescript >examples/typescript/dm.d.ts

@@ -102,18 +102,13 @@ extension Program {
     return ExitStatus(error.code)
   }
 
-  /// Answers `--generate-completion SHELL` and `--complete SHELL WORD...`; the words of bash are its line up to the
-  /// cursor, and what it replaces of it.
+  /// Answers `--complete SHELL WORD...`; the words of bash are its line up to the cursor, and what it replaces of it.
   ///
-  /// Not listed as options: only `make generate` and packagers use the first, and only what it prints uses the second.
+  /// Not listed as an option: only the scripts in `completions` use it.
   private static func answerShell(_ words: [String]) throws -> Bool {
-    guard words.count > 1, let shell = Shell(rawValue: words[1]) else { return false }
+    guard words.count > 2, words[0] == "--complete", let shell = Shell(rawValue: words[1]) else { return false }
     let output = Output()
-    switch words[0] {
-    case "--generate-completion" where words.count == 2: try output.write(completion(of: command, for: shell))
-    case "--complete" where words.count > 2: try output.write(candidates(for: shell, words[2...], completed))
-    default: return false
-    }
+    try output.write(candidates(for: shell, words[2...], completed))
     try output.flush()
     return true
   }

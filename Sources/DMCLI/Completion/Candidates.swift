@@ -8,6 +8,11 @@ struct Candidate {
   var meaning = ""
 }
 
+/// A shell for which there are completions.
+enum Shell: String, CaseIterable {
+  case bash, zsh, fish
+}
+
 /// What a shell does with the candidates: the first line that it gets.
 enum Manner: String {
   /// Each is a whole word, and a space follows it.

@@ -17,7 +17,7 @@ enum Contract {
     if zip(arguments, arguments.dropFirst()).contains(where: { ["-o", "--output"].contains($0) && $1 == "-" }) {
       return false
     }
-    var others = ["--help", "-h", "--version", "--schema", "--count", "--generate-completion", "--complete", "--plain"]
+    var others = ["--help", "-h", "--version", "--schema", "--count", "--complete", "--plain"]
     // There it is what is said with a file.
     if program != "dm-attach" { others.append("--text") }
     let programs = ToolFixture.programs + ToolFixture.hubPrograms
