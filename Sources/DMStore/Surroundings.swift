@@ -30,6 +30,21 @@ package final class Surroundings {
     self.user = user
   }
 
+  /// A message that is not read from its row, because it was just written or waits for the hub.
+  ///
+  /// - Parameter sender: the key is nil for somebody who is not in the store.
+  package func message(
+    _ id: Identifier, in conversation: Conversations.Row, seq: Int?, from sender: (key: UserKey?, handle: Handle),
+    _ text: String?, at time: Timestamp, _ status: Message.Status = .sent, nonce: String?
+  ) throws -> Message {
+    var message = Message(
+      id, conversationID: conversation.id, conversation: try label(of: conversation.key), seq: seq,
+      sender: sender.handle, text: text, createdAt: time, status: status, nonce: nonce)
+    message.senderName = try sender.key.flatMap(displayName)
+    message.isMine = sender.key == user
+    return message
+  }
+
   package func label(of conversation: ConversationKey) throws -> ConversationLabel { try cached(conversation).label }
 
   /// The display name of a user; nil if they have none.

@@ -62,12 +62,9 @@ extension Session {
   /// A waiting or refused message, as its sender sees it.
   func message(_ waiting: Waiting.Row, in row: Conversations.Row) throws -> Message {
     let surroundings = viewer.surroundings
-    var message = Message(
-      waiting.id, conversationID: row.id, conversation: try surroundings.label(of: row.key), seq: nil,
-      sender: try handle, text: waiting.text, createdAt: waiting.createdAt,
-      status: waiting.fault == nil ? .sending : .failed, nonce: waiting.nonce)
-    message.senderName = try surroundings.displayName(of: me)
-    message.isMine = true
+    var message = try surroundings.message(
+      waiting.id, in: row, seq: nil, from: (me, handle), waiting.text, at: waiting.createdAt,
+      waiting.fault == nil ? .sending : .failed, nonce: waiting.nonce)
     message.replyTo = try waiting.replyTo.map { try surroundings.reply($0, as: viewer) }
     message.forwardedFrom = try waiting.forwardedFrom.map(store.users.handle)
     message.mentions = waiting.mentions

@@ -53,12 +53,9 @@ extension ImportBatch {
   func answer(
     _ line: ImportedMessage, _ id: Identifier, _ row: Conversations.Row, number: Int
   ) throws -> Message {
-    var message = Message(
-      id, conversationID: row.id, conversation: try unrestricted.surroundings.label(of: row.key), seq: number,
-      sender: line.sender, text: line.text, createdAt: line.createdAt, status: .sent, nonce: line.nonce)
-    message.senderName = try store.users.key(line.sender).flatMap(unrestricted.surroundings.displayName)
-    message.isMine = try line.sender == session.handle
-    return message
+    try unrestricted.surroundings.message(
+      id, in: row, seq: number, from: (store.users.key(line.sender), line.sender), line.text, at: line.createdAt,
+      nonce: line.nonce)
   }
 
   /// The message that another replies to, as the user sees it now: earlier lines may have made it visible.

@@ -63,11 +63,9 @@ final class SendBatch: Batch {
     target.row = row
     if target.firstAdded == nil { target.firstAdded = row.lastSeq }
     let surroundings = session.viewer.surroundings
-    var message = Message(
-      id, conversationID: row.id, conversation: try surroundings.label(of: row.key), seq: row.lastSeq,
-      sender: try session.handle, text: text, createdAt: row.lastActivity, status: .sent, nonce: outgoing.nonce)
-    message.senderName = try surroundings.displayName(of: session.me)
-    message.isMine = true
+    var message = try surroundings.message(
+      id, in: row, seq: row.lastSeq, from: (session.me, session.handle), text, at: row.lastActivity,
+      nonce: outgoing.nonce)
     message.replyTo = try replyTo.map { try surroundings.reply($0, as: session.viewer) }
     message.forwardedFrom = forwardedFrom
     message.expiresAt = expiresAt
