@@ -13,7 +13,8 @@ package final class Follower {
   private let feed: ChangeFeed
   private let signals: SignalFeed?
   private let lease: ConsumerLease?
-  private var bell: Watch
+  /// Nil if the query does not follow, because inotify(7) has few instances for each user.
+  private var bell: Watch?
   private var delivery: DeliveryMarks
   private var beat: RepeatingTimer?
   /// The first is due at once; nil in a store that is not linked.
@@ -72,10 +73,12 @@ package final class Follower {
     heartbeat = (query.heartbeat ?? (query.consumer == nil ? nil : .seconds(5))).map {
       RepeatingTimer(max(1000, $0.microseconds))
     }
-    SignalFile.make(store.location.bell)
-    bell = Watch(store.location.bell)
-    warning = bell.fault
-    look = RepeatingTimer(bell.descriptor == nil ? Self.often : Self.seldom)
+    look = RepeatingTimer(Self.often)
+    if query.follows {
+      SignalFile.make(store.location.bell)
+      listen()
+      warning = bell?.fault
+    }
   }
 
   /// The position of the stream: everything before it was returned.
@@ -172,7 +175,7 @@ package final class Follower {
   /// Checks for changes that did not wake the follower, once a second, or more often if the bell cannot be watched.
   private func lookAround() throws {
     guard look.fires() else { return }
-    if bell.descriptor == nil || bell.isLost { listen() }
+    if bell?.descriptor == nil || bell?.isLost == true { listen() }
     if try feed.hasMore() { mustRead = true }
     // The clock may have been set.
     if expiry != nil { mustReadExpiry = true }
@@ -187,7 +190,7 @@ package final class Follower {
   /// Watches the bell again: a writer may have created it again, or other processes may have released resources.
   private func listen() {
     bell = Watch(store.location.bell)
-    if bell.descriptor != nil { look = RepeatingTimer(Self.seldom) }
+    if bell?.descriptor != nil { look = RepeatingTimer(Self.seldom) }
   }
 
   /// Waits for the bell, a signal or a time.
@@ -196,16 +199,16 @@ package final class Follower {
   private func wait(until moment: Int64) -> Bool {
     var streams =
       [
-        Awaited(endsWith, for: .end), Awaited(bell.descriptor, for: .reading),
+        Awaited(endsWith, for: .end), Awaited(bell?.descriptor, for: .reading),
         Awaited(signals?.descriptor, for: .reading),
       ] + yieldsTo.map { Awaited($0, for: .reading) }
     mustYield = false
     guard waitForAny(of: &streams, until: moment) else { return true }
     if streams[0].hasEnded { return false }
     if streams[1].isReady {
-      bell.drain()
+      bell?.drain()
       mustRead = true
-      if let fault = bell.fault, look.length > Self.often {
+      if let fault = bell?.fault, look.length > Self.often {
         warning = fault
         look = RepeatingTimer(Self.often)
       }

@@ -188,6 +188,17 @@ struct FollowerTests {
     #expect(try code { while try follower.next(within: .microseconds(patience)) == [] {} } == .storeReplaced)
   }
 
+  @Test func `a look that does not follow watches nothing`() throws {
+    let store = try TemporaryStore()
+    try store.messenger("bob").say("there", to: "alice")
+    try FileManager.default.removeItem(atPath: store.location.bell)
+    var query = query()
+    (query.start, query.follows) = (.start, false)
+    let look = try Follower(try store.messenger("alice"), query)
+    #expect(try look.next()?.count == 1)
+    #expect(!FileManager.default.fileExists(atPath: store.location.bell) && look.warning == nil)
+  }
+
   @Test func `a store that becomes too new ends the following`() throws {
     let store = try TemporaryStore()
     let follower = try Follower(try store.messenger("alice"), query())
