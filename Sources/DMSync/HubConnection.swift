@@ -1,15 +1,55 @@
 internal import DMKit
+internal import DMStore
 
-/// The engine's state for the open connection; a new connection starts without it.
+/// What the engine knows of the open connection, as a state machine: it takes events, and says what is to be done.
+///
+/// It reads and writes nothing, and a new connection starts with a new one.
 struct HubConnection {
+  /// An event of the connection, with what this store has of the conversation: `held` is nil if it has nothing.
+  enum Event {
+    /// The hub has let this machine in.
+    case opened(HubHello)
+    /// A comparison lists a conversation.
+    case listed(HubComparison.Conversation, held: HubConversations.Row?)
+    /// A whole comparison does not list a conversation that this store has.
+    case notListed(Identifier)
+    /// All of a comparison was listed.
+    case compared(horizon: String)
+    case pulling([Identifier])
+    /// Entries of a conversation are in this store.
+    case applied(Identifier)
+    /// Its entries do not continue the log that this store has.
+    case doesNotContinue(Identifier)
+    /// Its entries do not fit the store.
+    case doesNotFit(Identifier, DMError.Code)
+    /// The hub has another entry at the rev of the last one that this store has.
+    case forked(Identifier)
+    /// An exchange has ended, which brought some entries of a conversation.
+    ///
+    /// - Parameter limit: how many it brings at most.
+    case pulled(Identifier, count: Int, limit: Int, held: HubConversations.Row?)
+    /// The answers to a push do not fit what this store has pulled.
+    case isBehind
+  }
+
+  /// What the engine is to do.
+  enum Output: Equatable {
+    /// Pull the log again from its beginning.
+    case beginAnew(Identifier, Replica.Reason)
+    /// Record that the conversation is no longer pulled.
+    case setAside(Identifier, DMError.Code)
+    /// Record that it is pulled again.
+    case endFault(Identifier)
+  }
+
   /// Nil while no connection is open.
-  var hello: HubHello?
+  private(set) var hello: HubHello?
   /// The last comparison of each conversation, until the conversation is pulled.
-  var named: [Identifier: HubComparison.Conversation] = [:]
+  private(set) var named: [Identifier: HubComparison.Conversation] = [:]
   /// The members, from the hub, of conversations whose beginning the user cannot see, until these are pulled.
   var members: [Identifier: [HubMember]] = [:]
   /// The horizon of the last comparison, until all conversations that it listed are pulled.
-  var horizon: String?
+  private(set) var horizon: String?
   /// The conversations to pull, in this order.
   private(set) var toPull: [Identifier] = []
   /// The conversations whose last pull did not continue the log that this store has.
@@ -17,33 +57,97 @@ struct HubConnection {
   /// The conversations that are no longer pulled, and why.
   private(set) var setAside: [Identifier: DMError.Code] = [:]
   /// The conversations for which the hub has another log than this store.
-  var forked: [Identifier] = []
-  var mustCompare = false
+  private(set) var forked: [Identifier] = []
+  /// Whether what the hub has must be compared before anything else is pulled.
+  private(set) var mustCompare = false
 
   /// Pulls a conversation, unless it was set aside.
   mutating func enqueue(_ id: Identifier) {
     if setAside[id] == nil, !toPull.contains(id) { toPull.append(id) }
   }
 
-  /// Removes conversations from the queue, because they are pulled now.
-  mutating func dequeue(_ ids: [Identifier]) { toPull.removeAll(where: ids.contains) }
+  /// Returns the horizon once all that it listed is pulled.
+  mutating func takeHorizon() -> String? {
+    guard toPull.isEmpty else { return nil }
+    defer { horizon = nil }
+    return horizon
+  }
 
-  /// Compares again, once, if the log of a conversation does not continue: the last comparison may be out of date.
-  ///
-  /// - Returns: false if the conversation is already doubted.
-  mutating func doubt(_ id: Identifier) -> Bool {
-    guard doubted.insert(id).inserted else { return false }
+  mutating func takeForked() -> [Identifier] {
+    defer { forked = [] }
+    return forked
+  }
+
+  mutating func take(_ event: Event) -> [Output] {
+    switch event {
+    case .opened(let hello): self.hello = hello
+    case .listed(let conversation, let held): return list(conversation, held)
+    case .notListed(let id): return named[id] == nil ? [.beginAnew(id, .gone)] : []
+    case .compared(let horizon): (self.horizon, mustCompare) = (horizon, false)
+    case .pulling(let ids): toPull.removeAll(where: ids.contains)
+    case .applied(let id): (named[id], members[id]) = (nil, nil)
+    case .doesNotContinue(let id): return doubt(id)
+    case .doesNotFit(let id, let code): return setAside(id, for: code)
+    case .forked(let id): forked.append(id)
+    case .pulled(let id, let count, let limit, let held): return judge(id, isFull: count >= limit, held)
+    case .isBehind: mustCompare = true
+    }
+    return []
+  }
+
+  private mutating func list(
+    _ conversation: HubComparison.Conversation, _ held: HubConversations.Row?
+  ) -> [Output] {
+    let id = conversation.id
+    named[id] = conversation
+    guard let held else {
+      enqueue(id)
+      return []
+    }
+    if held.rev != conversation.rev || held.mark != conversation.mark { enqueue(id) }
+    if setAside[id] != nil || hello?.isStandby != false { return [] }
+    if conversation.rev < held.known { return [.beginAnew(id, .setBack)] }
+    let seesMore = conversation.sees.count(upTo: held.rev) > held.sees.count(upTo: held.rev)
+    return seesMore ? [.beginAnew(id, .seesMore)] : []
+  }
+
+  /// Checks that a conversation was pulled to its end; one that is queued to be pulled again is not checked yet.
+  private mutating func judge(_ id: Identifier, isFull: Bool, _ held: HubConversations.Row?) -> [Output] {
+    var outputs: [Output] = []
+    if !toPull.contains(id) {
+      if !isFull, let held, lacks(held), setAside[id] == nil { outputs += doubt(id) }
+      if !toPull.contains(id), setAside[id] == nil {
+        doubted.remove(id)
+        outputs.append(.endFault(id))
+      }
+    }
+    // After a full page there may be more entries. It may have edits from later ones: a comparison notices a hub that was
+    // restored to before these, unless one has already said how far the log continues.
+    if isFull {
+      enqueue(id)
+      if named[id] == nil, let held, held.known <= held.rev { mustCompare = true }
+    }
+    return outputs
+  }
+
+  /// Whether the hub has listed later entries than it returned.
+  private func lacks(_ held: HubConversations.Row) -> Bool {
+    guard hello?.isStandby == false, let next = held.sees.next(after: held.rev) else { return false }
+    return next <= held.known
+  }
+
+  /// Compares again, once, because the last comparison may be out of date; the second time, sets the conversation aside.
+  private mutating func doubt(_ id: Identifier) -> [Output] {
+    guard doubted.insert(id).inserted else { return setAside(id, for: .hubDamaged) }
     mustCompare = true
     enqueue(id)
-    return true
+    return []
   }
 
-  mutating func setAside(_ id: Identifier, for code: DMError.Code) {
+  private mutating func setAside(_ id: Identifier, for code: DMError.Code) -> [Output] {
     setAside[id] = code
-    trust(id)
-    dequeue([id])
+    doubted.remove(id)
+    toPull.removeAll { $0 == id }
+    return [.setAside(id, code)]
   }
-
-  /// Ends the doubt about a conversation, because its pull went well.
-  mutating func trust(_ id: Identifier) { doubted.remove(id) }
 }

@@ -30,10 +30,36 @@ struct Pace {
     divisor = max(1, divisor / 2)
   }
 
-  mutating func divide() { divisor *= 4 }
+  /// What is to be done after an exchange that failed.
+  enum Recovery: Equatable {
+    /// Push the operations again.
+    case requeue
+    /// Refuse the one operation that was pushed, because the hub cannot process it.
+    case refuse
+    /// Close the connection.
+    case fail(HubFault)
+  }
 
-  /// Halves the next push, after a push that the hub could not process.
-  mutating func halve(_ count: Int) { batchSize = max(1, count / 2) }
+  /// Makes pushes and pulls smaller after a fault, until what causes it is alone.
+  ///
+  /// - Parameters:
+  ///   - pushed: the conversation of each operation that was pushed.
+  ///   - pull: the maximum number of entries of a pull; nil if nothing was pulled.
+  mutating func recover(from fault: HubFault, pushed: [Identifier?], pull: Int?, at time: Int64) -> Recovery {
+    switch fault {
+    case .timedOut where pull.map { divisor < $0 } ?? false: divisor *= 4
+    case .poison where pushed.count > 1, .timedOut where pushed.count > 1: batchSize = pushed.count / 2
+    case .poison where pushed.count == 1: return .refuse
+    case .locked(let text, let conversations):
+      // Operations without a conversation wait for a lock that all persons share.
+      let isShared = conversations.isEmpty && pushed.contains(nil)
+      if conversations.isEmpty, !isShared { return .fail(.again(text)) }
+      for id in conversations { hold(id, at: time) }
+      if isShared { hold(nil, at: time) }
+    default: return .fail(fault)
+    }
+    return .requeue
+  }
 
   // MARK: Conversations that others lock
 

@@ -21,7 +21,7 @@ extension SyncEngine {
           try store.outbox.finish(pushed.row.place, rev: answer.rev)
         }
       }
-      if let id = pushed.operation.conversation { try setAside(id, for: error.code) }
+      if let id = pushed.operation.conversation { try take(.doesNotFit(id, error.code)) }
     }
   }
 
@@ -42,7 +42,7 @@ extension SyncEngine {
     guard isPulled else { return answer.conversation.map(enqueue) ?? () }
     if row.act == .say, let id = answer.id {
       // The hub is in another state than the log that this store has.
-      guard try store.messages.address(of: id) != nil else { return connection.mustCompare = true }
+      guard try store.messages.address(of: id) != nil else { return try take(.isBehind) }
       // Another machine of the user sent the same message, and its entry arrived before this store's push.
       try orderedElsewhere(row, as: id)
     }

@@ -14,7 +14,7 @@ extension SyncEngine {
       // Recorded before the push, because from then on the hub may have them.
       try store.write { try store.outbox.begin(operations.map(\.row.place), at: .now) }
     }
-    connection.dequeue(pulls.map(\.conversation))
+    try take(.pulling(pulls.map(\.conversation)))
     var pulled: [Identifier: Int] = [:]
     let page = max(1, pageSize / pace.divisor)
     // The last batch is recorded together with the answers.
@@ -33,32 +33,14 @@ extension SyncEngine {
       try recover(from: fault, operations, isPull: !pulls.isEmpty)
       pulls.map(\.conversation).forEach(enqueue)
     }
-    try judgePulls(pulls.map(\.conversation), pulled, page)
-    // After a full page there may be more entries.
-    for (id, count) in pulled where count >= page {
-      enqueue(id)
-      // A page may contain edits from later entries. Compare, to notice a hub that was restored to before these.
-      if try !isMoreKnown(of: id) { connection.mustCompare = true }
+    pace.judgeHints(pulled.keys, at: monotonicMicroseconds())
+    for pull in pulls {
+      let (id, count) = (pull.conversation, pulled[pull.conversation, default: 0])
+      try take(.pulled(id, count: count, limit: page, held: store.read { try state(of: id) }))
     }
     if connection.mustCompare { try compare() }
     try keepHorizon()
     return operations.count
-  }
-
-  /// Counts the hints that brought nothing, and checks that each conversation was pulled to its end.
-  private func judgePulls(_ ids: [Identifier], _ pulled: [Identifier: Int], _ page: Int) throws {
-    pace.judgeHints(pulled.keys, at: monotonicMicroseconds())
-    // A conversation that is queued to be pulled again is not checked yet.
-    for id in ids where !connection.toPull.contains(id) {
-      if pulled[id, default: 0] < page { try expectAll(of: id) }
-      if !connection.toPull.contains(id) { try endFault(of: id) }
-    }
-  }
-
-  /// Whether a comparison has already said how far the log continues after the pulled entries.
-  private func isMoreKnown(of id: Identifier) throws -> Bool {
-    guard connection.named[id] == nil, let row = try store.conversations.row(id) else { return true }
-    return try store.hubConversations.row(row.key).map { $0.known > $0.rev } ?? true
   }
 
   // MARK: Choosing
@@ -173,7 +155,7 @@ extension SyncEngine {
     case .entries(let entries):
       count(entries, &pulled)
       _ = try apply(entries)
-    case .fork(let id): connection.forked.append(id)
+    case .fork(let id): try take(.forked(id))
     }
   }
 
@@ -191,12 +173,12 @@ extension SyncEngine {
         try replica.apply(entries, to: id, connection.named[id], members: connection.members[id] ?? [])
         try body?()
       }
-      (connection.named[id], connection.members[id]) = (nil, nil)
+      try take(.applied(id))
       return true
     } catch let fault as Replica.LogFault {
-      try doubt(fault.conversation)
+      try take(.doesNotContinue(fault.conversation))
     } catch let error as DMError where error.isMisfit {
-      if body == nil { try setAside(id, for: error.code) } else { _ = try apply(entries) }
+      if body == nil { try take(.doesNotFit(id, error.code)) } else { _ = try apply(entries) }
     }
     return false
   }

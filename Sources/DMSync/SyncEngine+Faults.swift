@@ -5,30 +5,15 @@ internal import DMSystem
 // A conversation that cannot be synced is set aside, and all others go on.
 
 extension SyncEngine {
-  /// Handles a failed exchange: tries fewer operations or entries
-  /// at once, until the one that causes the fault is alone.
+  /// Handles a failed exchange.
   func recover(from fault: HubFault, _ operations: [Pushed], isPull: Bool) throws {
-    if case .timedOut = fault, isPull, pace.divisor < pageSize {
-      pace.divide()
-      if !operations.isEmpty { try store.write { try store.outbox.requeue(acknowledged: false) } }
-      return
-    }
-    switch fault {
-    case .poison where operations.count > 1, .timedOut where operations.count > 1:
-      pace.halve(operations.count)
-      try store.write { try store.outbox.requeue(acknowledged: false) }
-    case .poison where operations.count == 1:
-      try store.write {
-        for pushed in operations { try refuse(pushed.row, "refused_by_hub") }
-      }
-    case .locked(let text, let conversations):
-      // Operations without a conversation wait for a lock that all persons share.
-      let isShared = conversations.isEmpty && operations.contains { $0.operation.conversation == nil }
-      if conversations.isEmpty, !isShared { throw HubFault.again(text) }
-      for id in conversations { pace.hold(id, at: monotonicMicroseconds()) }
-      if isShared { pace.hold(nil, at: monotonicMicroseconds()) }
-      try store.write { try store.outbox.requeue(acknowledged: false) }
-    default: throw fault
+    let pushed = operations.map(\.operation.conversation)
+    switch pace.recover(
+      from: fault, pushed: pushed, pull: isPull ? pageSize : nil, at: monotonicMicroseconds())
+    {
+    case .requeue: if !operations.isEmpty { try store.write { try store.outbox.requeue(acknowledged: false) } }
+    case .refuse: try store.write { for pushed in operations { try refuse(pushed.row, "refused_by_hub") } }
+    case .fail(let fault): throw fault
     }
   }
 
@@ -51,22 +36,23 @@ extension SyncEngine {
 
   // MARK: Conversations
 
-  /// Compares again if the log of a conversation does not continue; the second time, sets the conversation aside.
-  func doubt(_ id: Identifier) throws { if !connection.doubt(id) { try setAside(id, for: .hubDamaged) } }
+  /// Passes an event to the connection, and does what it says.
+  func take(_ event: HubConnection.Event) throws { try perform(connection.take(event)) }
 
-  /// Stops pulling a conversation on this connection.
-  ///
-  /// The next connection tries it again; until then the store records the fault.
-  func setAside(_ id: Identifier, for code: DMError.Code) throws {
-    connection.setAside(id, for: code)
-    try setFault(code.rawValue, of: id)
-  }
-
-  /// Clears the doubt and the fault of a conversation, because its pull went well.
-  func endFault(of id: Identifier) throws {
-    guard connection.setAside[id] == nil else { return }
-    connection.trust(id)
-    try setFault(nil, of: id)
+  func perform(_ outputs: [HubConnection.Output]) throws {
+    for output in outputs {
+      switch output {
+      case .beginAnew(let id, let reason):
+        // What the hub has lost is pushed again, even if the user can now see earlier entries.
+        if try reason == .setBack || reason == .seesMore && isForked(id) {
+          try beginAnewIfWhole(id)
+        } else {
+          try beginAnew(id, reason)
+        }
+      case .setAside(let id, let code): try setFault(code.rawValue, of: id)
+      case .endFault(let id): try setFault(nil, of: id)
+      }
+    }
   }
 
   private func setFault(_ fault: String?, of id: Identifier) throws {
@@ -85,14 +71,6 @@ extension SyncEngine {
     try store.hubConversations.all().filter { $0.fault != nil }.map { try store.conversations.id($0.conversation) }
   }
 
-  /// Doubts a conversation if the hub has listed later entries than it returns.
-  func expectAll(of id: Identifier) throws {
-    guard connection.setAside[id] == nil, hello?.isStandby == false, let state = try store.read({ try state(of: id) }),
-      let next = state.sees.next(after: state.rev), next <= state.known
-    else { return }
-    try doubt(id)
-  }
-
   // MARK: Logs that are pulled again
 
   /// Empties a conversation, so that its log is pulled again.
@@ -103,13 +81,12 @@ extension SyncEngine {
 
   /// Does the same after the hub was restored, unless the hub's log has gaps: then this store keeps what it has.
   func beginAnewIfWhole(_ id: Identifier) throws {
-    if try isWhole(id) { try beginAnew(id, .setBack) } else { try setAside(id, for: .hubDamaged) }
+    if try isWhole(id) { try beginAnew(id, .setBack) } else { try take(.doesNotFit(id, .hubDamaged)) }
   }
 
   /// Does the same for all conversations for which the hub has another log.
   func beginForkedAnew() throws {
-    for id in connection.forked { try beginAnewIfWhole(id) }
-    connection.forked = []
+    for id in connection.takeForked() { try beginAnewIfWhole(id) }
   }
 
   /// Whether the hub has another entry at the rev of the last one that this store has.

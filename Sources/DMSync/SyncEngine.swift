@@ -55,17 +55,17 @@ package final class SyncEngine {
       if hub.machine != hello.machine { try store.hub.set(machine: hello.machine) }
       if hub.refusal != nil { try store.hub.set(refusal: nil) }
     }
-    connection.hello = hello
+    try take(.opened(hello))
     try store.read(faulty).forEach(enqueue)
     try compare(since: isSame ? hub.horizon : nil)
   }
 
   /// Starts over the conversations that the hub no longer has, because it was restored to an earlier state.
   private func beginAnewWhatIsGone() throws {
-    let gone = try store.read {
+    let held = try store.read {
       try store.hubConversations.all().compactMap { try store.conversations.row(key: $0.conversation)?.id }
-    }.filter { connection.named[$0] == nil }
-    for id in gone { try beginAnew(id, .gone) }
+    }
+    for id in held { try take(.notListed(id)) }
   }
 
   package func close() {
@@ -83,31 +83,18 @@ package final class SyncEngine {
   /// - Parameter horizon: nil if the hub is not in the state with which the store was last compared.
   private func compare(since horizon: String?) throws {
     guard let hello else { throw HubFault.lost("the link is closed") }
-    connection.mustCompare = false
     var comparison = try link.compare(since: horizon)
     let isAnother = try horizon == nil || isSetBack(comparison, since: horizon)
     if isAnother { try forgetState() }
     if isAnother, horizon != nil { comparison = try link.compare(since: nil) }
     pace.comparedAt = monotonicMicroseconds()
     try readPeople(upTo: comparison.peopleRev)
-    let anew = try store.read {
-      try comparison.conversations.compactMap { conversation -> (Identifier, Replica.Reason)? in
-        connection.named[conversation.id] = conversation
-        let row = try store.conversations.row(conversation.id)
-        guard let row, let state = try store.hubConversations.row(row.key) else {
-          enqueue(conversation.id)
-          return nil
-        }
-        if state.rev != conversation.rev || state.mark != conversation.mark { enqueue(conversation.id) }
-        return reason(conversation, state).map { (conversation.id, $0) }
-      }
+    let outputs = try store.read {
+      try comparison.conversations.flatMap { try connection.take(.listed($0, held: state(of: $0.id))) }
     }
-    for (id, reason) in anew where connection.setAside[id] == nil {
-      // What the hub has lost is pushed again, even if the user can now see earlier entries.
-      if try reason == .setBack || isForked(id) { try beginAnewIfWhole(id) } else { try beginAnew(id, reason) }
-    }
+    try perform(outputs)
     if isAnother, !hello.isStandby { try beginAnewWhatIsGone() }
-    connection.horizon = comparison.horizon
+    try take(.compared(horizon: comparison.horizon))
     if !comparison.conversations.isEmpty {
       try store.write {
         for conversation in comparison.conversations {
@@ -137,8 +124,7 @@ package final class SyncEngine {
 
   /// Records the horizon once all that it listed is here, so that a program that ends earlier asks again.
   func keepHorizon() throws {
-    guard connection.toPull.isEmpty, let hello, let horizon = connection.horizon else { return }
-    connection.horizon = nil
+    guard let hello, let horizon = connection.takeHorizon() else { return }
     // A standby may lack entries of its primary, and can become a primary without a restart.
     if hello.isStandby { return }
     let hub = try hub()
@@ -149,15 +135,6 @@ package final class SyncEngine {
     let kept = isForgotten ? before ?? "0" : horizon
     if isSame, hub.horizon == kept { return }
     try store.write { try store.hub.setState(epoch: hello.epoch, startedAt: hello.startedAt, horizon: kept) }
-  }
-
-  /// The reason to pull a conversation again from its beginning; nil if there is none.
-  private func reason(
-    _ conversation: HubComparison.Conversation, _ state: HubConversations.Row
-  ) -> Replica.Reason? {
-    guard hello?.isStandby == false else { return nil }
-    if conversation.rev < state.known { return .setBack }
-    return conversation.sees.count(upTo: state.rev) > state.sees.count(upTo: state.rev) ? .seesMore : nil
   }
 
   func enqueue(_ conversation: Identifier) { connection.enqueue(conversation) }

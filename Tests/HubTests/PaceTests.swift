@@ -11,11 +11,15 @@ struct PaceTests {
   @Test func `a push that fails halves the batch size, and each success doubles it`() {
     var pace = Pace()
     #expect(pace.batchSize == 100)
-    pace.halve(100)
-    pace.halve(pace.batchSize)
+    for count in [100, 50] {
+      let recovery = pace.recover(from: .poison(""), pushed: Array(repeating: a, count: count), pull: nil, at: 0)
+      #expect(recovery == .requeue)
+    }
     #expect(pace.batchSize == 25)
-    pace.halve(1)
-    #expect(pace.batchSize == 1)
+    let two = pace.recover(from: .timedOut(""), pushed: [a, b], pull: nil, at: 0)
+    #expect(two == .requeue && pace.batchSize == 1)
+    let alone = pace.recover(from: .poison(""), pushed: [a], pull: 1000, at: 0)
+    #expect(alone == .refuse, "the one that the hub cannot process")
     let sizes = (1...8).map { _ in
       pace.widen()
       return pace.batchSize
@@ -25,9 +29,13 @@ struct PaceTests {
 
   @Test func `after a pull that took too long, the next one is a quarter of its size`() {
     var pace = Pace()
-    pace.divide()
-    pace.divide()
+    for pushed in [[], [a]] {
+      let recovery = pace.recover(from: .timedOut(""), pushed: pushed, pull: 1000, at: 0)
+      #expect(recovery == .requeue && pace.batchSize == 100)
+    }
     #expect(pace.divisor == 16)
+    let smallest = pace.recover(from: .timedOut("slow"), pushed: [a], pull: 16, at: 0)
+    #expect(smallest == .fail(.timedOut("slow")))
     for _ in 1...5 { pace.widen() }
     #expect(pace.divisor == 1)
   }
@@ -64,17 +72,15 @@ struct PaceTests {
     #expect(last, "one that brings something ends it")
   }
 
-  @Test func `a conversation that is set aside is no longer pulled, and each is doubted once`() {
-    var connection = HubConnection()
-    for id in [a, b, a] { connection.enqueue(id) }
-    #expect(connection.toPull == [a, b])
-    connection.dequeue([a])
-    let first = connection.doubt(a)
-    #expect(first && connection.toPull == [b, a] && connection.mustCompare)
-    let second = connection.doubt(a)
-    #expect(!second)
-    connection.setAside(a, for: .hubDamaged)
-    connection.enqueue(a)
-    #expect(connection.toPull == [b] && connection.setAside == [a: .hubDamaged] && connection.doubted == [])
+  @Test func `a lock holds its conversations, one that is on none is tried again at once`() {
+    var pace = Pace()
+    let named = pace.recover(from: .locked("", [b]), pushed: [a, b, nil], pull: nil, at: 0)
+    #expect(named == .requeue && pace.isHeld(b) && !pace.isHeld(a) && !pace.isHeld(nil))
+    let shared = pace.recover(from: .locked("", []), pushed: [a, nil], pull: nil, at: 0)
+    #expect(shared == .requeue && pace.isHeld(nil))
+    let none = pace.recover(from: .locked("text", []), pushed: [a], pull: nil, at: 0)
+    #expect(none == .fail(.again("text")))
+    let lost = pace.recover(from: .lost("text"), pushed: [a], pull: 1000, at: 0)
+    #expect(lost == .fail(.lost("text")))
   }
 }
