@@ -12,7 +12,7 @@ extension SyncEngine {
     try readMembers(of: pulls.map(\.conversation))
     if !operations.isEmpty {
       // Recorded before the push, because from then on the hub may have them.
-      try store.write { try store.outbox.begin(operations.map(\.row.place), at: .now) }
+      try store.write { try store.outbox.begin(operations.map(\.row.key), at: .now) }
     }
     connection.dequeue(pulls.map(\.conversation))
     var pulled: [Identifier: Int] = [:]
@@ -38,7 +38,7 @@ extension SyncEngine {
     for (id, count) in pulled where count >= page {
       enqueue(id)
       // A page may contain edits from later entries. Compare, to notice a hub that was restored to before these.
-      if try !isMoreKnown(of: id) { connection.mustCompare = true }
+      if try !hasNamedEnd(of: id) { connection.mustCompare = true }
     }
     if connection.mustCompare { try compare() }
     try keepHorizon()
@@ -56,9 +56,9 @@ extension SyncEngine {
   }
 
   /// Whether a comparison has already said how far the log continues after the pulled entries.
-  private func isMoreKnown(of id: Identifier) throws -> Bool {
+  private func hasNamedEnd(of id: Identifier) throws -> Bool {
     guard connection.named[id] == nil, let row = try store.conversations.row(id) else { return true }
-    return try store.hubConversations.row(row.key).map { $0.known > $0.rev } ?? true
+    return try store.hubConversations.row(row.key).map { $0.namedRev > $0.rev } ?? true
   }
 
   // MARK: Choosing
@@ -91,7 +91,7 @@ extension SyncEngine {
         pushable.append(pushed)
         bytes += row.payload?.count ?? 0
       }
-      page = try store.outbox.open(from: OutboxKey(number: last.place.number + 1), limit: Self.outboxPage)
+      page = try store.outbox.open(from: OutboxKey(number: last.key.number + 1), limit: Self.outboxPage)
     }
     return pushable
   }
@@ -126,7 +126,7 @@ extension SyncEngine {
       operation.conversation = try store.conversations.id(conversation)
     }
     if [.edit, .delete, .react].contains(row.act) {
-      guard let target = row.target, let address = try store.messages.place(of: target)
+      guard let target = row.target, let address = try store.messages.address(ofIDOrAlias: target)
       else { return nil }
       operation.seq = address.seq
       operation.id = try store.messages.identifier(of: address)
@@ -205,8 +205,8 @@ extension SyncEngine {
   private func explain(_ entries: [HubEntry]) throws {
     let persons = Set(
       entries.flatMap { [$0.actor, $0.meta.person, $0.meta.owner].compactMap(\.self) + $0.meta.members })
-    let areKnown = try store.read { try persons.allSatisfy { try store.hub.user(ofPerson: $0) != nil } }
-    if !areKnown { try readPeople(upTo: .max) }
+    let areStored = try store.read { try persons.allSatisfy { try store.hub.user(ofPerson: $0) != nil } }
+    if !areStored { try readPeople(upTo: .max) }
   }
 
   /// Whether an entry adds the user to a conversation without its history.

@@ -88,7 +88,7 @@ extension SyncEngine {
   /// Doubts a conversation if the hub has listed later entries than it returns.
   func expectAll(of id: Identifier) throws {
     guard connection.setAside[id] == nil, hello?.isStandby == false, let state = try store.read({ try state(of: id) }),
-      let next = state.sees.next(after: state.rev), next <= state.known
+      let next = state.sees.next(after: state.rev), next <= state.namedRev
     else { return }
     try doubt(id)
   }
