@@ -99,8 +99,8 @@ extension AgentServer {
     do {
       arguments = try ToolArguments(members, tool.schema.arguments, scope)
     } catch {
-      if revision.showsWrongArguments { return failure(of: tool.name, Self.known(error), id) }
-      throw .invalidParams(Self.known(error).message)
+      if revision.showsWrongArguments { return failure(of: tool.name, Self.dmError(error), id) }
+      throw .invalidParams(Self.dmError(error).message)
     }
     do {
       guard let run = tool.run else {
@@ -110,11 +110,11 @@ extension AgentServer {
       let result = try run(arguments, scope)
       return response(to: id) { write(result, to: &$0) }
     } catch {
-      return failure(of: tool.name, Self.known(error), id)
+      return failure(of: tool.name, Self.dmError(error), id)
     }
   }
 
-  private static func known(_ error: any Error) -> DMError {
+  private static func dmError(_ error: any Error) -> DMError {
     error as? DMError ?? DMError(.internal, "unexpected fault: \(type(of: error))")
   }
 }

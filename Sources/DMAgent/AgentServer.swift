@@ -76,7 +76,7 @@ package final class AgentServer {
         // After all calls that met it have their answers.
         try messenger.refuseReplaced()
       } else {
-        try answerWaits(hasNews: waitForBell())
+        try answerWaits(hasChanges: waitForBell())
         guard waitUntilReadable(streams.input, milliseconds: 0) else { continue }
       }
       let count = try read(into: &chunk)
@@ -84,7 +84,7 @@ package final class AgentServer {
       while let line = splitter.next() { try take(line) }
       if count == 0 {
         if splitter.isUnfinished { try refuse(.parseError("the last line has no line feed and may be half of one")) }
-        return try answerWaits(hasNews: true, areLast: true)
+        return try answerWaits(hasChanges: true, areLast: true)
       }
     }
   }
@@ -201,13 +201,13 @@ package final class AgentServer {
 
   /// Answers the calls for which something has come, or whose time is over.
   ///
-  /// - Parameter hasNews: whether something may have come; otherwise only new calls look into the store.
-  private func answerWaits(hasNews: Bool, areLast: Bool = false) throws {
+  /// - Parameter hasChanges: whether something may have come; otherwise only new calls look into the store.
+  private func answerWaits(hasChanges: Bool, areLast: Bool = false) throws {
     let now = monotonicMicroseconds()
     for wait in waits {
       let answer: [UInt8]
       do {
-        let isFound = try (hasNews || wait.isNew) && wait.look()
+        let isFound = try (hasChanges || wait.isNew) && wait.look()
         guard isFound || areLast || now >= wait.deadline || bell == nil else {
           if let progress = wait.progress(at: now) { try streams.write(progress) }
           continue

@@ -19,7 +19,7 @@ package struct Arguments: Sendable {
   let command: Command
   /// The command line, for errors that say what to type instead.
   let words: [String]
-  /// The places of the first and the last operand in it.
+  /// The indices of the first and the last operand in it.
   private var firstOperand: Int?
   private(set) var lastOperand: Int?
 
@@ -88,8 +88,8 @@ package struct Arguments: Sendable {
   }
 
   private mutating func give(_ option: Declaration, _ texts: [String]) {
-    if let place = given.firstIndex(where: { $0.name == option.name }) {
-      given[place].texts += texts
+    if let index = given.firstIndex(where: { $0.name == option.name }) {
+      given[index].texts += texts
     } else {
       given.append((option.name, texts))
     }
@@ -134,7 +134,7 @@ package struct Arguments: Sendable {
   package func operand(before option: any Declared) -> String? {
     let spelling = option.declaration.spelling
     guard operands.count > 1, let firstOperand,
-      let place = words.firstIndex(where: { $0 == spelling || $0.hasPrefix(spelling + "=") }), firstOperand < place
+      let index = words.firstIndex(where: { $0 == spelling || $0.hasPrefix(spelling + "=") }), firstOperand < index
     else { return nil }
     return operands.first
   }

@@ -44,8 +44,8 @@ extension Invocation {
       list.split(separator: ",", omittingEmptySubsequences: false).flatMap { word in
         if word == "all" { return all }
         guard let kind = MessagingEvent.Kind(rawValue: String(word)) else {
-          let known = all.map(\.rawValue).joined(separator: ", ")
-          throw usage("'\(word)' is not a kind of event; name some of \(known), or 'all'")
+          let names = all.map(\.rawValue).joined(separator: ", ")
+          throw usage("'\(word)' is not a kind of event; name some of \(names), or 'all'")
         }
         return [kind]
       })

@@ -82,8 +82,8 @@ package final class Invocation {
 
   /// Reports the error of a line on both streams; the other lines go on.
   package func fail(line: Int, _ error: DMError) throws {
-    if let place = failures.firstIndex(where: { $0.code == error.code }) {
-      failures[place].count += 1
+    if let index = failures.firstIndex(where: { $0.code == error.code }) {
+      failures[index].count += 1
     } else {
       failures.append((error.code, 1))
     }

@@ -35,8 +35,8 @@ package struct MessagePage {
       firstUnread = .some(try conversation.flatMap { try messenger.conversation($0).firstUnreadSeq })
     }
     if let seq = message.seq, seq == firstUnread { text += TextFormat.unreadLine + "\n" }
-    let place = conversation == nil ? try name(message.conversationID) : nil
-    return text + TextFormat.line(message, for: messenger.identity.handle, in: place, address: address)
+    let name = conversation == nil ? try self.name(message.conversationID) : nil
+    return text + TextFormat.line(message, for: messenger.identity.handle, in: name, address: address)
   }
 
   /// The file with the content of an attachment (RFC 8089); nil if there is none, or no links are made.
@@ -53,7 +53,7 @@ package struct MessagePage {
 
   /// A message as one sentence, for `--plain`.
   private mutating func sentence(_ message: Message) throws -> String {
-    let place = conversation == nil ? try name(message.conversationID) : nil
+    let name = conversation == nil ? try self.name(message.conversationID) : nil
     let users =
       [message.sender] + [message.replyTo?.sender, message.forwardedFrom].compactMap(\.self)
       + message.reactions.flatMap(\.users)
@@ -61,14 +61,14 @@ package struct MessagePage {
       shownNames[user] = Mark.body(try messenger.shownName(of: user))
     }
     let names = shownNames
-    return TextFormat.sentence(message, for: messenger.identity.handle, in: place) { names[$0] ?? $0.description }
+    return TextFormat.sentence(message, for: messenger.identity.handle, in: name) { names[$0] ?? $0.description }
   }
 
   /// The conversation before a message, such as `bob:`, if the page shows several.
-  private mutating func place(_ id: Identifier) throws -> String { conversation == nil ? "\(try name(id)):" : "" }
+  private mutating func prefix(_ id: Identifier) throws -> String { conversation == nil ? "\(try name(id)):" : "" }
 
   package mutating func name(_ id: Identifier) throws -> String {
-    if let known = names[id] { return known }
+    if let name = names[id] { return name }
     let name = TextFormat.name(try messenger.conversation(.id(id)), for: messenger.identity.handle)
     names[id] = name
     return name
@@ -80,16 +80,16 @@ package struct MessagePage {
     case .message(let message, _):
       return try text(of: message)
     case .messageUpdated(let message, _):
-      let place = try place(message.conversationID) + TextFormat.number(message)
-      return "-- \(place) as it is now --\n" + (try text(of: message))
+      let address = try prefix(message.conversationID) + TextFormat.number(message)
+      return "-- \(address) as it is now --\n" + (try text(of: message))
     case .messageStatus(let status, _):
       // Only the status of the user's own messages is printed.
       guard status.sender == messenger.identity.handle else { return nil }
-      return TextFormat.line(status, in: try place(status.conversationID))
+      return TextFormat.line(status, in: try prefix(status.conversationID))
     case .messageDeleted(let deletion, _):
-      return TextFormat.line(deletion, in: try place(deletion.conversationID))
+      return TextFormat.line(deletion, in: try prefix(deletion.conversationID))
     case .reaction(let reaction, _):
-      return TextFormat.line(reaction, in: try place(reaction.conversationID))
+      return TextFormat.line(reaction, in: try prefix(reaction.conversationID))
     case .readReceipt(let receipt, _), .deliveryReceipt(let receipt, _):
       return TextFormat.line(receipt, in: try name(receipt.conversationID))
     case .conversationUpdated(let conversation, _):

@@ -5,14 +5,14 @@ struct BitReader {
   private let bytes: CheckedBytes
   private let parts: [Range<Int>]
   private var part = 0
-  private var place: Int
+  private var offset: Int
   private var buffer: UInt64 = 0
   private(set) var bufferedCount = 0
 
   init(_ bytes: CheckedBytes, in parts: [Range<Int>]) {
     self.bytes = bytes
     self.parts = parts
-    place = parts.first?.lowerBound ?? 0
+    offset = parts.first?.lowerBound ?? 0
   }
 
   /// The next bits, at most 32, without consuming them; bits after the end are zeros.
@@ -46,7 +46,7 @@ struct BitReader {
   /// The number of whole bytes that are left.
   var byteCount: Int {
     let rest = parts.dropFirst(part + 1).reduce(0) { $0 + $1.count }
-    return bufferedCount / 8 + (parts.indices.contains(part) ? parts[part].upperBound - place : 0) + rest
+    return bufferedCount / 8 + (parts.indices.contains(part) ? parts[part].upperBound - offset : 0) + rest
   }
 
   /// Skips whole bytes, from a byte boundary.
@@ -59,19 +59,19 @@ struct BitReader {
       left -= 1
     }
     while left > 0, part < parts.count {
-      let step = min(left, parts[part].upperBound - place)
-      place += step
+      let step = min(left, parts[part].upperBound - offset)
+      offset += step
       left -= step
-      if place == parts[part].upperBound { goOn() }
+      if offset == parts[part].upperBound { goOn() }
     }
     return left == 0
   }
 
   private mutating func nextByte() -> UInt8? {
     while part < parts.count {
-      if place < parts[part].upperBound {
-        defer { place += 1 }
-        return bytes[place]
+      if offset < parts[part].upperBound {
+        defer { offset += 1 }
+        return bytes[offset]
       }
       goOn()
     }
@@ -80,6 +80,6 @@ struct BitReader {
 
   private mutating func goOn() {
     part += 1
-    if part < parts.count { place = parts[part].lowerBound }
+    if part < parts.count { offset = parts[part].lowerBound }
   }
 }

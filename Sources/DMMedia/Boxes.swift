@@ -21,12 +21,12 @@ struct Boxes: Sequence, IteratorProtocol {
   mutating func next() -> Box? {
     rest = reader.rest
     do {
-      let start = reader.place
+      let start = reader.offset
       var count = try reader.number(4)
       let name = try reader.name()
       if count == 1 { count = try reader.number(8) }
       if count == 0 { count = .max }
-      let header = reader.place - start
+      let header = reader.offset - start
       guard count >= header else { return nil }
       let isWhole = count == .max || count - header <= reader.rest.count
       return Box(start: start, name: name, content: reader.part(upTo: count - header), isWhole: isWhole)

@@ -16,18 +16,18 @@ struct ByteReader {
     self.isLittleEndian = isLittleEndian
   }
 
-  var place: Int { rest.lowerBound }
+  var offset: Int { rest.lowerBound }
 
   /// The next byte, without consuming it; nil at the end.
-  var next: UInt8? { rest.isEmpty ? nil : bytes[place] }
+  var next: UInt8? { rest.isEmpty ? nil : bytes[offset] }
 
   /// Reads a number of one to eight bytes.
   mutating func number(_ count: Int) throws(OutOfBytes) -> Int {
     var number: UInt64 = 0
     let part = try part(count).rest
-    for offset in 0..<count {
-      let place = isLittleEndian ? part.upperBound &- 1 &- offset : part.lowerBound &+ offset
-      number = number << 8 | UInt64(bytes[place])
+    for step in 0..<count {
+      let index = isLittleEndian ? part.upperBound &- 1 &- step : part.lowerBound &+ step
+      number = number << 8 | UInt64(bytes[index])
     }
     guard let number = Int(exactly: number) else { throw OutOfBytes() }
     return number
@@ -47,7 +47,7 @@ struct ByteReader {
   /// Consumes `count` bytes, or all that are left if these are fewer, and returns a reader of them.
   mutating func part(upTo count: Int) -> ByteReader {
     var part = self
-    part.rest = place..<place &+ min(max(count, 0), rest.count)
+    part.rest = offset..<offset &+ min(max(count, 0), rest.count)
     rest = part.rest.upperBound..<rest.upperBound
     return part
   }
@@ -56,7 +56,7 @@ struct ByteReader {
 
   /// Whether the next bytes are this text.
   func has(_ text: StaticString) -> Bool {
-    text.withUTF8Buffer { rest.count >= $0.count && bytes[place..<place &+ $0.count].elementsEqual($0) }
+    text.withUTF8Buffer { rest.count >= $0.count && bytes[offset..<offset &+ $0.count].elementsEqual($0) }
   }
 
   /// Skips to the next byte with this value, or to the end if there is none.

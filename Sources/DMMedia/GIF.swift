@@ -27,7 +27,7 @@ enum GIF {
     let width: Int
     let height: Int
     /// The offset of the first block.
-    var start: Int { reader.place }
+    var start: Int { reader.offset }
 
     init(_ bytes: CheckedBytes) throws {
       reader = ByteReader(bytes, isLittleEndian: true)
@@ -41,7 +41,7 @@ enum GIF {
     }
 
     mutating func next() -> Block? {
-      let start = reader.place
+      let start = reader.offset
       do {
         let kind: Block.Kind
         switch try reader.number(1) {
@@ -50,15 +50,15 @@ enum GIF {
           try reader.skip(4)
           let (width, height) = (try reader.number(2), try reader.number(2))
           skipTable(try reader.number(1))
-          let codes = reader.place
+          let codes = reader.offset
           try reader.skip(1)
           skipData()
-          kind = .image(width: width, height: height, codes: codes..<reader.place)
+          kind = .image(width: width, height: height, codes: codes..<reader.offset)
         case 0x3B:
           kind = .end
         default: return nil
         }
-        return Block(kind: kind, range: start..<reader.place)
+        return Block(kind: kind, range: start..<reader.offset)
       } catch {
         return nil
       }
@@ -66,7 +66,7 @@ enum GIF {
 
     private mutating func nextExtension() throws -> Block.Kind {
       let label = try reader.number(1)
-      let start = reader.place
+      let start = reader.offset
       var first = reader
       first = first.part(upTo: try first.number(1))
       skipData()
@@ -74,7 +74,7 @@ enum GIF {
       case 0xF9: return .control(first.prefix(4))
       case 0x01: return .plainText
       case 0xFF:
-        return .application(String(decoding: first.prefix(11), as: UTF8.self), start..<reader.place)
+        return .application(String(decoding: first.prefix(11), as: UTF8.self), start..<reader.offset)
       default: return .other
       }
     }
@@ -146,12 +146,12 @@ enum GIF {
 
   /// The two bytes that say how often the animation is repeated; nil if they are missing.
   private static func repetitions(_ bytes: CheckedBytes, _ parts: Range<Int>) -> [UInt8]? {
-    var place = parts.lowerBound + 12
-    while place < parts.upperBound, case let count = Int(bytes[place]), count > 0 {
-      if count >= 3, place + 3 < parts.upperBound, bytes[place + 1] & 7 == 1 {
-        return Array(bytes[place + 2...place + 3])
+    var offset = parts.lowerBound + 12
+    while offset < parts.upperBound, case let count = Int(bytes[offset]), count > 0 {
+      if count >= 3, offset + 3 < parts.upperBound, bytes[offset + 1] & 7 == 1 {
+        return Array(bytes[offset + 2...offset + 3])
       }
-      place += 1 + count
+      offset += 1 + count
     }
     return nil
   }

@@ -47,13 +47,13 @@ enum GIFCodes {
   /// The ranges of the sub-blocks' data; nil if the sub-blocks are truncated.
   private static func subBlocks(_ bytes: CheckedBytes, _ range: Range<Int>) -> [Range<Int>]? {
     var parts: [Range<Int>] = []
-    var place = range.lowerBound
-    while place < range.upperBound {
-      let count = Int(bytes[place])
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let count = Int(bytes[offset])
       if count == 0 { return parts }
-      guard count < range.upperBound - place else { return nil }
-      parts.append(place + 1..<place + 1 + count)
-      place += 1 + count
+      guard count < range.upperBound - offset else { return nil }
+      parts.append(offset + 1..<offset + 1 + count)
+      offset += 1 + count
     }
     return nil
   }

@@ -28,13 +28,13 @@ enum JPEG {
 
     mutating func next() -> Segment? {
       guard let marker = nextMarker() else { return nil }
-      let start = reader.place - 2
+      let start = reader.offset - 2
       do {
         // TEM, RSTm, SOI and EOI stand alone.
         let isAlone = marker == 0x01 || 0xD0...0xD9 ~= marker
         let content = try reader.part(isAlone ? 0 : try reader.number(2) - 2)
         if marker == JPEG.scan { skipScan() }
-        return Segment(marker: marker, range: start..<reader.place, content: content)
+        return Segment(marker: marker, range: start..<reader.offset, content: content)
       } catch {
         return nil
       }

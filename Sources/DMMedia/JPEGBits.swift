@@ -81,19 +81,19 @@ struct JPEGBits {
   mutating func sequential(_ codes: borrowing Codes) -> Bool {
     for index in 0..<codes.all.count {
       guard direct(codes.all[index].direct) else { return false }
-      var place = 1
-      while place < 64 {
+      var coefficient = 1
+      while coefficient < 64 {
         guard let symbol = symbol(codes.all[index].other) else { return false }
         if symbol & 15 == 0 {
           if symbol != 0xF0 { break }
-          place += 16
+          coefficient += 16
         } else {
-          place += symbol >> 4
-          guard place < 64, skip(symbol & 15) else { return false }
-          place += 1
+          coefficient += symbol >> 4
+          guard coefficient < 64, skip(symbol & 15) else { return false }
+          coefficient += 1
         }
       }
-      if place > 64 { return false }
+      if coefficient > 64 { return false }
     }
     return true
   }
@@ -109,8 +109,8 @@ struct JPEGBits {
   mutating func band(_ range: ClosedRange<Int>, _ code: borrowing PrefixCode, _ isFirst: Bool, _ filled: inout UInt64)
     -> Bool
   {
-    var place = range.lowerBound
-    while emptyCount == 0, place <= range.upperBound {
+    var coefficient = range.lowerBound
+    while emptyCount == 0, coefficient <= range.upperBound {
       guard let symbol = symbol(code) else { return false }
       var zeros = symbol >> 4
       let isNew = symbol & 15 != 0
@@ -120,34 +120,37 @@ struct JPEGBits {
         break
       }
       guard skip(symbol & 15) else { return false }
-      guard pass(&zeros, upTo: range.upperBound, from: &place, refining: isFirst ? 0 : filled) else { return false }
-      if isNew {
-        guard place <= range.upperBound else { return false }
-        filled |= 1 << UInt64(place)
+      guard pass(&zeros, upTo: range.upperBound, from: &coefficient, refining: isFirst ? 0 : filled) else {
+        return false
       }
-      place += 1
+      if isNew {
+        guard coefficient <= range.upperBound else { return false }
+        filled |= 1 << UInt64(coefficient)
+      }
+      coefficient += 1
     }
     guard emptyCount > 0 else { return true }
     emptyCount -= 1
     if isFirst { return true }
     var zeros = 64
-    return pass(&zeros, upTo: range.upperBound, from: &place, refining: filled)
+    return pass(&zeros, upTo: range.upperBound, from: &coefficient, refining: filled)
   }
 
   /// Passes coefficients until a number of zeros is passed.
   ///
   /// Only coefficients that are still 0 count as zeros; each of the others gets one more bit.
-  private mutating func pass(_ zeros: inout Int, upTo end: Int, from place: inout Int, refining filled: UInt64) -> Bool
+  private mutating func pass(_ zeros: inout Int, upTo end: Int, from coefficient: inout Int, refining filled: UInt64)
+    -> Bool
   {
-    while place <= end {
-      if filled & 1 << UInt64(place) != 0 {
+    while coefficient <= end {
+      if filled & 1 << UInt64(coefficient) != 0 {
         guard skip(1) else { return false }
       } else if zeros == 0 {
         return true
       } else {
         zeros -= 1
       }
-      place += 1
+      coefficient += 1
     }
     return true
   }

@@ -77,15 +77,15 @@ struct JPEGScans {
   private mutating func addCodes(_ content: ByteReader) throws {
     var content = content
     while content.next != nil {
-      let place = try content.number(1)
+      let table = try content.number(1)
       let counts = try (0..<16).map { _ in try content.number(1) }
       let symbols = try (0..<counts.reduce(0, +)).map { _ in UInt16(try content.number(1)) }
       guard let code = PrefixCode(counts: [0] + counts, symbols: symbols, isLowFirst: false) else {
         throw ByteReader.OutOfBytes()
       }
-      switch place {
-      case 0...3: directCodes[place] = code
-      case 0x10...0x13: otherCodes[place & 3] = code
+      switch table {
+      case 0...3: directCodes[table] = code
+      case 0x10...0x13: otherCodes[table & 3] = code
       default: throw ByteReader.OutOfBytes()
       }
     }

@@ -105,13 +105,13 @@ enum MovieMetadataEraser {
     guard box.name == "hdlr" else { return nil }
     // A name follows the type of the handler (ISO/IEC 14496-12, section 8.4.3).
     let end = box.content.rest.upperBound
-    return min(box.content.place + 24, end)..<end
+    return min(box.content.offset + 24, end)..<end
   }
 
   /// The range of the times of creation and change, after the version and the flags (ISO/IEC 14496-12, section 8.2.2).
   private static func times(of header: ByteReader) -> Range<Int> {
     let count = header.next == 1 ? 16 : 8
-    let start = min(header.place + 4, header.rest.upperBound)
+    let start = min(header.offset + 4, header.rest.upperBound)
     return start..<min(start + count, header.rest.upperBound)
   }
 

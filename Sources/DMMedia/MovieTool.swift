@@ -43,11 +43,11 @@ struct MovieTool {
 
   /// Makes a small JPEG of the frame at a time.
   ///
-  /// - Parameter moment: in milliseconds.
-  func poster(_ name: String, _ format: MediaFormat, at moment: Int64, to output: String) throws -> Tool.Outcome {
+  /// - Parameter time: in milliseconds.
+  func poster(_ name: String, _ format: MediaFormat, at time: Int64, to output: String) throws -> Tool.Outcome {
     try tool("ffmpeg", Tool.Limits(memory: 1 << 30)) { try bench.progress("making a thumbnail") }
       .run(
-        ["-nostdin", "-ss", "\(moment)ms"] + Self.input(name, format)
+        ["-nostdin", "-ss", "\(time)ms"] + Self.input(name, format)
           + ["-map", "0:V:0", "-frames:v", "1", "-vf", Self.scaling(to: ImageTool.thumbnailSide, by: 1)]
           + ["-c:v", "mjpeg", "-q:v", "4", "-f", "mjpeg", "-y", "file:\(output)"])
   }

@@ -25,14 +25,14 @@ enum PNG {
     mutating func next() -> Chunk? {
       do {
         guard !isEnded else { return nil }
-        let start = reader.place
+        let start = reader.offset
         let count = try reader.number(4)
         let name = try reader.name()
         let content = reader.part(upTo: count)
         // Skips the checksum.
         _ = reader.part(upTo: 4)
         isEnded = name == "IEND"
-        return Chunk(name: name, range: start..<reader.place, content: content)
+        return Chunk(name: name, range: start..<reader.offset, content: content)
       } catch {
         return nil
       }
@@ -94,8 +94,8 @@ enum PNG {
   /// larger than any (section 11.3.2.3).
   private static func profile(_ chunk: Chunk, _ bytes: CheckedBytes) -> [UInt8]? {
     var content = chunk.content
-    guard content.seek(0), content.place - chunk.content.place < 80, content.rest.count > 2 else { return nil }
-    let data = content.place + 2..<content.rest.upperBound
+    guard content.seek(0), content.offset - chunk.content.offset < 80, content.rest.count > 2 else { return nil }
+    let data = content.offset + 2..<content.rest.upperBound
     guard let stream = Zlib.stream(bytes, in: [data], limit: 1 << 22) else { return nil }
     return self.chunk("iCCP", Array("icc\0\0".utf8) + bytes[data].dropLast(stream.rest))
   }

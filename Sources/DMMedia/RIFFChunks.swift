@@ -17,13 +17,13 @@ struct RIFFChunks: Sequence, IteratorProtocol {
 
   mutating func next() -> Chunk? {
     do {
-      let start = reader.place
+      let start = reader.offset
       let name = try reader.name()
       let count = try reader.number(4)
       let isWhole = count <= reader.rest.count
       let content = reader.part(upTo: count)
       _ = reader.part(upTo: count & 1)
-      return Chunk(name: name, range: start..<reader.place, content: content, isWhole: isWhole)
+      return Chunk(name: name, range: start..<reader.offset, content: content, isWhole: isWhole)
     } catch {
       return nil
     }

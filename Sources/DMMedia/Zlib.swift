@@ -56,8 +56,9 @@ enum Zlib {
       var length = 1
       if symbol > 256 {
         guard symbol < 286, let more = reader.bits(lengthBits[symbol - 257]), let distances = codes.distances,
-          let place = self.symbol(&reader, distances), place < 30, let offset = reader.bits(distanceBits(place)),
-          distance(place) + offset <= count
+          let distanceCode = self.symbol(&reader, distances), distanceCode < 30,
+          let offset = reader.bits(distanceBits(distanceCode)),
+          distance(distanceCode) + offset <= count
         else { return false }
         length = lengths[symbol - 257] + more
       }
@@ -77,9 +78,9 @@ enum Zlib {
     guard let literals = reader.bits(5), let distances = reader.bits(5), let own = reader.bits(4), literals < 30
     else { return nil }
     var lengths = [Int](repeating: 0, count: 19)
-    for place in order.prefix(own + 4) {
+    for index in order.prefix(own + 4) {
       guard let length = reader.bits(3) else { return nil }
-      lengths[place] = length
+      lengths[index] = length
     }
     guard let code = PrefixCode(lengths: lengths[...]) else { return nil }
     guard let found = self.lengths(&reader, code, count: literals + 257 + distances + 1),

@@ -70,7 +70,7 @@ package struct StatusChange: Equatable {
   package static func changes(_ range: SeqRange, by user: UserKey, over layers: [[ReadMark]]) -> [StatusChange] {
     layers.reduce([StatusChange(range: range, senders: .allBut(user))]) { changes, marks in
       changes.flatMap { change in
-        let uncovered = difference(of: change.range, minus: marks.map(\.range)).map {
+        let unmarked = difference(of: change.range, minus: marks.map(\.range)).map {
           StatusChange(range: $0, senders: change.senders)
         }
         let own = marks.compactMap { mark -> StatusChange? in
@@ -80,7 +80,7 @@ package struct StatusChange: Equatable {
           }
           return StatusChange(range: mark.range.clamped(to: change.range), senders: .only(reader))
         }
-        return uncovered + own
+        return unmarked + own
       }
     }.sorted { $0.range.lowerBound < $1.range.lowerBound }
   }

@@ -40,9 +40,9 @@ extension Timestamp {
     let (days, inDay) = clamped.flooredDivision(by: 86_400_000_000)
     let (year, month, day) = civilFromDays(Int(days))
     let seconds = Int(inDay / 1_000_000)
-    func put(_ value: Int, at place: Int) {
-      text[place] = UInt8(truncatingIfNeeded: 48 + value / 10)
-      text[place + 1] = UInt8(truncatingIfNeeded: 48 + value % 10)
+    func put(_ value: Int, at index: Int) {
+      text[index] = UInt8(truncatingIfNeeded: 48 + value / 10)
+      text[index + 1] = UInt8(truncatingIfNeeded: 48 + value % 10)
     }
     let fraction = Int(inDay % 1_000_000)
     put(year / 100, at: 0)
@@ -70,9 +70,9 @@ extension Timestamp {
     guard let day = reader.date(), reader.skip("Tt "), let second = reader.secondOfDay(),
       let fraction = reader.microseconds(), let offset = reader.offset(), reader.rest.isEmpty
     else { return nil }
-    let moment = Timestamp(microseconds: day.microseconds + Int64(second - offset) * 1_000_000 + Int64(fraction))
-    guard Self.writable.contains(moment) else { return nil }
-    self = moment
+    let time = Timestamp(microseconds: day.microseconds + Int64(second - offset) * 1_000_000 + Int64(fraction))
+    guard Self.writable.contains(time) else { return nil }
+    self = time
   }
 }
 

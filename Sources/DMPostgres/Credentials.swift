@@ -61,9 +61,9 @@ struct Credentials: Equatable {
   func settings() throws -> [(name: String, value: String)] {
     let areSockets = hosts.allSatisfy(Self.isSocket)
     let isTrusted = areSockets || isLocal && authority == nil
-    let tellsNever = try PQConnection.libraryVersion() >= 160_000
-    if !tellsNever { try hosts.filter(Self.isSocket).forEach(refuseOpenFolder) }
-    let isBound = !isTrusted || !tellsNever && !areSockets
+    let canRequireAuth = try PQConnection.libraryVersion() >= 160_000
+    if !canRequireAuth { try hosts.filter(Self.isSocket).forEach(refuseOpenFolder) }
+    let isBound = !isTrusted || !canRequireAuth && !areSockets
     var settings = [
       ("host", host), ("port", port), ("dbname", database), ("user", user), ("password", password),
       ("application_name", "dm"), ("connect_timeout", "10"), ("keepalives_idle", "30"), ("keepalives_interval", "10"),
@@ -71,17 +71,17 @@ struct Credentials: Equatable {
       ("sslcert", "/dev/null/none"), ("sslkey", "/dev/null/none"), ("sslcrl", "/dev/null/none"),
       ("sslmode", isTrusted ? isBound ? "require" : "prefer" : "verify-full"),
       ("channel_binding", isBound ? "require" : "prefer"),
-      ("sslrootcert", isTrusted ? "/dev/null/none" : try authority ?? Self.knownAuthorities(tellsNever)),
+      ("sslrootcert", isTrusted ? "/dev/null/none" : try authority ?? Self.defaultAuthority(canRequireAuth)),
     ]
-    if tellsNever { settings.append(("require_auth", "scram-sha-256")) }
+    if canRequireAuth { settings.append(("require_auth", "scram-sha-256")) }
     if let hostAddress { settings.append(("hostaddr", hostAddress)) }
     return settings
   }
 
-  private static func knownAuthorities(_ knowsSystem: Bool) throws -> String {
+  private static func defaultAuthority(_ acceptsSystem: Bool) throws -> String {
     if let file = try environment("SSL_CERT_FILE"), !file.isEmpty { return file }
     // libpq 16 and later gets the path from OpenSSL.
-    return systemAuthorities.first(where: fileExists) ?? (knowsSystem ? "system" : systemAuthorities[0])
+    return systemAuthorities.first(where: fileExists) ?? (acceptsSystem ? "system" : systemAuthorities[0])
   }
 
   /// - Throws: `hub_refused` for a folder in which another user can create a socket.

@@ -35,7 +35,8 @@ package struct ContentFolder {
   ///   - file: a file in a `WorkFolder`, and so in the same file system.
   ///   - syncs: whether to sync the file to the disk before the rename, and the rename before the return.
   ///   - onTick: called often during the sync; an error that it throws ends that.
-  package func place(_ file: String, as hash: ContentHash, syncs: Bool = true, onTick: () throws -> Void = {}) throws {
+  package func install(_ file: String, as hash: ContentHash, syncs: Bool = true, onTick: () throws -> Void = {}) throws
+  {
     // The external program that wrote the file may have given it other permissions.
     try makePrivate(file)
     if syncs { try syncToDisk(file, onTick: onTick) }

@@ -2,7 +2,7 @@ internal import DMModel
 
 /// An insert into a table whose rows have digests.
 ///
-/// Each value is bound and added to the digest in one call, in the column order that `Store.SealedTable` defines.
+/// Each value is bound and added to the digest in one call, in the column order that `Store.DigestedRows` defines.
 struct DigestedInsert: ~Copyable {
   private var statement: Statement
   private var digest = Digest()
@@ -10,11 +10,11 @@ struct DigestedInsert: ~Copyable {
   ///
   /// - Parameters:
   ///   - name: a literal that only this statement uses; its address is the key in the statement cache.
-  ///   - unsealed: a column that is not in the digest; it is bound last.
+  ///   - undigested: a column that is not in the digest; it is bound last.
   init(
-    into table: Store.DigestedRows, as name: StaticString, unsealed: String? = nil, _ connection: borrowing Connection
+    into table: Store.DigestedRows, as name: StaticString, undigested: String? = nil, _ connection: borrowing Connection
   ) throws {
-    statement = try connection.prepare(as: name, table.insertion(unsealed))
+    statement = try connection.prepare(as: name, table.insertion(undigested))
   }
 
   mutating func add(_ number: Int64?) {
@@ -46,10 +46,10 @@ struct DigestedInsert: ~Copyable {
 }
 
 extension Store.DigestedRows {
-  fileprivate func insertion(_ unsealed: String?) -> String {
-    let unsealed = unsealed.map { ", \($0)" } ?? ""
-    let count = Int(numberCount + textCount + laterCount) + (unsealed.isEmpty ? 1 : 2)
+  fileprivate func insertion(_ undigested: String?) -> String {
+    let undigested = undigested.map { ", \($0)" } ?? ""
+    let count = Int(numberCount + textCount + laterCount) + (undigested.isEmpty ? 1 : 2)
     let values = Array(repeating: "?", count: count).joined(separator: ", ")
-    return "INSERT INTO \(name) (\(columns), digest\(unsealed)) VALUES (\(values))"
+    return "INSERT INTO \(name) (\(columns), digest\(undigested)) VALUES (\(values))"
   }
 }

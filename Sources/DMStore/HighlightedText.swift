@@ -37,8 +37,8 @@ struct HighlightedText {
       if scalar == Self.hitStart || scalar == Self.hitEnd {
         isHit = scalar == Self.hitStart
         isNewHit = isHit
-      } else if let known = original, scalar == known || SearchText.kind(of: known.value) == .space {
-        append(known, isHit: isHit, startsHit: isNewHit)
+      } else if let plain = original, scalar == plain || SearchText.kind(of: plain.value) == .space {
+        append(plain, isHit: isHit, startsHit: isNewHit)
         isNewHit = false
         original = originals.next()
       }

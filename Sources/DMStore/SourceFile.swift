@@ -70,7 +70,7 @@ extension AttachmentSource {
   ) throws -> ContentHash? {
     let target = try OpenFile(path, for: .creating) { fileError(.cannotCreate, "create", path, $0) }
     var done = 0
-    func tell() throws { try progress("\(done >> 20)\(total.map { " of \($0 >> 20)" } ?? "") MiB of '\(name)' read") }
+    func report() throws { try progress("\(done >> 20)\(total.map { " of \($0 >> 20)" } ?? "") MiB of '\(name)' read") }
     func write(_ chunk: UnsafeRawBufferPointer) throws {
       guard chunk.count <= maximum - done else { throw refusal(name, maximum) }
       // Files of /proc say that they are empty, and some have no end.
@@ -81,10 +81,10 @@ extension AttachmentSource {
       }
       try target.write(chunk)
       done += chunk.count
-      try tell()
+      try report()
     }
     // A regular file can always be read (POSIX, poll), but /proc/kmsg, which says that it is one, waits for what comes.
-    func wait() throws { if total == nil { try tell() } else { throw notRegular(name) } }
+    func wait() throws { if total == nil { try report() } else { throw notRegular(name) } }
     if hashes { return try hashed(source, name, onTick: wait, write) }
     try chunks(source, name, onTick: wait, write)
     return nil

@@ -106,7 +106,7 @@ struct HubConnection {
     }
     if held.rev != conversation.rev || held.mark != conversation.mark { enqueue(id) }
     if setAside[id] != nil || hello?.isStandby != false { return [] }
-    if conversation.rev < held.known { return [.beginAnew(id, .setBack)] }
+    if conversation.rev < held.namedRev { return [.beginAnew(id, .setBack)] }
     let seesMore = conversation.sees.count(upTo: held.rev) > held.sees.count(upTo: held.rev)
     return seesMore ? [.beginAnew(id, .seesMore)] : []
   }
@@ -125,7 +125,7 @@ struct HubConnection {
     // restored to before these, unless one has already said how far the log continues.
     if isFull {
       enqueue(id)
-      if named[id] == nil, let held, held.known <= held.rev { mustCompare = true }
+      if named[id] == nil, let held, held.namedRev <= held.rev { mustCompare = true }
     }
     return outputs
   }
@@ -133,7 +133,7 @@ struct HubConnection {
   /// Whether the hub has listed later entries than it returned.
   private func lacks(_ held: HubConversations.Row) -> Bool {
     guard hello?.isStandby == false, let next = held.sees.next(after: held.rev) else { return false }
-    return next <= held.known
+    return next <= held.namedRev
   }
 
   /// Compares again, once, because the last comparison may be out of date; the second time, sets the conversation aside.

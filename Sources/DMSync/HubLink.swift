@@ -75,9 +75,9 @@ package struct HubComparison: Equatable, Sendable {
     package let id: Identifier
     package let rev: Int64
     package let mark: Identifier?
-    package let sees: Sight
+    package let sees: VisibleRevs
 
-    package init(id: Identifier, rev: Int64, mark: Identifier?, sees: Sight) {
+    package init(id: Identifier, rev: Int64, mark: Identifier?, sees: VisibleRevs) {
       self.id = id
       self.rev = rev
       self.mark = mark

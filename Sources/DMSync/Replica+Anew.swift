@@ -31,17 +31,17 @@ extension Replica {
     try store.hubKnown.remember(row.key, of: me)
     if reason != .seesMore { try keepCopy(of: row) }
     // Even if the hub still has everything: it may be restored again before its log is here.
-    try tellAgain(row)
+    try queueAgain(row)
     try store.conversations.empty(row.key, keeping: me)
     if reason == .gone {
       try store.hubConversations.delete(row.key)
       return
     }
     if let comparison { state.sees = comparison.sees }
-    state.newsAfter = reason == .seesMore ? state.rev : 0
+    state.historyUpTo = reason == .seesMore ? state.rev : 0
     state.rev = (state.sees.first ?? 1) - 1
     state.mark = nil
-    state.known = comparison?.rev ?? 0
+    state.namedRev = comparison?.rev ?? 0
     state.fault = nil
     try store.hubConversations.write(state)
     begunAnew.append(row.id)
@@ -66,7 +66,7 @@ extension Replica {
   ///
   /// Members are not added again, because others may have removed them since.
   /// Messages go only to those who were in the group when the message was sent.
-  private func tellAgain(_ row: Conversations.Row) throws {
+  private func queueAgain(_ row: Conversations.Row) throws {
     let audience = row.isGroup ? try Audience(store, row.key) : nil
     let isMember = try store.members.isParticipant(me, of: row.key)
     try store.outbox.repeatOpen(in: row.key)
@@ -78,7 +78,7 @@ extension Replica {
       case .say: try sayAgain(operation, in: row, audience)
       case .edit, .react, .delete: try changeAgain(operation, audience)
       case .remove: try removeAgain(operation, audience)
-      case .leave: if !isMember { try store.outbox.tellAgain(operation.place, nil) }
+      case .leave: if !isMember { try store.outbox.queueAgain(operation.key, nil) }
       case .title, .avatar, .expire: settings[operation.act] = operation
       default: break
       }
@@ -92,7 +92,7 @@ extension Replica {
     for operation in try store.outbox.pending(in: row.key) where [.say, .edit].contains(operation.act) {
       var arguments = try HubArguments(json: operation.arguments)
       if arguments.audience == nil { arguments.audience = audience.now }
-      try store.outbox.set(arguments: arguments.json, of: operation.place)
+      try store.outbox.set(arguments: arguments.json, of: operation.key)
     }
   }
 
@@ -101,8 +101,8 @@ extension Replica {
     var arguments = try HubArguments(json: operation.arguments)
     // Members who were removed do not come back.
     if let audience { arguments.handles.removeAll { !audience.now.contains($0) } }
-    try store.outbox.tellAgain(
-      operation.place, row.isGroup ? HubPayload.group(group).bytes : nil, arguments: arguments.json)
+    try store.outbox.queueAgain(
+      operation.key, row.isGroup ? HubPayload.group(group).bytes : nil, arguments: arguments.json)
   }
 
   /// Queues a removal again, for the users who are still not in the group.
@@ -110,7 +110,7 @@ extension Replica {
     var arguments = try HubArguments(json: operation.arguments)
     arguments.handles.removeAll { audience?.now.contains($0) == true }
     if arguments.handles.isEmpty { return }
-    try store.outbox.tellAgain(operation.place, nil, arguments: arguments.json)
+    try store.outbox.queueAgain(operation.key, nil, arguments: arguments.json)
   }
 
   private func setAgain(_ operation: Outbox.Row, in row: Conversations.Row) throws {
@@ -124,12 +124,12 @@ extension Replica {
     case .avatar: group = HubPayload.Group(avatarURL: seen.avatarURL)
     default: arguments.expireAfter = .some(row.expireAfter)
     }
-    try store.outbox.tellAgain(
-      operation.place, group.map { HubPayload.group($0).bytes }, arguments: arguments.json)
+    try store.outbox.queueAgain(
+      operation.key, group.map { HubPayload.group($0).bytes }, arguments: arguments.json)
   }
 
   private func sayAgain(_ operation: Outbox.Row, in row: Conversations.Row, _ audience: Audience?) throws {
-    guard let id = operation.target, let address = try store.messages.place(of: id),
+    guard let id = operation.target, let address = try store.messages.address(ofIDOrAlias: id),
       let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything)),
       let text = message.text
     else { return }
@@ -143,16 +143,16 @@ extension Replica {
       forwardedFrom: try message.forwardedFrom.flatMap(store.users.key), lifetime: lifetime,
       mentions: try message.mentions.compactMap(store.users.key))
     new.id = id
-    try store.waiting.insert(new, id: id, in: row.key, at: operation.place, message.createdAt)
+    try store.waiting.insert(new, id: id, in: row.key, at: operation.key, message.createdAt)
     var arguments = try HubArguments(json: operation.arguments)
     arguments.lifetime = lifetime
     arguments.audience = audience?.members(at: address.seq)
-    try store.outbox.tellAgain(
-      operation.place, HubPayload.text(HubPayload.Text(message, text: text)).bytes, arguments: arguments.json)
+    try store.outbox.queueAgain(
+      operation.key, HubPayload.text(HubPayload.Text(message, text: text)).bytes, arguments: arguments.json)
   }
 
   private func changeAgain(_ operation: Outbox.Row, _ audience: Audience?) throws {
-    guard let id = operation.target, let address = try store.messages.place(of: id),
+    guard let id = operation.target, let address = try store.messages.address(ofIDOrAlias: id),
       let message = try store.messages.seen(at: address, as: Viewer(store, me, extras: .everything))
     else { return }
     switch operation.act {
@@ -160,14 +160,14 @@ extension Replica {
       guard let text = message.text else { return }
       var arguments = try HubArguments(json: operation.arguments)
       arguments.audience = audience?.now
-      try store.outbox.tellAgain(
-        operation.place, HubPayload.text(HubPayload.Text(message, text: text)).bytes, arguments: arguments.json)
+      try store.outbox.queueAgain(
+        operation.key, HubPayload.text(HubPayload.Text(message, text: text)).bytes, arguments: arguments.json)
     case .react:
       let handle = try store.users.handle(me)
       let emoji = message.reactions.first { $0.users.contains(handle) }?.emoji
-      try store.outbox.tellAgain(operation.place, HubPayload.reaction(emoji: emoji).bytes)
+      try store.outbox.queueAgain(operation.key, HubPayload.reaction(emoji: emoji).bytes)
     default:
-      if message.deletedAt != nil { try store.outbox.tellAgain(operation.place, nil) }
+      if message.deletedAt != nil { try store.outbox.queueAgain(operation.key, nil) }
     }
   }
 
@@ -187,12 +187,12 @@ extension Replica {
 
   /// Deletes a message again that the user had deleted for themselves, or notes that it must be marked as read.
   func restoreOwnState(_ id: Identifier, at address: Messages.Address, in log: inout Log) throws {
-    guard let known = try store.hubKnown.row(id) else { return }
+    guard let earlier = try store.hubKnown.row(id) else { return }
     log.seenBefore.append(address.seq...address.seq)
-    if known.isDeleted {
+    if earlier.isDeleted {
       try endSending(in: &log)
       try store.readState.hide(address.seq...address.seq, from: me, in: address.conversation, isDeleted: true)
-    } else if known.isRead, try store.messages.row(at: address)?.sender != me {
+    } else if earlier.isRead, try store.messages.row(at: address)?.sender != me {
       log.readBefore.append(address.seq...address.seq)
     }
     try store.hubKnown.delete(id)

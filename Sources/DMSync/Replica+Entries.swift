@@ -18,7 +18,7 @@ extension Replica {
     case .begun: try store.changes.append(.conversation, conversation: log.row.key, user: actor, at: entry.at)
     case nil: break
     }
-    if let operation, operation.act != .say { try store.outbox.finish(operation.place, rev: entry.rev) }
+    if let operation, operation.act != .say { try store.outbox.finish(operation.key, rev: entry.rev) }
   }
 
   /// Adds an actor as a member: they were one then, but left before this store read the list of members.
@@ -61,11 +61,11 @@ extension Replica {
   private func say(_ entry: HubEntry, as actor: UserKey, _ operation: Outbox.Row?, in log: inout Log) throws {
     guard let id = entry.id else { throw LogFault(conversation: entry.conversation) }
     try takeNumber(entry, in: &log)
-    let waiting = try operation.flatMap { try store.waiting.row(at: $0.place) }
+    let waiting = try operation.flatMap { try store.waiting.row(at: $0.key) }
     // Followers got the message when it began to wait.
-    let isNews = store.logsChanges && waiting == nil
-    let message = try store.logging(isNews) { try insert(entry, id, as: actor, in: &log) }
-    if let operation { try store.outbox.finish(operation.place, rev: entry.rev) }
+    let isNew = store.logsChanges && waiting == nil
+    let message = try store.logging(isNew) { try insert(entry, id, as: actor, in: &log) }
+    if let operation { try store.outbox.finish(operation.key, rev: entry.rev) }
     try restoreOwnState(id, at: message, in: &log)
     guard let waiting else { return }
     try order(waiting, as: id, at: message)
@@ -117,7 +117,7 @@ extension Replica {
 
   /// Replaces a waiting message with the one that the hub has numbered.
   func order(_ waiting: Waiting.Row, as id: Identifier, at address: Messages.Address) throws {
-    try store.waiting.delete(waiting.place)
+    try store.waiting.delete(waiting.key)
     if waiting.id != id { try store.waiting.insertAlias(waiting.id, of: id) }
     try store.changes.append(
       .ordered, conversation: address.conversation, user: me, seqs: address.seq...address.seq, at: .now)
@@ -167,7 +167,7 @@ extension Replica {
     guard user == me, entry.rev > log.named else { return }
     if entry.meta.hasHistory {
       log.seesMore = log.state.sees.count(upTo: entry.rev - 1) < entry.rev - 1
-      log.state.sees = Sight(from: 1)
+      log.state.sees = VisibleRevs(from: 1)
     } else {
       log.state.sees.open(from: entry.rev)
     }
@@ -192,7 +192,7 @@ extension Replica {
       }
     }
     if entry.meta.hasHistory { try store.readState.showHistory(to: me, in: log.row.key) }
-    guard try !isKnown(entry), let actor = try user(entry.actor) else { return }
+    guard try !wasConsumed(entry), let actor = try user(entry.actor) else { return }
     if try store.blocks.hasBlocked(actor, by: me) { try session.putAside(log.row.key, of: me) }
   }
 
@@ -235,7 +235,7 @@ extension Replica {
   /// Applies an edit, a deletion or a reaction; the hub has checked the permission.
   private func change(_ entry: HubEntry, as actor: UserKey, _ operation: Outbox.Row?, in log: Log) throws {
     // Finished first, so that the act is no longer among those that wait.
-    if let operation { try store.outbox.finish(operation.place, rev: entry.rev) }
+    if let operation { try store.outbox.finish(operation.key, rev: entry.rev) }
     guard let seq = entry.seq, 1...log.row.lastSeq ~= seq else { return }
     let address = Messages.Address(conversation: log.row.key, seq: seq)
     guard let message = try store.messages.row(at: address), let id = try store.messages.identifier(of: address) else {
@@ -269,7 +269,7 @@ extension Replica {
 
   private func delete(_ message: Messages.Row, _ id: Identifier, at time: Timestamp) throws {
     guard try isThere(message) else { return }
-    for operation in try store.outbox.pending(about: id) { try store.outbox.finish(operation.place, rev: nil) }
+    for operation in try store.outbox.pending(about: id) { try store.outbox.finish(operation.key, rev: nil) }
     try store.messages.makeTombstone(of: message, at: time)
   }
 

@@ -40,20 +40,20 @@ final class Replica {
     guard let first = entries.first else { return }
     var log = try log(of: id, first, comparison, members)
     log.leaving = entries.filter { $0.kind == .left }
-    var (hasHistory, isNews) = (false, true)
+    var (hasHistory, isNew) = (false, true)
     for entry in entries where entry.rev > log.state.rev {
       guard try entry.rev == log.state.sees.next(after: log.state.rev) || isReturn(entry, in: log) else {
         throw LogFault(conversation: id)
       }
-      if let historyEnd, entry.at <= historyEnd { log.state.newsAfter = max(log.state.newsAfter, entry.rev) }
-      isNews = try isConsumed(entry).map { !$0 } ?? (entry.rev > log.state.newsAfter)
-      hasHistory = hasHistory || !isNews
-      try store.logging(isNews) { try apply(entry, to: &log) }
+      if let historyEnd, entry.at <= historyEnd { log.state.historyUpTo = max(log.state.historyUpTo, entry.rev) }
+      isNew = try isConsumed(entry).map { !$0 } ?? (entry.rev > log.state.historyUpTo)
+      hasHistory = hasHistory || !isNew
+      try store.logging(isNew) { try apply(entry, to: &log) }
       log.state.rev = entry.rev
       log.state.mark = entry.mark
-      log.state.known = max(log.state.known, entry.rev)
+      log.state.namedRev = max(log.state.namedRev, entry.rev)
     }
-    try store.logging(isNews) { try endSending(in: &log) }
+    try store.logging(isNew) { try endSending(in: &log) }
     try store.hubConversations.write(log.state)
     if !log.readBefore.isEmpty {
       let session = Session(messenger, store, me)
@@ -90,17 +90,17 @@ final class Replica {
     let row = try row(of: id, first, members)
     try repopulate(row, first, members)
     if var state = try store.hubConversations.row(row.key) {
-      if let comparison { (state.sees, state.known) = (comparison.sees, max(state.known, comparison.rev)) }
-      return Log(row: row, state: state, named: state.known, members: members)
+      if let comparison { (state.sees, state.namedRev) = (comparison.sees, max(state.namedRev, comparison.rev)) }
+      return Log(row: row, state: state, named: state.namedRev, members: members)
     }
-    let sees = comparison?.sees ?? Sight(from: first.rev)
+    let sees = comparison?.sees ?? VisibleRevs(from: first.rev)
     // Messages from before the user joined are history, even if the user can see them.
     let since = try members.first { try user($0.person) == me }?.since ?? 1
     return Log(
       row: row,
       state: HubConversations.Row(
-        conversation: row.key, rev: (sees.first ?? 1) - 1, sees: sees, newsAfter: since - 1,
-        known: comparison?.rev ?? first.rev),
+        conversation: row.key, rev: (sees.first ?? 1) - 1, sees: sees, historyUpTo: since - 1,
+        namedRev: comparison?.rev ?? first.rev),
       named: comparison?.rev ?? first.rev, members: members)
   }
 
@@ -116,7 +116,7 @@ final class Replica {
   }
 
   /// Whether this store had an entry, and each consumer its event, before the log was pulled again.
-  func isKnown(_ entry: HubEntry) throws -> Bool { try isConsumed(entry) == true }
+  func wasConsumed(_ entry: HubEntry) throws -> Bool { try isConsumed(entry) == true }
 
   /// The user for a person number of the hub; nil for a number that the hub has not described.
   func user(_ person: Int64?) throws -> UserKey? { try person.flatMap(store.hub.user(ofPerson:)) }

@@ -16,9 +16,9 @@ extension SyncEngine {
       }
       try store.write {
         if let fault = answer.fault {
-          try store.outbox.refuse(pushed.row.place, fault)
+          try store.outbox.refuse(pushed.row.key, fault)
         } else {
-          try store.outbox.finish(pushed.row.place, rev: answer.rev)
+          try store.outbox.finish(pushed.row.key, rev: answer.rev)
         }
       }
       if let id = pushed.operation.conversation { try take(.doesNotFit(id, error.code)) }
@@ -36,8 +36,8 @@ extension SyncEngine {
   }
 
   private func settle(_ row: Outbox.Row, _ answer: HubAnswer) throws {
-    guard let rev = answer.rev else { return try store.outbox.finish(row.place, rev: nil) }
-    try store.outbox.acknowledge(row.place, rev: rev)
+    guard let rev = answer.rev else { return try store.outbox.finish(row.key, rev: nil) }
+    try store.outbox.acknowledge(row.key, rev: rev)
     let isPulled = try row.conversation.flatMap(store.hubConversations.row).map { $0.rev >= rev } ?? false
     guard isPulled else { return answer.conversation.map(enqueue) ?? () }
     if row.act == .say, let id = answer.id {
@@ -46,12 +46,12 @@ extension SyncEngine {
       // Another machine of the user sent the same message, and its entry arrived before this store's push.
       try orderedElsewhere(row, as: id)
     }
-    try store.outbox.finish(row.place, rev: rev)
+    try store.outbox.finish(row.key, rev: rev)
   }
 
   /// Replaces a waiting message with the same message that another machine of the user sent.
   private func orderedElsewhere(_ row: Outbox.Row, as id: Identifier) throws {
-    guard let waiting = try store.waiting.row(at: row.place), let address = try store.messages.address(of: id) else {
+    guard let waiting = try store.waiting.row(at: row.key), let address = try store.messages.address(of: id) else {
       return
     }
     let replica = try Replica(messenger, store, hub())
@@ -62,11 +62,11 @@ extension SyncEngine {
   private func settle(_ row: Outbox.Row, refusedFor fault: String, _ answer: HubAnswer) throws {
     if fault == "over_quota" {
       return try store.outbox.postpone(
-        row.place, until: answer.retryAt ?? Timestamp(microseconds: Timestamp.now.microseconds + 60_000_000))
+        row.key, until: answer.retryAt ?? Timestamp(microseconds: Timestamp.now.microseconds + 60_000_000))
     }
     let mayComeBack = ["unknown_conversation", "not_allowed", "unknown_message", "unknown_user"].contains(fault)
     if row.isRepeated, mayComeBack, try !isOnTombstone(row) {
-      return try store.outbox.postpone(row.place, until: .forever)
+      return try store.outbox.postpone(row.key, until: .forever)
     }
     try refuse(row, fault)
   }
@@ -74,25 +74,25 @@ extension SyncEngine {
   /// Whether an operation is about a message that was deleted or has expired.
   private func isOnTombstone(_ row: Outbox.Row) throws -> Bool {
     guard [.edit, .delete, .react].contains(row.act), let id = row.target,
-      let address = try store.messages.place(of: id), let message = try store.messages.row(at: address)
+      let address = try store.messages.address(ofIDOrAlias: id), let message = try store.messages.row(at: address)
     else { return false }
     return try message.text == nil && !store.hubUnreadable.contains(message.key)
   }
 
   /// Records that the hub refused an operation, and undoes what was shown of it.
   func refuse(_ row: Outbox.Row, _ fault: String) throws {
-    try store.outbox.refuse(row.place, fault)
+    try store.outbox.refuse(row.key, fault)
     let session = Session(messenger, store, try hub().user)
     switch row.act {
     case .say:
       if let target = row.target {
-        for dependent in try store.outbox.pending(about: target) where dependent.place != row.place {
-          try store.outbox.refuse(dependent.place, "unknown_message")
+        for dependent in try store.outbox.pending(about: target) where dependent.key != row.key {
+          try store.outbox.refuse(dependent.key, "unknown_message")
         }
       }
-      if let conversation = row.conversation { try session.logWaiting(.waitingChanged, row.place, in: conversation) }
+      if let conversation = row.conversation { try session.logWaiting(.waitingChanged, row.key, in: conversation) }
     case .edit, .delete, .react:
-      if let id = row.target, let address = try store.messages.place(of: id),
+      if let id = row.target, let address = try store.messages.address(ofIDOrAlias: id),
         let message = try store.messages.row(at: address)
       {
         try session.showWaitingActs(on: message, id)

@@ -12,7 +12,7 @@ extension SyncEngine {
     try readMembers(of: pulls.map(\.conversation))
     if !operations.isEmpty {
       // Recorded before the push, because from then on the hub may have them.
-      try store.write { try store.outbox.begin(operations.map(\.row.place), at: .now) }
+      try store.write { try store.outbox.begin(operations.map(\.row.key), at: .now) }
     }
     try take(.pulling(pulls.map(\.conversation)))
     var pulled: [Identifier: Int] = [:]
@@ -73,7 +73,7 @@ extension SyncEngine {
         pushable.append(pushed)
         bytes += row.payload?.count ?? 0
       }
-      page = try store.outbox.open(from: OutboxKey(number: last.place.number + 1), limit: Self.outboxPage)
+      page = try store.outbox.open(from: OutboxKey(number: last.key.number + 1), limit: Self.outboxPage)
     }
     return pushable
   }
@@ -108,7 +108,7 @@ extension SyncEngine {
       operation.conversation = try store.conversations.id(conversation)
     }
     if [.edit, .delete, .react].contains(row.act) {
-      guard let target = row.target, let address = try store.messages.place(of: target)
+      guard let target = row.target, let address = try store.messages.address(ofIDOrAlias: target)
       else { return nil }
       operation.seq = address.seq
       operation.id = try store.messages.identifier(of: address)
@@ -187,8 +187,8 @@ extension SyncEngine {
   private func explain(_ entries: [HubEntry]) throws {
     let persons = Set(
       entries.flatMap { [$0.actor, $0.meta.person, $0.meta.owner].compactMap(\.self) + $0.meta.members })
-    let areKnown = try store.read { try persons.allSatisfy { try store.hub.user(ofPerson: $0) != nil } }
-    if !areKnown { try readPeople(upTo: .max) }
+    let areStored = try store.read { try persons.allSatisfy { try store.hub.user(ofPerson: $0) != nil } }
+    if !areStored { try readPeople(upTo: .max) }
   }
 
   /// Whether an entry adds the user to a conversation without its history.

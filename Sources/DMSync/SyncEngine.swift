@@ -179,7 +179,7 @@ package final class SyncEngine {
   func readMembers(of conversations: [Identifier]) throws {
     let isFilling = try hub().horizon == nil
     for id in conversations where connection.members[id] == nil {
-      let sees = try store.read { () -> Sight? in
+      let sees = try store.read { () -> VisibleRevs? in
         guard let row = try store.conversations.row(id) else { return connection.named[id]?.sees }
         return row.lastSeq == 0 ? try connection.named[id]?.sees ?? store.hubConversations.row(row.key)?.sees : nil
       }

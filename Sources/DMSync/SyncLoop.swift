@@ -29,7 +29,7 @@ package final class SyncLoop {
   private static let followerPause: Int64 = 45_000_000
   private static let turnPause: ClosedRange<Int64> = 15_000_000...30_000_000
   private static let lingering: Int64 = 60_000_000
-  private static let patience: Int64 = 10 * 60_000_000
+  private static let offlineTimeout: Int64 = 10 * 60_000_000
 
   /// - Throws: `no_hub` for a store that is not linked.
   package init(_ messenger: Messenger, _ link: any HubLink, report: @escaping () throws -> Void = {}) throws {
@@ -170,7 +170,7 @@ package final class SyncLoop {
         default: break
         }
       }
-      if lingers, monotonicMicroseconds() - lastSuccess > Self.patience { return }
+      if lingers, monotonicMicroseconds() - lastSuccess > Self.offlineTimeout { return }
       if lingers, try isGone || engine.hub().refusal != nil { return }
       pause()
     }

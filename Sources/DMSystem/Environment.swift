@@ -32,11 +32,11 @@ package func endProcess(_ status: Int32) -> Never { exit(status) }
 /// Not while another thread reads the environment: unsetenv(3).
 package func forgetVariables(beginningWith prefix: String) {
   var names: [String] = []
-  var place = environ
-  while let variable = place.pointee {
+  var entry = environ
+  while let variable = entry.pointee {
     let name = String(cString: variable).prefix { $0 != "=" }
     if name.hasPrefix(prefix) { names.append(String(name)) }
-    place += 1
+    entry += 1
   }
   for name in names { unsetenv(name) }
 }

@@ -13,8 +13,8 @@ package func monotonicMicroseconds() -> Int64 {
 /// The timeout of poll(2) until a time of `monotonicMicroseconds`; for `.max` there is no timeout (-1).
 ///
 /// Rounded up, so that the time has passed when the timeout ends.
-package func milliseconds(until moment: Int64) -> Int32 {
-  moment == .max ? -1 : Int32(clamping: max(0, (moment - monotonicMicroseconds() + 999) / 1000))
+package func milliseconds(until time: Int64) -> Int32 {
+  time == .max ? -1 : Int32(clamping: max(0, (time - monotonicMicroseconds() + 999) / 1000))
 }
 
 /// A timer on the monotonic clock that is due at regular intervals.
@@ -24,10 +24,10 @@ package struct RepeatingTimer {
 
   /// - Parameters:
   ///   - length: microseconds.
-  ///   - moment: the start, as a time of `monotonicMicroseconds`.
-  package init(_ length: Int64, from moment: Int64 = monotonicMicroseconds()) {
+  ///   - start: the time to begin, as a time of `monotonicMicroseconds`.
+  package init(_ length: Int64, from start: Int64 = monotonicMicroseconds()) {
     self.length = length
-    due = moment + length
+    due = start + length
   }
 
   /// Whether the timer is due; if so, it starts again now.

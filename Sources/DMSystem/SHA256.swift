@@ -57,10 +57,10 @@ package struct SHA256 {
   /// Computes the words of a block (section 6.2.2, step 1).
   @inline(__always)
   private static func schedule(
-    _ words: UnsafeMutableBufferPointer<UInt32>, _ bytes: UnsafeRawBufferPointer, at place: Int
+    _ words: UnsafeMutableBufferPointer<UInt32>, _ bytes: UnsafeRawBufferPointer, at offset: Int
   ) {
     for index in 0..<16 {
-      words[index] = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: place &+ index &* 4, as: UInt32.self))
+      words[index] = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset &+ index &* 4, as: UInt32.self))
     }
     for index in 16..<64 {
       let (first, last) = (words[index &- 15], words[index &- 2])
@@ -76,9 +76,9 @@ package struct SHA256 {
   ) {
     withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
       constants.withUnsafeBufferPointer { constants in
-        var place = 0
-        while place < bytes.count {
-          schedule(words, bytes, at: place)
+        var offset = 0
+        while offset < bytes.count {
+          schedule(words, bytes, at: offset)
           var (a, b, c, d, e, f, g, h) = state
           // Eight rounds at a time, so that the variables change their roles and need not be moved.
           for index in stride(from: 0, to: 64, by: 8) {
@@ -99,7 +99,7 @@ package struct SHA256 {
           state.5 &+= f
           state.6 &+= g
           state.7 &+= h
-          place &+= block
+          offset &+= block
         }
       }
     }

@@ -201,11 +201,11 @@ extension Tool {
   /// The environment of this process, in which the tool's own variables replace those with the same name.
   private func variables() -> [String] {
     var variables = environment.map { "\($0)=\($1)" }
-    var place = environ
-    while let variable = place.pointee {
+    var entry = environ
+    while let variable = entry.pointee {
       let text = String(cString: variable)
       if environment[String(text.prefix { $0 != "=" })] == nil { variables.append(text) }
-      place += 1
+      entry += 1
     }
     return variables
   }

@@ -6,7 +6,7 @@ package import DMModel
 /// A time without an offset is in the local time zone.
 ///
 /// - Throws: `bad_time`.
-package func moment(_ text: String, now: Timestamp = .now) throws -> Timestamp {
+package func typedTime(_ text: String, now: Timestamp = .now) throws -> Timestamp {
   if let time = Timestamp(rfc3339: text) ?? named(text, now) ?? ago(text, now) ?? clock(text, now) ?? date(text, now) {
     return time
   }
@@ -21,7 +21,7 @@ package func moment(_ text: String, now: Timestamp = .now) throws -> Timestamp {
 package func messageOrTime(_ text: String) throws -> HistoryQuery.Bound {
   if Int(text) != nil || Identifier(text) != nil { return .message(try MessageReference(text)) }
   do {
-    return .time(try moment(text))
+    return .time(try typedTime(text))
   } catch let error as DMError where error.code == .badTime {
     do {
       if let reference = try splitReference(text), reference.range.from != nil {

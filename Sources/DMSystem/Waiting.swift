@@ -9,7 +9,7 @@ package func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool
 }
 
 /// Waits until a time of `monotonicMicroseconds`, or until a signal comes.
-package func rest(until moment: Int64) { poll(nil, 0, milliseconds(until: moment)) }
+package func rest(until deadline: Int64) { poll(nil, 0, milliseconds(until: deadline)) }
 
 /// A descriptor to wait for, and what the wait found.
 package struct Awaited {
@@ -43,11 +43,11 @@ package struct Awaited {
 
 /// Waits until one of the descriptors is ready: poll(2).
 ///
-/// - Parameter moment: the end of the wait, as a time of `monotonicMicroseconds`; `.max` for none.
+/// - Parameter deadline: the end of the wait, as a time of `monotonicMicroseconds`; `.max` for none.
 /// - Returns: whether one is ready; false after the time or a signal.
-package func waitForAny(of awaited: inout [Awaited], until moment: Int64) -> Bool {
+package func waitForAny(of awaited: inout [Awaited], until deadline: Int64) -> Bool {
   var requests = awaited.map(\.request)
-  let isReady = poll(&requests, nfds_t(requests.count), milliseconds(until: moment)) > 0
+  let isReady = poll(&requests, nfds_t(requests.count), milliseconds(until: deadline)) > 0
   for (index, request) in requests.enumerated() { awaited[index].request = request }
   return isReady
 }

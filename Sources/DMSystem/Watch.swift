@@ -43,10 +43,10 @@ package final class Watch {
       // A read that left half of the buffer free has read all events.
       while count > buffer.count / 2 {
         count = read(descriptor, buffer.baseAddress, buffer.count)
-        var place = 0
-        while place < count {
-          let event = buffer.loadUnaligned(fromByteOffset: place, as: inotify_event.self)
-          place += MemoryLayout<inotify_event>.size + Int(event.len)
+        var offset = 0
+        while offset < count {
+          let event = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+          offset += MemoryLayout<inotify_event>.size + Int(event.len)
           let mask = Int(event.mask)
           if mask & Int(IN_Q_OVERFLOW) != 0 { fault = "'\(path)' changed too often to be told of each time" }
           if mask & Int(IN_IGNORED) != 0, inotify_add_watch(descriptor, path, Self.events) < 0 {

@@ -10,7 +10,7 @@ struct NamedContent {
 /// Checks the attachments of messages against the messages, and the content files against the rows that refer to them.
 enum AttachmentAudit {
   /// Checks that only messages that can carry attachments do, and that their positions are 1, 2, 3 ….
-  static func checkPlaces(_ store: Store, _ findings: Findings) throws {
+  static func checkPositions(_ store: Store, _ findings: Findings) throws {
     var rows = try store.connection.prepare(
       """
       SELECT a.message, deleted_at IS NOT NULL OR system_kind IS NOT NULL FROM attachment a JOIN message m ON m.id = a.message

@@ -60,7 +60,7 @@ final class ContentAssembly {
     guard let ended = part.take() else { return }
     let (hash, sum) = (ended.hash, ended.sum.finish())
     _ = consume ended
-    if sum == hash { return try contents.place(path, as: hash, syncs: false) }
+    if sum == hash { return try contents.install(path, as: hash, syncs: false) }
     guard takesDamaged else {
       throw DMError(
         .storeDamaged,

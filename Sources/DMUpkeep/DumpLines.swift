@@ -138,9 +138,9 @@ extension Store {
       throw lines.fault(.badField, "the table '\(name)' has no column '\(member.name)'")
     }
     guard !row.members.isEmpty else { throw lines.fault(.badField, "the row is empty") }
-    let places = Array(repeating: "?", count: row.members.count).joined(separator: ", ")
+    let placeholders = Array(repeating: "?", count: row.members.count).joined(separator: ", ")
     var insert = try connection.prepare(
-      text: "INSERT INTO main.\(quoted(name)) (\(list(row.members.map(\.name)))) VALUES (\(places))")
+      text: "INSERT INTO main.\(quoted(name)) (\(list(row.members.map(\.name)))) VALUES (\(placeholders))")
     for member in row.members {
       guard let value = SQLiteValue(dumped: member.value) else {
         throw lines.fault(.badField, "'\(member.name)' is not a value of a dump")

@@ -58,8 +58,8 @@ extension ConversationAudit {
     let blocked = try store.blocks.users(by: row.user)
     var hidden = 0
     for user in blocked {
-      let news = difference(of: said[user] ?? [], minus: read)
-      hidden += news.reduce(0) { $0 + max(0, min($1.upperBound, last) - $1.lowerBound + 1) }
+      let unread = difference(of: said[user] ?? [], minus: read)
+      hidden += unread.reduce(0) { $0 + max(0, min($1.upperBound, last) - $1.lowerBound + 1) }
     }
     var activity: Timestamp? = try lastActivity(of: row.user, upTo: last)
     // In a large group, only participants whose last activity differs from the conversation's have one of their own.

@@ -81,7 +81,7 @@ extension Upkeep {
       _ = consume lock
     }
     try progress("putting it in place")
-    try place(building)
+    try install(building)
     _ = consume work
     let store = try store()
     try note(.restore)
@@ -126,12 +126,12 @@ extension Upkeep {
     try store.read { try store.refuseFull() }
   }
 
-  private func place(_ building: StoreLocation) throws {
-    if try location.state() == .present { return try placeContents(of: building) { try copy(from: building) } }
+  private func install(_ building: StoreLocation) throws {
+    if try location.state() == .present { return try installContents(of: building) { try copy(from: building) } }
     try location.createFolders()
     // No process sees a partial store.
     if try !moveFolder(building.directory, to: location.directory) {
-      try placeContents(of: building) {
+      try installContents(of: building) {
         // The WAL is empty, so the database file is complete.
         do throws(SystemFailure) {
           try linkFile(building.database, as: location.database)
@@ -144,20 +144,20 @@ extension Upkeep {
     try syncToDisk(folder(of: location.directory))
   }
 
-  /// Copies the contents into place before `placeRows` adds the rows that refer to them; removes them again if it
+  /// Copies the contents into place before `addRows` adds the rows that refer to them; removes them again if it
   /// fails.
   ///
   /// They are copied because the store's folder may be on another file system.
-  private func placeContents(of building: StoreLocation, _ placeRows: () throws -> Void) throws {
+  private func installContents(of building: StoreLocation, _ addRows: () throws -> Void) throws {
     let hashes = try building.contents.all
-    if hashes.isEmpty { return try placeRows() }
+    if hashes.isEmpty { return try addRows() }
     do {
       do {
         let assembly = try ContentAssembly(in: location.contents, takesDamaged: false)
         for hash in hashes { try assembly.add(hash, from: building.contents) }
         try assembly.end()
       }
-      try placeRows()
+      try addRows()
     } catch {
       // The contents are removed because a full disk needs the space, but not those that another process's new store
       // uses.

@@ -9,7 +9,7 @@ final class SearchAudit {
   /// Of each message that is indexed, the sum of its words' digests, which no order changes.
   private var sums: [MessageKey: UInt64] = [:]
 
-  private static let stretch = 1000
+  private static let batchSize = 1000
 
   init(_ store: Store, _ progress: @escaping (String) throws -> Void) {
     self.store = store
@@ -28,7 +28,7 @@ final class SearchAudit {
       try add(words: "SELECT doc, term, offset FROM temp.fresh_words", sign: .max)
       try store.connection.execute("INSERT INTO temp.fresh (fresh) VALUES ('delete-all')")
       after = last
-      count += Self.stretch
+      count += Self.batchSize
       try progress("\(count) messages held against the search index")
     }
     for key in sums.keys.sorted() {
@@ -75,7 +75,7 @@ final class SearchAudit {
     var texts = try store.connection.prepare(
       "SELECT id, text FROM message WHERE id > ? AND text IS NOT NULL ORDER BY id LIMIT ?")
     texts.bind(key)
-    texts.bind(Self.stretch)
+    texts.bind(Self.batchSize)
     var last: MessageKey?
     while try texts.step() {
       // A damaged page may have any keys.

@@ -118,8 +118,8 @@ extension DMAttach {
       return try messenger.read(part, of: attachments[0]) { try call.output.write(content: $0) }
     }
     // A copy, because the program that opens it may write to it, and must not write to the store.
-    let place = arguments[open] ? try temporaryFolder() : output ?? "."
-    try messenger.save(part, of: attachments, to: place, replacesAny: arguments[force]) { saved in
+    let path = arguments[open] ? try temporaryFolder() : output ?? "."
+    try messenger.save(part, of: attachments, to: path, replacesAny: arguments[force]) { saved in
       if arguments[open] { try openByDesktop(saved.path) }
       try call.print(saved, text: TextFormat.line)
     }

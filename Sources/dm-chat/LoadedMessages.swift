@@ -207,27 +207,27 @@ extension LoadedMessages {
 
   /// Moves the bottom to the message in which its row count ends.
   private mutating func move(_ layout: Layout) -> Side? {
-    guard var place = bottom else { return nil }
-    defer { bottom = place.index + 1 == entries.count && place.hidden == 0 && !hasNewer ? nil : place }
-    while place.hidden < 0 {
-      if place.index + 1 == entries.count {
+    guard var moved = bottom else { return nil }
+    defer { bottom = moved.index + 1 == entries.count && moved.hidden == 0 && !hasNewer ? nil : moved }
+    while moved.hidden < 0 {
+      if moved.index + 1 == entries.count {
         if hasNewer { return .newer }
-        place.hidden = 0
+        moved.hidden = 0
         break
       }
-      place.index += 1
-      place.hidden += rows(of: place.index, layout)
+      moved.index += 1
+      moved.hidden += rows(of: moved.index, layout)
     }
-    while place.hidden > 0 {
-      if place.index == 0, lacksOlder { return .older }
-      let count = rows(of: place.index, layout)
-      if place.hidden < count { break }
-      if place.index == 0 {
-        place.hidden = count - 1
+    while moved.hidden > 0 {
+      if moved.index == 0, lacksOlder { return .older }
+      let count = rows(of: moved.index, layout)
+      if moved.hidden < count { break }
+      if moved.index == 0 {
+        moved.hidden = count - 1
         break
       }
-      place.hidden -= count
-      place.index -= 1
+      moved.hidden -= count
+      moved.index -= 1
     }
     return nil
   }

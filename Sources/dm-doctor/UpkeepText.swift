@@ -40,7 +40,7 @@ enum UpkeepText {
     let reason = report.reason.map { " (\(visible($0, indent: "  ")))" } ?? ""
     let text = visible(report.text ?? "", indent: "  ")
     return """
-      \(TextFormat.moment(report.reportedAt))  \(visible(report.user.description)) reported \(report.conversationID):\(report.seq)\(reason)
+      \(TextFormat.dateAndTime(report.reportedAt))  \(visible(report.user.description)) reported \(report.conversationID):\(report.seq)\(reason)
         \(visible(report.sender.description)): \(text)
       """
   }
@@ -55,22 +55,24 @@ enum UpkeepText {
       "log       \(TextFormat.size(statistics.logBytes))",
       "contents  \(statistics.contentsCount), \(TextFormat.size(statistics.contentsBytes))",
     ]
-    if let oldest = statistics.oldestChangeAt { lines.append("changes   since \(TextFormat.moment(oldest))") }
+    if let oldest = statistics.oldestChangeAt { lines.append("changes   since \(TextFormat.dateAndTime(oldest))") }
     for copy in statistics.copies {
       let senders = copy.senders.map { visible($0) }.joined(separator: ", ")
       let missing = copy.missingCount > 0 ? "; \(copy.missingCount) messages are missing here, of \(senders)" : ""
       lines.append(
-        "copy      \(visible(copy.path)), \(TextFormat.moment(copy.createdAt)), \(TextFormat.size(copy.sizeBytes))\(missing)"
+        "copy      \(visible(copy.path)), \(TextFormat.dateAndTime(copy.createdAt)), \(TextFormat.size(copy.sizeBytes))\(missing)"
       )
     }
     for (table, count) in statistics.rows where count > 0 { lines.append("rows      \(visible(table)) \(count)") }
     for consumer in statistics.consumers {
       let name = "\(visible(consumer.user.description))/\(visible(consumer.name))"
       let warning = consumer.warning.map { ", \($0.rawValue)" } ?? ""
-      let used = TextFormat.moment(consumer.usedAt)
+      let used = TextFormat.dateAndTime(consumer.usedAt)
       lines.append("consumer  \(name) \(consumer.behindCount) behind, used \(used)\(warning)")
     }
-    for use in statistics.upkeep { lines.append("used      \(visible(use.tool)) \(TextFormat.moment(use.usedAt))") }
+    for use in statistics.upkeep {
+      lines.append("used      \(visible(use.tool)) \(TextFormat.dateAndTime(use.usedAt))")
+    }
     return lines.joined(separator: "\n")
   }
 
@@ -88,5 +90,5 @@ enum UpkeepText {
   }
 
   /// The time when a tool was last used, to append to its result.
-  static func before(_ time: Timestamp?) -> String { time.map { "; used last \(TextFormat.moment($0))" } ?? "" }
+  static func before(_ time: Timestamp?) -> String { time.map { "; used last \(TextFormat.dateAndTime($0))" } ?? "" }
 }

@@ -127,8 +127,8 @@ extension HubLogin {
     if isDisabled { parts.append("revoked") }
     if let login { parts.append(login) }
     if let label { parts.append("on \(visible(label))") }
-    if let seenAt { parts.append("seen \(TextFormat.moment(seenAt))") }
-    if joinedAt == nil, let invitedUntil { parts.append("invited until \(TextFormat.moment(invitedUntil))") }
+    if let seenAt { parts.append("seen \(TextFormat.dateAndTime(seenAt))") }
+    if joinedAt == nil, let invitedUntil { parts.append("invited until \(TextFormat.dateAndTime(invitedUntil))") }
     return parts.joined(separator: "  ")
   }
 }

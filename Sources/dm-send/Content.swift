@@ -139,8 +139,8 @@ extension DMSend {
 
   /// A reference to the sent message, ready for --reply-to.
   static func answer(_ message: Message, _ conversation: String) -> String {
-    let place = message.seq.map { visible("\(conversation):\($0)") } ?? "\(message.reference) (queued)"
-    return place + (message.isDuplicate ? " (sent before)" : "")
+    let reference = message.seq.map { visible("\(conversation):\($0)") } ?? "\(message.reference) (queued)"
+    return reference + (message.isDuplicate ? " (sent before)" : "")
   }
 }
 

@@ -96,8 +96,8 @@ extension DMSyncProgram {
     try call.arguments.atMost(1)
     if let word = call.arguments.operands.first {
       guard let network = HubNetwork(word: word) else {
-        let known = HubNetwork.allCases.map(\.word).joined(separator: ", ")
-        throw usage("'\(word)' is no network; name one of \(known)")
+        let names = HubNetwork.allCases.map(\.word).joined(separator: ", ")
+        throw usage("'\(word)' is no network; name one of \(names)")
       }
       try call.messenger().play(network)
     }

@@ -6,10 +6,10 @@ import Testing
 @testable import DMCLI
 
 extension LocalTime {
-  struct Moments {
-    private let now = moment("2026-11-21T14:30:15.5Z")
+  struct PointsInTime {
+    private let now = time("2026-11-21T14:30:15.5Z")
 
-    private static func moment(_ text: String) -> Timestamp { Timestamp(rfc3339: text) ?? Timestamp(microseconds: 0) }
+    private static func time(_ text: String) -> Timestamp { Timestamp(rfc3339: text) ?? Timestamp(microseconds: 0) }
 
     @Test(arguments: [
       ("2026-11-21T14:30:00Z", "2026-11-21T14:30:00Z"), ("2026-11-21T14:30:00+02:00", "2026-11-21T12:30:00Z"),
@@ -20,8 +20,8 @@ extension LocalTime {
     ])
     func `what is exact or an age does not depend on the zone`(_ text: String, _ meant: String) throws {
       for zone in ["UTC", "Europe/Berlin", "America/New_York"] {
-        let found = try inZone(zone) { try DMSystem.moment(text, now: now) }
-        #expect(found == Self.moment(meant))
+        let found = try inZone(zone) { try DMSystem.typedTime(text, now: now) }
+        #expect(found == Self.time(meant))
       }
     }
 
@@ -38,17 +38,17 @@ extension LocalTime {
       ("Europe/Berlin", "1969-07-20", "1969-07-19T23:00:00Z"), ("UTC", "2024-02-29", "2024-02-29T00:00:00Z"),
     ])
     func `what has no offset is in the local zone`(_ zone: String, _ text: String, _ meant: String) throws {
-      let found = try inZone(zone) { try DMSystem.moment(text, now: now) }
-      #expect(found == Self.moment(meant))
+      let found = try inZone(zone) { try DMSystem.typedTime(text, now: now) }
+      #expect(found == Self.time(meant))
     }
 
     @Test func `yesterday is a calendar day, also when that has 25 hours`() throws {
-      let morning = Self.moment("2026-10-26T07:00:00Z")
+      let morning = Self.time("2026-10-26T07:00:00Z")
       let (yesterday, today) = try inZone("Europe/Berlin") {
-        (try DMSystem.moment("yesterday", now: morning), try DMSystem.moment("today", now: morning))
+        (try DMSystem.typedTime("yesterday", now: morning), try DMSystem.typedTime("today", now: morning))
       }
-      #expect(yesterday == Self.moment("2026-10-24T22:00:00Z"))
-      #expect(today == Self.moment("2026-10-25T23:00:00Z"))
+      #expect(yesterday == Self.time("2026-10-24T22:00:00Z"))
+      #expect(today == Self.time("2026-10-25T23:00:00Z"))
     }
 
     @Test(arguments: [
@@ -59,14 +59,14 @@ extension LocalTime {
       "99999999999999999999d", "9223372036854775807w", "٢h", "11/21/2026", "21.11.2026", "bob",
     ])
     func `what is no time is refused with examples`(_ text: String) throws {
-      let error = #expect(throws: DMError.self) { try DMSystem.moment(text, now: now) }
+      let error = #expect(throws: DMError.self) { try DMSystem.typedTime(text, now: now) }
       #expect(error?.code == .badTime)
       #expect(error?.subject == text)
     }
 
     @Test func `an age that reaches beyond all time is refused or long ago`() throws {
-      #expect(throws: DMError.self) { try DMSystem.moment("9223372036854775807s", now: now) }
-      #expect(try DMSystem.moment("100000d", now: now) < Self.moment("1800-01-01T00:00:00Z"))
+      #expect(throws: DMError.self) { try DMSystem.typedTime("9223372036854775807s", now: now) }
+      #expect(try DMSystem.typedTime("100000d", now: now) < Self.time("1800-01-01T00:00:00Z"))
     }
   }
 }

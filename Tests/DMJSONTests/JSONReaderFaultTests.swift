@@ -97,9 +97,9 @@ struct JSONReaderFaultTests {
     ("{\"a\":1.}", 8),
     ("{\"a\":tru}", 6), ("{\"a\":\"\\q\"}", 9), ("  [", 3), ("{\"a\":1,}", 8),
   ])
-  func `a fault names its byte, counted from 1`(_ text: String, _ place: Int) throws {
+  func `a fault names its byte, counted from 1`(_ text: String, _ offset: Int) throws {
     let message = try fault { try object(text) }?.message ?? ""
-    #expect(message.contains("at byte \(place);"), "\(message)")
+    #expect(message.contains("at byte \(offset);"), "\(message)")
   }
 
   @Test func `a string that cannot be taken is named by the byte of its closing quote`() throws {

@@ -52,11 +52,11 @@ struct JSONRoundTripTests {
 
   @Test func `a character is escaped wherever it is in a long plain text`() throws {
     for length in 0...40 {
-      for place in 0...length {
+      for index in 0...length {
         for (character, escape) in [
           ("\"", "\\\""), ("\\", "\\\\"), ("\u{1F}", "\\u001f"), ("\u{7F}", "\\u007f"), ("\u{85}", "\\u0085"),
         ] {
-          let (before, after) = (String(repeating: "~", count: place), String(repeating: " ", count: length - place))
+          let (before, after) = (String(repeating: "~", count: index), String(repeating: " ", count: length - index))
           var json = JSONWriter()
           json.value(before + character + after)
           #expect(String(decoding: json.bytes, as: UTF8.self) == "\"" + before + escape + after + "\"")

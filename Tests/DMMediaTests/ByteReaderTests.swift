@@ -50,7 +50,7 @@ struct ByteReaderTests {
       #expect(part.rest == 3..<3)
       let isNext = reader.seek(5)
       #expect(isNext)
-      #expect(reader.place == 4)
+      #expect(reader.offset == 4)
       #expect(!reader.has("\u{5}\u{6}"))
       #expect(reader.has("\u{5}"))
     }

@@ -40,13 +40,13 @@ struct HiddenBytesTests {
     #expect(try folder.prepare(name, options, hasTools: false).advice.contains(Self.hidden) == false)
   }
 
-  private func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool { !places(of: part, in: bytes).isEmpty }
+  private func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool { !offsets(of: part, in: bytes).isEmpty }
 
   // MARK: GIF
 
   @Test func `a comment that a picture of a GIF swallows by one wrong length is noticed`() throws {
     let bytes = try sample("moving.gif")
-    let control = try #require(places(of: [0x21, 0xF9, 4], in: bytes).dropFirst().first)
+    let control = try #require(offsets(of: [0x21, 0xF9, 4], in: bytes).dropFirst().first)
     // The last sub-block of the first picture ends before the empty one.
     let start = try #require((1...255).map { control - 2 - $0 }.first { Int(bytes[$0]) == control - 2 - $0 })
     let comment = [0x21, 0xFE, UInt8(Self.secret.count)] + Self.secret + [0]
@@ -141,7 +141,7 @@ struct HiddenBytesTests {
     try expectDoubt(Array(bytes.dropLast(12)) + chunk("IDAT", Self.secret) + bytes.suffix(12), .png)
     // Pixels of more lines than there are.
     let lines = try compressed("GPS 48.8577 2.295", 10_000)
-    let first = try #require(places(of: Array("IDAT".utf8), in: bytes).first) - 4
+    let first = try #require(offsets(of: Array("IDAT".utf8), in: bytes).first) - 4
     #expect(try !cut(Array(bytes[..<first]) + chunk("IDAT", lines) + bytes.suffix(12), .png).isFullyParsed)
   }
 
@@ -162,7 +162,7 @@ struct HiddenBytesTests {
     let bytes = try self.sample(sample.name)
     #expect(try cut(bytes, .jpeg).isFullyParsed)
     let scans = bytes.withCheckedBytes { JPEG.Segments($0).filter { $0.marker == JPEG.scan }.map(\.range) }
-    let restarts = places(of: [0xFF, 0xD0], in: bytes).filter { place in scans.contains { $0.contains(place) } }
+    let restarts = offsets(of: [0xFF, 0xD0], in: bytes).filter { offset in scans.contains { $0.contains(offset) } }
     #expect(!scans.isEmpty && (sample.name != "restarts.jpg" || !restarts.isEmpty))
     for end in scans.map(\.upperBound) + restarts {
       for hidden in [Self.secret, [0]] {
@@ -207,7 +207,7 @@ struct HiddenBytesTests {
     try sample.soil(in: folder)
     let bytes = try folder.bytes(sample.name)
     #expect(try cut(bytes, .webp).isFullyParsed)
-    let image = try #require(places(of: Array("VP8 ".utf8), in: bytes).first)
+    let image = try #require(offsets(of: Array("VP8 ".utf8), in: bytes).first)
     let size = bytes[image + 4..<image + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
     // To the end of the file, and beyond that.
     for size in [bytes.count - image - 8, size + 0x1_0000] {

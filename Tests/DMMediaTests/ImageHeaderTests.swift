@@ -95,13 +95,13 @@ struct ImageHeaderTests {
   /// Gives the last item, which is the picture, one more property.
   private func withProperty(_ name: [UInt8], _ value: UInt8, _ bytes: [UInt8]) throws -> [UInt8] {
     var bytes = bytes
-    func place(_ name: String) throws -> Int { try #require(places(of: Array(name.utf8), in: bytes).first) }
-    func add(_ count: Int, at place: Int) {
-      let old = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
-      bytes.replaceSubrange(place..<place + 4, with: [24, 16, 8, 0].map { UInt8((old + count) >> $0 & 0xFF) })
+    func offset(_ name: String) throws -> Int { try #require(offsets(of: Array(name.utf8), in: bytes).first) }
+    func add(_ count: Int, at offset: Int) {
+      let old = bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+      bytes.replaceSubrange(offset..<offset + 4, with: [24, 16, 8, 0].map { UInt8((old + count) >> $0 & 0xFF) })
     }
     func end(_ name: String) throws -> Int {
-      let start = try place(name) - 4
+      let start = try offset(name) - 4
       return start + bytes[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
     }
     let associations = try end("ipma")
@@ -111,11 +111,11 @@ struct ImageHeaderTests {
     // Those that there are, by number, are hvcC, two sizes and the bits of a pixel.
     bytes.insert(0x80 | 5, at: associations)
     bytes.insert(contentsOf: [0, 0, 0, 9] + name + [value], at: try end("ipco"))
-    add(1, at: try place("ipma") - 4)
-    add(9, at: try place("ipco") - 4)
-    for name in ["iprp", "meta"] { add(10, at: try place(name) - 4) }
+    add(1, at: try offset("ipma") - 4)
+    add(9, at: try offset("ipco") - 4)
+    for name in ["iprp", "meta"] { add(10, at: try offset(name) - 4) }
     // The table of places (ISO/IEC 14496-12, section 8.11.3) counts from the beginning of the file what is in mdat.
-    let table = try place("iloc") + 4
+    let table = try offset("iloc") + 4
     #expect(Array(bytes[table..<table + 6]) == [1, 0, 0, 0, 0x44, 0x40])
     for item in 0..<Int(bytes[table + 7]) {
       let item = table + 8 + item * 20

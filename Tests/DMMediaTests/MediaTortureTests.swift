@@ -29,7 +29,7 @@ struct MediaTortureTests {
     try folder.makeFilm(name)
     // Content is of no matter here, where the header stands behind it.
     var bytes = try folder.bytes(name)
-    if let header = places(of: Array("moov".utf8), in: bytes).first { bytes = Array(bytes[(header - 4)...]) }
+    if let header = offsets(of: Array("moov".utf8), in: bytes).first { bytes = Array(bytes[(header - 4)...]) }
     bytes = Array(bytes.prefix(4000))
     let format: MediaFormat = name.hasSuffix("wav") ? .wav : .mp4
     for count in 0...bytes.count { look(atFilm: Array(bytes.prefix(count)), as: format) }
@@ -51,11 +51,11 @@ struct MediaTortureTests {
   }
 
   /// Whatever the bytes are, what is kept is in them, in order, and merged; and what was cut is clean.
-  private func look(at bytes: [UInt8], as format: MediaFormat, _ place: String) throws {
+  private func look(at bytes: [UInt8], as format: MediaFormat, _ what: String) throws {
     _ = MediaFormat.of(bytes)
     if let header = ImageHeader.read(bytes, as: format) {
-      try #require(header.width > 0 && header.height > 0 && header.frameCount > 0, "\(place)")
-      try #require(1...8 ~= header.orientation, "\(place)")
+      try #require(header.width > 0 && header.height > 0 && header.frameCount > 0, "\(what)")
+      try #require(1...8 ~= header.orientation, "\(what)")
     }
     for keepsOrientation in [false, true] {
       let pieces = bytes.withCheckedBytes {
@@ -67,14 +67,14 @@ struct MediaTortureTests {
           last = nil
           continue
         }
-        try #require(!range.isEmpty && range.lowerBound >= 0 && range.upperBound <= bytes.count, "\(place)")
-        if let last { try #require(last.upperBound < range.lowerBound, "\(place)") }
+        try #require(!range.isEmpty && range.lowerBound >= 0 && range.upperBound <= bytes.count, "\(what)")
+        if let last { try #require(last.upperBound < range.lowerBound, "\(what)") }
         last = range
       }
       guard pieces != nil, let clean = StrippedImage.result(of: bytes, as: format, keepsOrientation: keepsOrientation)
       else { continue }
       let again = StrippedImage.result(of: clean, as: format, keepsOrientation: keepsOrientation)
-      try #require(again == clean, "\(place)")
+      try #require(again == clean, "\(what)")
     }
   }
 }

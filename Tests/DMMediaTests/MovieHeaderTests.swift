@@ -36,7 +36,7 @@ struct MovieHeaderTests {
     try folder.makeFilm("sound.wav")
     var bytes = try folder.bytes("sound.wav")
     let expected = try #require(try folder.film("sound.wav")).duration
-    let size = try #require(places(of: Array("data".utf8), in: bytes).first) + 4
+    let size = try #require(offsets(of: Array("data".utf8), in: bytes).first) + 4
     bytes.replaceSubrange(size..<size + 4, with: [0xFF, 0xFF, 0xFF, 0xFF])
     #expect(bytes.withCheckedBytes { MovieHeader.read($0, as: .wav) }?.duration == expected)
   }
@@ -51,10 +51,10 @@ struct MovieHeaderTests {
     try folder.makeFilm("moving.mp4")
     let bytes = try folder.bytes("moving.mp4")
     // Behind the name: a version and flags, two times, and then parts of a second and how many there are.
-    let scale = try #require(places(of: Array("mvhd".utf8), in: bytes).first) + 4 + 4 + 8
-    func duration(_ scale: [UInt8], _ count: [UInt8], at place: Int) -> Duration? {
+    let scale = try #require(offsets(of: Array("mvhd".utf8), in: bytes).first) + 4 + 4 + 8
+    func duration(_ scale: [UInt8], _ count: [UInt8], at offset: Int) -> Duration? {
       var bytes = bytes
-      bytes.replaceSubrange(place..<place + 8, with: scale + count)
+      bytes.replaceSubrange(offset..<offset + 8, with: scale + count)
       return bytes.withCheckedBytes { MovieHeader.read($0, as: .mp4) }?.duration
     }
     #expect(duration([0, 0, 0, 4], [0, 0, 0, 5], at: scale) == .milliseconds(1250))

@@ -112,15 +112,15 @@ struct MoviePreparationTests {
     try film("source.mp4", "1280x720", seconds: 60, "-preset", "ultrafast")
     var options = PreparationOptions()
     options.videoBitrate = 1000
-    var told: [String] = []
+    var reports: [String] = []
     let preparer = Preparer(
       folder: folder.path, options: options,
       progress: {
-        told.append($0)
+        reports.append($0)
         if $0.hasPrefix("converting "), $0 != "converting 0 %" { throw Stopped() }
       })
     #expect(throws: Stopped.self) { try preparer.prepare(folder.file("source.mp4")) }
-    #expect(told.last?.hasSuffix(" %") == true)
+    #expect(reports.last?.hasSuffix(" %") == true)
   }
 
   @Test func `a video without pictures is a sound, also one with a cover`() throws {
@@ -187,14 +187,14 @@ struct MoviePreparationTests {
     try film("source.mp4", "64x64", seconds: 1)
     let whole = try folder.bytes(of: "source.mp4")
     // One that goes beyond all others, and an index that has an end of another's.
-    let places = [0] + ["moov", "stbl", "stts"].compactMap { whole.firstRange(of: $0.utf8).map { $0.lowerBound - 4 } }
-    #expect(places.count == 4)
-    for place in places {
+    let offsets = [0] + ["moov", "stbl", "stts"].compactMap { whole.firstRange(of: $0.utf8).map { $0.lowerBound - 4 } }
+    #expect(offsets.count == 4)
+    for offset in offsets {
       var bytes = whole
-      bytes[place] = 0x40
+      bytes[offset] = 0x40
       try folder.write(bytes, to: "source.mp4")
       let file = try folder.prepare("source.mp4", hasTools: false)
-      #expect(file.advice == [Self.missing, Self.kept], "\(place)")
+      #expect(file.advice == [Self.missing, Self.kept], "\(offset)")
       var options = PreparationOptions()
       options.keepsMetadata = true
       #expect(try folder.prepare("source.mp4", options, hasTools: false).advice == [Self.missing])

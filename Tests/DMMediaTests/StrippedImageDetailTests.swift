@@ -19,7 +19,7 @@ struct StrippedImageDetailTests {
   @Test func `a comment between the scans of a JPEG goes`() throws {
     let bytes = try sample("progressive.jpg")
     let clean = try cut(bytes, .jpeg)
-    let scans = places(of: [0xFF, 0xDA], in: bytes)
+    let scans = offsets(of: [0xFF, 0xDA], in: bytes)
     #expect(scans.count > 5)
     for scan in scans {
       for marker in [0xFE, 0xE1, 0xE2, 0xEF, 0xF0, 0x01] as [UInt8] {
@@ -48,13 +48,13 @@ struct StrippedImageDetailTests {
 
   @Test func `of what Adobe writes only the colours stay`() throws {
     let bytes = try sample("cmyk.jpg")
-    let place = try #require(places(of: Array("Adobe".utf8), in: bytes).first)
+    let offset = try #require(offsets(of: Array("Adobe".utf8), in: bytes).first)
     var soiled = bytes
-    soiled.insert(contentsOf: Array("more".utf8), at: place + 12)
-    soiled[place - 1] += 4
+    soiled.insert(contentsOf: Array("more".utf8), at: offset + 12)
+    soiled[offset - 1] += 4
     #expect(try cut(soiled, .jpeg) == cut(bytes, .jpeg))
-    soiled.replaceSubrange(place..<place + 5, with: Array("Other".utf8))
-    #expect(places(of: Array("more".utf8), in: try cut(soiled, .jpeg)).isEmpty)
+    soiled.replaceSubrange(offset..<offset + 5, with: Array("Other".utf8))
+    #expect(offsets(of: Array("more".utf8), in: try cut(soiled, .jpeg)).isEmpty)
   }
 
   @Test func `a second picture behind a JPEG goes`() throws {
@@ -101,7 +101,7 @@ struct StrippedImageDetailTests {
   @Test func `a frame of a WebP keeps its picture alone, and sizes are right`() throws {
     let bytes = try sample("moving.webp")
     let clean = try cut(bytes, .webp)
-    let frame = try #require(places(of: Array("ANMF".utf8), in: clean).first)
+    let frame = try #require(offsets(of: Array("ANMF".utf8), in: clean).first)
     let size = clean[frame + 4..<frame + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
     var soiled = clean
     soiled.insert(contentsOf: Array("hide".utf8) + [3, 0, 0, 0, 1, 2, 3, 0], at: frame + 8 + size)
@@ -118,10 +118,10 @@ struct StrippedImageDetailTests {
     try sample.make(in: folder)
     let turned = try folder.turn(sample.name)[5].name
     let clean = try cut(try folder.bytes(turned), .webp, keepsOrientation: true)
-    let exif = try #require(places(of: Array("EXIF".utf8), in: clean).last)
+    let exif = try #require(offsets(of: Array("EXIF".utf8), in: clean).last)
     #expect(exif % 2 == 0)
     #expect(Array(clean[(exif + 8)...]) == Exif.block(orientation: 6))
-    let flags = try #require(places(of: Array("VP8X".utf8), in: clean).first) + 8
+    let flags = try #require(offsets(of: Array("VP8X".utf8), in: clean).first) + 8
     #expect(clean[flags] & 0x0C == 0x08)
     #expect(try cut(clean, .webp)[flags] & 0x0C == 0)
   }
@@ -140,17 +140,17 @@ struct StrippedImageDetailTests {
       #expect(try cut(extended(gone), .gif) == bytes, "\(gone)")
     }
     let hidden: [UInt8] = [6] + Array("secret".utf8)
-    for start in places(of: [0x21, 0xF9, 4], in: bytes) {
+    for start in offsets(of: [0x21, 0xF9, 4], in: bytes) {
       var soiled = bytes
       // Bits that have no meaning.
       soiled[start + 3] |= 0xE0
       soiled.insert(contentsOf: hidden, at: start + 7)
       #expect(try cut(soiled, .gif) == bytes)
     }
-    let loop = try #require(places(of: Array("NETSCAPE2.0".utf8), in: bytes).first)
-    for place in [loop + 11, loop + 15] {
+    let loop = try #require(offsets(of: Array("NETSCAPE2.0".utf8), in: bytes).first)
+    for offset in [loop + 11, loop + 15] {
       var soiled = bytes
-      soiled.insert(contentsOf: hidden, at: place)
+      soiled.insert(contentsOf: hidden, at: offset)
       #expect(try cut(soiled, .gif) == bytes)
     }
     var renamed = bytes

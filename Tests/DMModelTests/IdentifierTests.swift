@@ -17,11 +17,11 @@ struct IdentifierTests {
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
   func `they sort by time to the microsecond`(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
-    var moment = Timestamp(microseconds: 1_700_000_000_000_000)
-    var last = Identifier(at: moment).description
+    var time = Timestamp(microseconds: 1_700_000_000_000_000)
+    var last = Identifier(at: time).description
     for _ in 0..<500 {
-      moment = Timestamp(microseconds: moment.microseconds + 1 + Int64(random.below(random.chance(50) ? 3 : 5000)))
-      let next = Identifier(at: moment).description
+      time = Timestamp(microseconds: time.microseconds + 1 + Int64(random.below(random.chance(50) ? 3 : 5000)))
+      let next = Identifier(at: time).description
       #expect(last < next, "seed \(seed)")
       last = next
     }

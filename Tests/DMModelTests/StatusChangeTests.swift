@@ -9,11 +9,11 @@ struct StatusChangeTests {
 
   private static func marks(_ random: inout SplitMix64, in limit: Int) -> [ReadMark] {
     var marks: [ReadMark] = []
-    var place = 1 + random.below(4)
-    while place <= limit, random.chance(80) {
-      let upper = place + random.below(6)
-      marks.append(ReadMark(range: place...upper, reader: random.chance(30) ? nil : users[random.below(users.count)]))
-      place = upper + 1 + (random.chance(50) ? 0 : random.below(5))
+    var next = 1 + random.below(4)
+    while next <= limit, random.chance(80) {
+      let upper = next + random.below(6)
+      marks.append(ReadMark(range: next...upper, reader: random.chance(30) ? nil : users[random.below(users.count)]))
+      next = upper + 1 + (random.chance(50) ? 0 : random.below(5))
     }
     return marks
   }

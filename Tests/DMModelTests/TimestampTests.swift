@@ -50,10 +50,10 @@ struct TimestampTests {
     var random = SplitMix64(seed: seed)
     let all = Timestamp.writable.lowerBound.microseconds...Timestamp.writable.upperBound.microseconds
     for _ in 0..<1000 {
-      let moment = Timestamp(microseconds: Int64.random(in: all, using: &random))
-      let text = moment.description
+      let time = Timestamp(microseconds: Int64.random(in: all, using: &random))
+      let text = time.description
       #expect(text.utf8.count == 27, "seed \(seed)")
-      #expect(Timestamp(rfc3339: text) == moment, "seed \(seed): \(text)")
+      #expect(Timestamp(rfc3339: text) == time, "seed \(seed): \(text)")
     }
   }
 

@@ -31,13 +31,15 @@ import Testing
     file: String
   ) throws {
     let store = try TemporaryStore(users: ["alice"])
-    let known = Set(try store.texts("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"))
-      .union(try tables(of: Migration.linked))
+    let allTables = Set(
+      try store.texts("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    )
+    .union(try tables(of: Migration.linked))
     let text = try String(contentsOf: Self.sources.appending(path: file), encoding: .utf8)
     let read = text.replacing("DELETE FROM", with: "DELETE")
     let lines = [
-      ("// Reads: ", try tables(after: "FROM|JOIN", in: read, among: known)),
-      ("// Writes: ", try tables(after: "INTO|UPDATE|DELETE FROM", in: text, among: known)),
+      ("// Reads: ", try tables(after: "FROM|JOIN", in: read, among: allTables)),
+      ("// Writes: ", try tables(after: "INTO|UPDATE|DELETE FROM", in: text, among: allTables)),
     ]
     let expected = lines.filter { !$0.1.isEmpty }.map { $0.0 + $0.1.joined(separator: ", ") + "." }
     let said = text.split(separator: "\n").filter { $0.hasPrefix("// Reads: ") || $0.hasPrefix("// Writes: ") }

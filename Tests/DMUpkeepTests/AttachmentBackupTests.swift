@@ -30,7 +30,7 @@ struct AttachmentBackupTests {
   }
 
   /// What a store has been restored into: nothing, a folder with something else in it, or an empty store that is open.
-  private func places() throws -> [TemporaryStore] {
+  private func copies() throws -> [TemporaryStore] {
     let beside = try TemporaryStore(users: [])
     _ = try beside.elsewhere("something")
     let empty = try TemporaryStore(users: [])
@@ -43,7 +43,7 @@ struct AttachmentBackupTests {
     let path = try store.elsewhere("backup")
     let backup = try store.upkeep.backUp(to: path)
     #expect(backup.sizeBytes > 2 * ContentFolder.chunkBytes)
-    for copy in try places() {
+    for copy in try copies() {
       _ = try copy.upkeep.restore(file: path)
       try expectWhole(copy, as: store)
       // What the contents took in the backup is not left in the database.
@@ -62,7 +62,7 @@ struct AttachmentBackupTests {
     let store = try TemporaryStore.carrying()
     let path = try store.elsewhere("dump")
     let lines = try dumped(store, to: path)
-    for copy in try places() {
+    for copy in try copies() {
       _ = try copy.upkeep.restore(file: path)
       try expectWhole(copy, as: store)
       #expect(try dumped(copy, to: store.elsewhere("again")).dropFirst() == lines.dropFirst())
@@ -102,7 +102,7 @@ struct AttachmentBackupTests {
     #expect(fault?.remedy == .leaveOutDamaged)
     #expect(try store.namesElsewhere == [])
     _ = try store.upkeep.backUp(to: path, takesDamaged: true)
-    for copy in try places() {
+    for copy in try copies() {
       #expect(try code { try copy.upkeep.restore(file: path) } == .storeDamaged)
       #expect(try copy.contents.all == [])
       _ = try copy.upkeep.restore(file: path, takesDamaged: true)
@@ -132,12 +132,12 @@ struct AttachmentBackupTests {
     let store = try TemporaryStore.carrying()
     let path = try store.elsewhere("dump")
     let lines = try dumped(store, to: path).map(String.init)
-    let places = lines.indices.filter { lines[$0].contains(#""type":"content""#) }
-    let second = try #require(places.first { lines[$0].contains(#""number":1"#) })
+    let contentLines = lines.indices.filter { lines[$0].contains(#""type":"content""#) }
+    let second = try #require(contentLines.first { lines[$0].contains(#""number":1"#) })
     func counting(_ count: Int, _ lines: [String]) -> [String] {
       lines.map { $0.replacing(#""contents":7"#, with: #""contents":\#(count)"#) }
     }
-    func without(_ place: Int) -> [String] { Array(lines[..<place] + lines[(place + 1)...]) }
+    func without(_ index: Int) -> [String] { Array(lines[..<index] + lines[(index + 1)...]) }
     var swapped = lines
     swapped.swapAt(second - 1, second)
     var other = lines
@@ -149,10 +149,10 @@ struct AttachmentBackupTests {
       (changed(#""sha256":""#, #""sha256":"0"#), [.malformedLine]),
       (changed(#""number":1"#, #""number":"1""#), [.malformedLine]),
     ]
-    for place in places {
+    for index in contentLines {
       // The hash says so, or the count at the end.
-      cases.append((without(place), [.badField, .storeDamaged]))
-      cases.append((counting(6, without(place)), [.storeDamaged]))
+      cases.append((without(index), [.badField, .storeDamaged]))
+      cases.append((counting(6, without(index)), [.storeDamaged]))
     }
     for (number, (lines, expected)) in cases.enumerated() {
       let copy = try TemporaryStore(users: [])
@@ -231,16 +231,16 @@ struct AttachmentBackupTests {
     let store = try TemporaryStore.carrying()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
-    let place = try TemporaryStore(users: [])
-    _ = try Store.create(place.location)
-    let upkeep = Upkeep(place.location) { doing in
-      guard doing == "putting it in place", try place.integers("SELECT count(*) FROM user") == [[0]] else { return }
-      let dave = try place.messenger("dave")
+    let target = try TemporaryStore(users: [])
+    _ = try Store.create(target.location)
+    let upkeep = Upkeep(target.location) { doing in
+      guard doing == "putting it in place", try target.integers("SELECT count(*) FROM user") == [[0]] else { return }
+      let dave = try target.messenger("dave")
       _ = try dave.addUser(Handle("dave"))
       _ = try dave.attach(noise(100, seed: 3))
     }
     #expect(try code { try upkeep.restore(file: path) } == .cannotCreate)
-    #expect(try place.contents.all.count == 1)
-    #expect(try place.findings() == [])
+    #expect(try target.contents.all.count == 1)
+    #expect(try target.findings() == [])
   }
 }

@@ -107,7 +107,7 @@ struct AttachmentCheckTests {
     let path = "\(folder.path)/content"
     try Data([1]).write(to: URL(filePath: path))
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-    try store.contents.place(path, as: contentHash(ofFile: path))
+    try store.contents.install(path, as: contentHash(ofFile: path))
     #expect(try store.findings() == [])
   }
 }

@@ -23,7 +23,7 @@ struct AttachmentFlipTests {
     var rows = try connection.prepare(
       "SELECT uuid, name, mime_type, sha256, waveform, thumbnail_sha256, thumbnail_mime_type FROM attachment")
     while try rows.step() { parts += (0..<7).compactMap { rows.withBytes(Int32($0)) { $0.map { Array($0) } } } }
-    return parts.flatMap { part in places(of: part, in: bytes).flatMap { $0..<($0 + part.count) } }
+    return parts.flatMap { part in offsets(of: part, in: bytes).flatMap { $0..<($0 + part.count) } }
   }
 
   /// Turns over a bit of a number in a row that has it.
@@ -60,10 +60,10 @@ struct AttachmentFlipTests {
       var what = ""
       switch flip % 3 {
       case 0:
-        let (place, bit) = (values[dice.below(values.count)], dice.below(8))
-        what = "bit \(bit) of byte \(place)"
+        let (offset, bit) = (values[dice.below(values.count)], dice.below(8))
+        what = "bit \(bit) of byte \(offset)"
         var changed = bytes
-        changed[place] ^= 1 << bit
+        changed[offset] ^= 1 << bit
         try store.replace(changed)
       case 1:
         while try !flipNumber(store, &dice) {}

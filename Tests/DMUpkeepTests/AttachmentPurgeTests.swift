@@ -112,7 +112,7 @@ struct AttachmentPurgeTests {
   }
 
   @Test func `a store without attachments has nothing of that`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let purged = try store.upkeep.purge()
     #expect([purged.attachmentsCount, purged.contentsCount] == [0, 0])
     #expect(purged.isComplete)

@@ -14,7 +14,7 @@ struct BackupTests {
   }
 
   @Test func `a backup holds everything, under an id of its own, for its owner alone`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     let backup = try store.upkeep.backUp(to: path)
     #expect(backup.messageCount == 42)
@@ -31,7 +31,7 @@ struct BackupTests {
   }
 
   @Test func `a file that is not a backup is replaced only when that is asked for`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let path = try store.elsewhere("notes")
     try Data("something else that took long to write, longer than a header, which has a hundred bytes".utf8).write(
       to: URL(filePath: path))
@@ -43,7 +43,7 @@ struct BackupTests {
   }
 
   @Test func `a store that is in use is not replaced, whatever is asked for`() throws {
-    let (store, other) = (try TemporaryStore.furnished(), try TemporaryStore.furnished())
+    let (store, other) = (try TemporaryStore.filled(), try TemporaryStore.filled())
     for path in [store.location.database, other.location.database, other.location.database + "-wal"] {
       #expect(try code { try store.upkeep.backUp(to: path, replacesAny: true) } == .cannotCreate, "\(path)")
     }
@@ -56,7 +56,7 @@ struct BackupTests {
   }
 
   @Test func `of a damaged store there is no backup, and the one of yesterday stays`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
     let before = try store.bytes("out/backup")
@@ -73,7 +73,7 @@ struct BackupTests {
   }
 
   @Test func `a file in the folder of a store is never replaced`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     for name in ["store.lock", "bell", "another"] {
       let path = "\(store.location.directory)/\(name)"
       #expect(try code { try store.upkeep.backUp(to: path, replacesAny: true) } == .cannotCreate, "\(name)")
@@ -82,7 +82,7 @@ struct BackupTests {
 
   @Test func `who is interrupted leaves nothing behind`() throws {
     struct Enough: Error {}
-    let store = try TemporaryStore.furnished(messages: 500)
+    let store = try TemporaryStore.filled(messages: 500)
     let path = try store.elsewhere("backup")
     for after in 0..<5 {
       var left = after
@@ -96,7 +96,7 @@ struct BackupTests {
   }
 
   @Test func `what a killed backup has left is removed by the next, and one under way stays`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     let left = try temporaryName(in: folder(of: path), ".dm-backup-", isFolder: true)
     try Data("texts".utf8).write(to: URL(filePath: left + "/copy-journal"))
@@ -107,7 +107,7 @@ struct BackupTests {
   }
 
   @Test func `a folder that is absent is said to be so`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     #expect(try code { try store.upkeep.backUp(to: "/nonexistent/backup") } == .cannotCreate)
     #expect(try code { try store.upkeep.backUp(to: store.location.directory) } == .cannotCreate)
   }

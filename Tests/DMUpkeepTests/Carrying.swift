@@ -43,7 +43,7 @@ extension TemporaryStore {
   /// A store whose messages carry files: an equal one twice, one of whole chunks, an empty one, one with all that a row
   /// can have, and one that was not sent.
   static func carrying(chunk: Int = ContentFolder.chunkBytes) throws -> TemporaryStore {
-    let store = try TemporaryStore.furnished(messages: 3)
+    let store = try TemporaryStore.filled(messages: 3)
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let long = try alice.attach(noise(chunk + 17, seed: 1), named: "long.bin")
     try alice.send([long, alice.attach([], named: "empty")], to: "bob")
@@ -57,23 +57,23 @@ extension TemporaryStore {
   private func voice(by user: Handle) throws -> DMKit.Attachment {
     var voice = DMKit.Attachment(
       id: Identifier(at: .now), kind: .voice, name: "wörd.ogg", mimeType: "audio/ogg", sizeBytes: 900,
-      sha256: try place(noise(900, seed: 4)))
+      sha256: try install(noise(900, seed: 4)))
     (voice.width, voice.height, voice.duration) = (640, 480, .milliseconds(61_500))
     voice.waveform = noise(DMKit.Attachment.waveformCount, seed: 5)
     voice.thumbnail = DMKit.Attachment.Thumbnail(
-      sha256: try place(noise(700, seed: 6)), mimeType: "image/jpeg", sizeBytes: 700, width: 32, height: 24)
+      sha256: try install(noise(700, seed: 6)), mimeType: "image/jpeg", sizeBytes: 700, width: 32, height: 24)
     let store = try #require(try Store.open(location))
     let key = try #require(try store.users.key(user))
     try store.write { try store.attachments.insert(voice, by: key, at: .now) }
     return voice
   }
 
-  private func place(_ bytes: [UInt8]) throws -> ContentHash {
+  private func install(_ bytes: [UInt8]) throws -> ContentHash {
     let folder = try WorkFolder(.attachment, in: contents.path)
     let path = "\(folder.path)/content"
     try Data(bytes).write(to: URL(filePath: path))
     let hash = try contentHash(ofFile: path)
-    try contents.place(path, as: hash)
+    try contents.install(path, as: hash)
     return hash
   }
 

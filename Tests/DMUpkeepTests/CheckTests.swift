@@ -10,7 +10,7 @@ import Testing
 
 struct CheckTests {
   @Test func `there is nothing to find in a sound store`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     #expect(try store.upkeep.check(deep: false).findings == [])
     #expect(try store.findings() == [])
   }
@@ -86,7 +86,7 @@ struct CheckTests {
   @Test(arguments: faults.indices)
   func `what breaks a rule is found`(index: Int) throws {
     let (sql, checks) = Self.faults[index]
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     try store.damage(sql)
     let findings = try store.findings()
     #expect(Set(findings.map(\.check)) == checks, "\(sql): \(findings)")
@@ -96,13 +96,13 @@ struct CheckTests {
   }
 
   @Test func `messages that are not in the order of time are found`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     try store.execute("UPDATE message SET created_at = created_at - 30000000 WHERE id = 5")
     #expect(try store.findings().contains { $0.check == .counts })
   }
 
   @Test func `files that others can read are found`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: store.location.lock)
     #expect(try store.upkeep.check(deep: false).findings.map(\.check) == [.files])
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: store.location.lock)
@@ -114,7 +114,7 @@ struct CheckTests {
 
   @Test func `what a check throws in between ends it`() throws {
     struct Enough: Error {}
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     #expect(throws: Enough.self) { try Upkeep(store.location) { _ in throw Enough() }.check(deep: true) }
     #expect(try store.findings() == [])
   }
@@ -125,11 +125,11 @@ struct CheckTests {
       var receipts: [UserKey: [SeqRange]] = [:]
       var marks: [ReadMark] = []
       for user in [1, 2, 3, 4] as [UserKey] {
-        var place = 1
+        var next = 1
         for _ in 0..<dice.below(4) {
-          let range = (place + dice.below(3))...(place + 3 + dice.below(4))
+          let range = (next + dice.below(3))...(next + 3 + dice.below(4))
           receipts[user, default: []].append(range)
-          place = range.upperBound + 1
+          next = range.upperBound + 1
           let near = marks.filter {
             $0.range.upperBound >= range.lowerBound - 1 && $0.range.lowerBound <= range.upperBound + 1
           }

@@ -49,7 +49,7 @@ struct DumpTests {
   }
 
   @Test func `what is dumped and restored dumps the same lines`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     _ = try store.messenger("bob").messages(in: ConversationReference("alice"), limit: 3)
     let lines = try dump(store)
     let other = try TemporaryStore(users: [])
@@ -81,7 +81,7 @@ struct DumpTests {
   }
 
   @Test func `a dump of which the end is missing is refused, and nothing is left behind`() throws {
-    let lines = try dump(TemporaryStore.furnished())
+    let lines = try dump(TemporaryStore.filled())
     for count in [1, 2, lines.count / 2, lines.count - 1] {
       let other = try TemporaryStore(users: [])
       #expect(try code { try restore(Array(lines[..<count]), into: other) } == .unfinishedLine)
@@ -116,16 +116,16 @@ struct DumpTests {
   }
 
   @Test func `what was changed in a dump is not taken for what was said`() throws {
-    var lines = try dump(TemporaryStore.furnished())
-    let place = try #require(lines.firstIndex { $0.contains("unique4x") })
-    lines[place] = lines[place].replacing("unique4x", with: "unique5x")
+    var lines = try dump(TemporaryStore.filled())
+    let index = try #require(lines.firstIndex { $0.contains("unique4x") })
+    lines[index] = lines[index].replacing("unique4x", with: "unique5x")
     let other = try TemporaryStore(users: [])
     #expect(try code { try restore(lines, into: other) } == .storeDamaged)
     try checkNothingIsLeft(other)
   }
 
   @Test func `a row that refers to one that is not there is refused`() throws {
-    let lines = try dump(TemporaryStore.furnished()).filter { !$0.contains(#""handle":"carol""#) }
+    let lines = try dump(TemporaryStore.filled()).filter { !$0.contains(#""handle":"carol""#) }
     let end = #"{"type":"dump_end","rows":\#(lines.count - 2)}"#
     let other = try TemporaryStore(users: [])
     #expect(try code { try restore(lines.dropLast() + [end], into: other) } == .badField)

@@ -16,13 +16,13 @@ struct FlipTortureTests {
     while try rows.step() {
       parts += (0..<3).compactMap { rows.withBytes(Int32($0)) { $0.map { Array($0) } } }
     }
-    return parts.flatMap { part in places(of: part, in: bytes).flatMap { $0..<($0 + part.count) } }
+    return parts.flatMap { part in offsets(of: part, in: bytes).flatMap { $0..<($0 + part.count) } }
   }
 
   @Test func `each single bit of a message that is turned over is found`() throws {
     let seed = SplitMix64.seed
     var dice = SplitMix64(seed: seed)
-    let sound = try TemporaryStore.furnished(messages: 30)
+    let sound = try TemporaryStore.filled(messages: 30)
     try sound.settle()
     let bytes = try sound.bytes()
     let content = try content(sound, in: bytes)
@@ -30,17 +30,17 @@ struct FlipTortureTests {
     let damaged = try TemporaryStore(bytes: bytes)
     #expect(try damaged.findings() == [])
     for flip in 0..<(SplitMix64.isTorture ? 1000 : 100) {
-      let (place, bit) = (content[dice.below(content.count)], dice.below(8))
+      let (offset, bit) = (content[dice.below(content.count)], dice.below(8))
       var changed = bytes
-      changed[place] ^= 1 << bit
+      changed[offset] ^= 1 << bit
       try damaged.replace(changed)
-      #expect(try !damaged.findings().isEmpty, "seed \(seed), flip \(flip): bit \(bit) of byte \(place)")
+      #expect(try !damaged.findings().isEmpty, "seed \(seed), flip \(flip): bit \(bit) of byte \(offset)")
     }
   }
 
   /// Two pages of the change log in each other's places: a stream that goes on from a number would never end.
   @Test func `changes that are out of order are not read`() throws {
-    let store = try TemporaryStore.furnished(messages: 120)
+    let store = try TemporaryStore.filled(messages: 120)
     let alice = try store.messenger("alice")
     for number in 1...600 { try alice.say("more \(number)", to: "bob") }
     try store.settle()
@@ -72,7 +72,7 @@ struct FlipTortureTests {
   @Test(arguments: [1, 127]) func `a page whose keys are not in order does not keep the check from ending`(key: UInt8)
     throws
   {
-    let store = try TemporaryStore.furnished(messages: 120)
+    let store = try TemporaryStore.filled(messages: 120)
     try store.settle()
     let leaves = try store.integers(
       "SELECT pageno FROM dbstat WHERE name = 'message' AND pagetype = 'leaf' ORDER BY path"
@@ -85,7 +85,7 @@ struct FlipTortureTests {
     let pointer = page + 8 + 2 * (count - 1)
     let cell = page + Int(bytes[pointer]) << 8 + Int(bytes[pointer + 1])
     bytes[cell + (bytes[cell] > 127 ? 2 : 1)] = key
-    for place in leaves[2]..<(leaves[2] + 4096) { bytes[place] = 0 }
+    for offset in leaves[2]..<(leaves[2] + 4096) { bytes[offset] = 0 }
     try store.replace(bytes)
     let findings = try store.findings()
     #expect(findings.contains { $0.check == .digests && $0.message.contains("cannot be read") }, "\(findings)")
@@ -94,7 +94,7 @@ struct FlipTortureTests {
   @Test func `nothing that a disk may do ends the check otherwise than with findings or an error`() throws {
     let seed = SplitMix64.seed
     var dice = SplitMix64(seed: seed)
-    let sound = try TemporaryStore.furnished(messages: 30)
+    let sound = try TemporaryStore.filled(messages: 30)
     try sound.settle()
     let bytes = try sound.bytes()
     let damaged = try TemporaryStore(bytes: bytes)
@@ -104,10 +104,10 @@ struct FlipTortureTests {
       case 0: changed[dice.below(bytes.count)] ^= UInt8(1 << dice.below(8))
       case 1:
         let start = dice.below(bytes.count)
-        for place in start..<min(start + 1 + dice.below(300), bytes.count) { changed[place] = UInt8(dice.below(256)) }
+        for offset in start..<min(start + 1 + dice.below(300), bytes.count) { changed[offset] = UInt8(dice.below(256)) }
       default:
         let page = 4096 * (1 + dice.below(bytes.count / 4096 - 1))
-        for place in page..<(page + 4096) { changed[place] = 0 }
+        for offset in page..<(page + 4096) { changed[offset] = 0 }
       }
       try damaged.replace(changed)
       do {
@@ -122,14 +122,14 @@ struct FlipTortureTests {
   }
 
   @Test func `messages behind a page that cannot be read are still held against their digests`() throws {
-    let sound = try TemporaryStore.furnished(messages: 300)
+    let sound = try TemporaryStore.filled(messages: 300)
     try sound.settle()
     var bytes = try sound.bytes()
     // The page on which the text of one stands, and the text of another far from it.
-    let early = try #require(places(of: Array("message 40 w".utf8), in: bytes).first)
-    let late = try #require(places(of: Array("message 290 w".utf8), in: bytes).first)
+    let early = try #require(offsets(of: Array("message 40 w".utf8), in: bytes).first)
+    let late = try #require(offsets(of: Array("message 290 w".utf8), in: bytes).first)
     #expect(early / 4096 != late / 4096)
-    for place in (early / 4096 * 4096)..<((early / 4096 + 1) * 4096) { bytes[place] = 0 }
+    for offset in (early / 4096 * 4096)..<((early / 4096 + 1) * 4096) { bytes[offset] = 0 }
     bytes[late] ^= 1
     let damaged = try TemporaryStore(bytes: bytes)
     let findings = try damaged.findings()

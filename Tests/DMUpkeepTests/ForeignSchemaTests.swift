@@ -16,7 +16,7 @@ struct ForeignSchemaTests {
   @Test(arguments: parts.indices)
   func `a trigger or a view is refused by its name at opening, and a check finds it`(_ index: Int) throws {
     let (sql, name) = Self.parts[index]
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     try store.execute(sql)
     let bob = try store.messenger("bob")
@@ -37,7 +37,7 @@ struct ForeignSchemaTests {
 
   @Test(arguments: parts.indices)
   func `what a store with a trigger or a view holds can be dumped and restored`(_ index: Int) throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     try store.execute(Self.parts[index].sql)
     let path = try store.elsewhere("dump")
     var lines: [UInt8] = []
@@ -49,7 +49,7 @@ struct ForeignSchemaTests {
   }
 
   @Test func `a trigger that comes while a store is open does nothing`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let alice = try store.messenger("alice")
     try alice.say("before", to: "bob")
     try store.execute(Self.parts[0].sql)
@@ -58,14 +58,14 @@ struct ForeignSchemaTests {
   }
 
   @Test func `a flip that changes what a table accepts does not replace a good backup`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
     try store.settle()
     let good = try Data(contentsOf: URL(filePath: path))
     var bytes = try store.bytes()
     // 'rev >= 0' becomes 'rev >= 8'.
-    for start in places(of: Array("rev >= 0".utf8), in: bytes) { bytes[start + 7] = UInt8(ascii: "8") }
+    for start in offsets(of: Array("rev >= 0".utf8), in: bytes) { bytes[start + 7] = UInt8(ascii: "8") }
     try store.replace(bytes)
     let fault = try fault { _ = try store.upkeep.backUp(to: path) }
     #expect(fault?.code == .storeDamaged && fault?.remedy == .takeDamaged)
@@ -91,11 +91,11 @@ struct ForeignSchemaTests {
     ]
     var found = 0
     for act in acts {
-      let store = try TemporaryStore.furnished()
+      let store = try TemporaryStore.filled()
       try store.settle()
       var bytes = try store.bytes()
-      for place in places(of: Array(word.utf8), in: bytes) {
-        bytes.replaceSubrange(place..<(place + word.utf8.count), with: other.utf8)
+      for offset in offsets(of: Array(word.utf8), in: bytes) {
+        bytes.replaceSubrange(offset..<(offset + word.utf8.count), with: other.utf8)
       }
       try store.replace(bytes)
       let fault = try fault { try act(store) }
@@ -107,7 +107,7 @@ struct ForeignSchemaTests {
   }
 
   @Test func `rows that do not fit what is written are damage`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     try store.execute("UPDATE conversation SET last_seq = last_seq - 1")
     #expect(try code { try store.messenger("alice").say("x", to: "bob") } == .storeDamaged)
   }

@@ -24,7 +24,7 @@ struct PurgeTests {
       let bytes = try store.bytes(file)
       return [word, word.lowercased(), String(word.dropFirst(2)), String(word.lowercased().dropFirst(4))].flatMap {
         form in
-        places(of: Array(form.utf8), in: bytes).map { "\(form) in \(file) at \($0)" }
+        offsets(of: Array(form.utf8), in: bytes).map { "\(form) in \(file) at \($0)" }
       }
     }
   }
@@ -80,7 +80,7 @@ struct PurgeTests {
   }
 
   @Test func `what killed backups and restores have left is removed, wherever it is`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let backup = try temporaryName(in: folder(of: store.elsewhere("x")), ".dm-backup-", isFolder: true)
     let restore = try temporaryName(in: folder(of: store.location.directory), ".dm-restore-", isFolder: true)
     for path in [backup, restore] { try Data("texts".utf8).write(to: URL(filePath: path + "/copy-journal")) }
@@ -93,7 +93,7 @@ struct PurgeTests {
   }
 
   @Test func `somebody who reads keeps the log from being cleared, and that is said`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let reader = try #require(try Store.open(store.location))
     let transaction = try reader.connection.begin(.read)
     _ = try reader.uuid()

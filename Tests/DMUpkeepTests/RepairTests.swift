@@ -8,7 +8,7 @@ import Testing
 
 struct RepairTests {
   @Test func `in a sound store there is nothing to correct`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let repaired = try store.upkeep.repair()
     #expect(repaired.indexedCount == 41)
     #expect([repaired.conversationsCount, repaired.participantsCount, repaired.messagesCount] == [0, 0, 0])
@@ -27,7 +27,7 @@ struct RepairTests {
     "UPDATE read_range SET to_seq = to_seq + 3",
   ])
   func `counts and the index are made right`(sql: String) throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     try store.execute(sql)
     #expect(try !store.findings().isEmpty)
     _ = try store.upkeep.repair()
@@ -39,7 +39,7 @@ struct RepairTests {
     "INSERT INTO hidden_range VALUES (1, 3, 12, 14, 1, 0)",
   ])
   func `a repair counts rows that no program wrote, and does not vouch for them`(sql: String) throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     try store.execute(sql)
     #expect(try store.findings().contains { [.counts, .ranges].contains($0.check) })
     _ = try store.upkeep.repair()
@@ -62,14 +62,14 @@ struct RepairTests {
   }
 
   @Test func `a repair does not vouch for a text that was changed`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     try store.execute("UPDATE message SET text = 'another' WHERE id = 3")
     _ = try store.upkeep.repair()
     #expect(try store.findings().map(\.check) == [.digests])
   }
 
   @Test func `statistics count rows and tell of consumers and uses`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let bob = try store.messenger("bob")
     _ = try store.upkeep.repair()
     var query = EventQuery([], from: .start)

@@ -10,7 +10,7 @@ import Testing
 
 struct RestoreTests {
   @Test func `a backup is restored as a store that goes on`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
     let other = try TemporaryStore(users: [])
@@ -42,7 +42,7 @@ struct RestoreTests {
   }
 
   @Test func `a store with anybody in it is not restored into`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
     let other = try TemporaryStore(users: ["dave"])
@@ -51,7 +51,7 @@ struct RestoreTests {
   }
 
   @Test func `an empty store that somebody has open is filled, not replaced`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
     let other = try TemporaryStore(users: [])
@@ -71,7 +71,7 @@ struct RestoreTests {
   }
 
   @Test func `the folders in which the store is to be are made`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
     let deep = StoreLocation(directory: store.location.directory + "/a/b/c", isNamed: true)
@@ -85,7 +85,7 @@ struct RestoreTests {
   }
 
   @Test func `what a killed restore has left is removed by the next, and one under way stays`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)
     let left = try temporaryName(in: folder(of: path), ".dm-restore-", isFolder: true)
@@ -96,7 +96,7 @@ struct RestoreTests {
   }
 
   @Test func `what is neither a dump nor a backup is refused`() throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     let other = try TemporaryStore(users: [])
     try other.createFolder()
     let path = store.location.directory + "/file"

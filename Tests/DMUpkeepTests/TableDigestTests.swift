@@ -9,8 +9,8 @@ import Testing
 /// Rows that no count and no range gives away when they change.
 struct TableDigestTests {
   /// A store with rows in all the tables that have a digest.
-  private static func furnished() throws -> TemporaryStore {
-    let store = try TemporaryStore.furnished()
+  private static func filled() throws -> TemporaryStore {
+    let store = try TemporaryStore.filled()
     let (alice, bob, carol) = (
       try store.messenger("alice"), try store.messenger("bob"), try store.messenger("carol")
     )
@@ -66,7 +66,7 @@ struct TableDigestTests {
 
   @Test(arguments: changes)
   func `a row that people rely on and that no program changed is found`(sql: String) throws {
-    let store = try Self.furnished()
+    let store = try Self.filled()
     try store.damage(sql)
     let findings = try store.findings()
     #expect(findings.contains { $0.check == .digests }, "\(sql): \(findings)")
@@ -111,18 +111,18 @@ struct BoundsTests {
 
   @Test(arguments: refused)
   func `the schema refuses what no program writes`(sql: String) throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     #expect(throws: DMError.self) { try store.execute(sql) }
   }
 
   @Test(arguments: refused)
   func `a value out of bounds ends no program, and a quick check finds it`(sql: String) throws {
-    let store = try TemporaryStore.furnished()
+    let store = try TemporaryStore.filled()
     try store.damage(sql)
     for user in ["alice", "bob"] {
       for act in [
         { _ = try $0.conversations() }, { _ = try $0.everything(in: "+ops") },
-        { _ = try $0.told(EventQuery(from: .start)) },
+        { _ = try $0.received(EventQuery(from: .start)) },
         { _ = try $0.unreadCount() }, { try $0.read(1...3, of: "+ops") }, { try $0.say("hi", to: "+ops") },
         { _ = try $0.receipts(for: MessageReference("+ops:2")) }, { _ = try $0.leave(ConversationReference("+ops")) },
       ] as [(Messenger) throws -> Void] {

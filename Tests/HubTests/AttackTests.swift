@@ -275,7 +275,7 @@ struct AttackTests {
     var whole = add()
     whole.arguments.hasHistory = true
     #expect(try alice.push([whole])[0].fault == nil)
-    #expect(try mallory.link.compare(since: nil).conversations.first?.sees == Sight(from: 1))
+    #expect(try mallory.link.compare(since: nil).conversations.first?.sees == VisibleRevs(from: 1))
   }
 
   @Test func `a transaction that began before a revocation cannot write after it`() throws {

@@ -31,7 +31,7 @@ struct DifferentialRun {
   private var persons = (postgres: [Int64: String](), model: [Int64: String]())
   private var conversations: [Identifier] = []
   private var messages: [Target] = []
-  private var told: [(machine: Int, operation: HubOperation)] = []
+  private var pushed: [(machine: Int, operation: HubOperation)] = []
 
   private struct Target {
     let conversation: Identifier
@@ -75,7 +75,7 @@ struct DifferentialRun {
           names.postgres[id] = "other \(others.count)"
           names.model[other] = "other \(others.count)"
         }
-        told.append((machine, operation))
+        pushed.append((machine, operation))
         if [.begin, .group].contains(operation.act), let id = postgres.conversation, !conversations.contains(id) {
           conversations.append(id)
         }
@@ -85,7 +85,7 @@ struct DifferentialRun {
     for machine in links.indices { try compare(machine, Array(touched)) }
     if conversations.count > 12 { conversations.removeFirst(conversations.count - 12) }
     messages = Array(messages.suffix(60))
-    told = Array(told.suffix(60))
+    pushed = Array(pushed.suffix(60))
   }
 
   private func inModel(_ operation: HubOperation) -> HubOperation {
@@ -98,7 +98,7 @@ struct DifferentialRun {
 
   private mutating func operation(_ machine: Int) -> HubOperation {
     // Told again, as it was or otherwise.
-    if Int.random(in: 0..<12, using: &random) == 0, var again = told.randomElement(using: &random)?.operation {
+    if Int.random(in: 0..<12, using: &random) == 0, var again = pushed.randomElement(using: &random)?.operation {
       if Bool.random(using: &random) { again.payload = again.payload.map { _ in payload() } }
       if [.say, .group, .edit, .delete, .react, .begin].contains(again.act) {
         again.arguments.isLax = Bool.random(using: &random)

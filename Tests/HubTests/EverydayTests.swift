@@ -110,10 +110,10 @@ final class Everyday {
 
   /// Learns of a conversation that the act has begun.
   private func learn(_ who: Int) throws {
-    func new(_ messenger: Messenger, _ known: [Identifier]) throws -> Identifier? {
+    func new(_ messenger: Messenger, _ earlier: [Identifier]) throws -> Identifier? {
       var query = ListQuery()
       (query.archived, query.limit) = (.included, nil)
-      return try messenger.conversations(query).map(\.id).first { !known.contains($0) }
+      return try messenger.conversations(query).map(\.id).first { !earlier.contains($0) }
     }
     let found = (try new(shared[who], talks.map(\.one)), try new(machines[who].messenger, talks.map(\.hub)))
     switch found {
@@ -186,8 +186,8 @@ extension Everyday {
   }
 
   private func perform(_ act: Act, _ messenger: Messenger, _ id: (Talk) -> Identifier) throws {
-    func place(_ talk: Int) -> ConversationReference { .id(id(talks[talk])) }
-    func message(_ talk: Int, _ number: Int) -> MessageReference { .number(number, in: place(talk)) }
+    func reference(_ talk: Int) -> ConversationReference { .id(id(talks[talk])) }
+    func message(_ talk: Int, _ number: Int) -> MessageReference { .number(number, in: reference(talk)) }
     switch act {
     case .begin(let handle, let text):
       _ = try messenger.send(Outgoing(to: .direct(Handle(handle)), text: text))
@@ -195,24 +195,24 @@ extension Everyday {
       _ = try messenger.createGroup(titled: title, with: handles.map { try Handle($0) })
     case .say(let talk, let text, let number, let nonce):
       let reply = number.map { message(talk, $0) }
-      _ = try messenger.send(Outgoing(to: place(talk), text: text, nonce: nonce, replyTo: reply))
+      _ = try messenger.send(Outgoing(to: reference(talk), text: text, nonce: nonce, replyTo: reply))
     case .forward(let talk, let number, let target):
       let original = try messenger.messageToForward(message(talk, number))
-      _ = try messenger.send(Outgoing(to: place(target), text: "", forwards: original.id))
+      _ = try messenger.send(Outgoing(to: reference(target), text: "", forwards: original.id))
     case .edit(let talk, let number, let act): _ = try messenger.edit([Edit(message(talk, number), act)])[0].get()
     case .read(let talk, let number, let act, let isPrivate):
       var options = Messenger.MarkOptions()
       (options.act, options.isPrivate) = (act, isPrivate)
       let range = number.map { RangeReference(from: 1, to: $0) } ?? RangeReference(from: nil, to: nil)
-      _ = try messenger.markRead(.ranges([range]), in: place(talk), options)
+      _ = try messenger.markRead(.ranges([range]), in: reference(talk), options)
     case .add(let talk, let handle, let withHistory):
-      _ = try messenger.add([Handle(handle)], to: place(talk), withHistory: withHistory)
-    case .remove(let talk, let handle): _ = try messenger.remove([Handle(handle)], from: place(talk))
-    case .leave(let talk): _ = try messenger.leave(place(talk))
-    case .title(let talk, let title): _ = try messenger.setTitle(title, of: place(talk))
-    case .avatar(let talk, let url): _ = try messenger.setAvatar(url, of: place(talk))
-    case .expire(let talk, let seconds): _ = try messenger.setExpiry(seconds.map { .seconds($0) }, of: place(talk))
-    case .own(let talk, let change): _ = try messenger.change(change, in: [place(talk)])
+      _ = try messenger.add([Handle(handle)], to: reference(talk), withHistory: withHistory)
+    case .remove(let talk, let handle): _ = try messenger.remove([Handle(handle)], from: reference(talk))
+    case .leave(let talk): _ = try messenger.leave(reference(talk))
+    case .title(let talk, let title): _ = try messenger.setTitle(title, of: reference(talk))
+    case .avatar(let talk, let url): _ = try messenger.setAvatar(url, of: reference(talk))
+    case .expire(let talk, let seconds): _ = try messenger.setExpiry(seconds.map { .seconds($0) }, of: reference(talk))
+    case .own(let talk, let change): _ = try messenger.change(change, in: [reference(talk)])
     case .block(let handle, let isBlocked): _ = try messenger.setBlocked(isBlocked, [Handle(handle)])
     case .profile(let name): _ = try messenger.setProfile(ProfileChange(displayName: name))
     }
@@ -222,18 +222,18 @@ extension Everyday {
 // MARK: - What is seen
 
 extension Everyday {
-  private func compare(_ place: Int, to person: Int) throws {
-    let (talk, handle, key) = (talks[place], try Handle(Self.handles[person]), Key(talk: place, person: person))
-    if try isIn(person, place) { unseenActs[key] = nil }
+  private func compare(_ number: Int, to person: Int) throws {
+    let (talk, handle, key) = (talks[number], try Handle(Self.handles[person]), Key(talk: number, person: person))
+    if try isIn(person, number) { unseenActs[key] = nil }
     let unseen = unseenActs[key] ?? []
     let late = lateTombstones[key] ?? []
     let one = try seen(shared[person], talk.one, by: handle, without: unseen, late)
     let other = try seen(machines[person].messenger, talk.hub, by: handle, without: unseen, late)
     if one == other || one == ["not_allowed"] && other == ["unknown_conversation"] { return }
-    let place = (0..<max(one.count, other.count)).first { index in
+    let difference = (0..<max(one.count, other.count)).first { index in
       index >= one.count || index >= other.count || one[index] != other[index]
     }
-    func line(_ lines: [String]) -> String { place.flatMap { $0 < lines.count ? lines[$0] : nil } ?? "nothing" }
+    func line(_ lines: [String]) -> String { difference.flatMap { $0 < lines.count ? lines[$0] : nil } ?? "nothing" }
     throw Violation(
       description: "\(Self.handles[person]) sees in one store\n  \(line(one))\nand on a hub\n  \(line(other))")
   }
@@ -287,13 +287,13 @@ extension Everyday {
         let reactions = message.reactions.map { "\($0.emoji)\($0.users.map(\.description).sorted())" }.sorted()
         // Who comes back pulls a tombstone of which the hub has erased what was said, and the nonce with it.
         let nonce = message.deletedAt == nil ? message.nonce : nil
-        let told = receipts.filter { $0.hasPrefix("\(message.id)") }.map { $0.dropFirst(37) }.sorted()
+        let received = receipts.filter { $0.hasPrefix("\(message.id)") }.map { $0.dropFirst(37) }.sorted()
         return """
           \(message.seq ?? 0) \(message.sender) \(message.senderName ?? "-"): \(message.text ?? "-") \
           \(message.systemKind?.rawValue ?? "-") \(message.subject ?? "-") \(knowsReceipts ? "\(message.status)" : "-") unread \(message.isUnread) \
           to \(message.replyTo?.seq ?? 0) \(message.replyTo?.text ?? "-") of \(message.forwardedFrom?.description ?? "-") \
           \(nonce ?? "-") \(message.mentions) \(reactions) edited \(message.editedAt != nil) \
-          gone \(message.deletedAt != nil) expires \(message.expiresAt != nil) \(knowsReceipts ? told : [])
+          gone \(message.deletedAt != nil) expires \(message.expiresAt != nil) \(knowsReceipts ? received : [])
           """
       }
   }

@@ -30,12 +30,16 @@ struct HubConnectionTests {
   }
 
   /// A log that this store has up to rev 5.
-  private func held(_ rev: Int64 = 5, known: Int64 = 5, sees: Sight = Sight(from: 1)) -> HubConversations.Row {
+  private func held(_ rev: Int64 = 5, namedRev: Int64 = 5, sees: VisibleRevs = VisibleRevs(from: 1))
+    -> HubConversations.Row
+  {
     HubConversations.Row(
-      conversation: ConversationKey(number: 1), rev: rev, mark: first, sees: sees, newsAfter: 0, known: known)
+      conversation: ConversationKey(number: 1), rev: rev, mark: first, sees: sees, historyUpTo: 0, namedRev: namedRev)
   }
 
-  private func listed(_ rev: Int64, _ mark: Identifier, sees: Sight = Sight(from: 1)) -> HubComparison.Conversation {
+  private func listed(_ rev: Int64, _ mark: Identifier, sees: VisibleRevs = VisibleRevs(from: 1))
+    -> HubComparison.Conversation
+  {
     HubComparison.Conversation(id: a, rev: rev, mark: mark, sees: sees)
   }
 
@@ -51,10 +55,10 @@ struct HubConnectionTests {
   }
 
   @Test func `a log begins anew if the hub has lost some of it, or shows more of it`() {
-    var late = Sight()
+    var late = VisibleRevs()
     late.open(from: 3)
     for (conversation, row, reason) in [
-      (listed(4, second), held(), Replica.Reason.setBack), (listed(5, first), held(known: 7), .setBack),
+      (listed(4, second), held(), Replica.Reason.setBack), (listed(5, first), held(namedRev: 7), .setBack),
       (listed(5, first), held(sees: late), .seesMore),
     ] {
       let connection = open()
@@ -91,7 +95,7 @@ struct HubConnectionTests {
     #expect(connection.take(.pulled(a, count: 3, limit: 10, held: held())) == [.endFault(a)])
     #expect(connection.doubted == [] && connection.toPull == [])
     _ = connection.take(.compared(horizon: "1"))
-    #expect(connection.take(.pulled(a, count: 10, limit: 10, held: held(known: 9))) == [.endFault(a)])
+    #expect(connection.take(.pulled(a, count: 10, limit: 10, held: held(namedRev: 9))) == [.endFault(a)])
     #expect(connection.toPull == [a] && !connection.mustCompare)
     _ = connection.take(.pulling([a]))
     _ = connection.take(.pulled(a, count: 10, limit: 10, held: held()))
@@ -100,12 +104,12 @@ struct HubConnectionTests {
 
   @Test func `fewer entries than the hub has listed are a doubt, but not of a standby`() {
     let connection = open()
-    #expect(connection.take(.pulled(a, count: 3, limit: 10, held: held(known: 7))) == [])
+    #expect(connection.take(.pulled(a, count: 3, limit: 10, held: held(namedRev: 7))) == [])
     #expect(connection.mustCompare && connection.toPull == [a])
     _ = connection.take(.pulling([a]))
-    #expect(connection.take(.pulled(a, count: 0, limit: 10, held: held(known: 7))) == [.setAside(a, .hubDamaged)])
+    #expect(connection.take(.pulled(a, count: 0, limit: 10, held: held(namedRev: 7))) == [.setAside(a, .hubDamaged)])
     let standby = open(isStandby: true)
-    #expect(standby.take(.pulled(a, count: 3, limit: 10, held: held(known: 7))) == [.endFault(a)])
+    #expect(standby.take(.pulled(a, count: 3, limit: 10, held: held(namedRev: 7))) == [.endFault(a)])
   }
 
   @Test func `the horizon is kept once all that it listed is pulled`() {

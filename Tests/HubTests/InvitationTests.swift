@@ -48,8 +48,8 @@ struct InvitationTests {
     #expect((settings["sslmode"] == "verify-full") == isVerified)
     #expect(!isVerified || settings["channel_binding"] == "require")
     // A password is never told: by SCRAM alone, or bound to the channel, which is SCRAM, or to a folder of the server.
-    let isTold = settings["require_auth"] == nil && settings["channel_binding"] != "require" && !host.hasPrefix("/")
-    #expect(!isTold)
+    let isSent = settings["require_auth"] == nil && settings["channel_binding"] != "require" && !host.hasPrefix("/")
+    #expect(!isSent)
   }
 
   @Test func `a socket in a folder that every user can write to gets no password`() throws {

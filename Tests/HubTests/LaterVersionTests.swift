@@ -44,7 +44,7 @@ struct LaterVersionTests {
     #expect(message.seq == 2 && message.text == nil && message.systemKind == .unreadable)
     #expect(try alice.messenger.conversation(ConversationReference("bob")).unreadCount == 1)
     #expect(try kept(alice) == payload)
-    #expect(try alice.messenger.told([.message]).last == "2 bob: unreadable ")
+    #expect(try alice.messenger.received([.message]).last == "2 bob: unreadable ")
     try alice.check()
   }
 

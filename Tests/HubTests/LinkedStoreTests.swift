@@ -96,13 +96,13 @@ struct LinkedStoreTests {
     try alice.sync()
     // Bob's machine hears of the conversation after both.
     try bob.sync()
-    #expect(try bob.messenger.told([.message]) == ["1 alice: hello"])
+    #expect(try bob.messenger.received([.message]) == ["1 alice: hello"])
     let second = try hub.joined("bob")
     #expect(try second.texts("alice") == ["1 alice: hello"])
-    #expect(try second.messenger.told([.message]) == [])
+    #expect(try second.messenger.received([.message]) == [])
     try alice.say("again", to: "bob")
     for machine in [alice, bob, second] { try machine.sync() }
-    #expect(try second.messenger.told([.message]) == ["2 alice: again"])
+    #expect(try second.messenger.received([.message]) == ["2 alice: again"])
   }
 
   @Test func `a member who returns without the history sees the changes of the messages that they see`() throws {

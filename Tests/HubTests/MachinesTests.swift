@@ -139,7 +139,7 @@ struct MachinesTests {
     // As if the hour had passed.
     let store = try #require(try alice.messenger.existingStore())
     try store.write {
-      for operation in try store.outbox.pending() { try store.outbox.postpone(operation.place, until: nil) }
+      for operation in try store.outbox.pending() { try store.outbox.postpone(operation.key, until: nil) }
     }
     try settle([alice, bob])
     #expect(try bob.texts("alice") == ["1 alice: hello", "2 alice: one", "3 alice: two"])
@@ -208,6 +208,6 @@ struct MachinesTests {
     try alice.sync()
     try second.sync()
     #expect(try second.texts("alice") == ["1 alice: before", "2 alice: meanwhile"])
-    #expect(try second.messenger.told([.message]) == ["2 alice: meanwhile"])
+    #expect(try second.messenger.received([.message]) == ["2 alice: meanwhile"])
   }
 }

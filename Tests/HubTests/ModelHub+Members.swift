@@ -13,11 +13,11 @@ extension ModelHub {
     return unique
   }
 
-  private static let mostStretches = 512
+  private static let mostRanges = 512
 
   /// What somebody who comes back sees of the time they were away.
-  private func doneMeanwhile(_ sees: Sight, in conversation: Conversation) -> [Int64] {
-    guard let end = sees.stretches.last?.upperBound else { return [] }
+  private func doneMeanwhile(_ sees: VisibleRevs, in conversation: Conversation) -> [Int64] {
+    guard let end = sees.ranges.last?.upperBound else { return [] }
     let seen = Set(
       conversation.entries.filter { $0.kind.map { $0.rawValue < 16 } == true && sees.contains($0.rev) }.compactMap(
         \.seq))
@@ -26,7 +26,7 @@ extension ModelHub {
       [.edited, .deleted, .reaction].contains(entry.kind) && entry.seq.map(seen.contains) == true
     }
     let receipts = away.filter { [.read, .delivered].contains($0.kind) }
-    return (acts + receipts).map(\.rev).prefix(max(0, Self.mostStretches - 64 - sees.stretches.count)).map(\.self)
+    return (acts + receipts).map(\.rev).prefix(max(0, Self.mostRanges - 64 - sees.ranges.count)).map(\.self)
   }
 
   mutating func add(
@@ -36,15 +36,15 @@ extension ModelHub {
     let joining = try persons(operation).filter { conversation.members[$0]?.sees.isOpen != true }
     let hasHistory = operation.arguments.hasHistory
     if !hasHistory,
-      joining.contains(where: { (conversation.members[$0]?.sees.stretches.count ?? 0) >= Self.mostStretches })
+      joining.contains(where: { (conversation.members[$0]?.sees.ranges.count ?? 0) >= Self.mostRanges })
     {
       throw Refusal("not_allowed")
     }
     for person in joining {
       let rev = conversation.rev + 1
-      var member = conversation.members[person] ?? Member(sees: Sight(), since: rev)
+      var member = conversation.members[person] ?? Member(sees: VisibleRevs(), since: rev)
       if hasHistory {
-        member.sees = Sight(from: 1)
+        member.sees = VisibleRevs(from: 1)
       } else {
         let done = doneMeanwhile(member.sees, in: conversation)
         member.sees.open(from: rev)

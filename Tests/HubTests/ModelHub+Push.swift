@@ -65,8 +65,8 @@ extension ModelHub {
     guard let other = person(named: handle) else { throw Refusal("unknown_user") }
     guard id.isDirect(handle, Handle(stored: self.handle(me))) else { throw Refusal("bad_request") }
     let pair = Set([me, other.id])
-    if let known = conversations.values.first(where: { !$0.isGroup && Set($0.members.keys) == pair }) {
-      return HubAnswer(conversation: known.id, isDuplicate: true)
+    if let existing = conversations.values.first(where: { !$0.isGroup && Set($0.members.keys) == pair }) {
+      return HubAnswer(conversation: existing.id, isDuplicate: true)
     }
     return try start(operation, id, isGroup: false, pair, me, machine)
   }
@@ -86,7 +86,7 @@ extension ModelHub {
     guard conversations[id] == nil else { throw Refusal("id_taken") }
     var conversation = Conversation(id: id, isGroup: isGroup, touched: moves)
     for person in members {
-      conversation.members[person] = Member(sees: Sight(from: 1), since: 1, isOwner: isGroup && person == me)
+      conversation.members[person] = Member(sees: VisibleRevs(from: 1), since: 1, isOwner: isGroup && person == me)
     }
     var meta = HubEntry.Meta()
     meta.members = members.sorted { handle($0) < handle($1) }

@@ -18,14 +18,14 @@ struct ModelHub {
   }
 
   struct Member {
-    var sees: Sight
+    var sees: VisibleRevs
     var since: Int64
     var isOwner = false
     var read: [SeqRange] = []
     var deliveredSeq = 0
 
     /// The last rev that they see.
-    func last(of rev: Int64) -> Int64 { sees.isOpen ? rev : (sees.stretches.last?.upperBound ?? 1) - 1 }
+    func last(of rev: Int64) -> Int64 { sees.isOpen ? rev : (sees.ranges.last?.upperBound ?? 1) - 1 }
   }
 
   struct Conversation {

@@ -19,7 +19,7 @@ struct OtherIDsTests {
     let other = try second.messenger.send(answer)
     #expect(kept.id != other.id)
     for machine in [first, second, bob] { try machine.sync() }
-    let updates = try second.messenger.told(EventQuery(from: start)).compactMap { event in
+    let updates = try second.messenger.received(EventQuery(from: start)).compactMap { event in
       if case .messageUpdated(let message, _) = event { message } else { nil }
     }
     #expect(updates.map(\.id) == [kept.id] && updates.map(\.replaces) == [other.id])
@@ -43,7 +43,7 @@ struct OtherIDsTests {
     #expect(now != old)
     var query = EventQuery(from: start)
     query.kinds = [.conversationUpdated]
-    let updates = try bob.messenger.told(query).compactMap { event in
+    let updates = try bob.messenger.received(query).compactMap { event in
       if case .conversationUpdated(let conversation, _) = event { conversation } else { nil }
     }
     #expect(updates.contains { $0.id == now && $0.replaces == old })

@@ -42,7 +42,7 @@ struct ReturnTests {
 
   @Test(arguments: [false, true])
   func `a member who returns without the history has the current members and owners of the group`(
-    isTold: Bool
+    isSynced: Bool
   ) throws {
     let names = ["alice", "bob", "carol", "dave"]
     let machines = try names.map { try hub.joined($0) }
@@ -53,7 +53,7 @@ struct ReturnTests {
     try settle(machines)
     func step(_ body: () throws -> Void) throws {
       try body()
-      try settle(isTold ? machines : Array(machines.dropFirst()))
+      try settle(isSynced ? machines : Array(machines.dropFirst()))
     }
     _ = try alice.messenger.leave(ops)
     try alice.sync()

@@ -133,14 +133,15 @@ struct SetAsideTests {
   // MARK: Logs with gaps
 
   @Test(arguments: [false, true])
-  func `a group is not set aside when its user is removed and added with the history many times`(_ isTold: Bool) throws
+  func `a group is not set aside when its user is removed and added with the history many times`(_ isHinted: Bool)
+    throws
   {
     let (alice, bob) = try members()
     let id = try alice.messenger.conversation(ConversationReference("+ops")).id
     for round in 1...4 {
       _ = try alice.messenger.remove([Handle("bob")], from: .id(id))
       try alice.sync()
-      if isTold {
+      if isHinted {
         bob.link.hints = [HubHint(conversations: [id])]
         try bob.engine.wait(for: .seconds(60))
         try bob.engine.drain()

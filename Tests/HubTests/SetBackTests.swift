@@ -133,11 +133,11 @@ struct SetBackTests {
     let bot = try #require(Follower(bob.messenger, query).rest().last?.cursor)
     try alice.say("not heard", to: "+ops")
     try connectAnewAndSettle([alice, bob])
-    #expect(try bob.messenger.told([.message], from: start) == ["3 alice: heard", "4 alice: not heard"])
+    #expect(try bob.messenger.received([.message], from: start) == ["3 alice: heard", "4 alice: not heard"])
     hub.model.restore(backup)
     try connectAnewAndSettle([alice, bob, alice, bob])
     #expect(try bob.texts("+ops").suffix(2) == ["3 alice: heard", "4 alice: not heard"])
-    #expect(try bob.messenger.told([.message], from: .cursor(bot)) == ["4 alice: not heard"])
+    #expect(try bob.messenger.received([.message], from: .cursor(bot)) == ["4 alice: not heard"])
   }
 
   @Test(arguments: [false, true])
@@ -156,8 +156,8 @@ struct SetBackTests {
     try connectAnewAndSettle([alice, bob])
     #expect(try bob.texts("+ops").contains { $0.hasSuffix("alice: while they were out") })
     // As in one store.
-    let told = try bob.messenger.told([.message], from: .cursor(bot)).filter { !$0.contains("user_") }
-    #expect(told == ["3 alice: question", "5 alice: while they were out"])
+    let received = try bob.messenger.received([.message], from: .cursor(bot)).filter { !$0.contains("user_") }
+    #expect(received == ["3 alice: question", "5 alice: while they were out"])
     try bob.check()
   }
 

@@ -63,8 +63,8 @@ extension Simulation {
       let excused = try restores == 0 ? [] : all.filter { try $0.isRepeated || isGone($0, store) }
       let pending = all.filter { operation in
         !excused.contains {
-          $0.place == operation.place || $0.target != nil && $0.target == operation.target
-            || $0.place < operation.place && $0.conversation == operation.conversation
+          $0.key == operation.key || $0.target != nil && $0.target == operation.target
+            || $0.key < operation.key && $0.conversation == operation.conversation
               && ![.read, .delivered].contains(operation.act)
         }
       }
@@ -91,12 +91,12 @@ extension Simulation {
   /// Nothing that was sent is lost: it is on the hub, or waits, or was refused or deleted.
   private func checkSent(_ machine: SimulatedMachine, _ store: Store) throws {
     for (index, id) in sent where machines[index] === machine {
-      let known = try store.waiting.alias(id) ?? id
-      let isOnHub = hub.model.conversations.values.contains { $0.entries.contains { $0.id == known } }
-      let operation = try store.outbox.pending().contains { $0.target == id || $0.target == known }
+      let hubID = try store.waiting.alias(id) ?? id
+      let isOnHub = hub.model.conversations.values.contains { $0.entries.contains { $0.id == hubID } }
+      let operation = try store.outbox.pending().contains { $0.target == id || $0.target == hubID }
       if isOnHub || operation { continue }
       // Deleted, before the hub had it or later.
-      let bytes = "x'\(id.description.replacing("-", with: ""))', x'\(known.description.replacing("-", with: ""))'"
+      let bytes = "x'\(id.description.replacing("-", with: ""))', x'\(hubID.description.replacing("-", with: ""))'"
       let deletions = try machine.store.integers(
         "SELECT count(*) FROM outbox WHERE target IN (\(bytes)) AND (act = 3 OR act = 1 AND state = 4 AND rev IS NULL)")
       if deletions != [[0]] { continue }
@@ -140,7 +140,7 @@ extension Simulation {
       let member = conversation.members[me.id]
     else { return }
     // What was edited or deleted while a person was away does not come to them.
-    guard member.sees.isOpen, member.sees.stretches.count == 1 else { return }
+    guard member.sees.isOpen, member.sees.ranges.count == 1 else { return }
     let expected = hub.model.shown(conversation, to: member)
     var query = HistoryQuery(.id(conversation.id))
     (query.includesDeleted, query.limit) = (true, nil)
@@ -182,8 +182,8 @@ extension ModelHub {
         case .titled: "title_changed"
         default: isGone ? "gone" : HubPayload.text(entry.payload)?.text ?? ""
         }
-      let told = isGone ? [] : reactions.map { "\(persons[$0.key]?.handle ?? "")\($0.value)" }.sorted()
-      return "\(entry.seq ?? 0) \(persons[entry.actor]?.handle ?? "") \(text) \(told.joined())"
+      let shown = isGone ? [] : reactions.map { "\(persons[$0.key]?.handle ?? "")\($0.value)" }.sorted()
+      return "\(entry.seq ?? 0) \(persons[entry.actor]?.handle ?? "") \(text) \(shown.joined())"
     }
   }
 }

@@ -65,25 +65,25 @@ package indirect enum JSON: Equatable, Sendable {
 
 private struct Parser {
   let bytes: [UInt8]
-  var place = 0
+  var offset = 0
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
   mutating func document() throws -> JSON {
     let value = try value()
-    guard place == bytes.count else { throw fault("more after the value") }
+    guard offset == bytes.count else { throw fault("more after the value") }
     return value
   }
 
   private func fault(_ what: String) -> JSON.Fault {
-    JSON.Fault(description: "\(what) at byte \(place) of \(String(decoding: bytes.prefix(400), as: UTF8.self))")
+    JSON.Fault(description: "\(what) at byte \(offset) of \(String(decoding: bytes.prefix(400), as: UTF8.self))")
   }
 
-  private func peek() -> UInt8? { place < bytes.count ? bytes[place] : nil }
+  private func peek() -> UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
   private mutating func take(_ byte: UInt8) -> Bool {
     guard peek() == byte else { return false }
-    place += 1
+    offset += 1
     return true
   }
 
@@ -93,7 +93,7 @@ private struct Parser {
     switch peek() {
     case UInt8(ascii: "\""): return .string(try string())
     case UInt8(ascii: "{"):
-      place += 1
+      offset += 1
       var members: [(name: String, value: JSON)] = []
       if take(UInt8(ascii: "}")) { return .object(members) }
       repeat {
@@ -105,15 +105,15 @@ private struct Parser {
       guard take(UInt8(ascii: "}")) else { throw fault("an open object") }
       return .object(members)
     case UInt8(ascii: "["):
-      place += 1
+      offset += 1
       var elements: [JSON] = []
       if take(UInt8(ascii: "]")) { return .array(elements) }
       repeat { elements.append(try value()) } while take(UInt8(ascii: ","))
       guard take(UInt8(ascii: "]")) else { throw fault("an open array") }
       return .array(elements)
     default:
-      let word = bytes[place...].prefix { $0 != 0x2C && $0 != 0x7D && $0 != 0x5D }
-      place = word.endIndex
+      let word = bytes[offset...].prefix { $0 != 0x2C && $0 != 0x7D && $0 != 0x5D }
+      offset = word.endIndex
       switch String(decoding: word, as: UTF8.self) {
       case "true": return .bool(true)
       case "false": return .bool(false)
@@ -127,15 +127,15 @@ private struct Parser {
 
   private mutating func string() throws -> String {
     guard take(UInt8(ascii: "\"")) else { throw fault("no string") }
-    let start = place
+    let start = offset
     let plain: (end: Int, text: String?)? = bytes.withUnsafeBufferPointer { buffer in
-      guard let end = nextPlace(of: 0x22, in: buffer, from: start) else { return nil }
+      guard let end = nextOffset(of: 0x22, in: buffer, from: start) else { return nil }
       let content = UnsafeBufferPointer(rebasing: buffer[start..<end])
-      if nextPlace(of: 0x5C, in: content, from: 0) != nil { return nil }
+      if nextOffset(of: 0x5C, in: content, from: 0) != nil { return nil }
       return (end, exactText(content))
     }
     if let plain {
-      place = plain.end + 1
+      offset = plain.end + 1
       guard let text = plain.text else { throw fault("bytes that are not UTF-8") }
       return text
     }
@@ -145,13 +145,13 @@ private struct Parser {
   private mutating func escapedString() throws -> String {
     var units: [UInt8] = []
     while let byte = peek(), byte != UInt8(ascii: "\"") {
-      place += 1
+      offset += 1
       guard byte == UInt8(ascii: "\\") else {
         units.append(byte)
         continue
       }
       let letter = peek() ?? 0
-      place += 1
+      offset += 1
       switch letter {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): units.append(letter)
       case UInt8(ascii: "b"): units.append(0x08)
@@ -175,11 +175,11 @@ private struct Parser {
   }
 
   private mutating func hex() throws -> UInt32 {
-    let digits = bytes[place...].prefix(4)
+    let digits = bytes[offset...].prefix(4)
     guard digits.count == 4, let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16) else {
       throw fault("a bad \\u")
     }
-    place += 4
+    offset += 4
     return code
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import DMSystem
 
 /// How long a test waits for what has to come, in microseconds: for ever, as far as a test is concerned.
-let patience: Int64 = 60_000_000
+let testTimeout: Int64 = 60_000_000
 
 extension Cursor {
   /// A cursor that no store of a test takes.
@@ -14,7 +14,7 @@ extension Cursor {
 
 extension Messenger {
   /// What has happened from a place on, without the end's `caughtUp`.
-  func told(_ query: EventQuery) throws -> [MessagingEvent] {
+  func received(_ query: EventQuery) throws -> [MessagingEvent] {
     var query = query
     query.follows = false
     let events = try Follower(self, query).rest()
@@ -25,7 +25,7 @@ extension Messenger {
     return events.dropLast()
   }
 
-  func told(
+  func received(
     _ kinds: Set<MessagingEvent.Kind>, in conversations: [String] = [], from start: EventQuery.Start = .start,
     othersOnly: Bool = false
   ) throws -> [String] {
@@ -33,7 +33,7 @@ extension Messenger {
     query.kinds = kinds
     query.othersOnly = othersOnly
     query.marksDelivered = false
-    return try told(query).map(\.summary)
+    return try received(query).map(\.summary)
   }
 
   /// A place in the stream: now.
@@ -69,14 +69,14 @@ extension Follower {
 
   /// Everything up to the event that is waited for, marked as delivered.
   func until(_ isLast: (MessagingEvent) -> Bool) throws -> [MessagingEvent] {
-    let deadline = monotonicMicroseconds() + patience
+    let deadline = monotonicMicroseconds() + testTimeout
     var events: [MessagingEvent] = []
-    while monotonicMicroseconds() < deadline, let next = try next(within: .microseconds(patience)) {
+    while monotonicMicroseconds() < deadline, let next = try next(within: .microseconds(testTimeout)) {
       events += next
       try markDelivered(next)
       if next.contains(where: isLast) { return events }
     }
-    Issue.record("not told within \(patience / 1_000_000) s, but \(events.map(\.summary))")
+    Issue.record("not told within \(testTimeout / 1_000_000) s, but \(events.map(\.summary))")
     return events
   }
 

@@ -10,7 +10,7 @@ extension TemporaryStore {
   var upkeep: Upkeep { Upkeep(location) }
 
   /// A store with something in every table that is written so far.
-  static func furnished(messages: Int = 20) throws -> TemporaryStore {
+  static func filled(messages: Int = 20) throws -> TemporaryStore {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.createGroup(titled: "ops", with: ["bob", "carol"])

@@ -114,8 +114,8 @@ final class Completion {
 
   func candidates() -> [Candidate] {
     if listsOptions { return options() }
-    var known: Set<String> = []
-    return completed.flatMap { candidates(of: $0) }.filter { known.insert($0.value).inserted }.map {
+    var seen: Set<String> = []
+    return completed.flatMap { candidates(of: $0) }.filter { seen.insert($0.value).inserted }.map {
       Candidate(value: head + $0.value, meaning: $0.meaning)
     }
   }

@@ -46,9 +46,9 @@ struct ShellLine {
   func insertion(of value: String, replacing part: String) -> String? {
     guard raw.utf8.suffix(part.utf8.count).elementsEqual(part.utf8) else { return nil }
     let kept = ShellLine(String(Substring(raw.utf8.dropLast(part.utf8.count))))
-    let known = kept.words[kept.words.count - 1]
-    guard value.utf8.starts(with: known.utf8) else { return nil }
-    return quoted(String(Substring(value.utf8.dropFirst(known.utf8.count))), within: kept.quote)
+    let keptWord = kept.words[kept.words.count - 1]
+    guard value.utf8.starts(with: keptWord.utf8) else { return nil }
+    return quoted(String(Substring(value.utf8.dropFirst(keptWord.utf8.count))), within: kept.quote)
   }
 }
 

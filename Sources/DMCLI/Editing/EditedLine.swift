@@ -9,7 +9,7 @@ package struct EditedLine {
   /// Those and the new one, which may all be edited until the next is taken.
   private var history = [""]
   /// The index of this text in the history.
-  private var place = 0
+  private var historyIndex = 0
   /// What `yank` inserts.
   private var killed = ""
   /// Whether the last key put a part of the line there, so that the next part is added to it.
@@ -37,7 +37,7 @@ package struct EditedLine {
     let text = text
     if !text.isEmpty, taken.last != text { taken.append(text) }
     history = taken + [""]
-    place = taken.count
+    historyIndex = taken.count
     replace("")
     return text
   }
@@ -62,10 +62,10 @@ package struct EditedLine {
     case .end: return moveRight(to: after.endOfFirstLine)
     case .wordLeft: return moveLeft(to: before.startOfLastWord(where: \.isAlphanumeric))
     case .wordRight: return moveRight(to: after.endOfFirstWord)
-    case .up: return moveUp() || recall(place - 1)
-    case .down: return moveDown() || recall(place + 1)
-    case .previous: return recall(place - 1)
-    case .next: return recall(place + 1)
+    case .up: return moveUp() || recall(historyIndex - 1)
+    case .down: return moveDown() || recall(historyIndex + 1)
+    case .previous: return recall(historyIndex - 1)
+    case .next: return recall(historyIndex + 1)
     case .deleteWordLeft: return killLeft(to: before.startOfLastWord { !$0.isWhitespace }, wasKilling)
     case .deleteWordRight: return killRight(to: after.endOfFirstWord, wasKilling)
     case .deleteToStart: return killLeft(to: before.startOfLastLine, wasKilling)
@@ -140,8 +140,8 @@ package struct EditedLine {
 
   private mutating func recall(_ index: Int) -> Bool {
     guard history.indices.contains(index) else { return false }
-    history[place] = text
-    place = index
+    history[historyIndex] = text
+    historyIndex = index
     replace(history[index])
     return true
   }

@@ -22,9 +22,9 @@ package struct LineRows {
     rows = [prompt]
     for character in line.before { append(character) }
     (row, beforeCursor) = (rows.count - 1, rows[rows.count - 1])
-    for (place, character) in line.after.enumerated() {
+    for (index, character) in line.after.enumerated() {
       // The cursor is on the first character of a row, not after the last one of the row before.
-      if append(character), place == 0 { (row, beforeCursor) = (rows.count - 1, indent) }
+      if append(character), index == 0 { (row, beforeCursor) = (rows.count - 1, indent) }
     }
   }
 

@@ -18,7 +18,7 @@ private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) 
   if isOrdinary(text) { return text }
   var result = String.UnicodeScalarView()
   var marks = 0
-  for (place, scalar) in text.unicodeScalars.enumerated() {
+  for (index, scalar) in text.unicodeScalars.enumerated() {
     if isOrdinary(scalar.value) {
       marks = 0
       result.append(scalar)
@@ -37,7 +37,7 @@ private func visible(_ text: String, indent: String?, isSpelled: (Int) -> Bool) 
       result.append(contentsOf: indent.unicodeScalars)
     } else if scalar == "\t" {
       result.append(contentsOf: "    ".unicodeScalars)
-    } else if isHidden(scalar) || (0xE0000...0xE007F).contains(scalar.value) || isSpelled(place) {
+    } else if isHidden(scalar) || (0xE0000...0xE007F).contains(scalar.value) || isSpelled(index) {
       result.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
     } else {
       result.append(scalar)

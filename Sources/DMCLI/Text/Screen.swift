@@ -137,11 +137,11 @@ package struct Screen {
     var text = text
     text.withUTF8 { bytes in
       var start = 0
-      for place in bytes.indices where Mark.isMark(bytes[place]) {
-        result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<place]))
-        result.append(contentsOf: codes[Int(bytes[place])])
-        start = place + 1
-        guard bytes[place] == Mark.linkStart || bytes[place] == Mark.linkEnd else { continue }
+      for index in bytes.indices where Mark.isMark(bytes[index]) {
+        result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index]))
+        result.append(contentsOf: codes[Int(bytes[index])])
+        start = index + 1
+        guard bytes[index] == Mark.linkStart || bytes[index] == Mark.linkEnd else { continue }
         let (address, count) = Mark.address(in: bytes[start...])
         start += count
         if hasLinks { result += Array("\u{1B}]8;;".utf8) + address + Array("\u{1B}\\".utf8) }

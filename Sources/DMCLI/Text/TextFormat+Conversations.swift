@@ -135,11 +135,11 @@ extension TextFormat {
     var parts = ["\(status.state.rawValue) (\(status.color.rawValue))"]
     if ![.normal, .offline].contains(status.network) { parts.append("network played: \(status.network.word)") }
     if status.queuedCount > 0 {
-      parts.append("\(status.queuedCount) queued\(status.oldestQueuedAt.map { " since \(moment($0))" } ?? "")")
+      parts.append("\(status.queuedCount) queued\(status.oldestQueuedAt.map { " since \(dateAndTime($0))" } ?? "")")
     }
     if status.failedCount > 0 { parts.append("\(status.failedCount) failed, see dm-sync pending") }
-    if let last = status.lastSyncAt { parts.append("last compared \(moment(last))") }
-    if let next = status.nextAttemptAt { parts.append("next attempt \(moment(next))") }
+    if let last = status.lastSyncAt { parts.append("last compared \(dateAndTime(last))") }
+    if let next = status.nextAttemptAt { parts.append("next attempt \(dateAndTime(next))") }
     if abs(status.clockOffset) > 5_000_000 {
       parts.append("this clock is \(status.clockOffset / 1_000_000) seconds behind the hub's")
     }

@@ -59,10 +59,10 @@ extension TextFormat {
   ///
   /// - Parameter name: the display name and the handle of a user, escaped.
   static func sentence(
-    _ message: Message, for me: Handle, in place: String?, _ name: (Handle) -> String
+    _ message: Message, for me: Handle, in conversation: String?, _ name: (Handle) -> String
   ) -> String {
-    var parts = [moment(message.createdAt)]
-    if let place { parts.append("in \(Mark.body(place))") }
+    var parts = [dateAndTime(message.createdAt)]
+    if let conversation { parts.append("in \(Mark.body(conversation))") }
     if let announcement = announcement(message) { return "\(parts.joined(separator: ", ")): \(announcement)" }
     parts.insert(name(message.sender), at: 0)
     if let reply = message.replyTo {
@@ -71,7 +71,7 @@ extension TextFormat {
     }
     if let sender = message.forwardedFrom { parts.append("forwarded from \(name(sender))") }
     if message.editedAt != nil { parts.append("edited") }
-    if let end = message.expiresAt { parts.append("expires \(moment(end))") }
+    if let end = message.expiresAt { parts.append("expires \(dateAndTime(end))") }
     parts += message.attachments.map(mark)
     for reaction in message.reactions {
       let names = reaction.users.map(name).joined(separator: " and ")
@@ -96,7 +96,7 @@ extension TextFormat {
     if conversation.isArchived { parts.append("archived") }
     if conversation.mutedUntil != nil { parts.append("muted") }
     if conversation.draftText != nil { parts.append("draft") }
-    parts.append(moment(conversation.lastActivityAt))
+    parts.append(dateAndTime(conversation.lastActivityAt))
     guard let last = conversation.lastMessage else { return parts.joined(separator: ", ") }
     let said = announcement(last) ?? "\(handleAndAttachments(of: last)): \(Mark.body(oneLine(last.text)))"
     return "\(parts.joined(separator: ", ")): \(said)"
@@ -110,10 +110,10 @@ extension TextFormat {
   }
 
   /// The same with the time, the message and its sender.
-  package static func line(_ sent: SentAttachment, in place: String) -> String {
+  package static func line(_ sent: SentAttachment, in conversation: String) -> String {
     let message = sent.message
     return
-      "\(left(sent.attachment.kind.rawValue, 5))  \(moment(message.createdAt))  \(Mark.body(visible(place))):\(message.number) \(handle(message.sender))  \(details(sent.attachment))  \(sent.attachment.id)"
+      "\(left(sent.attachment.kind.rawValue, 5))  \(dateAndTime(message.createdAt))  \(Mark.body(visible(conversation))):\(message.number) \(handle(message.sender))  \(details(sent.attachment))  \(sent.attachment.id)"
   }
 
   package static func line(_ saved: SavedAttachment) -> String { visible(saved.path) }

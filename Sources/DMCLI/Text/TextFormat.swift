@@ -29,7 +29,7 @@ package enum TextFormat {
   package static let unreadLine = Mark.alert("-- unread --")
 
   /// `2026-11-23 14:30`.
-  package static func moment(_ time: Timestamp) -> String { "\(day(time)) \(clock(time))" }
+  package static func dateAndTime(_ time: Timestamp) -> String { "\(day(time)) \(clock(time))" }
 
   /// At most six columns: `14:30`, `Mon` within a week, `3 Nov` within the year, else the year.
   static func brief(_ time: Timestamp, now: Timestamp = .now) -> String {
@@ -47,13 +47,14 @@ package enum TextFormat {
   ///
   /// - Parameter address: where an attachment can be opened; nil for no link.
   package static func line(
-    _ message: Message, for me: Handle, in place: String? = nil, address: (Attachment) -> String? = { _ in nil }
+    _ message: Message, for me: Handle, in conversation: String? = nil, address: (Attachment) -> String? = { _ in nil }
   ) -> String {
-    if message.deletedAt != nil { return head(message, in: place, ["gone"]) }
+    if message.deletedAt != nil { return head(message, in: conversation, ["gone"]) }
     if let announcement = announcement(message) {
-      return "\(clock(message.createdAt))  \(place.map { Mark.body($0) + ":" } ?? "")\(number(message)) \(announcement)"
+      return
+        "\(clock(message.createdAt))  \(conversation.map { Mark.body($0) + ":" } ?? "")\(number(message)) \(announcement)"
     }
-    var line = head(message, in: place, marks(of: message, for: me, address))
+    var line = head(message, in: conversation, marks(of: message, for: me, address))
     line += ":"
     if let text = message.text { line += " " + Mark.body(visible(text, indent: margin)) }
     return line
@@ -77,10 +78,10 @@ package enum TextFormat {
   /// What stands before the words of a message: time, number, sender and marks.
   ///
   /// All that dm says of a message stands here, because what stands after it could be written by the sender.
-  private static func head(_ message: Message, in place: String?, _ marks: [String]) -> String {
+  private static func head(_ message: Message, in conversation: String?, _ marks: [String]) -> String {
     var head = Mark.faint(clock(message.createdAt))
     head += "  "
-    if let place { head += Mark.body(place) + ":" }
+    if let conversation { head += Mark.body(conversation) + ":" }
     head += "\(number(message)) "
     head += sender(of: message, marks)
     return head
@@ -121,41 +122,41 @@ package enum TextFormat {
     }
   }
 
-  package static func line(_ deletion: Deletion, in place: String = "") -> String {
-    "-- \(Mark.body(place))\(deletion.seq.map(String.init) ?? "-") deleted\(deletion.forEveryone ? "" : " for you") --"
+  package static func line(_ deletion: Deletion, in prefix: String = "") -> String {
+    "-- \(Mark.body(prefix))\(deletion.seq.map(String.init) ?? "-") deleted\(deletion.forEveryone ? "" : " for you") --"
   }
 
-  package static func line(_ reaction: Reaction, in place: String = "") -> String {
+  package static func line(_ reaction: Reaction, in prefix: String = "") -> String {
     let user = handle(reaction.user)
     guard let emoji = reaction.emoji else {
-      return "-- \(user) took back a reaction to \(Mark.body(place))\(reaction.seq) --"
+      return "-- \(user) took back a reaction to \(Mark.body(prefix))\(reaction.seq) --"
     }
-    return "-- \(user) reacted to \(Mark.body(place))\(reaction.seq): \(visible(emoji)) --"
+    return "-- \(user) reacted to \(Mark.body(prefix))\(reaction.seq): \(visible(emoji)) --"
   }
 
   package static func line(_ report: Report) -> String {
     let reason = report.reason.map { ": \(visible($0, indent: " "))" } ?? ""
     return
-      "\(moment(report.reportedAt))  \(handle(report.user)) reported \(report.seq) of \(handle(report.sender))\(reason)"
+      "\(dateAndTime(report.reportedAt))  \(handle(report.user)) reported \(report.seq) of \(handle(report.sender))\(reason)"
   }
 
-  package static func line(_ receipt: Receipt, in place: String? = nil) -> String {
-    let time = receipt.at.map(moment) ?? "some time ago"
+  package static func line(_ receipt: Receipt, in conversation: String? = nil) -> String {
+    let time = receipt.at.map(dateAndTime) ?? "some time ago"
     return
-      "\(handle(receipt.user))  \(place.map { Mark.body($0) + ":" } ?? "")\(ranges(receipt.ranges))  \(time)"
+      "\(handle(receipt.user))  \(conversation.map { Mark.body($0) + ":" } ?? "")\(ranges(receipt.ranges))  \(time)"
       + (receipt.kind == .delivery ? "  delivered" : "  read")
   }
 
   /// The messages that were marked, or would be: `marked 5 of bob as read: 5..8, 12; 3 unread`.
-  package static func line(_ marked: Marked, in place: String) -> String {
-    "\(marked.isDryRun ? "would mark" : "marked") \(marked.count) of \(Mark.body(place)) as \(marked.action.rawValue): "
+  package static func line(_ marked: Marked, in conversation: String) -> String {
+    "\(marked.isDryRun ? "would mark" : "marked") \(marked.count) of \(Mark.body(conversation)) as \(marked.action.rawValue): "
       + "\(ranges(marked.ranges)); \(marked.unreadCount) unread"
   }
 
   /// `-- bob has read up to alice:60 --`.
-  package static func line(_ status: MessageStatus, in place: String = "") -> String {
+  package static func line(_ status: MessageStatus, in prefix: String = "") -> String {
     let verb = status.status == .read ? "has read" : "got"
-    return "-- \(handle(status.user)) \(verb) up to \(Mark.body(place))\(status.ranges.last?.upperBound ?? 0) --"
+    return "-- \(handle(status.user)) \(verb) up to \(Mark.body(prefix))\(status.ranges.last?.upperBound ?? 0) --"
   }
 
   /// `5..8, 12`; the first ten when there are more.
@@ -175,14 +176,14 @@ package enum TextFormat {
   /// - Parameter displayName: nil if the user has none.
   package static func line(_ presence: Presence, displayName: String? = nil) -> String {
     let name = person(displayName, presence.user, width: 24)
-    let seen = presence.lastSeenAt.map { "last seen \(moment($0))" } ?? "never seen"
+    let seen = presence.lastSeenAt.map { "last seen \(dateAndTime($0))" } ?? "never seen"
     return "\(left(name, 24))  \(presence.isOnline ? "online" : seen)"
   }
 
   package static func line(_ consumer: Consumer) -> String {
     let skipped = consumer.skippedCount > 0 ? ", \(consumer.skippedCount) skipped" : ""
     return
-      "\(left(visible(consumer.name), 24))  \(consumer.behindCount) behind\(skipped), used \(moment(consumer.usedAt))  \(consumer.cursor)"
+      "\(left(visible(consumer.name), 24))  \(consumer.behindCount) behind\(skipped), used \(dateAndTime(consumer.usedAt))  \(consumer.cursor)"
   }
 
   package static func line(_ user: User) -> String {
@@ -210,7 +211,7 @@ package enum TextFormat {
       "  id            \(conversation.id)",
       "  participants  \(participants)",
       "  messages      \(conversation.lastMessage?.seq ?? 0), \(conversation.unreadCount) unread",
-      "  last activity \(moment(conversation.lastActivityAt))",
+      "  last activity \(dateAndTime(conversation.lastActivityAt))",
     ]
     if !conversation.owners.isEmpty {
       let owners = conversation.owners.map { handle($0) }.joined(separator: ", ")
@@ -222,7 +223,7 @@ package enum TextFormat {
     if let url = conversation.avatarURL { lines.append("  avatar        \(visible(url))") }
     if let lifetime = conversation.expireAfter { lines.append("  expire after  \(lifetime.components.seconds) s") }
     if let end = conversation.mutedUntil {
-      lines.append("  muted         \(end == .forever ? "for ever" : "until \(moment(end))")")
+      lines.append("  muted         \(end == .forever ? "for ever" : "until \(dateAndTime(end))")")
     }
     if conversation.isPinned { lines.append("  pinned") }
     if conversation.isArchived { lines.append("  archived") }
@@ -235,9 +236,9 @@ package enum TextFormat {
 
 extension TextFormat {
   /// A message that was found: time, conversation, number, the sender, attachments, and the text around the hits.
-  package static func line(_ message: Message, _ snippet: Snippet?, in place: String) -> String {
+  package static func line(_ message: Message, _ snippet: Snippet?, in conversation: String) -> String {
     let sender = sender(of: message, message.attachments.map(mark))
-    let head = "\(moment(message.createdAt))  \(Mark.body(place)):\(number(message)) \(sender): "
+    let head = "\(dateAndTime(message.createdAt))  \(Mark.body(conversation)):\(number(message)) \(sender): "
     guard let snippet else { return head + Mark.body(oneLine(message.text)) }
     let text = snippet.parts.map { part in
       let text = visible(part.text, indent: nil)

@@ -10,22 +10,22 @@ package struct KeystrokeClock {
   static let delay: Int64 = 300_000
   static let idleTimeout: Int64 = 4_000_000
 
-  package mutating func strike(at moment: Int64) {
-    if first == nil || moment - last >= Self.idleTimeout { first = moment }
-    last = moment
+  package mutating func strike(at time: Int64) {
+    if first == nil || time - last >= Self.idleTimeout { first = time }
+    last = time
   }
 
   /// The line was sent.
   package mutating func stop() { first = nil }
 
-  package mutating func isShowing(at moment: Int64) -> Bool {
-    if moment - last >= Self.idleTimeout { first = nil }
-    return first.map { moment - $0 >= Self.delay } ?? false
+  package mutating func isShowing(at time: Int64) -> Bool {
+    if time - last >= Self.idleTimeout { first = nil }
+    return first.map { time - $0 >= Self.delay } ?? false
   }
 
   /// The time when `isShowing` may change without another key; nil if only a key can change it.
-  package func due(after moment: Int64) -> Int64? {
+  package func due(after time: Int64) -> Int64? {
     guard let first else { return nil }
-    return moment < first + Self.delay ? first + Self.delay : last + Self.idleTimeout
+    return time < first + Self.delay ? first + Self.delay : last + Self.idleTimeout
   }
 }

@@ -15,19 +15,19 @@ package struct TypingIndicator: ~Copyable {
   }
 
   /// Waits as `listen` does; dies of a signal that ends the program.
-  mutating func wait(for streams: inout [Awaited], until moment: Int64?) {
-    for ending in listen(for: &streams, until: moment) { leave(ending.signal) }
+  mutating func wait(for streams: inout [Awaited], until deadline: Int64?) {
+    for ending in listen(for: &streams, until: deadline) { leave(ending.signal) }
   }
 
   /// Waits until one of the streams is ready, a time comes, or typing must be shown again.
   ///
   /// - Returns: the signals that arrived and would end the program.
   private mutating func listen(
-    for streams: inout [Awaited], until moment: Int64?
+    for streams: inout [Awaited], until deadline: Int64?
   ) -> [(signal: Signal, isFromTerminal: Bool)] {
     streams.append(Awaited(interrupts.descriptor, for: .reading))
     defer { streams.removeLast() }
-    let due = min(moment ?? .max, typing.due)
+    let due = min(deadline ?? .max, typing.due)
     guard waitForAny(of: &streams, until: due) else { return [] }
     var endings: [(signal: Signal, isFromTerminal: Bool)] = []
     while let arrived = interrupts.next() {

@@ -138,14 +138,14 @@ package final class Window {
     var bytes: [UInt8] = drawn.isEmpty ? Array("\u{1B}[H\u{1B}[0m\u{1B}[J".utf8) : []
     for (index, row) in rows.enumerated() where index >= drawn.count || drawn[index] != row {
       // The line is cleared first, because the cursor stays on the last column when that is printed.
-      bytes += place(index) + Self.clearingLine + row + Array("\u{1B}[0m".utf8)
+      bytes += movingCursor(to: index) + Self.clearingLine + row + Array("\u{1B}[0m".utf8)
     }
-    for index in drawn.indices.dropFirst(rows.count) { bytes += place(index) + Self.clearingLine }
+    for index in drawn.indices.dropFirst(rows.count) { bytes += movingCursor(to: index) + Self.clearingLine }
     drawn = rows
-    write(bytes + place(cursor.row - above) + Array(cursor.beforeCursor.utf8))
+    write(bytes + movingCursor(to: cursor.row - above) + Array(cursor.beforeCursor.utf8))
   }
 
-  private func place(_ row: Int) -> [UInt8] { Array("\u{1B}[\(row + 1)H".utf8) }
+  private func movingCursor(to row: Int) -> [UInt8] { Array("\u{1B}[\(row + 1)H".utf8) }
 
   /// Draws everything at the next time, because something else may have been printed.
   package func forget() { drawn = [] }
@@ -153,7 +153,7 @@ package final class Window {
   /// Gives the terminal back, with the rows above `end` on it; does nothing the second time.
   package func leave() {
     guard terminal.isTaken else { return }
-    write(place(end) + Array("\u{1B}[0m\u{1B}[J".utf8))
+    write(movingCursor(to: end) + Array("\u{1B}[0m\u{1B}[J".utf8))
     terminal.restore()
   }
 

@@ -32,7 +32,7 @@ extension Messenger {
       if let refused = rows.first(where: { $0.state == .refused }) {
         let code = refused.fault.flatMap { DMError.Code(rawValue: $0) } ?? .refusedByHub
         throw DMError(
-          code, "the hub refuses the operation \(refused.place.number) (\(refused.fault ?? "without a reason"))",
+          code, "the hub refuses the operation \(refused.key.number) (\(refused.fault ?? "without a reason"))",
           remedy: .showPending)
       }
       if rows.allSatisfy({ $0.state == .done }) { return }
@@ -93,7 +93,7 @@ extension Messenger {
       case .refused: .failed
       }
     return OutboxItem(
-      id: row.place.number, act: row.act.word, state: state,
+      id: row.key.number, act: row.act.word, state: state,
       conversationID: try row.conversation.map(session.store.conversations.id),
       conversation: try row.conversation.map { try session.viewer.surroundings.label(of: $0).reference },
       messageID: row.target,
@@ -114,15 +114,15 @@ extension Messenger {
         let message = try session.store.messages.row(at: address)
       {
         try session.store.hubBases.keep(message.key, for: session.me)
-        try session.store.outbox.postpone(row.place, until: nil)
+        try session.store.outbox.postpone(row.key, until: nil)
         try session.showWaitingActs(on: message, id)
       } else {
-        try session.store.outbox.postpone(row.place, until: nil)
+        try session.store.outbox.postpone(row.key, until: nil)
       }
       if row.act == .say, let conversation = row.conversation {
-        try session.logWaiting(.waitingChanged, row.place, in: conversation)
+        try session.logWaiting(.waitingChanged, row.key, in: conversation)
       }
-      self.queued.append(row.place)
+      self.queued.append(row.key)
     }
   }
 
@@ -133,10 +133,10 @@ extension Messenger {
   /// - Throws: `no_hub`, `unknown_message` for a name of none.
   package func drop(_ names: [String]) throws -> [OutboxItem] {
     try change(names) { row, session in
-      if row.act == .say, let waiting = try session.store.waiting.row(at: row.place) {
+      if row.act == .say, let waiting = try session.store.waiting.row(at: row.key) {
         try session.cancel(waiting)
       } else {
-        try session.store.outbox.cancel(row.place)
+        try session.store.outbox.cancel(row.key)
       }
     }
   }
@@ -148,13 +148,13 @@ extension Messenger {
       let refused = try store.outbox.pending().filter { $0.state == .refused }
       let chosen = try names.isEmpty ? refused : names.flatMap { try Self.rows(named: $0, of: refused) }
       for row in chosen { try body(row, session) }
-      return try chosen.map { try item(store.outbox.row(at: $0.place) ?? $0, session) }
+      return try chosen.map { try item(store.outbox.row(at: $0.key) ?? $0, session) }
     }
   }
 
   private static func rows(named name: String, of refused: [Outbox.Row]) throws -> [Outbox.Row] {
     let id = Identifier(name.hasPrefix("dm:") ? String(name.dropFirst(3)) : name)
-    let rows = refused.filter { $0.place.number.description == name || $0.target != nil && $0.target == id }
+    let rows = refused.filter { $0.key.number.description == name || $0.target != nil && $0.target == id }
     guard !rows.isEmpty else {
       throw DMError(
         .unknownMessage, "nothing that the hub has refused is '\(name)'", subject: name, remedy: .showPending)

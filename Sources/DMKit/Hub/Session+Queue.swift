@@ -12,12 +12,12 @@ extension Session {
     _ act: Outbox.Act, in conversation: ConversationKey? = nil, about target: Identifier? = nil,
     nonce: Identifier? = nil, _ arguments: HubArguments = HubArguments(), payload: HubPayload? = nil
   ) throws -> OutboxKey {
-    let place = try store.outbox.append(
+    let key = try store.outbox.append(
       Outbox.NewOperation(
         act, in: conversation, about: target, nonce: nonce ?? randomNonce(), arguments: arguments.json,
         payload: payload?.bytes), at: now)
-    messenger.queued.append(place)
-    return place
+    messenger.queued.append(key)
+    return key
   }
 
   private func randomNonce() -> Identifier {
@@ -144,20 +144,20 @@ extension Session {
       HubPayload.Text(
         text: message.text, replyTo: message.replyTo, nonce: message.nonce,
         forwardedFrom: try message.forwardedFrom.map(store.users.handle)))
-    let place = try queue(
+    let key = try queue(
       .say, in: row.key, about: id, nonce: try message.nonce.map { try hubNonce($0, in: row) } ?? id, arguments,
       payload: payload)
-    try store.waiting.insert(message, id: id, in: row.key, at: place, time)
+    try store.waiting.insert(message, id: id, in: row.key, at: key, time)
     try bringBack(row)
-    try logWaiting(.waiting, place, in: row.key)
-    guard let waiting = try store.waiting.row(at: place) else {
+    try logWaiting(.waiting, key, in: row.key)
+    guard let waiting = try store.waiting.row(at: key) else {
       throw DMError(.internal, "the message '\(id)' was not found again", subject: id.description)
     }
     return waiting
   }
 
-  package func logWaiting(_ change: Changes.Kind, _ place: OutboxKey, in conversation: ConversationKey) throws {
-    let number = Int(place.number)
+  package func logWaiting(_ change: Changes.Kind, _ key: OutboxKey, in conversation: ConversationKey) throws {
+    let number = Int(key.number)
     try store.changes.append(change, conversation: conversation, user: me, seqs: number...number, at: now)
   }
 
@@ -165,29 +165,29 @@ extension Session {
   ///
   /// If a push of the message was tried, the hub may have it; then the edit waits until the message has a number.
   func edit(_ waiting: Waiting.Row, to text: String, mentioning users: [UserKey]) throws {
-    guard let operation = try store.outbox.row(at: waiting.place) else { return }
-    try store.waiting.edit(waiting.place, to: text, mentioning: users, at: now)
+    guard let operation = try store.outbox.row(at: waiting.key) else { return }
+    try store.waiting.edit(waiting.key, to: text, mentioning: users, at: now)
     var payload = HubPayload.Text(text: text, replyTo: waiting.replyTo, nonce: waiting.nonce)
     payload.forwardedFrom = try waiting.forwardedFrom.map(store.users.handle)
     if mayHave(operation) {
       try queue(.edit, in: waiting.conversation, about: waiting.id, payload: .text(payload))
     } else {
-      try store.outbox.replace(HubPayload.text(payload).bytes, of: waiting.place)
+      try store.outbox.replace(HubPayload.text(payload).bytes, of: waiting.key)
     }
-    try logWaiting(.waitingChanged, waiting.place, in: waiting.conversation)
+    try logWaiting(.waitingChanged, waiting.key, in: waiting.conversation)
   }
 
   /// Cancels a waiting message; if the hub may have it, hides it, and deletes it as soon as it has a number.
   func cancel(_ waiting: Waiting.Row) throws {
-    guard let operation = try store.outbox.row(at: waiting.place) else { return }
+    guard let operation = try store.outbox.row(at: waiting.key) else { return }
     if mayHave(operation) {
-      try store.waiting.setHidden(true, waiting.place)
+      try store.waiting.setHidden(true, waiting.key)
       try queue(.delete, in: waiting.conversation, about: waiting.id)
     } else {
-      for operation in try store.outbox.pending(about: waiting.id) { try store.outbox.cancel(operation.place) }
-      try store.waiting.delete(waiting.place)
+      for operation in try store.outbox.pending(about: waiting.id) { try store.outbox.cancel(operation.key) }
+      try store.waiting.delete(waiting.key)
     }
-    try logWaiting(.waitingDeleted, waiting.place, in: waiting.conversation)
+    try logWaiting(.waitingDeleted, waiting.key, in: waiting.conversation)
   }
 
   /// Whether the hub may have an operation: its push has begun, and it was not refused.

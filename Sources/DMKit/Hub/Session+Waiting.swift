@@ -27,7 +27,7 @@ extension Session {
       return try waiting.isHidden
         ? nil : store.conversations.row(key: waiting.conversation).map { try message(waiting, in: $0) }
     }
-    guard let address = try store.messages.place(of: id) else { return nil }
+    guard let address = try store.messages.address(ofIDOrAlias: id) else { return nil }
     return try store.messages.seen(at: address, as: viewer)
   }
 

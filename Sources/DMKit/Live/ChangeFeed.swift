@@ -63,7 +63,7 @@ final class ChangeFeed {
         events.reserveCapacity(events.count + Self.batch)
         let viewer = try currentViewer(session)
         let count = try store.changes.forEach(after: position.rev, filter, limit: Self.batch, as: viewer) { row in
-          try tell(row, viewer, &events)
+          try addEvents(of: row, viewer, &events)
           isDry = position.rev == row.rev && events.count < 2 * Self.batch
           return isDry
         }
@@ -125,7 +125,7 @@ final class ChangeFeed {
   }
 
   /// Adds the events of a change; for a change that concerns many messages, those of its next part.
-  private func tell(_ row: Changes.Row, _ viewer: Viewer, _ events: inout [MessagingEvent]) throws {
+  private func addEvents(of row: Changes.Row, _ viewer: Viewer, _ events: inout [MessagingEvent]) throws {
     // The position is `(rev, seq)`: of the change after `rev`, the messages up to `seq` were returned already.
     let delivered = row.rev == position.rev + 1 ? position.seq : 0
     position = Cursor.Position(rev: row.rev)
@@ -163,8 +163,8 @@ final class ChangeFeed {
 
   /// The event of a message that waited for the hub when the change was logged; nil if it was taken back since.
   private func waiting(_ row: Changes.Row, _ viewer: Viewer) throws -> MessagingEvent? {
-    guard row.user == viewer.user, let place = row.seqs.map({ OutboxKey(number: Int64($0.lowerBound)) }),
-      let operation = try store.outbox.row(at: place), let id = operation.target
+    guard row.user == viewer.user, let key = row.seqs.map({ OutboxKey(number: Int64($0.lowerBound)) }),
+      let operation = try store.outbox.row(at: key), let id = operation.target
     else { return nil }
     if row.kind == .waitingDeleted {
       return .messageDeleted(
@@ -244,7 +244,7 @@ final class ChangeFeed {
       if try !counts(user, for: run.sender, isOnly: row.sender != nil, viewer) { continue }
       if query.othersOnly, run.sender == viewer.user { continue }
       let next = runs.index(after: index)
-      let place =
+      let nextPosition =
         next < runs.endIndex
         ? Cursor.Position(rev: row.rev - 1, seq: runs[next].first - 1) : position
       events.append(
@@ -253,7 +253,7 @@ final class ChangeFeed {
             conversationID: try store.conversations.id(row.conversation),
             conversationTitle: try store.conversations.title(of: row.conversation, as: viewer.user),
             sender: try store.users.handle(run.sender),
-            status: status, ranges: run.seqs, user: try store.users.handle(user)), Cursor(store: uuid, place)))
+            status: status, ranges: run.seqs, user: try store.users.handle(user)), Cursor(store: uuid, nextPosition)))
     }
     return events
   }

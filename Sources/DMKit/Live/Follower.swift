@@ -196,14 +196,14 @@ package final class Follower {
   /// Waits for the bell, a signal or a time.
   ///
   /// - Returns: false if the reader has gone.
-  private func wait(until moment: Int64) -> Bool {
+  private func wait(until deadline: Int64) -> Bool {
     var streams =
       [
         Awaited(endsWith, for: .end), Awaited(bell?.descriptor, for: .reading),
         Awaited(signals?.descriptor, for: .reading),
       ] + yieldsTo.map { Awaited($0, for: .reading) }
     mustYield = false
-    guard waitForAny(of: &streams, until: moment) else { return true }
+    guard waitForAny(of: &streams, until: deadline) else { return true }
     if streams[0].hasEnded { return false }
     if streams[1].isReady {
       bell?.drain()

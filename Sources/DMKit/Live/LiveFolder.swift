@@ -105,30 +105,30 @@ struct LiveFolder {
 ///
 /// A file that changes while a follower watches is a fresh signal; only the first check relies on its time.
 struct Freshness {
-  private struct Sight {
+  private struct Observation {
     var time: Timestamp
     var seen: Int64
   }
 
-  private var sights: [LiveFolder.Signal: Sight] = [:]
+  private var observations: [LiveFolder.Signal: Observation] = [:]
 
   /// The signals that hold, and when the first of them ends unless it is refreshed, on the monotonic clock.
   mutating func look(
-    at signals: [LiveFolder.Signal: Timestamp], now: Timestamp = .now, at moment: Int64 = monotonicMicroseconds()
+    at signals: [LiveFolder.Signal: Timestamp], now: Timestamp = .now, at monotonicNow: Int64 = monotonicMicroseconds()
   ) -> (fresh: [LiveFolder.Signal], next: Int64?) {
     var fresh: [LiveFolder.Signal] = []
     var next: Int64?
-    sights = sights.filter { signals[$0.key] != nil }
+    observations = observations.filter { signals[$0.key] != nil }
     for (signal, time) in signals {
-      if let known = sights[signal] {
-        if known.time != time { sights[signal] = Sight(time: time, seen: moment) }
+      if let last = observations[signal] {
+        if last.time != time { observations[signal] = Observation(time: time, seen: monotonicNow) }
       } else {
         let age = now.microseconds - time.microseconds
         // A time in the future is from a clock that was set back, and says nothing about the age.
-        let seen = age >= 0 ? moment - age : moment - signal.lifetime
-        sights[signal] = Sight(time: time, seen: seen)
+        let seen = age >= 0 ? monotonicNow - age : monotonicNow - signal.lifetime
+        observations[signal] = Observation(time: time, seen: seen)
       }
-      guard let seen = sights[signal]?.seen, moment - seen < signal.lifetime else { continue }
+      guard let seen = observations[signal]?.seen, monotonicNow - seen < signal.lifetime else { continue }
       fresh.append(signal)
       next = min(next ?? .max, seen + signal.lifetime)
     }

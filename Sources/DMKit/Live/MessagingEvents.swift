@@ -73,7 +73,7 @@ private final class Reading: @unchecked Sendable {
   private let watched: WatchedConversations
   private var follower: Follower?
   /// The last batch, which its reader has by the time they ask for the next one.
-  private var told: [MessagingEvent] = []
+  private var delivered: [MessagingEvent] = []
   private let stop = StopSignal()
 
   init(
@@ -105,10 +105,10 @@ private final class Reading: @unchecked Sendable {
     let follower = try follower ?? Follower(Messenger(location, as: identity), query, watched: watched)
     follower.endsWith = descriptor
     self.follower = follower
-    try follower.markDelivered(told)
-    told = []
+    try follower.markDelivered(delivered)
+    delivered = []
     let events = try follower.next()
-    told = events ?? []
+    delivered = events ?? []
     return events
   }
 }

@@ -4,7 +4,7 @@ internal import DMStore
 
 extension ImportBatch {
   func duplicate(of message: ImportedMessage, in row: Conversations.Row) throws -> Message? {
-    var address = try message.id.flatMap(store.messages.address)
+    var address = try message.id.flatMap(store.messages.address(of:))
     if address == nil, let nonce = message.nonce, let sender = try existingKey(of: message.sender) {
       address = try store.messages.address(of: nonce, from: sender, in: row.key)
     }

@@ -38,7 +38,7 @@ private struct MentionFinder {
     for index in start..<min(scalars.count, start + longest) {
       name.unicodeScalars.append(scalars[index])
       let isCut = index + 1 < scalars.count && isWordPart(scalars[index]) && isWordPart(scalars[index + 1])
-      if !isCut, let known = users[ExactString(name)] { user = known }
+      if !isCut, let match = users[ExactString(name)] { user = match }
     }
     return user
   }

@@ -50,9 +50,9 @@ extension Messenger {
     let attachment = try Attachment(
       file, name: file.name(name ?? source.name, keeps: options.asFile),
       sha256: copied ?? contentHash(ofFile: file.path) { try progress("computing its hash") })
-    try contents.place(file.path, as: attachment.sha256) { try progress("writing it to the disk") }
+    try contents.install(file.path, as: attachment.sha256) { try progress("writing it to the disk") }
     if let file = file.thumbnail, let thumbnail = attachment.thumbnail {
-      try contents.place(file.path, as: thumbnail.sha256)
+      try contents.install(file.path, as: thumbnail.sha256)
     }
     try writing { session in
       // From here on a purge sees that the contents are in use; an earlier purge may have removed them.

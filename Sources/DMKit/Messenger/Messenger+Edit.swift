@@ -83,7 +83,7 @@ final class EditBatch: Batch {
     switch edit.act {
     case .text(let text):
       try session.edit(waiting, to: text, mentioning: mentions.users(in: text, of: row.key))
-      return .message(try session.message(store.waiting.row(at: waiting.place) ?? waiting, in: row))
+      return .message(try session.message(store.waiting.row(at: waiting.key) ?? waiting, in: row))
     case .delete(let forEveryone):
       try session.cancel(waiting)
       return .deleted(

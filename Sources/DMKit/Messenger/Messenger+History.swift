@@ -61,7 +61,7 @@ public final class History {
   public func next() throws -> [Message] {
     // A batch may contain nothing that the user sees.
     while plan != nil, left != 0 {
-      let messages = try nextStretch()
+      let messages = try nextBatch()
       left = left.map { $0 - messages.count }
       if !messages.isEmpty { return messages }
     }
@@ -76,7 +76,7 @@ public final class History {
     return messages
   }
 
-  private func nextStretch() throws -> [Message] {
+  private func nextBatch() throws -> [Message] {
     guard let plan, let viewer else { return [] }
     let limit = min(Self.batch, left ?? Self.batch)
     return try messenger.reading([]) { session -> [Message] in
@@ -95,8 +95,8 @@ public final class History {
         }
         self.plan = ranges.isEmpty ? nil : .ranges(ranges, conversation: conversation)
         return messages
-      case .timeline(let filter, let moment):
-        let page = try store.messages.timeline(filter, from: moment, limit: limit, as: viewer)
+      case .timeline(let filter, let start):
+        let page = try store.messages.timeline(filter, from: start, limit: limit, as: viewer)
         self.plan = page.map { .timeline(filter, from: $0.next) }
         return page?.messages ?? []
       }
@@ -209,7 +209,9 @@ extension Messenger {
     try reading([]) { session in
       let viewer = session.freshViewer()
       return try ids.compactMap { id in
-        try session.store.messages.place(of: id).flatMap { try session.store.messages.seen(at: $0, as: viewer) }
+        try session.store.messages.address(ofIDOrAlias: id).flatMap {
+          try session.store.messages.seen(at: $0, as: viewer)
+        }
       }
     }
   }

@@ -97,7 +97,9 @@ extension Session {
   func seq(of reference: MessageReference, in row: Conversations.Row) throws -> Int {
     switch reference {
     case .id(let id):
-      if let address = try store.messages.place(of: id), address.conversation == row.key { return address.seq }
+      if let address = try store.messages.address(ofIDOrAlias: id), address.conversation == row.key {
+        return address.seq
+      }
       throw DMError(
         .unknownMessage, "there is no message '\(id)' in that conversation",
         subject: id.description, remedy: .listMessagesOfConversation)
@@ -135,7 +137,7 @@ extension Session {
       throw DMError(
         .badReference, "'\(number)' alone names no message; write CONVERSATION:\(number)", subject: String(number))
     case .id(let id):
-      guard let address = try store.messages.place(of: id) else {
+      guard let address = try store.messages.address(ofIDOrAlias: id) else {
         throw DMError(.unknownMessage, "there is no message '\(id)'", subject: id.description, remedy: .listMessages)
       }
       guard try store.members.participates(me, in: address.conversation) else {

@@ -1,11 +1,11 @@
 internal import DMStore
 
 extension Session {
-  func unknownUser(_ handle: Handle) throws -> DMError { try messenger.unknownUser(handle, store, knownTo: me) }
+  func unknownUser(_ handle: Handle) throws -> DMError { try messenger.unknownUser(handle, store, visibleTo: me) }
 
   /// The error for a group that does not exist.
   func unknownGroup(_ title: String) throws -> DMError {
-    let suggestion = try messenger.suggestion(for: title, store, knownTo: me)
+    let suggestion = try messenger.suggestion(for: title, store, visibleTo: me)
     return DMError(
       .unknownConversation, "there is no group '+\(title)' that you are in\(suggestion ?? "")", subject: "+\(title)",
       remedy: suggestion == nil ? .listConversations : nil)
@@ -16,7 +16,7 @@ extension Messenger {
   /// The error for a handle that is not the handle of a user.
   ///
   /// - Parameter user: the user who typed it; nil if they have no key yet.
-  func unknownUser(_ handle: Handle, _ store: Store, knownTo user: UserKey? = nil) throws -> DMError {
+  func unknownUser(_ handle: Handle, _ store: Store, visibleTo user: UserKey? = nil) throws -> DMError {
     let handle = handle.description
     if let problem = Handle.problem(with: handle) {
       return DMError(.unknownUser, "'\(handle)' is not a user: as a handle \(problem)", subject: handle)
@@ -24,18 +24,18 @@ extension Messenger {
     if RangeReference(handle) != nil, Int(handle) == nil {
       return DMError(.unknownUser, "'\(handle)' is not a user; a range follows a conversation", subject: handle)
     }
-    let suggestion = try suggestion(for: handle, store, knownTo: user)
+    let suggestion = try suggestion(for: handle, store, visibleTo: user)
     return DMError(
       .unknownUser, "there is no user '\(handle)'\(suggestion ?? "")", subject: handle,
       remedy: suggestion != nil ? nil : store.isLinked ? .inviteUser : .addUser)
   }
 
   /// The end of a clause, with the name that the user may have meant; nil if no name is similar.
-  fileprivate func suggestion(for name: String, _ store: Store, knownTo user: UserKey?) throws -> String? {
+  fileprivate func suggestion(for name: String, _ store: Store, visibleTo user: UserKey?) throws -> String? {
     guard suggestionsLeft > 0 else { return nil }
     suggestionsLeft -= 1
     let wanted = name.lowercased()
-    let near = try store.users.names(knownTo: user).map {
+    let near = try store.users.names(visibleTo: user).map {
       (name: $0, distance: editDistance($0.without("+").lowercased(), wanted))
     }
     .filter { $0.distance <= max(1, wanted.count / 3) && $0.distance < wanted.count }

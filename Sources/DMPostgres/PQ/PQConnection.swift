@@ -31,7 +31,7 @@ final class PQConnection {
   var quotesServer = false
 
   /// Microseconds.
-  private static let patience: Int64 = 15_000_000
+  private static let timeout: Int64 = 15_000_000
 
   /// - Parameters:
   ///   - settings: the parameters of the connection (postgresql.org/docs/current/libpq-connect.html, section 34.1.2).
@@ -61,7 +61,7 @@ final class PQConnection {
   static func libraryVersion() throws -> Int { Int(try PQFunctions.loaded().PQlibVersion()) }
 
   private func waitForConnection() throws {
-    let end = monotonicMicroseconds() + Self.patience
+    let end = monotonicMicroseconds() + Self.timeout
     var purpose = Awaited.Purpose.writing
     while true {
       guard pq.PQstatus(connection) != CONNECTION_BAD else { throw HubFault(connecting: message) }
@@ -179,7 +179,7 @@ final class PQConnection {
   private func next() throws -> OpaquePointer? {
     while pq.PQisBusy(connection) == 1 {
       let isFlushed = pq.PQflush(connection) == 0
-      let end = monotonicMicroseconds() + Self.patience
+      let end = monotonicMicroseconds() + Self.timeout
       var awaited = [
         Awaited(descriptor, for: .reading), Awaited(isFlushed ? nil : descriptor, for: .writing),
       ]

@@ -98,7 +98,9 @@ package final class PQHubLink: HubLink {
           + "LEFT JOIN LATERAL unnest(h.conv, h.rev, h.mark, h.sees) c ON true", [horizon]
       ) { row in
         comparison = (try row.text(0), try row.integer(1))
-        guard let id = row.optionalIdentifier(2), let sees = row.optionalText(5).flatMap({ Sight($0) }) else { return }
+        guard let id = row.optionalIdentifier(2), let sees = row.optionalText(5).flatMap({ VisibleRevs($0) }) else {
+          return
+        }
         conversations.append(
           HubComparison.Conversation(id: id, rev: try row.integer(3), mark: row.optionalIdentifier(4), sees: sees))
       }

@@ -14,24 +14,24 @@ package struct HubConversations {
     /// The mark of that entry; nil before the first.
     package var mark: Identifier?
     /// The revs that the person sees.
-    package var sees: Sight
+    package var sees: VisibleRevs
     /// Entries up to this rev are history.
-    package var newsAfter: Int64
+    package var historyUpTo: Int64
     /// The highest rev that the hub has ever named.
-    package var known: Int64
+    package var namedRev: Int64
     /// The code of the reason why it is pulled no more.
     package var fault: String?
 
     package init(
-      conversation: ConversationKey, rev: Int64 = 0, mark: Identifier? = nil, sees: Sight, newsAfter: Int64,
-      known: Int64 = 0, fault: String? = nil
+      conversation: ConversationKey, rev: Int64 = 0, mark: Identifier? = nil, sees: VisibleRevs, historyUpTo: Int64,
+      namedRev: Int64 = 0, fault: String? = nil
     ) {
       self.conversation = conversation
       self.rev = rev
       self.mark = mark
       self.sees = sees
-      self.newsAfter = newsAfter
-      self.known = known
+      self.historyUpTo = historyUpTo
+      self.namedRev = namedRev
       self.fault = fault
     }
   }
@@ -55,8 +55,9 @@ package struct HubConversations {
       rows.append(
         Row(
           conversation: statement.conversationKey(Column.conversation), rev: statement.int64(Column.rev),
-          mark: statement.optionalIdentifier(Column.mark.rawValue), sees: Sight(statement.text(Column.sees)) ?? Sight(),
-          newsAfter: statement.int64(Column.newsAfter), known: statement.int64(Column.known),
+          mark: statement.optionalIdentifier(Column.mark.rawValue),
+          sees: VisibleRevs(statement.text(Column.sees)) ?? VisibleRevs(),
+          historyUpTo: statement.int64(Column.newsAfter), namedRev: statement.int64(Column.known),
           fault: statement.optionalText(Column.fault)))
     }
     return rows
@@ -81,8 +82,8 @@ package struct HubConversations {
     insert.bind(row.rev)
     insert.bind(row.mark)
     insert.bind(row.sees.description)
-    insert.bind(row.newsAfter)
-    insert.bind(row.known)
+    insert.bind(row.historyUpTo)
+    insert.bind(row.namedRev)
     insert.bind(row.fault)
     try insert.run()
   }

@@ -57,7 +57,7 @@ extension Messages {
   ) {
     let seq = row.lastSeq + 1
     let (time, expiresAt) = times(of: message, in: row)
-    let isNews = if case .imported = message.origin { false } else { true }
+    let isNew = if case .imported = message.origin { false } else { true }
     let id = message.id ?? Identifier(at: time, random: store.random.next())
     let key = try insertRow(message, id, Address(conversation: row.key, seq: seq), at: time, expiresAt)
     row.lastSeq = seq
@@ -66,9 +66,9 @@ extension Messages {
     if let text = message.text { try store.searchIndex.add(text, of: key) }
     for user in message.mentions {
       try store.mentions.insert(of: user, in: row.key, seq)
-      if isNews { try store.mentions.countNew(of: user, by: message.sender, in: row.key) }
+      if isNew { try store.mentions.countNew(of: user, by: message.sender, in: row.key) }
     }
-    if isNews {
+    if isNew {
       try store.changes.append(.message, conversation: row.key, user: message.sender, seqs: seq...seq, at: time)
     }
     if message.attachments.isEmpty { return (id, expiresAt, []) }
@@ -99,7 +99,7 @@ extension Messages {
     let mentions = message.mentions.isEmpty ? nil : try message.mentions.map { try store.users.handle($0).description }
     let names = mentions?.joined(separator: " ")
     var insert = try DigestedInsert(
-      into: .message, as: "insert message", unsealed: "attachment_count", store.connection)
+      into: .message, as: "insert message", undigested: "attachment_count", store.connection)
     insert.add(address.conversation.number)
     insert.add(Int64(address.seq))
     insert.add(message.sender.number)

@@ -48,7 +48,7 @@ extension Messages {
 
   /// The messages that a user sees among the next `limit` messages from a position on, in order, and the position after
   /// the last of them; nil if there are no more.
-  package func timeline(_ filter: TimelineFilter, from moment: TimelinePosition, limit: Int, as viewer: Viewer) throws
+  package func timeline(_ filter: TimelineFilter, from position: TimelinePosition, limit: Int, as viewer: Viewer) throws
     -> (messages: [Message], next: TimelinePosition)?
   {
     var statement = try store.connection.prepare(
@@ -58,8 +58,8 @@ extension Messages {
       WHERE \(Self.timelineCondition) AND (m.created_at, m.id) >= (?8, ?9) ORDER BY m.created_at, m.id LIMIT ?10
       """)
     bind(filter, to: &statement)
-    statement.bind(moment.createdAt)
-    statement.bind(moment.key)
+    statement.bind(position.createdAt)
+    statement.bind(position.key)
     statement.bind(limit)
     var messages: [Message] = []
     messages.reserveCapacity(limit)

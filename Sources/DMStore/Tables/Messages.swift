@@ -149,10 +149,10 @@ package struct Messages {
   }
 
   /// The conversation and number of a message by its id, or by the id that it had before the hub had it.
-  package func place(of id: Identifier) throws -> Address? {
+  package func address(ofIDOrAlias id: Identifier) throws -> Address? {
     if let address = try address(of: id) { return address }
-    guard store.isLinked, let known = try store.waiting.alias(id) else { return nil }
-    return try address(of: known)
+    guard store.isLinked, let hubID = try store.waiting.alias(id) else { return nil }
+    return try address(of: hubID)
   }
 
   package func identifier(of address: Address) throws -> Identifier? {
@@ -220,8 +220,8 @@ package struct Messages {
   func newestMessage(in conversation: ConversationKey, upTo seq: Int, as viewer: Viewer) throws -> Message? {
     var next: Int? = seq
     while let end = next {
-      if let stretch = try viewer.hiddenRange(around: end, in: conversation) {
-        next = stretch.lowerBound > 1 ? min(end, stretch.lowerBound) - 1 : nil
+      if let hidden = try viewer.hiddenRange(around: end, in: conversation) {
+        next = hidden.lowerBound > 1 ? min(end, hidden.lowerBound) - 1 : nil
         continue
       }
       next = nil

@@ -15,14 +15,14 @@ extension Outbox {
   /// Queues an operation again that was done, because the hub was set back.
   ///
   /// - Parameter arguments: those that it has now; nil for those that it had.
-  package func tellAgain(_ place: OutboxKey, _ payload: [UInt8]?, arguments: String? = nil) throws {
+  package func queueAgain(_ key: OutboxKey, _ payload: [UInt8]?, arguments: String? = nil) throws {
     var update = try store.connection.prepare(
       """
       UPDATE outbox SET state = 0, payload = ?2, arguments = coalesce(?3, arguments), is_repeated = 1, rev = NULL,
         not_before = NULL, fault = NULL
       WHERE id = ?1 AND state = 4
       """)
-    update.bind(place)
+    update.bind(key)
     update.bind(payload)
     update.bind(arguments)
     try update.run()
@@ -30,9 +30,9 @@ extension Outbox {
   }
 
   /// Replaces what the hub reads of an operation.
-  package func set(arguments: String, of place: OutboxKey) throws {
+  package func set(arguments: String, of key: OutboxKey) throws {
     var update = try store.connection.prepare("UPDATE outbox SET arguments = ?2 WHERE id = ?1")
-    update.bind(place)
+    update.bind(key)
     update.bind(arguments)
     try update.run()
   }

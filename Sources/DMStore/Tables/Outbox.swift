@@ -50,7 +50,7 @@ package struct Outbox {
   }
 
   package struct Row {
-    package let place: OutboxKey
+    package let key: OutboxKey
     package let act: Act
     package let state: State
     package let conversation: ConversationKey?
@@ -115,9 +115,9 @@ package struct Outbox {
   }
 
   /// The operations that are neither done nor refused, the oldest first, from a number on; none on messages that are lost.
-  package func open(from place: OutboxKey = OutboxKey(number: 0), limit: Int = .max) throws -> [Row] {
+  package func open(from key: OutboxKey = OutboxKey(number: 0), limit: Int = .max) throws -> [Row] {
     try rows("WHERE id >= ? AND state < 3 AND \(Self.hasMessage) ORDER BY id LIMIT ?") {
-      $0.bind(place)
+      $0.bind(key)
       $0.bind(limit)
     }
   }
@@ -125,7 +125,7 @@ package struct Outbox {
   /// The operations that are not done, refused ones included, the oldest first; none on messages that are lost.
   package func pending() throws -> [Row] { try rows("WHERE state < 4 AND \(Self.hasMessage) ORDER BY id") { _ in } }
 
-  package func row(at place: OutboxKey) throws -> Row? { try rows("WHERE id = ?") { $0.bind(place) }.first }
+  package func row(at key: OutboxKey) throws -> Row? { try rows("WHERE id = ?") { $0.bind(key) }.first }
 
   package func row(nonce: Identifier) throws -> Row? { try rows("WHERE nonce = ?") { $0.bind(nonce) }.first }
 
@@ -169,7 +169,7 @@ package struct Outbox {
       else { continue }
       rows.append(
         Row(
-          place: OutboxKey(number: statement.int64(Column.id)), act: act, state: state,
+          key: OutboxKey(number: statement.int64(Column.id)), act: act, state: state,
           conversation: statement.isNull(Column.conversation) ? nil : statement.conversationKey(Column.conversation),
           target: statement.optionalIdentifier(Column.target.rawValue), nonce: statement.identifier(Column.nonce),
           arguments: statement.text(Column.arguments),
@@ -185,14 +185,14 @@ package struct Outbox {
   // MARK: What becomes of them
 
   /// Records, before a push, that operations are tried: from then on the hub may have them.
-  package func begin(_ places: [OutboxKey], at time: Timestamp) throws {
+  package func begin(_ keys: [OutboxKey], at time: Timestamp) throws {
     var update = try store.connection.prepare(
       """
       UPDATE outbox SET state = 1, attempts = attempts + 1, tried_at = ?1 WHERE state < 3
       AND id IN (SELECT value FROM json_each(?2))
       """)
     update.bind(time)
-    update.bind(jsonArray(places))
+    update.bind(jsonArray(keys))
     try update.run()
   }
 
@@ -205,33 +205,33 @@ package struct Outbox {
     try update.run()
   }
 
-  package func acknowledge(_ place: OutboxKey, rev: Int64?) throws {
+  package func acknowledge(_ key: OutboxKey, rev: Int64?) throws {
     var update = try store.connection.prepare("UPDATE outbox SET state = 2, rev = ?2 WHERE id = ?1 AND state < 3")
-    update.bind(place)
+    update.bind(key)
     update.bind(rev)
     try update.run()
   }
 
   /// Ends an operation, because it is in the log; its texts are kept no longer.
-  package func finish(_ place: OutboxKey, rev: Int64?) throws {
+  package func finish(_ key: OutboxKey, rev: Int64?) throws {
     var update = try store.connection.prepare(
       "UPDATE outbox SET state = 4, rev = coalesce(?2, rev), payload = NULL, fault = NULL WHERE id = ?1")
-    update.bind(place)
+    update.bind(key)
     update.bind(rev)
     try update.run()
   }
 
   /// Ends an operation that the hub never had, so that its nonce can be used again.
-  package func cancel(_ place: OutboxKey) throws {
+  package func cancel(_ key: OutboxKey) throws {
     var update = try store.connection.prepare(
       "UPDATE outbox SET state = 4, payload = NULL, fault = NULL, nonce = randomblob(16) WHERE id = ?")
-    update.bind(place)
+    update.bind(key)
     try update.run()
   }
 
-  package func refuse(_ place: OutboxKey, _ fault: String) throws {
+  package func refuse(_ key: OutboxKey, _ fault: String) throws {
     var update = try store.connection.prepare("UPDATE outbox SET state = 3, fault = ?2 WHERE id = ?1 AND state < 4")
-    update.bind(place)
+    update.bind(key)
     update.bind(fault)
     try update.run()
   }
@@ -244,26 +244,26 @@ package struct Outbox {
   }
 
   /// Queues an operation again, not to be tried earlier than a time.
-  package func postpone(_ place: OutboxKey, until time: Timestamp?) throws {
+  package func postpone(_ key: OutboxKey, until time: Timestamp?) throws {
     var update = try store.connection.prepare(
       "UPDATE outbox SET state = 0, fault = NULL, not_before = ?2 WHERE id = ?1 AND state < 4")
-    update.bind(place)
+    update.bind(key)
     update.bind(time)
     try update.run()
     store.rings = true
   }
 
   /// Replaces what an operation says that the hub cannot have yet.
-  package func replace(_ payload: [UInt8], of place: OutboxKey) throws {
+  package func replace(_ payload: [UInt8], of key: OutboxKey) throws {
     var update = try store.connection.prepare("UPDATE outbox SET payload = ?2 WHERE id = ?1")
-    update.bind(place)
+    update.bind(key)
     update.bind(payload)
     try update.run()
   }
 
-  package func delete(_ place: OutboxKey) throws {
+  package func delete(_ key: OutboxKey) throws {
     var delete = try store.connection.prepare("DELETE FROM outbox WHERE id = ?")
-    delete.bind(place)
+    delete.bind(key)
     try delete.run()
   }
 

@@ -59,8 +59,8 @@ extension ReadState {
       let ignored = blocked.union([sender])
       let read = try receipts(in: conversation, overlapping: range).filter { !ignored.contains($0.user) }.map(\.range)
       let logged = changes.filter { $0.senders == .allBut(user) || $0.senders == .only(sender) }.map(\.range)
-      let covered = (read + logged + (try delivered(ignored))).sorted { $0.lowerBound < $1.lowerBound }
-      added += difference(of: range, minus: coalesced(covered)).map { StatusChange(range: $0, senders: .only(sender)) }
+      let reported = (read + logged + (try delivered(ignored))).sorted { $0.lowerBound < $1.lowerBound }
+      added += difference(of: range, minus: coalesced(reported)).map { StatusChange(range: $0, senders: .only(sender)) }
     }
     return changes + added
   }

@@ -131,16 +131,16 @@ package struct SearchIndex {
   private func handOnByTime(_ keys: [MessageKey], _ body: (MessageKey) throws -> Bool) throws -> Bool {
     if keys.count == 1 { return try body(keys[0]) }
     if keys.count > Self.few { return try handOnFromTimeline(keys, more: nil, body) }
-    var moments: [(time: Int64, key: MessageKey)] = []
-    moments.reserveCapacity(keys.count)
+    var entries: [(time: Int64, key: MessageKey)] = []
+    entries.reserveCapacity(keys.count)
     for key in keys {
       var statement = try store.connection.prepare("SELECT created_at FROM message WHERE id = ?")
       statement.bind(key)
-      if try statement.step() { moments.append((statement.int64(0), key)) }
+      if try statement.step() { entries.append((statement.int64(0), key)) }
     }
-    moments.sort { $0 > $1 }
-    for moment in moments {
-      guard try body(moment.key) else { return false }
+    entries.sort { $0 > $1 }
+    for entry in entries {
+      guard try body(entry.key) else { return false }
     }
     return true
   }
@@ -157,7 +157,7 @@ package struct SearchIndex {
       "SELECT id FROM message INDEXED BY message_created ORDER BY created_at DESC, id DESC")
     while try statement.step() {
       let key = statement.messageKey(0)
-      while let known = lowest, known > key {
+      while let current = lowest, current > key {
         lowest = try more?()
         if let lowest { keys.insert(lowest) }
       }

@@ -130,7 +130,7 @@ package struct Users {
   /// `+TITLE`.
   ///
   /// At most 10,000 of each kind, so that a mistake costs milliseconds.
-  package func names(knownTo user: UserKey?) throws -> [String] {
+  package func names(visibleTo user: UserKey?) throws -> [String] {
     var statement = try store.connection.prepare(
       """
       SELECT * FROM (SELECT '+' || title FROM participant p JOIN conversation c ON c.id = p.conversation

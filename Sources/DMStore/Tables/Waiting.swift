@@ -8,7 +8,7 @@ package struct Waiting {
   let store: Store
 
   package struct Row {
-    package let place: OutboxKey
+    package let key: OutboxKey
     package let id: Identifier
     package let conversation: ConversationKey
     package let createdAt: Timestamp
@@ -37,7 +37,7 @@ package struct Waiting {
     """
 
   package func insert(
-    _ message: Messages.NewMessage, id: Identifier, in conversation: ConversationKey, at place: OutboxKey,
+    _ message: Messages.NewMessage, id: Identifier, in conversation: ConversationKey, at key: OutboxKey,
     _ time: Timestamp
   ) throws {
     let mentions = try message.mentions.map { try store.users.handle($0).description }
@@ -46,7 +46,7 @@ package struct Waiting {
       INSERT INTO waiting (place, uuid, conversation, created_at, text, nonce, reply_to, forwarded_from, lifetime, mentions)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''))
       """)
-    insert.bind(place)
+    insert.bind(key)
     insert.bind(id)
     insert.bind(conversation)
     insert.bind(time)
@@ -68,7 +68,7 @@ package struct Waiting {
 
   package func row(_ id: Identifier) throws -> Row? { try rows("WHERE w.uuid = ?") { $0.bind(id) }.first }
 
-  package func row(at place: OutboxKey) throws -> Row? { try rows("WHERE w.place = ?") { $0.bind(place) }.first }
+  package func row(at key: OutboxKey) throws -> Row? { try rows("WHERE w.place = ?") { $0.bind(key) }.first }
 
   package func row(nonce: String, in conversation: ConversationKey) throws -> Row? {
     try rows("WHERE w.conversation = ? AND w.nonce = ?") {
@@ -85,7 +85,7 @@ package struct Waiting {
     while try statement.step() {
       rows.append(
         Row(
-          place: OutboxKey(number: statement.int64(Column.place)), id: statement.identifier(Column.uuid),
+          key: OutboxKey(number: statement.int64(Column.place)), id: statement.identifier(Column.uuid),
           conversation: statement.conversationKey(Column.conversation),
           createdAt: statement.timestamp(Column.createdAt), text: statement.optionalText(Column.text),
           nonce: statement.optionalText(Column.nonce),
@@ -101,27 +101,27 @@ package struct Waiting {
     return rows
   }
 
-  package func edit(_ place: OutboxKey, to text: String, mentioning users: [UserKey], at time: Timestamp) throws {
+  package func edit(_ key: OutboxKey, to text: String, mentioning users: [UserKey], at time: Timestamp) throws {
     let mentions = try users.map { try store.users.handle($0).description }
     var update = try store.connection.prepare(
       "UPDATE waiting SET text = ?2, mentions = nullif(?3, ''), edited_at = ?4 WHERE place = ?1")
-    update.bind(place)
+    update.bind(key)
     update.bind(text)
     update.bind(mentions.joined(separator: " "))
     update.bind(time)
     try update.run()
   }
 
-  package func setHidden(_ isHidden: Bool, _ place: OutboxKey) throws {
+  package func setHidden(_ isHidden: Bool, _ key: OutboxKey) throws {
     var update = try store.connection.prepare("UPDATE waiting SET is_hidden = ?2 WHERE place = ?1")
-    update.bind(place)
+    update.bind(key)
     update.bind(isHidden)
     try update.run()
   }
 
-  package func delete(_ place: OutboxKey) throws {
+  package func delete(_ key: OutboxKey) throws {
     var delete = try store.connection.prepare("DELETE FROM waiting WHERE place = ?")
-    delete.bind(place)
+    delete.bind(key)
     try delete.run()
   }
 

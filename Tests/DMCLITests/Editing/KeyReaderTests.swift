@@ -18,10 +18,10 @@ struct KeyReaderTests {
     var reader = KeyReader()
     let whole = reader.keys(bytes)
     #expect(!reader.isWaiting)
-    for place in bytes.indices {
+    for offset in bytes.indices {
       var reader = KeyReader()
-      let split = reader.keys(bytes[..<place]) + reader.keys(bytes[place...])
-      #expect(split == whole, "split after \(place) bytes")
+      let split = reader.keys(bytes[..<offset]) + reader.keys(bytes[offset...])
+      #expect(split == whole, "split after \(offset) bytes")
     }
     var slow = KeyReader()
     let single = bytes.flatMap { slow.keys([$0]) }

@@ -10,10 +10,10 @@ struct KeystrokeClockTests {
   /// One that can be asked within an expectation.
   private final class Clock {
     private var clock = KeystrokeClock()
-    func strike(at moment: Int64) { clock.strike(at: moment) }
+    func strike(at time: Int64) { clock.strike(at: time) }
     func stop() { clock.stop() }
-    func isShowing(at moment: Int64) -> Bool { clock.isShowing(at: moment) }
-    func due(after moment: Int64) -> Int64? { clock.due(after: moment) }
+    func isShowing(at time: Int64) -> Bool { clock.isShowing(at: time) }
+    func due(after time: Int64) -> Int64? { clock.due(after: time) }
   }
 
   @Test func `nothing shows before a key is struck`() {
@@ -107,12 +107,12 @@ struct KeystrokeClockTests {
   }
 
   /// The rule said once more: from 300 ms after the first of the last keys that are less than 4 s apart.
-  private static func shows(_ keys: [Int64], at moment: Int64) -> Bool {
-    guard var first = keys.last, moment - first < 4 * second else { return false }
+  private static func shows(_ keys: [Int64], at time: Int64) -> Bool {
+    guard var first = keys.last, time - first < 4 * second else { return false }
     for key in keys.reversed() {
       if first - key >= 4 * second { break }
       first = key
     }
-    return moment - first >= 300_000
+    return time - first >= 300_000
   }
 }

@@ -37,7 +37,7 @@ struct FollowerDeliveryTests {
     try follower.markDelivered(events)
     #expect(try delivered(store) == [2])
     #expect(try alice.everything(in: "bob").map(\.status) == [.delivered, .delivered])
-    #expect(try alice.told([.deliveryReceipt]) == ["bob got 1-2"])
+    #expect(try alice.received([.deliveryReceipt]) == ["bob got 1-2"])
   }
 
   @Test func `delivered marks are written once a second at the most, and all of them in the end`() throws {
@@ -50,14 +50,14 @@ struct FollowerDeliveryTests {
       try alice.say("\(number)", to: "bob")
       _ = try follower.until("\(number) alice: \(number)")
     }
-    let deadline = monotonicMicroseconds() + patience
+    let deadline = monotonicMicroseconds() + testTimeout
     while try delivered(store) != [30], monotonicMicroseconds() < deadline {
       #expect(try follower.next(within: .microseconds(50_000)) == [])
     }
     #expect(try delivered(store) == [30])
     let seconds = (monotonicMicroseconds() - before) / 1_000_000
-    #expect(try alice.told([.deliveryReceipt]).count <= Int(seconds) + 1)
-    #expect(try alice.told([.deliveryReceipt]).count >= 2)
+    #expect(try alice.received([.deliveryReceipt]).count <= Int(seconds) + 1)
+    #expect(try alice.received([.deliveryReceipt]).count >= 2)
   }
 
   @Test func `one who only looks marks nothing`() throws {
@@ -122,7 +122,7 @@ struct FollowerDeliveryTests {
       _ = consume lock
     }
     #expect(try delivered(store) == [0])
-    let deadline = monotonicMicroseconds() + patience
+    let deadline = monotonicMicroseconds() + testTimeout
     while try delivered(store) != [1], monotonicMicroseconds() < deadline {
       _ = try follower.next(within: .microseconds(50_000))
     }

@@ -38,13 +38,13 @@ struct FollowerKindsTests {
     _ kinds: Set<MessagingEvent.Kind>, _ expected: [String]
   ) throws {
     let store = try eventful()
-    #expect(try store.messenger("carol").told(kinds) == expected)
+    #expect(try store.messenger("carol").received(kinds) == expected)
   }
 
   @Test func `what users mark for themselves, only they are told`() throws {
     let store = try eventful()
-    #expect(try store.messenger("alice").told([.conversationUpdated]) == ["ops changed"])
-    #expect(try store.messenger("bob").told([.conversationUpdated]) == Array(repeating: "ops changed", count: 3))
+    #expect(try store.messenger("alice").received([.conversationUpdated]) == ["ops changed"])
+    #expect(try store.messenger("bob").received([.conversationUpdated]) == Array(repeating: "ops changed", count: 3))
   }
 
   @Test func `a conversation that one is not in is none of one's business`() throws {
@@ -53,26 +53,26 @@ struct FollowerKindsTests {
     let said = try alice.say("secret", to: "bob")
     try bob.read(1...1, of: "alice")
     let carol = try store.messenger("carol")
-    #expect(try carol.told(Set(MessagingEvent.Kind.allCases)).isEmpty)
-    #expect(try code { try carol.told([.message], in: ["dm:\(said.conversationID)"]) } == .notAllowed)
+    #expect(try carol.received(Set(MessagingEvent.Kind.allCases)).isEmpty)
+    #expect(try code { try carol.received([.message], in: ["dm:\(said.conversationID)"]) } == .notAllowed)
   }
 
   @Test func `profiles are no events`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     _ = try alice.setProfile(ProfileChange(displayName: "Alice"))
-    #expect(try alice.told(Set(MessagingEvent.Kind.allCases)).isEmpty)
+    #expect(try alice.received(Set(MessagingEvent.Kind.allCases)).isEmpty)
   }
 
   @Test func `what the user did can be left out`() throws {
     let store = try eventful()
     let all = Set(MessagingEvent.Kind.allCases)
     #expect(
-      try store.messenger("bob").told(all, othersOnly: true) == [
+      try store.messenger("bob").received(all, othersOnly: true) == [
         "ops changed", "1 alice: conversation_created ops", "2 alice: deployed",
       ])
     #expect(
-      try store.messenger("alice").told(all, othersOnly: true) == [
+      try store.messenger("alice").received(all, othersOnly: true) == [
         "3 bob: thanks", "bob got 1-2", "bob read 2-2",
       ])
   }
@@ -84,22 +84,22 @@ struct FollowerKindsTests {
     try alice.say("two", to: "bob")
     // Her own message is among what she got.
     try alice.take(.delivered, upTo: 2, of: "bob")
-    let place = try bob.here()
+    let position = try bob.here()
     try bob.take(.delivered, upTo: 2, of: "alice")
-    let told = try bob.told([.messageStatus], from: place, othersOnly: true)
-    #expect(told == [])
+    let received = try bob.received([.messageStatus], from: position, othersOnly: true)
+    #expect(received == [])
   }
 
   @Test func `a message is told as it is now, however often its status changed since`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     let said = try alice.say("lunch?", to: "bob", nonce: "n")
-    let place = try alice.here()
+    let position = try alice.here()
     try bob.take(.delivered, upTo: 1, of: "alice")
-    #expect(try alice.told([.messageStatus], from: place) == ["bob got 1 of alice"])
+    #expect(try alice.received([.messageStatus], from: position) == ["bob got 1 of alice"])
     try bob.read(1...1, of: "alice")
-    #expect(try alice.told([.messageStatus], from: place) == ["bob got 1 of alice", "bob read 1 of alice"])
-    guard case .message(let message, _)? = try alice.told(EventQuery(from: .start)).first else {
+    #expect(try alice.received([.messageStatus], from: position) == ["bob got 1 of alice", "bob read 1 of alice"])
+    guard case .message(let message, _)? = try alice.received(EventQuery(from: .start)).first else {
       Issue.record("no message")
       return
     }
@@ -117,7 +117,7 @@ struct FollowerKindsTests {
     try alice.say("one", to: "+ops")
     try bob.take(.delivered, upTo: 1, of: "+ops")
     try bob.read(2...2, of: "+ops")
-    let place = try alice.here()
+    let position = try alice.here()
     // Read before it was delivered, read by one more, by its sender, unread again and read again.
     try bob.take(.delivered, upTo: 2, of: "+ops")
     try carol.take(.delivered, upTo: 2, of: "+ops")
@@ -126,7 +126,7 @@ struct FollowerKindsTests {
     try alice.read(2...2, of: "+ops")
     try bob.take(.unread, upTo: 2, of: "+ops")
     try bob.read(2...2, of: "+ops")
-    #expect(try alice.told([.messageStatus], from: place).isEmpty)
+    #expect(try alice.received([.messageStatus], from: position).isEmpty)
   }
 
   @Test func `named conversations are told of, and others are not`() throws {
@@ -137,13 +137,13 @@ struct FollowerKindsTests {
     try bob.say("two", to: "+ops")
     try bob.say("three", to: "alice")
     try alice.say("four", to: "carol")
-    #expect(try alice.told([.message], in: ["bob"]) == ["1 alice: one", "2 bob: three"])
+    #expect(try alice.received([.message], in: ["bob"]) == ["1 alice: one", "2 bob: three"])
     #expect(
-      try alice.told([.message], in: ["+ops", "carol"]) == [
+      try alice.received([.message], in: ["+ops", "carol"]) == [
         "1 alice: conversation_created ops", "2 bob: two", "1 alice: four",
       ])
-    #expect(try alice.told([.message], in: ["dm:\(group.id)", "+ops"]).last == "2 bob: two")
-    #expect(try alice.told([.message]).count == 5)
+    #expect(try alice.received([.message], in: ["dm:\(group.id)", "+ops"]).last == "2 bob: two")
+    #expect(try alice.received([.message]).count == 5)
   }
 
   @Test func `a conversation that comes into being later is told of from its first message`() throws {
@@ -167,7 +167,7 @@ struct FollowerKindsTests {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.say("hi", to: "carol")
-    #expect(try alice.told(Set(MessagingEvent.Kind.allCases), in: ["bob"]).isEmpty)
+    #expect(try alice.received(Set(MessagingEvent.Kind.allCases), in: ["bob"]).isEmpty)
     let follower = try Follower(alice, EventQuery([.direct("bob")], from: .start))
     _ = try follower.untilCaughtUp()
     // What concerned others is behind it.
@@ -187,7 +187,7 @@ struct FollowerKindsTests {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     try alice.say("now", to: "bob")
-    let place = try alice.here()
+    let position = try alice.here()
     let results = try alice.importHistory(
       (1...3).map { second in
         .message(
@@ -196,13 +196,13 @@ struct FollowerKindsTests {
             createdAt: Timestamp(microseconds: Int64(second))))
       })
     #expect(results.count == 3)
-    #expect(try alice.told([.message, .messageStatus, .conversationUpdated], from: place) == ["old changed"])
+    #expect(try alice.received([.message, .messageStatus, .conversationUpdated], from: position) == ["old changed"])
     let later = try alice.here()
     _ = try alice.importHistory([
       .message(
         try ImportedMessage(
           group: .title("old"), sender: Handle("carol"), text: "4", createdAt: Timestamp(microseconds: 4)))
     ])
-    #expect(try alice.told([.message, .messageStatus, .conversationUpdated], from: later) == ["old changed"])
+    #expect(try alice.received([.message, .messageStatus, .conversationUpdated], from: later) == ["old changed"])
   }
 }

@@ -16,13 +16,13 @@ struct FollowerPropertyTests {
     let filter: StreamModel.Filter
     let follower: Follower
     /// How many entries of the list are told, or none of this one's business.
-    var place: Int
+    var index: Int
     /// The last that was told of each message's status.
     var statuses: [String: Message.Status] = [:]
     let beginning: Int
 
-    init(_ filter: StreamModel.Filter, _ follower: Follower, at place: Int) {
-      (self.filter, self.follower, self.place, beginning) = (filter, follower, place, place)
+    init(_ filter: StreamModel.Filter, _ follower: Follower, at index: Int) {
+      (self.filter, self.follower, self.index, beginning) = (filter, follower, index, index)
     }
   }
 
@@ -36,7 +36,7 @@ struct FollowerPropertyTests {
     var random: SplitMix64
     var watchers: [Watcher] = []
     /// Cursors that were told, each with the number of entries that are before it.
-    var cursors: [(cursor: Cursor, place: Int)] = []
+    var cursors: [(cursor: Cursor, index: Int)] = []
     var log: [String] = []
 
     init(seed: UInt64) throws {
@@ -144,18 +144,18 @@ struct FollowerPropertyTests {
     (query.kinds, query.othersOnly) = (kinds, filter.othersOnly)
     (query.marksDelivered, query.signalsPresence) = (false, false)
     query.beginsCaughtUp = run.random.chance(30)
-    var place = run.model.entries.count
+    var index = run.model.entries.count
     switch run.random.below(run.cursors.isEmpty ? 2 : 6) {
     case 0: query.start = .now
-    case 1: (query.start, place) = (.start, 0)
+    case 1: (query.start, index) = (.start, 0)
     default:
       let cursor = run.cursors[run.random.below(run.cursors.count)]
-      (query.start, place) = (.cursor(cursor.cursor), cursor.place)
+      (query.start, index) = (.cursor(cursor.cursor), cursor.index)
     }
     // With a connection of its own, or that of the act.
     let messenger = try run.random.chance(50) ? run.messenger(user) : run.store.messenger(user)
-    let watcher = Watcher(filter, try Follower(messenger, query), at: place)
-    run.log.append("\(user) follows \(named ?? []) from \(place)")
+    let watcher = Watcher(filter, try Follower(messenger, query), at: index)
+    run.log.append("\(user) follows \(named ?? []) from \(index)")
     run.watchers.append(watcher)
     if run.watchers.count > 6 { try read(run.watchers.removeFirst(), run) }
     if run.random.chance(50) { try read(watcher, run) }
@@ -165,18 +165,18 @@ struct FollowerPropertyTests {
     let (filter, follower) = (watcher.filter, watcher.follower)
     run.log.append("\(filter.user) reads \(filter)")
     let end = try run.messenger(filter.user).here()
-    let deadline = monotonicMicroseconds() + patience
+    let deadline = monotonicMicroseconds() + testTimeout
     var events: [MessagingEvent] = []
     while .cursor(follower.cursor) != end, monotonicMicroseconds() < deadline {
       events += try #require(try follower.next(within: .microseconds(20_000)))
     }
     events = events.filter { if case .caughtUp = $0 { false } else { true } }
-    let expected = (watcher.place..<run.model.entries.count).filter { run.model.tells(filter, of: $0) }
+    let expected = (watcher.index..<run.model.entries.count).filter { run.model.isSelected($0, by: filter) }
     // The statuses that one act changes are told by sender, and here compared by number.
-    let told = inOrder(events.flatMap { texts(of: $0, run) })
+    let received = inOrder(events.flatMap { texts(of: $0, run) })
     let right = inOrder(expected.map { (run.model.text(of: $0, to: filter.user), run.model.isStatus($0)) })
-    try #require(told == right, run.comment)
-    watcher.place = run.model.entries.count
+    try #require(received == right, run.comment)
+    watcher.index = run.model.entries.count
     var count = 0
     for (index, event) in events.enumerated() {
       count += texts(of: event, run).count
@@ -190,7 +190,7 @@ struct FollowerPropertyTests {
       default: break
       }
     }
-    run.cursors.append((follower.cursor, watcher.place))
+    run.cursors.append((follower.cursor, watcher.index))
     let cursors = events.compactMap(\.cursor) + [follower.cursor]
     #expect(zip(cursors, cursors.dropFirst()).allSatisfy { $0 <= $1 }, run.comment)
   }
@@ -228,8 +228,8 @@ struct FollowerPropertyTests {
     var query = HistoryQuery()
     query.limit = nil
     for message in try run.messenger(watcher.filter.user).history(of: query) {
-      guard let told = watcher.statuses["\(message.conversationID):\(message.number)"] else { continue }
-      #expect(told == message.status, run.comment)
+      guard let received = watcher.statuses["\(message.conversationID):\(message.number)"] else { continue }
+      #expect(received == message.status, run.comment)
     }
   }
 }

@@ -25,7 +25,7 @@ struct FollowerTests {
     _ = try follower.untilCaughtUp()
     for number in 1...20 {
       try (number % 2 == 0 ? alice : bob).say("\(number)", to: number % 2 == 0 ? "bob" : "alice")
-      #expect(try follower.next(within: .microseconds(patience))?.count == 1)
+      #expect(try follower.next(within: .microseconds(testTimeout))?.count == 1)
     }
   }
 
@@ -97,8 +97,8 @@ struct FollowerTests {
     let follower = try Follower(alice, query())
     _ = try follower.untilCaughtUp()
     try bob.say("hi", to: "alice")
-    let told = try follower.next(within: .microseconds(0))?.map(\.summary)
-    #expect(told == ["1 bob: hi"])
+    let received = try follower.next(within: .microseconds(0))?.map(\.summary)
+    #expect(received == ["1 bob: hi"])
   }
 
   @Test func `a follower ends when the other end of a descriptor is closed`() throws {
@@ -111,7 +111,7 @@ struct FollowerTests {
     _ = try follower.untilCaughtUp()
     #expect(try follower.next(within: .microseconds(1000)) == [])
     close(ends[0])
-    #expect(try follower.next(within: .microseconds(patience)) == nil)
+    #expect(try follower.next(within: .microseconds(testTimeout)) == nil)
   }
 
   @Test func `a wait ends when a descriptor has input, and what has come is returned first`() throws {
@@ -125,9 +125,9 @@ struct FollowerTests {
     _ = try follower.untilCaughtUp()
     #expect(try follower.next(within: .microseconds(1000)) == [])
     #expect(write(ends[1], "x", 1) == 1)
-    #expect(try follower.next(within: .microseconds(patience)) == [])
+    #expect(try follower.next(within: .microseconds(testTimeout)) == [])
     try bob.say("hi", to: "alice")
-    #expect(try follower.next(within: .microseconds(patience))?.map(\.summary) == ["1 bob: hi"])
+    #expect(try follower.next(within: .microseconds(testTimeout))?.map(\.summary) == ["1 bob: hi"])
   }
 
   @Test func `a heartbeat comes with the place where the stream stands`() throws {
@@ -143,8 +143,8 @@ struct FollowerTests {
     let events = try follower.until { event in event.cursor.map { here == .cursor($0) } ?? false }
     #expect(events.allSatisfy { $0.summary == "heartbeat" })
     try bob.say("hi", to: "alice")
-    let told = try follower.until("1 bob: hi")
-    #expect(told.dropLast().allSatisfy { $0 == "heartbeat" })
+    let received = try follower.until("1 bob: hi")
+    #expect(received.dropLast().allSatisfy { $0 == "heartbeat" })
   }
 
   @Test func `heartbeats come while much is told, too, and skip nothing`() throws {
@@ -176,7 +176,7 @@ struct FollowerTests {
     let follower = try Follower(try store.messenger("alice"), query())
     _ = try follower.untilCaughtUp()
     try FileManager.default.removeItem(atPath: store.location.directory)
-    #expect(try code { while try follower.next(within: .microseconds(patience)) == [] {} } == .noStore)
+    #expect(try code { while try follower.next(within: .microseconds(testTimeout)) == [] {} } == .noStore)
   }
 
   @Test func `another store in its place ends the following`() throws {
@@ -185,7 +185,7 @@ struct FollowerTests {
     _ = try follower.untilCaughtUp()
     try FileManager.default.removeItem(atPath: store.location.directory)
     try FileManager.default.copyItem(atPath: other.location.directory, toPath: store.location.directory)
-    #expect(try code { while try follower.next(within: .microseconds(patience)) == [] {} } == .storeReplaced)
+    #expect(try code { while try follower.next(within: .microseconds(testTimeout)) == [] {} } == .storeReplaced)
   }
 
   @Test func `a look that does not follow watches nothing`() throws {
@@ -204,6 +204,6 @@ struct FollowerTests {
     let follower = try Follower(try store.messenger("alice"), query())
     _ = try follower.untilCaughtUp()
     try store.execute("PRAGMA user_version = \(Migration.steps.count + 1)")
-    #expect(try code { while try follower.next(within: .microseconds(patience)) == [] {} } == .storeTooNew)
+    #expect(try code { while try follower.next(within: .microseconds(testTimeout)) == [] {} } == .storeTooNew)
   }
 }

@@ -13,7 +13,7 @@ struct FreshnessTests {
   /// A machine whose clock can be set, its folder and one who looks at it.
   private final class Machine {
     var clock = Timestamp(microseconds: 1_795_271_400_000_000)
-    var moment: Int64 = 5_000_000
+    var monotonicNow: Int64 = 5_000_000
     var files: [LiveFolder.Signal: Timestamp] = [:]
     var freshness = Freshness()
 
@@ -23,13 +23,13 @@ struct FreshnessTests {
 
     func pass(_ time: Int64) {
       clock = Timestamp(microseconds: clock.microseconds + time)
-      moment += time
+      monotonicNow += time
     }
 
     func set(_ difference: Int64) { clock = Timestamp(microseconds: clock.microseconds + difference) }
 
     func look() -> (fresh: [LiveFolder.Signal], next: Int64?) {
-      freshness.look(at: files, now: clock, at: moment)
+      freshness.look(at: files, now: clock, at: monotonicNow)
     }
 
     func isFresh(_ signal: LiveFolder.Signal) -> Bool { look().fresh.contains(signal) }
@@ -43,7 +43,7 @@ struct FreshnessTests {
     #expect(machine.look().next == nil)
     machine.give(signal)
     #expect(machine.look().fresh == [signal])
-    #expect(machine.look().next == machine.moment + lifetime)
+    #expect(machine.look().next == machine.monotonicNow + lifetime)
     machine.pass(lifetime - 1)
     #expect(machine.isFresh(signal))
     machine.pass(1)
@@ -57,7 +57,7 @@ struct FreshnessTests {
     #expect(machine.isFresh(Self.typing))
     machine.pass(3 * Self.second)
     machine.give(Self.typing)
-    #expect(machine.look().next == machine.moment + 5 * Self.second)
+    #expect(machine.look().next == machine.monotonicNow + 5 * Self.second)
     machine.pass(4 * Self.second)
     #expect(machine.isFresh(Self.typing))
     machine.pass(Self.second)
@@ -84,7 +84,7 @@ struct FreshnessTests {
     #expect(machine.isFresh(Self.typing))
     machine.pass(2 * Self.second)
     machine.set(difference)
-    #expect(machine.look().next == machine.moment + 3 * Self.second)
+    #expect(machine.look().next == machine.monotonicNow + 3 * Self.second)
     machine.pass(2 * Self.second)
     machine.give(Self.typing)
     #expect(machine.isFresh(Self.typing))
@@ -110,7 +110,7 @@ struct FreshnessTests {
     let machine = Machine()
     machine.give(Self.typing, aged: 2 * Self.second)
     #expect(machine.look().fresh == [Self.typing])
-    #expect(machine.look().next == machine.moment + 3 * Self.second)
+    #expect(machine.look().next == machine.monotonicNow + 3 * Self.second)
     machine.pass(3 * Self.second)
     #expect(machine.look().fresh.isEmpty)
   }
@@ -142,9 +142,9 @@ struct FreshnessTests {
     let machine = Machine()
     machine.give(Self.present)
     machine.give(Self.typing)
-    #expect(machine.look().next == machine.moment + 5 * Self.second)
+    #expect(machine.look().next == machine.monotonicNow + 5 * Self.second)
     machine.pass(5 * Self.second)
     #expect(machine.look().fresh == [Self.present])
-    #expect(machine.look().next == machine.moment + 25 * Self.second)
+    #expect(machine.look().next == machine.monotonicNow + 25 * Self.second)
   }
 }

@@ -70,7 +70,7 @@ struct GapTests {
     #expect(try first(store) == last)
     try prune(alice)
     #expect(try first(store) == last)
-    #expect(try alice.told(query(.now)).isEmpty)
+    #expect(try alice.received(query(.now)).isEmpty)
   }
 
   @Test func `what a consumer of the last 90 days needs is kept, and an older one has no say`() throws {
@@ -138,30 +138,30 @@ struct GapTests {
 
   @Test func `a follower that comes too late is told what is missing, once, and then the rest`() throws {
     let (store, alice, bob) = try store(20)
-    let all = try bob.told(query(.start))
-    let place = try #require(all[4].cursor)
+    let all = try bob.received(query(.start))
+    let position = try #require(all[4].cursor)
     try age(store, upTo: try #require(all[9].cursor).position.rev, days: 31)
     try prune(alice)
-    let told = try bob.told(query(.cursor(place)))
-    guard case .gap(let from, let to)? = told.first else {
-      Issue.record("no gap but \(told.map(\.summary))")
+    let received = try bob.received(query(.cursor(position)))
+    guard case .gap(let from, let to)? = received.first else {
+      Issue.record("no gap but \(received.map(\.summary))")
       return
     }
-    #expect(from == place)
+    #expect(from == position)
     #expect(to == all[9].cursor)
-    #expect(told.dropFirst() == all.dropFirst(10))
-    #expect(try bob.told(query(.cursor(to))) == Array(all.dropFirst(10)))
+    #expect(received.dropFirst() == all.dropFirst(10))
+    #expect(try bob.received(query(.cursor(to))) == Array(all.dropFirst(10)))
     // A follower that was told the last of what is forgotten misses nothing.
-    #expect(try bob.told(query(.cursor(try #require(all[10].cursor)))) == Array(all.dropFirst(11)))
+    #expect(try bob.received(query(.cursor(try #require(all[10].cursor)))) == Array(all.dropFirst(11)))
   }
 
   @Test func `from the start is from the oldest that is known, without a gap`() throws {
     let (store, alice, bob) = try store(20)
     try age(store, upTo: 10, days: 31)
     try prune(alice)
-    let told = try bob.told(query(.start)).map(\.summary)
-    #expect(!told.contains("gap"))
-    #expect(told.last == "20 alice: 20")
+    let received = try bob.received(query(.start)).map(\.summary)
+    #expect(!received.contains("gap"))
+    #expect(received.last == "20 alice: 20")
   }
 
   @Test func `a gap in the middle of a big change is one`() throws {
@@ -169,22 +169,22 @@ struct GapTests {
     var updates = query(try alice.here())
     updates.kinds = [.messageStatus]
     try bob.read(1...2400, of: "alice")
-    let half = try #require(try alice.told(updates)[1].cursor)
+    let half = try #require(try alice.received(updates)[1].cursor)
     try age(store, upTo: last(store), days: 31)
     try alice.say("x", to: "bob")
     try prune(alice)
     updates.start = .cursor(half)
-    #expect(try alice.told(updates).map(\.summary) == ["gap"])
+    #expect(try alice.received(updates).map(\.summary) == ["gap"])
   }
 
   @Test func `a gap is told whatever one asked for`() throws {
     let (store, alice, bob) = try store(20)
-    let place = EventQuery.Start.cursor(try cursor(3, store))
+    let position = EventQuery.Start.cursor(try cursor(3, store))
     try age(store, upTo: 15, days: 31)
     try prune(alice)
     for kinds in [[], [.typing], [.readReceipt], [.message]] as [Set<MessagingEvent.Kind>] {
-      #expect(try bob.told(kinds, from: place).first == "gap")
-      #expect(try bob.told(kinds, in: ["carol"], from: place) == ["gap"])
+      #expect(try bob.received(kinds, from: position).first == "gap")
+      #expect(try bob.received(kinds, in: ["carol"], from: position) == ["gap"])
     }
   }
 
@@ -194,18 +194,18 @@ struct GapTests {
     try age(store, upTo: 4, days: 31)
     try prune(alice)
     #expect(try first(store) == 5)
-    let told = try bob.told(query(.cursor(before)))
-    guard case .gap(let from, let to)? = told.first else {
-      Issue.record("no gap but \(told.map(\.summary))")
+    let received = try bob.received(query(.cursor(before)))
+    guard case .gap(let from, let to)? = received.first else {
+      Issue.record("no gap but \(received.map(\.summary))")
       return
     }
     #expect(from == before)
     #expect(to == next)
-    #expect(try !bob.told(query(.cursor(next))).map(\.summary).contains("gap"))
+    #expect(try !bob.received(query(.cursor(next))).map(\.summary).contains("gap"))
   }
 
   /// A consumer of which the changes after the third message are gone.
-  private func lateConsumer() throws -> (TemporaryStore, EventQuery, bob: Messenger, place: Cursor, next: Cursor) {
+  private func lateConsumer() throws -> (TemporaryStore, EventQuery, bob: Messenger, position: Cursor, next: Cursor) {
     let (store, alice, bob) = try store(20)
     var consumer = query(.start)
     consumer.consumer = "bot"
@@ -219,31 +219,31 @@ struct GapTests {
   }
 
   @Test func `a consumer stops at a gap, says what is missing, and stays where it is`() throws {
-    let (store, consumer, bob, place, next) = try lateConsumer()
+    let (store, consumer, bob, position, next) = try lateConsumer()
     defer { withExtendedLifetime(store) {} }
     for _ in 1...2 {
       let fault = try fault { try Follower(bob, consumer).rest() }
       #expect(fault?.code == .gap)
       #expect(fault?.subject == "bot" && fault?.remedy == .acceptGap)
-      for word in ["'bot'", "'\(place)'", "'\(next)'"] {
+      for word in ["'bot'", "'\(position)'", "'\(next)'"] {
         #expect(fault?.message.contains(word) == true)
       }
-      #expect(try bob.consumers().map(\.cursor) == [place])
+      #expect(try bob.consumers().map(\.cursor) == [position])
     }
   }
 
   @Test func `a consumer that accepts the gap is told of it and goes on, and its acknowledgement is the end of it`()
     throws
   {
-    var (store, consumer, bob, place, next) = try lateConsumer()
+    var (store, consumer, bob, position, next) = try lateConsumer()
     defer { withExtendedLifetime(store) {} }
     consumer.acceptsGap = true
-    let told = try Follower(bob, consumer).rest()
-    #expect(told.first == .gap(from: place, to: next))
-    #expect(told.map(\.summary) == ["gap"] + (11...20).map { "\($0) alice: \($0)" } + ["caught up"])
+    let received = try Follower(bob, consumer).rest()
+    #expect(received.first == .gap(from: position, to: next))
+    #expect(received.map(\.summary) == ["gap"] + (11...20).map { "\($0) alice: \($0)" } + ["caught up"])
     _ = try bob.acknowledge(next, for: "bot")
     consumer.acceptsGap = false
-    #expect(try Follower(bob, consumer).rest() == Array(told.dropFirst()))
+    #expect(try Follower(bob, consumer).rest() == Array(received.dropFirst()))
   }
 
   @Test func `statistics warn of a consumer that is behind what the log keeps, and of one at a gap`() throws {

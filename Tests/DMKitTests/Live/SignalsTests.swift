@@ -76,14 +76,14 @@ struct SignalsTests {
     try typing("bob", in: "alice", store).show()
     try typing("bob", in: "+ops", store).show()
     var ids: Set<Identifier> = []
-    let deadline = monotonicMicroseconds() + patience
+    let deadline = monotonicMicroseconds() + testTimeout
     while ids.count < 2, monotonicMicroseconds() < deadline {
-      ids.formUnion(try all.next(within: .microseconds(patience))?.compactMap(\.conversationID) ?? [])
+      ids.formUnion(try all.next(within: .microseconds(testTimeout))?.compactMap(\.conversationID) ?? [])
     }
     #expect(ids.count == 2)
-    let told = try one.until { if case .typing = $0 { true } else { false } }
-    #expect(try told.map(\.conversationID) == [store.messenger("alice").conversation(.title("ops")).id])
-    #expect(told.allSatisfy { $0.cursor == nil })
+    let received = try one.until { if case .typing = $0 { true } else { false } }
+    #expect(try received.map(\.conversationID) == [store.messenger("alice").conversation(.title("ops")).id])
+    #expect(received.allSatisfy { $0.cursor == nil })
   }
 
   @Test func `one's own typing, a stranger's, and what is no signal are nobody's business`() throws {
@@ -151,8 +151,8 @@ struct SignalsTests {
     _ = try Follower(carol, follows).untilCaughtUp()
     _ = try Follower(try store.messenger("dave"), follows).untilCaughtUp()
     _ = try Follower(bob, follows).untilCaughtUp()
-    let told = try alice.until("bob came")
-    #expect(told == ["bob came"])
+    let received = try alice.until("bob came")
+    #expect(received == ["bob came"])
     let names = try FileManager.default.contentsOfDirectory(atPath: store.location.live).sorted()
     #expect(names == ["present.bob", "present.dave"])
   }

@@ -93,7 +93,7 @@ struct StreamModel {
 
   // MARK: What is told
 
-  func tells(_ filter: Filter, of number: Int) -> Bool {
+  func isSelected(_ number: Int, by filter: Filter) -> Bool {
     let (conversation, entry) = entries[number]
     guard participants[conversation].contains(filter.user), filter.conversations?.contains(conversation) != false
     else { return false }

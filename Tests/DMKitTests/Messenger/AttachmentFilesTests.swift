@@ -131,9 +131,9 @@ struct AttachmentFilesTests {
     let alice = try store.messenger("alice")
     let files = try ["one", "two", "three"].map { try store.prepared($0) } + [store.prepared("four", "notes-2.txt")]
     let folder = try store.elsewhere("folder")
-    let save: (String) throws -> [String] = { place in
+    let save: (String) throws -> [String] = { path in
       var saved: [String] = []
-      try alice.save(.content, of: files, to: place, replacesAny: true) { saved.append(fileName(of: $0.path)) }
+      try alice.save(.content, of: files, to: path, replacesAny: true) { saved.append(fileName(of: $0.path)) }
       return saved
     }
     #expect(try code { try save(folder) } == .cannotCreate, "no folder")

@@ -21,10 +21,11 @@ extension TemporaryStore {
 
 extension Messenger {
   @discardableResult
-  func send(_ attachments: [Attachment], to place: String, _ text: String = "", nonce: String? = nil) throws -> Message
+  func send(_ attachments: [Attachment], to conversation: String, _ text: String = "", nonce: String? = nil) throws
+    -> Message
   {
     try send(
-      Outgoing(to: ConversationReference(place), text: text, nonce: nonce, attachments: attachments.map(\.id)))
+      Outgoing(to: ConversationReference(conversation), text: text, nonce: nonce, attachments: attachments.map(\.id)))
   }
 
   /// What a user gets who may fetch it.

@@ -51,10 +51,10 @@ struct BlockTests {
     try group.bob.say("two", to: "alice")
     try group.alice.read(1...1, of: "bob")
     try group.alice.react("👍", to: "bob:1")
-    let (before, place) = try (everything(group.bob), group.bob.here())
+    let (before, position) = try (everything(group.bob), group.bob.here())
     _ = try group.alice.setBlocked(true, ["bob"])
     #expect(try everything(group.bob) == before)
-    #expect(try group.bob.told(Set(MessagingEvent.Kind.allCases), from: place) == [])
+    #expect(try group.bob.received(Set(MessagingEvent.Kind.allCases), from: position) == [])
     #expect(try group.store.findings() == [])
   }
 
@@ -109,7 +109,7 @@ struct BlockTests {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
     _ = try group.alice.setBlocked(true, ["bob"])
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     try group.bob.say("two", to: "+ops")
     try group.bob.edit("+ops:3", to: "three")
     try group.bob.react("👍", to: "+ops:2")
@@ -117,8 +117,8 @@ struct BlockTests {
     try group.bob.read(2...2, of: "+ops")
     try group.bob.delete("+ops:3", forEveryone: true)
     let all = Set(MessagingEvent.Kind.allCases)
-    #expect(try group.alice.told(all, from: place) == [])
-    #expect(try group.carol.told(all, from: place).contains("3 deleted"))
+    #expect(try group.alice.received(all, from: position) == [])
+    #expect(try group.carol.received(all, from: position).contains("3 deleted"))
   }
 
   @Test func `a receipt of a blocked user does not count for the status of the blocker's messages`() throws {
@@ -266,10 +266,10 @@ struct BlockTests {
     let group = try OpsGroup()
     _ = try group.alice.setBlocked(true, ["bob"])
     try group.bob.say("unheard", to: "+ops")
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     _ = try group.alice.setBlocked(false, ["bob"])
-    #expect(try group.alice.told(Set(MessagingEvent.Kind.allCases), from: place) == ["ops changed"])
+    #expect(try group.alice.received(Set(MessagingEvent.Kind.allCases), from: position) == ["ops changed"])
     try group.bob.say("heard", to: "+ops")
-    #expect(try group.alice.told([.message], from: place) == ["3 bob: heard"])
+    #expect(try group.alice.received([.message], from: position) == ["3 bob: heard"])
   }
 }

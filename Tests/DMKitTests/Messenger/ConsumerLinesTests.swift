@@ -49,7 +49,7 @@ struct ConsumerLinesTests {
       }
     }
 
-    var place: Int? { get throws { cursors.firstIndex(of: try bob.consumers()[0].cursor) } }
+    var position: Int? { get throws { cursors.firstIndex(of: try bob.consumers()[0].cursor) } }
     var skipped: Int { get throws { try bob.consumers()[0].skippedCount } }
     var said: [String?] { get throws { try alice.everything(in: "bob").dropFirst(cursors.count).map(\.text) } }
   }
@@ -57,9 +57,9 @@ struct ConsumerLinesTests {
   @Test func `a message and its acknowledgement are one`() throws {
     let bot = try Bot()
     #expect(try bot.send([bot.line("re: one", "n1", ack: 0)]) == ["4 re: one"])
-    #expect(try bot.place == 0)
+    #expect(try bot.position == 0)
     #expect(try bot.send([bot.line("re: two", "n2", ack: 1), bot.line(ack: 2)]) == ["5 re: two", "ack 2 of bot"])
-    #expect(try bot.place == 2)
+    #expect(try bot.position == 2)
     #expect(try bot.said == ["re: one", "re: two"])
   }
 
@@ -74,20 +74,20 @@ struct ConsumerLinesTests {
       """)
     #expect(throws: (any Error).self) { try bot.send([bot.line("re: one", "n1", ack: 0)]) }
     #expect(try bot.said == [])
-    #expect(try bot.place == nil)
+    #expect(try bot.position == nil)
     try bot.store.execute("DROP INDEX alone")
     // The next message gets a number that is taken.
     try bot.store.execute("UPDATE conversation SET last_seq = last_seq - 1")
     #expect(throws: (any Error).self) { try bot.send([bot.line(ack: 0), bot.line("re: two", "n2", ack: 1)]) }
     try bot.store.execute("UPDATE conversation SET last_seq = last_seq + 1")
     #expect(try bot.said == [])
-    #expect(try bot.place == nil)
+    #expect(try bot.position == nil)
   }
 
   @Test func `a line without an acknowledgement moves nothing`() throws {
     let bot = try Bot()
     #expect(try bot.send([bot.line("aside"), bot.line("more", "n")]) == ["4 aside", "5 more"])
-    #expect(try bot.place == nil)
+    #expect(try bot.position == nil)
   }
 
   @Test func `a stale line writes nothing and returns what its nonce names`() throws {
@@ -104,7 +104,7 @@ struct ConsumerLinesTests {
         "ack 1 of bot",
       ])
     #expect(try bot.alice.here() == before)
-    #expect(try bot.place == 1)
+    #expect(try bot.position == 1)
   }
 
   @Test func `a line that is stale within its batch is stale too`() throws {
@@ -113,14 +113,14 @@ struct ConsumerLinesTests {
       try bot.send([bot.line("b", "n1", ack: 1), bot.line("a", "n2", ack: 0), bot.line("c", "n3", ack: 2)]) == [
         "4 b", "ack 1 of bot", "5 c",
       ])
-    #expect(try bot.place == 2)
+    #expect(try bot.position == 2)
   }
 
   @Test func `a nonce with another text returns the first message and goes on`() throws {
     let bot = try Bot()
     _ = try bot.send([bot.line("first words", "n1")])
     #expect(try bot.send([bot.line("other words", "n1", ack: 0)]) == ["4 first words again"])
-    #expect(try bot.place == 0)
+    #expect(try bot.position == 0)
     #expect(try bot.said == ["first words"])
     // Outside of a consumer it is a conflict still.
     #expect(try code { try bot.bob.say("other words", to: "alice", nonce: "n1") } == .nonceConflict)
@@ -132,7 +132,7 @@ struct ConsumerLinesTests {
       try bot.send([
         bot.line("a", ack: 0), bot.line("x", to: "nobody", ack: 1), bot.line("b", ack: 2), bot.line("c"),
       ]) == ["4 a", "unknown_user"])
-    #expect(try bot.place == 0)
+    #expect(try bot.position == 0)
     #expect(try bot.said == ["a"])
     #expect(try bot.skipped == 0)
   }
@@ -141,7 +141,7 @@ struct ConsumerLinesTests {
   func `a line that can be no message is a fault like any other`(_ text: String, _ code: DMError.Code) throws {
     let bot = try Bot()
     #expect(try bot.send([bot.line(text, ack: 0), bot.line("b", ack: 1)]) == [code.rawValue])
-    #expect(try bot.place == nil)
+    #expect(try bot.position == nil)
     #expect(try bot.send([bot.line(text, ack: 0), bot.line("b", ack: 1)], skips: true) == [code.rawValue, "4 b"])
   }
 
@@ -158,7 +158,7 @@ struct ConsumerLinesTests {
       try bot.send(
         [bot.line("x", to: "nobody", ack: 0), bot.line("a", ack: 1), bot.line("y", to: "+nosuch", ack: 2)], skips: true)
         == ["unknown_user", "4 a", "unknown_conversation"])
-    #expect(try bot.place == 2)
+    #expect(try bot.position == 2)
     #expect(try bot.skipped == 2)
     #expect(try bot.said == ["a"])
   }
@@ -166,7 +166,7 @@ struct ConsumerLinesTests {
   @Test func `a batch of nothing but such lines is kept, too`() throws {
     let bot = try Bot()
     #expect(try bot.send([bot.line("x", to: "nobody", ack: 1)], skips: true) == ["unknown_user"])
-    #expect(try bot.place == 1)
+    #expect(try bot.position == 1)
     #expect(try bot.skipped == 1)
     // It comes again with an older pipe: it is stale and not counted twice.
     #expect(try bot.send([bot.line("x", to: "nobody", ack: 1)], skips: true) == ["ack 1 of bot"])
@@ -177,7 +177,7 @@ struct ConsumerLinesTests {
     let bot = try Bot()
     let line = ConsumerLine(.success(try Outgoing(to: .direct("alice"), text: "x")), acknowledges: .ofAnotherStore)
     #expect(try bot.send([line, bot.line("a", ack: 0)], skips: true) == ["bad_cursor", "4 a"])
-    #expect(try bot.place == 0)
+    #expect(try bot.position == 0)
     #expect(try bot.skipped == 1)
     #expect(try bot.said == ["a"])
   }
@@ -218,6 +218,6 @@ struct ConsumerLinesTests {
     _ = try bot.send((0..<40).map { try bot.line("at last", "n\($0 as Int)", ack: $0) })
     let numbers = try bot.said.compactMap { $0 }.count
     #expect(numbers == 40)
-    #expect(try bot.place == 39)
+    #expect(try bot.position == 39)
   }
 }

@@ -17,7 +17,7 @@ struct ConsumersTests {
     return query
   }
 
-  private func place(of name: String = "bot", _ messenger: Messenger) throws -> EventQuery.Start {
+  private func position(of name: String = "bot", _ messenger: Messenger) throws -> EventQuery.Start {
     .cursor(try #require(try messenger.consumers().first { $0.name == name }).cursor)
   }
 
@@ -56,7 +56,7 @@ struct ConsumersTests {
     let beginning = EventQuery.Start.cursor(Cursor(store: try opened.uuid(), .start))
     for (name, start, expected) in [("a", EventQuery.Start.start, beginning), ("b", .now, now), ("c", now, now)] {
       let follower = try Follower(bob, query(name, from: start))
-      #expect(try place(of: name, bob) == expected)
+      #expect(try position(of: name, bob) == expected)
       withExtendedLifetime(follower) {}
     }
     #expect(try bob.consumers().map(\.name) == ["a", "b", "c"])
@@ -71,7 +71,7 @@ struct ConsumersTests {
       let events = try Follower(bob, query(from: start)).rest()
       #expect(events.map(\.summary) == ["1 alice: one", "2 alice: two", "caught up"])
     }
-    #expect(try place(bob) == place(bob))
+    #expect(try position(bob) == position(bob))
     #expect(try bob.consumers().map(\.behindCount) == [2])
   }
 
@@ -102,16 +102,16 @@ struct ConsumersTests {
     try alice.say("one", to: "bob")
     try other.messenger("alice").say("one", to: "bob")
     _ = try Follower(bob, query(from: .start))
-    let before = try place(bob)
+    let before = try position(bob)
     let last = try #require(try Follower(bob, query()).rest().last?.cursor)
-    let foreign = try #require(try other.messenger("bob").told(EventQuery(from: .start)).last?.cursor)
+    let foreign = try #require(try other.messenger("bob").received(EventQuery(from: .start)).last?.cursor)
     let future = Cursor(store: Identifier(high: 0, low: last.store), Cursor.Position(rev: last.position.rev + 1))
     let nearFuture = Cursor(
       store: Identifier(high: 0, low: last.store), Cursor.Position(rev: last.position.rev, seq: 1))
     for cursor in [foreign, future, nearFuture] {
       #expect(try code { try bob.acknowledge(cursor, for: "bot") } == .badCursor)
     }
-    #expect(try place(bob) == before)
+    #expect(try position(bob) == before)
   }
 
   @Test func `an unknown consumer, or another user's, is neither acknowledged nor forgotten`() throws {
@@ -237,9 +237,9 @@ struct ConsumersTests {
     let follower = try Follower(bob, one)
     _ = try follower.untilCaughtUp()
     try alice.say("hi", to: "bob")
-    let told = try follower.until { $0.summary == "1 alice: hi" }
+    let received = try follower.until { $0.summary == "1 alice: hi" }
     let behind = try bob.consumers().map(\.behindCount)
-    _ = try acknowledge(told.last, bob)
+    _ = try acknowledge(received.last, bob)
     let statuses = try alice.everything(in: "bob").map(\.status)
     #expect(behind == [1])
     #expect(statuses == [.delivered])

@@ -19,10 +19,12 @@ struct DeletionTests {
     return try user.history(of: query).filter { $0.deletedAt != nil }
   }
 
-  private func deletions(_ user: Messenger, from place: EventQuery.Start) throws -> [Deletion] {
-    var query = EventQuery(from: place)
+  private func deletions(_ user: Messenger, from position: EventQuery.Start) throws -> [Deletion] {
+    var query = EventQuery(from: position)
     query.kinds = [.messageDeleted]
-    return try user.told(query).compactMap { if case .messageDeleted(let deletion, _) = $0 { deletion } else { nil } }
+    return try user.received(query).compactMap {
+      if case .messageDeleted(let deletion, _) = $0 { deletion } else { nil }
+    }
   }
 
   // MARK: For yourself
@@ -58,12 +60,12 @@ struct DeletionTests {
 
   @Test func `only you are told of what you deleted for yourself`() throws {
     let group = try groupWithMessages()
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     try group.bob.delete("+ops:2")
-    let told = try deletions(group.bob, from: place)
-    #expect(told.map(\.seq) == [2] && told.map(\.forEveryone) == [false])
+    let received = try deletions(group.bob, from: position)
+    #expect(received.map(\.seq) == [2] && received.map(\.forEveryone) == [false])
     let all = Set(MessagingEvent.Kind.allCases)
-    #expect(try group.alice.told(all, from: place) == [] && group.carol.told(all, from: place) == [])
+    #expect(try group.alice.received(all, from: position) == [] && group.carol.received(all, from: position) == [])
   }
 
   @Test func `an unread message that you delete for yourself counts as read, and sends no receipt`() throws {
@@ -78,12 +80,12 @@ struct DeletionTests {
   @Test func `a message that you deleted for yourself stays deleted when it is edited or gets a reaction`() throws {
     let group = try groupWithMessages()
     try group.bob.delete("+ops:3")
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     try group.alice.edit("+ops:3", to: "zwei")
     try group.carol.react("👍", to: "+ops:3")
     #expect(try group.bob.texts(in: "+ops") == ["one", "three"] && group.bob.found("zwei") == [])
-    #expect(try group.bob.told(Set(MessagingEvent.Kind.allCases), from: place) == [])
-    #expect(try group.carol.told([.messageUpdated], from: place) == ["3 alice is now zwei"])
+    #expect(try group.bob.received(Set(MessagingEvent.Kind.allCases), from: position) == [])
+    #expect(try group.carol.received([.messageUpdated], from: position) == ["3 alice is now zwei"])
   }
 
   // MARK: For everyone
@@ -126,14 +128,14 @@ struct DeletionTests {
   @Test func `the stream tells everyone who saw it that a message is deleted, and tells the message no more`() throws {
     let group = try groupWithMessages()
     _ = try group.alice.add(["dave"], to: .title("ops"))
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     try group.alice.delete("+ops:3", forEveryone: true)
     for user in [group.alice, group.bob, group.carol] {
-      #expect(try user.told([.messageDeleted], from: place) == ["3 deleted"])
+      #expect(try user.received([.messageDeleted], from: position) == ["3 deleted"])
     }
-    #expect(try group.dave.told([.messageDeleted], from: place) == [], "it was sent before dave was added")
+    #expect(try group.dave.received([.messageDeleted], from: position) == [], "it was sent before dave was added")
     #expect(
-      try group.bob.told(MessagingEvent.Kind.standard) == [
+      try group.bob.received(MessagingEvent.Kind.standard) == [
         "1 alice: conversation_created ops", "2 alice: one", "4 alice: three", "5 alice: user_joined dave", "3 deleted",
       ])
   }
@@ -213,9 +215,9 @@ struct DeletionTests {
 
   @Test func `an expired message leaves a tombstone of the time at which it expired, and followers are told`() throws {
     let group = try groupWithMessages()
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     try group.expire("two")
-    var query = EventQuery(from: place)
+    var query = EventQuery(from: position)
     (query.kinds, query.marksDelivered, query.signalsPresence) = ([.messageDeleted], false, false)
     #expect(try Follower(group.bob, query).until("3 deleted").last == "3 deleted")
     let tombstone = try #require(try tombstones(group.carol).first)
@@ -234,12 +236,12 @@ struct DeletionTests {
 
   @Test func `a conversation that you delete is empty and not listed for you, and the others keep it`() throws {
     let group = try groupWithMessages()
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     #expect(try group.bob.change(.deleted, in: [.title("ops")]).map(\.unreadCount) == [0])
     #expect(try group.bob.conversations() == [] && group.bob.unreadCount() == 0)
     #expect(try group.bob.everything(in: "+ops") == [] && group.bob.seen("+ops").lastMessage == nil)
     #expect(try group.carol.everything(in: "+ops").count == 4 && group.carol.unreadCount() == 3)
-    #expect(try group.carol.told(Set(MessagingEvent.Kind.allCases), from: place) == [])
+    #expect(try group.carol.received(Set(MessagingEvent.Kind.allCases), from: position) == [])
     #expect(try group.store.findings() == [])
   }
 

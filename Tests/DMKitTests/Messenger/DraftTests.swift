@@ -18,11 +18,11 @@ struct DraftTests {
 
   @Test func `a draft is yours alone: nobody else sees it or is told`() throws {
     let group = try OpsGroup()
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     _ = try group.bob.saveDraft("secret", in: Self.ops)
     #expect(try group.alice.seen("+ops").draftText == nil && group.alice.found("secret") == [])
-    #expect(try group.alice.told(Set(MessagingEvent.Kind.allCases), from: place) == [])
-    #expect(try group.bob.told([.conversationUpdated], from: place) == ["ops changed"])
+    #expect(try group.alice.received(Set(MessagingEvent.Kind.allCases), from: position) == [])
+    #expect(try group.bob.received([.conversationUpdated], from: position) == ["ops changed"])
   }
 
   @Test func `a draft changes no order and no count`() throws {
@@ -134,7 +134,7 @@ struct DraftTests {
     let group = try OpsGroup()
     _ = try group.bob.saveDraft("unsaid", in: .direct("dave"))
     #expect(try group.bob.conversations().map(\.name) == ["dave", "ops"])
-    #expect(try group.dave.conversations() == [] && group.dave.told(Set(MessagingEvent.Kind.allCases)) == [])
+    #expect(try group.dave.conversations() == [] && group.dave.received(Set(MessagingEvent.Kind.allCases)) == [])
     #expect(try group.bob.sendDraft(in: .direct("dave")).number == 1)
     #expect(try group.dave.conversations().map(\.unreadCount) == [1])
   }

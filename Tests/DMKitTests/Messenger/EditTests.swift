@@ -137,25 +137,25 @@ struct EditTests {
   @Test func `the stream tells every participant of an edit, once for each`() throws {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     try group.alice.edit("+ops:2", to: "two")
     for user in [group.alice, group.bob, group.carol] {
-      #expect(try user.told([.messageUpdated], from: place) == ["2 alice is now two"])
+      #expect(try user.received([.messageUpdated], from: position) == ["2 alice is now two"])
     }
-    #expect(try group.dave.told([.messageUpdated], from: place) == [])
+    #expect(try group.dave.received([.messageUpdated], from: position) == [])
     try group.alice.edit("+ops:2", to: "three")
     // An event has the message as it is now, not as it was then.
     #expect(
-      try group.bob.told([.messageUpdated], from: place) == ["2 alice is now three", "2 alice is now three"])
+      try group.bob.received([.messageUpdated], from: position) == ["2 alice is now three", "2 alice is now three"])
   }
 
   @Test func `a user who was added after a message is told of no edit of it`() throws {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
     _ = try group.alice.add(["dave"], to: .title("ops"))
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     try group.alice.edit("+ops:2", to: "two")
-    #expect(try group.dave.told([.messageUpdated], from: place) == [])
+    #expect(try group.dave.received([.messageUpdated], from: position) == [])
     #expect(try group.dave.found("two") == [])
   }
 
@@ -163,10 +163,10 @@ struct EditTests {
     let group = try OpsGroup()
     try group.bob.say("one", to: "+ops")
     _ = try group.alice.setBlocked(true, ["bob"])
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     try group.bob.edit("+ops:2", to: "two")
-    #expect(try group.alice.told([.messageUpdated], from: place) == [])
-    #expect(try group.carol.told([.messageUpdated], from: place) == ["2 bob is now two"])
+    #expect(try group.alice.received([.messageUpdated], from: position) == [])
+    #expect(try group.carol.received([.messageUpdated], from: position) == ["2 bob is now two"])
   }
 
   @Test func `a batch of edits goes on past one that fails`() throws {

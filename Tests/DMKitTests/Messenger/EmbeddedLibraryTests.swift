@@ -68,15 +68,15 @@ struct EmbeddedLibraryTests {
     var query = EventQuery([.direct("bob")], from: .now)
     query.kinds = [.message]
     let events = alice.events(query)
-    var told: [String] = []
+    var received: [String] = []
     for try await event in events {
       guard case .message(let message, _) = event else {
         // It has caught up, and only now the others speak.
         for other in others { try other.say("one", to: "alice") }
         continue
       }
-      told.append("\(message.sender) \(message.text ?? "")")
-      switch told.last {
+      received.append("\(message.sender) \(message.text ?? "")")
+      switch received.last {
       case "bob one":
         events.watch([.direct("carol"), .direct("dave")])
         for other in others { try other.say("two", to: "alice") }
@@ -85,9 +85,9 @@ struct EmbeddedLibraryTests {
         for other in others { try other.say("three", to: "alice") }
       default: break
       }
-      if told.last == "dave three" { break }
+      if received.last == "dave three" { break }
     }
-    #expect(told == ["bob one", "carol two", "dave two", "bob three", "carol three", "dave three"])
+    #expect(received == ["bob one", "carol two", "dave two", "bob three", "carol three", "dave three"])
   }
 
   @Test func `records are made without a store, for previews and tests of views`() throws {

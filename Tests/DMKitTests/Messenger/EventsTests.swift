@@ -40,32 +40,32 @@ struct EventsTests {
   @Test func `what comes later is told as it comes`() async throws {
     let store = try store(1)
     let alice = try store.messenger("alice")
-    var told: [String] = []
+    var received: [String] = []
     for try await event in try store.messenger("bob").events(query()) {
-      told.append(event.summary)
-      if told.count >= 2, told.count < 6 { try alice.say("\(told.count)", to: "bob") }
-      if told.count == 6 { break }
+      received.append(event.summary)
+      if received.count >= 2, received.count < 6 { try alice.say("\(received.count)", to: "bob") }
+      if received.count == 6 { break }
     }
-    #expect(told == ["1 alice: 1", "caught up", "2 alice: 2", "3 alice: 3", "4 alice: 4", "5 alice: 5"])
+    #expect(received == ["1 alice: 1", "caught up", "2 alice: 2", "3 alice: 3", "4 alice: 4", "5 alice: 5"])
   }
 
   @Test func `a task that waits for what never comes ends when it is cancelled`() async throws {
     let store = try store(1)
     let events = try store.messenger("bob").events(query())
-    let (caughtUp, tell) = AsyncStream.makeStream(of: Void.self)
+    let (caughtUp, continuation) = AsyncStream.makeStream(of: Void.self)
     let task = Task {
-      var told: [String] = []
+      var received: [String] = []
       for try await event in events {
-        told.append(event.summary)
-        if told.last == "caught up" { tell.finish() }
+        received.append(event.summary)
+        if received.last == "caught up" { continuation.finish() }
       }
-      return told
+      return received
     }
     for await _ in caughtUp {}
     task.cancel()
     let before = monotonicMicroseconds()
     #expect(try await task.value == ["1 alice: 1", "caught up"])
-    #expect(monotonicMicroseconds() - before < patience)
+    #expect(monotonicMicroseconds() - before < testTimeout)
   }
 
   @Test func `a task that is cancelled already is told nothing`() async throws {
@@ -178,8 +178,8 @@ struct EventsTests {
           for try await event in bob.events(tests.query()) where event.summary == "caught up" { break }
           _ = bob.events(tests.query()).makeAsyncIterator()
           let events = bob.events(tests.query())
-          let (caughtUp, tell) = AsyncStream.makeStream(of: Void.self)
-          let task = Task { for try await event in events where event.summary == "caught up" { tell.finish() } }
+          let (caughtUp, continuation) = AsyncStream.makeStream(of: Void.self)
+          let task = Task { for try await event in events where event.summary == "caught up" { continuation.finish() } }
           for await _ in caughtUp {}
           task.cancel()
           try await task.value
@@ -189,7 +189,7 @@ struct EventsTests {
         let before = try EventsTests.descriptors()
         for _ in 1...10 { try await iterate() }
         // A thread that has answered may still be on its way out.
-        let deadline = monotonicMicroseconds() + patience
+        let deadline = monotonicMicroseconds() + testTimeout
         while try EventsTests.descriptors() != before || EventsTests.threads() > 8, monotonicMicroseconds() < deadline {
           sched_yield()
         }

@@ -99,10 +99,10 @@ struct FormerTests {
   private func checkReceipts(_ store: TemporaryStore, _ numbers: [Int], _ expected: [String]) throws {
     let dave = try store.messenger("dave")
     #expect(try numbers.map { try dave.message("+club:\($0)").readByCount } == [2, 1])
-    let told = try numbers.map { number in
+    let received = try numbers.map { number in
       try dave.receipts(for: [.message(MessageReference("+club:\(number)"))]).map { "\($0.user) \($0.kind)" }
     }
-    #expect(told.map { $0.joined(separator: ", ") } == expected)
+    #expect(received.map { $0.joined(separator: ", ") } == expected)
   }
 
   @Test func `a former member sees which users had received and read a message when they left, and their own receipt`()
@@ -155,16 +155,16 @@ struct FormerTests {
     let store = try readGroup()
     var query = EventQuery([], from: .start)
     (query.follows, query.kinds, query.othersOnly) = (false, [.readReceipt, .messageStatus], true)
-    var told: [String] = []
+    var received: [String] = []
     for event in try Follower(store.messenger("dave"), query).rest() {
       switch event {
-      case .readReceipt(let receipt, _): told.append("\(receipt.user) \(receipt.ranges)")
-      case .messageStatus(let status, _): told.append("\(status.user) \(status.status) \(status.ranges)")
+      case .readReceipt(let receipt, _): received.append("\(receipt.user) \(receipt.ranges)")
+      case .messageStatus(let status, _): received.append("\(status.user) \(status.status) \(status.ranges)")
       default: break
       }
     }
     #expect(
-      told == [
+      received == [
         "bob [ClosedRange(2...2)]", "bob read [ClosedRange(2...2)]", "carol delivered [ClosedRange(1...1)]",
         "carol delivered [ClosedRange(3...3)]",
       ])

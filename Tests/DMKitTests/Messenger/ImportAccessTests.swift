@@ -94,7 +94,7 @@ struct ImportAccessTests {
     let store = try imported()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.say("hello", to: "+team")
-    let place = try bob.here()
+    let position = try bob.here()
     _ = try result(alice, line("three", from: "alice", at: later(5)))
     _ = try result(alice, line("four", from: "bob", at: later(6)))
     let messages = try bob.everything(in: "+team")
@@ -102,7 +102,7 @@ struct ImportAccessTests {
       messages.map { $0.text ?? "\($0.sender) \($0.systemKind?.rawValue ?? "")" } == [
         "one", "two", "hello", "alice history_imported", "three", "four",
       ])
-    #expect(try bob.told([.message], from: place).count == 1)
+    #expect(try bob.received([.message], from: position).count == 1)
     #expect(try bob.conversation(.title("team")).unreadCount == 0)
     try bob.say("again", to: "+team")
     _ = try result(alice, line("five", from: "alice", at: later(10)))

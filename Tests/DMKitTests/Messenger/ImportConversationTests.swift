@@ -65,11 +65,11 @@ struct ImportConversationTests {
 
   @Test func `senders whose handles only look the same are two`() throws {
     let store = try TemporaryStore(users: ["alice"])
-    let lines = try ["ren\u{E9}", "rene\u{301}"].enumerated().map { place, sender in
+    let lines = try ["ren\u{E9}", "rene\u{301}"].enumerated().map { index, sender in
       try Imported.message(
         ImportedMessage(
           group: .title("old"), sender: Handle(sender), text: "hi",
-          createdAt: Timestamp(microseconds: Int64(place + 1))))
+          createdAt: Timestamp(microseconds: Int64(index + 1))))
     }
     for result in try store.messenger("alice").importHistory(lines) { _ = try result.get() }
     let users = try store.integers("SELECT count(*) FROM user")

@@ -49,7 +49,7 @@ import Testing
       second += random.chance(90) ? random.below(4) : -2
       if random.chance(8) { return try conversation() }
       let names: [ImportedMessage.Group] = [.title("old"), .title("new"), .id(group), .id(pair)]
-      let place = pick(names)
+      let target = pick(names)
       let sender = pick(ImportPropertyTests.users + ["eva", "fay"])
       let time = Timestamp(microseconds: Int64(second) * 1_000_000)
       let id = Identifier(high: random.next(), low: random.next())
@@ -57,12 +57,12 @@ import Testing
       if random.chance(40) {
         return .message(
           try ImportedMessage(
-            group: place, id: id, sender: Handle(sender), text: nil, createdAt: time,
+            group: target, id: id, sender: Handle(sender), text: nil, createdAt: time,
             systemKind: pick(Message.SystemKind.allCases.filter { $0.number != nil }), subject: "ben"))
       }
       return .message(
         try ImportedMessage(
-          group: place, id: id, sender: Handle(sender), text: "hi @\(pick(ImportPropertyTests.users)) @eva",
+          group: target, id: id, sender: Handle(sender), text: "hi @\(pick(ImportPropertyTests.users)) @eva",
           createdAt: time, nonce: random.chance(30) ? "n\(random.below(8))" : nil,
           replyTo: random.chance(30) && !ids.isEmpty ? .id(pick(ids)) : nil,
           expiresAt: random.chance(15) ? Timestamp(microseconds: time.microseconds + 1_000_000) : nil))
@@ -119,13 +119,15 @@ import Testing
       }
       #expect(codes[0] == codes[1], "seed \(seed), round \(round)")
       // What is said now ends the history that anybody may add to, and has what is over made tombstones.
-      let (user, place) = (script.pick(["ann", "ben", "cem"]), script.pick(["+old", "+new", "+club", "importer"]))
+      let (user, conversation) = (
+        script.pick(["ann", "ben", "cem"]), script.pick(["+old", "+new", "+club", "importer"])
+      )
       let isRead = script.chance(30)
       for store in [whole, single] {
         _ = try store.messenger("dan").addUser(Handle("round\(round)"))
         let messenger = try store.messenger(user)
-        _ = try fault { try messenger.say("now", to: place) }
-        if isRead { _ = try fault { try messenger.markRead(.all, in: ConversationReference(place)) } }
+        _ = try fault { try messenger.say("now", to: conversation) }
+        if isRead { _ = try fault { try messenger.markRead(.all, in: ConversationReference(conversation)) } }
       }
       start = Int(Timestamp.now.microseconds / 1_000_000) + 1000 * (round + 1)
       #expect(try Self.state(whole) == Self.state(single), "seed \(seed), round \(round)")

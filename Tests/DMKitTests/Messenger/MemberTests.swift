@@ -99,9 +99,9 @@ struct MemberTests {
     let group = try OpsGroup()
     try group.alice.say("one", to: "+ops")
     _ = try group.carol.leave(.title("ops"))
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     try group.carol.read(2...2, of: "+ops")
-    #expect(try group.bob.told([.readReceipt], from: place) == ["carol read 2-2"])
+    #expect(try group.bob.received([.readReceipt], from: position) == ["carol read 2-2"])
     #expect(try group.alice.receipts(for: .number(2, in: .title("ops"))).map(\.user.description) == ["carol"])
   }
 
@@ -224,17 +224,17 @@ struct MemberTests {
     throws
   {
     let group = try OpsGroup()
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     _ = try group.alice.remove(["carol"], from: .title("ops"))
     _ = try group.alice.setTitle("dev", of: .title("ops"))
     try group.alice.say("unheard", to: "+dev")
     let kinds: Set<MessagingEvent.Kind> = [.message, .conversationUpdated]
-    #expect(try group.carol.told(kinds, from: place) == ["2 alice: user_left carol", "ops changed"])
+    #expect(try group.carol.received(kinds, from: position) == ["2 alice: user_left carol", "ops changed"])
     #expect(
-      try group.bob.told(kinds, from: place) == [
+      try group.bob.received(kinds, from: position) == [
         "2 alice: user_left carol", "dev changed", "3 alice: title_changed dev", "dev changed", "4 alice: unheard",
       ])
-    #expect(try group.dave.told(kinds, from: place) == [])
+    #expect(try group.dave.received(kinds, from: position) == [])
   }
 
   // MARK: Strangers, and direct conversations

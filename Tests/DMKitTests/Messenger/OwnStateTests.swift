@@ -28,11 +28,11 @@ struct OwnStateTests {
   @Test(arguments: [OwnChange.pinned(true), .archived(true), .muted(for: nil), .named("mine")])
   func `you alone see and are told of a change, and the same change again is none`(_ change: OwnChange) throws {
     let group = try OpsGroup()
-    let (place, others) = try (group.alice.here(), [group.alice, group.carol].map { try $0.seen("+ops") })
+    let (position, others) = try (group.alice.here(), [group.alice, group.carol].map { try $0.seen("+ops") })
     #expect(try group.bob.change(change, in: Self.ops).count == 1)
-    #expect(try group.bob.told(Set(MessagingEvent.Kind.allCases), from: place) == ["ops changed"])
+    #expect(try group.bob.received(Set(MessagingEvent.Kind.allCases), from: position) == ["ops changed"])
     for (user, before) in zip([group.alice, group.carol], others) {
-      #expect(try user.told(Set(MessagingEvent.Kind.allCases), from: place) == [])
+      #expect(try user.received(Set(MessagingEvent.Kind.allCases), from: position) == [])
       #expect(try user.seen("+ops") == before)
     }
     #expect(try group.changes { _ = try group.bob.change(change, in: Self.ops) } == 0)
@@ -101,26 +101,26 @@ struct OwnStateTests {
 
   @Test func `a mute is a mark for what shows notices: lists, counts and streams stay as they are`() throws {
     let group = try OpsGroup()
-    let place = try group.bob.here()
+    let position = try group.bob.here()
     _ = try group.bob.change(.muted(for: nil), in: Self.ops)
     try group.alice.say("one", to: "+ops")
     #expect(try list(group.bob) == ["ops"] && group.bob.unreadCount() == 1)
-    #expect(try group.bob.told([.message], from: place) == ["2 alice: one"])
+    #expect(try group.bob.received([.message], from: position) == ["2 alice: one"])
   }
 
   @Test func `muted conversations can be left out of lists, counts, histories and streams`() throws {
     let group = try groupAndDirect()
-    let place = try group.bob.here()
+    let position = try group.bob.here()
     _ = try group.bob.change(.muted(for: nil), in: Self.ops)
     try group.alice.say("unheard", to: "+ops")
     try group.carol.say("heard", to: "bob")
     #expect(try list(group.bob) { $0.unmutedOnly = true } == ["carol", "dave"])
-    var (listed, history, stream) = (ListQuery(), HistoryQuery(), EventQuery(from: place))
+    var (listed, history, stream) = (ListQuery(), HistoryQuery(), EventQuery(from: position))
     (listed.unmutedOnly, history.unmutedOnly, stream.unmutedOnly) = (true, true, true)
     stream.marksDelivered = false
     #expect(try group.bob.unreadCount(listed) == 3)
     #expect(try group.bob.history(of: history).map(\.text) == ["hi", "hi", "heard"])
-    #expect(try group.bob.told(stream).map(\.summary) == ["2 carol: heard"])
+    #expect(try group.bob.received(stream).map(\.summary) == ["2 carol: heard"])
   }
 
   // MARK: Archive

@@ -32,11 +32,11 @@ struct PrivateReadTests {
 
   @Test func `nobody is told of a private mark, and the status stays`() throws {
     let scene = try Scene()
-    let place = try scene.alice.here()
+    let position = try scene.alice.here()
     #expect(try scene.mark(1...4, isPrivate: true) == [1...4])
     #expect(try scene.bob.unreadCount() == 6 && scene.read().isEmpty)
-    #expect(try scene.alice.told(Set(MessagingEvent.Kind.allCases), from: place).isEmpty)
-    #expect(try scene.bob.told([.conversationUpdated], from: place) == ["alice+bob changed"])
+    #expect(try scene.alice.received(Set(MessagingEvent.Kind.allCases), from: position).isEmpty)
+    #expect(try scene.bob.received([.conversationUpdated], from: position) == ["alice+bob changed"])
     #expect(try scene.alice.receipts(for: .number(1, in: .direct("bob"))).isEmpty)
     #expect(try scene.store.findings() == [])
   }

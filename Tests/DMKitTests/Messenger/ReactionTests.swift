@@ -135,31 +135,31 @@ struct ReactionTests {
 
   @Test func `the stream tells a reaction and that it was taken back`() throws {
     let group = try groupWithMessage()
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     try group.bob.react("👍", to: "+ops:2")
     for user in [group.alice, group.bob, group.carol] {
-      #expect(try user.told([.reaction], from: place) == ["bob reacted to 2: 👍"])
+      #expect(try user.received([.reaction], from: position) == ["bob reacted to 2: 👍"])
     }
-    #expect(try group.dave.told([.reaction], from: place) == [])
-    #expect(try group.bob.told([.reaction], from: place, othersOnly: true) == [])
+    #expect(try group.dave.received([.reaction], from: position) == [])
+    #expect(try group.bob.received([.reaction], from: position, othersOnly: true) == [])
     let later = try group.alice.here()
     try group.bob.react(nil, to: "+ops:2")
-    #expect(try group.alice.told([.reaction], from: later) == ["bob reacted to 2: "])
+    #expect(try group.alice.received([.reaction], from: later) == ["bob reacted to 2: "])
   }
 
   @Test func `a user who was added after a message is told of no reaction to it`() throws {
     let group = try groupWithMessage()
     _ = try group.alice.add(["dave"], to: .title("ops"))
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     try group.bob.react("👍", to: "+ops:2")
-    #expect(try group.dave.told([.reaction], from: place) == [])
+    #expect(try group.dave.received([.reaction], from: position) == [])
   }
 
   @Test func `the stream leaves reactions out unless they are asked for`() throws {
     let group = try groupWithMessage()
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     try group.bob.react("👍", to: "+ops:2")
-    #expect(try group.alice.told(MessagingEvent.Kind.standard, from: place) == [])
+    #expect(try group.alice.received(MessagingEvent.Kind.standard, from: position) == [])
   }
 
   @Test func `deleting the message for everyone deletes its reactions`() throws {
@@ -176,11 +176,11 @@ struct ReactionTests {
     let group = try groupWithMessage()
     try group.bob.react("👍", to: "+ops:2")
     _ = try group.alice.setBlocked(true, ["bob"])
-    let place = try group.alice.here()
+    let position = try group.alice.here()
     try group.bob.react("🎉", to: "+ops:2")
     #expect(try reactions(group.alice) == [] && reactions(group.carol) == ["🎉 bob"])
-    #expect(try group.alice.told([.reaction], from: place) == [])
-    #expect(try group.carol.told([.reaction], from: place) == ["bob reacted to 2: 🎉"])
+    #expect(try group.alice.received([.reaction], from: position) == [])
+    #expect(try group.carol.received([.reaction], from: position) == ["bob reacted to 2: 🎉"])
     _ = try group.alice.setBlocked(false, ["bob"])
     #expect(try reactions(group.alice) == ["🎉 bob"])
   }

@@ -166,13 +166,13 @@ struct ReadPropertyTests {
       #expect(
         try run.store.integers("SELECT read_count FROM participant WHERE user = \(key + 1)") == [[Int64(read.count)]],
         message)
-      var covered: Set<Int> = []
+      var counted: Set<Int> = []
       for row in try run.store.integers("SELECT from_seq, to_seq FROM receipt WHERE user = \(key + 1)", columns: 2) {
         let range = try Int(#require(row[0]))...Int(#require(row[1]))
-        #expect(covered.isDisjoint(with: range), message)
-        covered.formUnion(range)
+        #expect(counted.isDisjoint(with: range), message)
+        counted.formUnion(range)
       }
-      #expect(covered == Set((run.model.receipts[user] ?? [:]).keys), message)
+      #expect(counted == Set((run.model.receipts[user] ?? [:]).keys), message)
     }
     let marks = try run.store.integers("SELECT from_seq, to_seq, reader FROM read_mark ORDER BY to_seq", columns: 3)
     var readers: [Int: Int64?] = [:]

@@ -123,12 +123,12 @@ struct StatusTests {
     _ = try alice.setBlocked(true, ["bob"])
     let start = try alice.here()
     try scene.act(.read, by: "bob", upTo: 2)
-    #expect(try alice.told([.messageStatus], from: start).isEmpty)
-    #expect(try scene.store.messenger("carol").told([.messageStatus], from: start).isEmpty)
-    #expect(try scene.store.messenger("bob").told([.messageStatus], from: start) == ["bob read 2 of alice"])
+    #expect(try alice.received([.messageStatus], from: start).isEmpty)
+    #expect(try scene.store.messenger("carol").received([.messageStatus], from: start).isEmpty)
+    #expect(try scene.store.messenger("bob").received([.messageStatus], from: start) == ["bob read 2 of alice"])
     try scene.act(.read, by: "carol", upTo: 2)
-    #expect(try alice.told([.messageStatus], from: start) == ["carol read 2 of alice"])
-    #expect(try scene.store.messenger("carol").told([.messageStatus], from: start) == ["carol read 2 of alice"])
-    #expect(try scene.store.messenger("bob").told([.messageStatus], from: start) == ["bob read 2 of alice"])
+    #expect(try alice.received([.messageStatus], from: start) == ["carol read 2 of alice"])
+    #expect(try scene.store.messenger("carol").received([.messageStatus], from: start) == ["carol read 2 of alice"])
+    #expect(try scene.store.messenger("bob").received([.messageStatus], from: start) == ["bob read 2 of alice"])
   }
 }

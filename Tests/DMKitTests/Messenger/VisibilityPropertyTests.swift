@@ -108,10 +108,10 @@ struct VisibilityPropertyTests {
     #expect(found == Set(all.filter { $0.systemKind == nil }.map(\.id)), what)
     var stream = EventQuery(from: .start)
     (stream.kinds, stream.marksDelivered, stream.signalsPresence) = ([.message], false, false)
-    let told = try user.told(stream).compactMap { event -> Message? in
+    let received = try user.received(stream).compactMap { event -> Message? in
       if case .message(let message, _) = event { message } else { nil }
     }
-    #expect(Set(told.map(\.id)) == Set(all.map(\.id)) && told.count == all.count, what)
+    #expect(Set(received.map(\.id)) == Set(all.map(\.id)) && received.count == all.count, what)
     let others = all.count { $0.sender != user.identity.handle }
     #expect(try user.consumers().map(\.behindCount) == [others], what)
   }

@@ -66,8 +66,8 @@ extension RandomActs {
       other != user && !model.hasBlocked(user, other)
         && model.talks.indices.contains { model.isIn(user, $0) && model.isIn(other, $0) }
     }
-    let told = try messengers[user].presence().map(\.user.description)
-    try same(told.sorted(), others.map { name($0) }.sorted(), "who may be there for \(name(user))")
+    let actual = try messengers[user].presence().map(\.user.description)
+    try same(actual.sorted(), others.map { name($0) }.sorted(), "who may be there for \(name(user))")
     guard let talk = model.talks.indices.randomElement(using: &random), let id = model.talks[talk].id else { return }
     let what = "the typing of \(name(user)) in \(talk)"
     if model.isIn(user, talk) {
@@ -171,13 +171,13 @@ extension RandomActs {
 
   func compareReceipts(for user: User) throws {
     let reference = message(for: user)
-    let told: Result<[Receipt], any Error> = Result { try messengers[user].receipts(for: [.message(reference)]) }
+    let actual: Result<[Receipt], any Error> = Result { try messengers[user].receipts(for: [.message(reference)]) }
     let what = "who has received and read \(reference), as \(name(user)) is told"
-    switch (told, Result { () throws(Refusal) in try model.seen(reference, user) }) {
-    case (.success(let told), .success(let place)):
-      try same(told, try model.receipts(place.seq, place.talk, to: user), what)
+    switch (actual, Result { () throws(Refusal) in try model.seen(reference, user) }) {
+    case (.success(let actual), .success(let address)):
+      try same(actual, try model.receipts(address.seq, address.talk, to: user), what)
     case (.failure(let fault as DMError), .failure(let refusal)): try same(fault.code, refusal.code, what)
-    case (_, let right): throw Mismatch("\(what): \(told), not \(right)")
+    case (_, let right): throw Mismatch("\(what): \(actual), not \(right)")
     }
   }
 
@@ -188,7 +188,7 @@ extension RandomActs {
   }
 
   func compareReports() throws {
-    let told = try files.texts(
+    let actual = try files.texts(
       """
       SELECT m.conversation || ' ' || m.seq || ' ' || r.reporter || ' ' || coalesce(r.reason, '-') || ' ' || coalesce(r.text, '-')
       FROM report r JOIN message m ON m.id = r.message
@@ -196,7 +196,7 @@ extension RandomActs {
     let expected = model.reports.map {
       "\($0.talk + 1) \($0.seq) \($0.reporter + 1) \($0.reason ?? "-") \($0.text ?? "-")"
     }
-    try same(told.sorted(), expected.sorted(), "the reports")
+    try same(actual.sorted(), expected.sorted(), "the reports")
   }
 
   /// A look at something, for one user.

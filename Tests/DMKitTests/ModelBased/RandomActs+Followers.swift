@@ -14,10 +14,10 @@ final class ComparedFollower {
   /// Made when it is needed, and again after its end.
   private var follower: Follower?
   /// How many entries have been told, or do not concern the follower.
-  var place = 0
+  var index = 0
   /// Where the consumer stands for good.
   var acknowledged = 0
-  var cursors: [(cursor: Cursor, place: Int)] = []
+  var cursors: [(cursor: Cursor, index: Int)] = []
 
   init(_ user: ReferenceModel.User, _ messenger: Messenger, consumer: String? = nil) {
     (self.user, self.messenger, self.consumer) = (user, messenger, consumer)
@@ -35,7 +35,7 @@ final class ComparedFollower {
     query.heartbeat = consumer.map { _ in .seconds(1_000_000) }
     let new = try Follower(messenger, query)
     follower = new
-    place = acknowledged
+    index = acknowledged
     return new
   }
 
@@ -46,13 +46,13 @@ final class ComparedFollower {
 extension RandomActs {
   /// What a user is told of the entries from a place on, and which each is.
   func expected(
-    from place: Int, to user: User, kinds: Set<MessagingEvent.Kind> = ComparedFollower.kinds, in talks: Set<Int>? = nil,
+    from index: Int, to user: User, kinds: Set<MessagingEvent.Kind> = ComparedFollower.kinds, in talks: Set<Int>? = nil,
     othersOnly: Bool = false
   ) throws -> [(event: MessagingEvent, entry: Int)] {
     // What is told is told as it is now, which is the same for all events of a conversation.
-    var known: [Int: Conversation] = [:]
+    var cache: [Int: Conversation] = [:]
     var events: [(event: MessagingEvent, entry: Int)] = []
-    for number in place..<model.entries.count {
+    for number in index..<model.entries.count {
       let entry = model.entries[number]
       guard kinds.contains(ReferenceModel.kind(entry)), talks?.contains(entry.talk) != false else { continue }
       if othersOnly {
@@ -61,7 +61,7 @@ extension RandomActs {
           continue
         }
       }
-      guard let event = try model.event(entry, to: user, nowhere, &known) else { continue }
+      guard let event = try model.event(entry, to: user, nowhere, &cache) else { continue }
       events.append((event, number))
     }
     return events
@@ -70,7 +70,7 @@ extension RandomActs {
   /// Where all events are when only what they say is compared.
   private var nowhere: Cursor { Cursor(store: model.store, .start) }
 
-  private func withoutPlace(_ event: MessagingEvent) -> MessagingEvent {
+  private func withoutCursor(_ event: MessagingEvent) -> MessagingEvent {
     switch event {
     case .message(let message, _): .message(message, nowhere)
     case .messageUpdated(let message, _): .messageUpdated(message, nowhere)
@@ -97,7 +97,7 @@ extension RandomActs {
 
   /// Events without their places, and statuses that follow each other by number: one act tells them by sender.
   private func comparable(_ events: [MessagingEvent]) -> [MessagingEvent] {
-    let all = events.flatMap(parts).map(withoutPlace)
+    let all = events.flatMap(parts).map(withoutCursor)
     return all.split { !$0.isStatus }.reduce(into: all) { sorted, run in
       sorted.replaceSubrange(run.indices, with: run.sorted { "\($0)" < "\($1)" })
     }
@@ -110,13 +110,13 @@ extension RandomActs {
     // A consumer that begins writes.
     try observe()
     try learn()
-    var right = try expected(from: watcher.place, to: watcher.user)
-    var told: [MessagingEvent] = []
-    let deadline = monotonicMicroseconds() + patience
+    var right = try expected(from: watcher.index, to: watcher.user)
+    var actual: [MessagingEvent] = []
+    let deadline = monotonicMicroseconds() + testTimeout
     while try .cursor(follower.cursor) != messengers[watcher.user].here(),
       monotonicMicroseconds() < deadline
     {
-      told += (try follower.next(within: .milliseconds(5)) ?? []).filter {
+      actual += (try follower.next(within: .milliseconds(5)) ?? []).filter {
         if case .caughtUp = $0 { false } else { true }
       }
     }
@@ -124,24 +124,24 @@ extension RandomActs {
     let before = model.entries.count
     try observe()
     try learn()
-    let what = "what \(name(watcher.user)) is told from \(watcher.place) on"
+    let what = "what \(name(watcher.user)) is told from \(watcher.index) on"
     if model.entries.count > before {
-      let late = try expected(from: watcher.place, to: watcher.user)
+      let late = try expected(from: watcher.index, to: watcher.user)
       right += try expected(from: before, to: watcher.user)
-      if comparable(told) == comparable(late.map(\.event)) { right = late }
+      if comparable(actual) == comparable(late.map(\.event)) { right = late }
     }
-    try compare(told, right, what)
+    try compare(actual, right, what)
     var count = 0
-    for (index, event) in told.enumerated() {
+    for (index, event) in actual.enumerated() {
       count += parts(event).count
       // Between the senders whose messages one act concerns there is no place of the model.
-      if event.isStatus, index + 1 < told.count, told[index + 1].isStatus { continue }
-      let place = right[count - 1].entry + 1
-      if let cursor = event.cursor, isPlace(cursor, place) { watcher.cursors.append((cursor, place)) }
+      if event.isStatus, index + 1 < actual.count, actual[index + 1].isStatus { continue }
+      let next = right[count - 1].entry + 1
+      if let cursor = event.cursor, isPosition(cursor, next) { watcher.cursors.append((cursor, next)) }
     }
-    watcher.place = model.entries.count
-    watcher.cursors.append((follower.cursor, watcher.place))
-    let cursors = told.compactMap(\.cursor) + [follower.cursor]
+    watcher.index = model.entries.count
+    watcher.cursors.append((follower.cursor, watcher.index))
+    let cursors = actual.compactMap(\.cursor) + [follower.cursor]
     guard zip(cursors, cursors.dropFirst()).allSatisfy({ $0 <= $1 }) else { throw Mismatch("\(what): cursors go back") }
   }
 
@@ -150,30 +150,30 @@ extension RandomActs {
   /// The follower gets the statuses of one act by sender, in the order of the first message of each, so that a cursor
   /// within them is a place only if the senders that begin up to it have no message behind the place, and the others none
   /// before it. The follower may have got none of other senders, because they block somebody now and perhaps not later.
-  private func isPlace(_ cursor: Cursor, _ place: Int) -> Bool {
+  private func isPosition(_ cursor: Cursor, _ index: Int) -> Bool {
     let within = cursor.position.seq
-    guard within > 0, case .status(_, let status, let reader, _) = model.entries[place - 1].kind else { return true }
-    let talk = model.entries[place - 1].talk
+    guard within > 0, case .status(_, let status, let reader, _) = model.entries[index - 1].kind else { return true }
+    let talk = model.entries[index - 1].talk
     func part(_ entry: ReferenceModel.Entry) -> (seq: Int, sender: User)? {
       guard entry.talk == talk, case .status(let seq, status, by: reader, _) = entry.kind else { return nil }
       return (seq, model.talks[talk].said[seq - 1].sender)
     }
-    let before = Array(model.entries[..<place].reversed().lazy.map(part).prefix { $0 != nil }.compactMap(\.self))
-    let after = Array(model.entries[place...].lazy.map(part).prefix { $0 != nil }.compactMap(\.self))
+    let before = Array(model.entries[..<index].reversed().lazy.map(part).prefix { $0 != nil }.compactMap(\.self))
+    let after = Array(model.entries[index...].lazy.map(part).prefix { $0 != nil }.compactMap(\.self))
     let first = Dictionary((before + after).map { ($0.sender, $0.seq) }, uniquingKeysWith: min)
     func beginsWithin(_ part: (seq: Int, sender: User)) -> Bool { first[part.sender, default: 0] <= within }
     return before.allSatisfy(beginsWithin) && !after.contains(where: beginsWithin)
   }
 
   private func compare(
-    _ told: [MessagingEvent], _ right: [(event: MessagingEvent, entry: Int)], _ what: String
+    _ actual: [MessagingEvent], _ right: [(event: MessagingEvent, entry: Int)], _ what: String
   ) throws {
-    let (told, events) = (comparable(told), comparable(right.map(\.event)))
+    let (actual, events) = (comparable(actual), comparable(right.map(\.event)))
     do {
-      try same(told, events, what)
+      try same(actual, events, what)
     } catch let mismatch as Mismatch {
-      let place = zip(told, events).enumerated().first { $0.element.0 != $0.element.1 }?.offset
-      let entry = (place ?? told.count) < right.count ? right[place ?? told.count].entry : nil
+      let difference = zip(actual, events).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+      let entry = (difference ?? actual.count) < right.count ? right[difference ?? actual.count].entry : nil
       throw Mismatch("\(mismatch), of \(entry.map { "\(model.entries[$0])" } ?? "nothing")")
     }
   }
@@ -181,25 +181,25 @@ extension RandomActs {
   /// Begins again from any place, with any wishes, and reads to the end.
   func replay(_ user: User, fromStart: Bool = false) throws {
     let cursors = watchers.first { $0.user == user }?.cursors ?? []
-    let begin = fromStart ? nil : place(among: cursors)
+    let begin = fromStart ? nil : start(among: cursors)
     let kinds = Set(
       MessagingEvent.Kind.allCases.filter { ComparedFollower.kinds.contains($0) && (fromStart || chance(60)) })
     let othersOnly = !fromStart && chance(30)
     let own = model.talks.indices.filter { model.talks[$0].parts[user] != nil }
     let talks = fromStart || chance(60) ? [] : Set((0...3).compactMap { _ in own.randomElement(using: &random) })
-    note("\(name(user)) replays from \(begin?.place ?? 0) \(kinds.map(\.rawValue).sorted()), \(talks), \(othersOnly)")
+    note("\(name(user)) replays from \(begin?.index ?? 0) \(kinds.map(\.rawValue).sorted()), \(talks), \(othersOnly)")
     var query = EventQuery(
       talks.compactMap { model.talks[$0].id.map { .id($0) } },
       from: begin.map { .cursor($0.cursor) } ?? .start)
     (query.kinds, query.othersOnly, query.signalsPresence, query.marksDelivered) = (kinds, othersOnly, false, false)
     let right = try expected(
-      from: begin?.place ?? 0, to: user, kinds: kinds, in: talks.isEmpty ? nil : talks, othersOnly: othersOnly)
-    let told = try messengers[user].told(query)
-    try compare(told, right, "what \(name(user)) is told again from \(begin?.place ?? 0) on")
+      from: begin?.index ?? 0, to: user, kinds: kinds, in: talks.isEmpty ? nil : talks, othersOnly: othersOnly)
+    let actual = try messengers[user].received(query)
+    try compare(actual, right, "what \(name(user)) is told again from \(begin?.index ?? 0) on")
   }
 
   /// A place that was told, rather a late one, or one between the messages that one receipt has changed.
-  private func place(among cursors: [(cursor: Cursor, place: Int)]) -> (cursor: Cursor, place: Int)? {
+  private func start(among cursors: [(cursor: Cursor, index: Int)]) -> (cursor: Cursor, index: Int)? {
     let within = cursors.filter { $0.cursor.position.seq > 0 }
     if chance(40), !within.isEmpty { return within.randomElement(using: &random) }
     return cursors.suffix(chance(70) ? 80 : .max).randomElement(using: &random)
@@ -210,34 +210,34 @@ extension RandomActs {
   /// Acknowledges a cursor that was told, perhaps one of long ago, alone or with an answer.
   func acknowledge(_ watcher: ComparedFollower) throws {
     guard let name = watcher.consumer else { return }
-    guard let (cursor, place) = place(among: Array(watcher.cursors.suffix(chance(80) ? 20 : 400))) else { return }
+    guard let (cursor, index) = start(among: Array(watcher.cursors.suffix(chance(80) ? 20 : 400))) else { return }
     let user = watcher.user
-    let news = place > watcher.acknowledged
+    let isNew = index > watcher.acknowledged
     var wish = chance(40) ? wish(by: user) : nil
     wish?.nonce = nil
     let lines = [
       ConsumerLine(try wish.map { .success(try $0.outgoing()) }, acknowledges: cursor)
     ]
-    try play("\(self.name(user)) acknowledges \(place) with \(wish.map { "\($0)" } ?? "nothing")") {
+    try play("\(self.name(user)) acknowledges \(index) with \(wish.map { "\($0)" } ?? "nothing")") {
       if wish == nil, chance(50) {
         return .acknowledged(try messengers[user].acknowledge(cursor, for: name))
       }
       guard let answer = try messengers[user].send(lines, as: name).first else { throw Mismatch("no answer") }
       return try answer.get()
-    } _: { model throws(Refusal) -> Place? in
-      if !news { return nil }
-      var said: Place?
-      if let wish { said = try model.send(wish, by: user).place }
-      let delivered = model.messagesOfOthers(model.entries[watcher.acknowledged..<place], user).last
+    } _: { model throws(Refusal) -> Address? in
+      if !isNew { return nil }
+      var said: Address?
+      if let wish { said = try model.send(wish, by: user).address }
+      let delivered = model.messagesOfOthers(model.entries[watcher.acknowledged..<index], user).last
       for (talk, seq) in delivered.sorted(by: { $0.key < $1.key }) { _ = model.markDelivered(seq, talk, to: user) }
-      watcher.acknowledged = place
+      watcher.acknowledged = index
       return said
-    } _: { (told: Messenger.ConsumerAnswer, said) in
-      switch (told, said) {
-      case (.message(let message), .some(let place)): try check(message, place, false, to: user)
-      case (.acknowledged(let told), nil):
-        if news { try same(told.cursor, cursor, "where the consumer stands") }
-      default: throw Mismatch("answered \(told)")
+    } _: { (actual: Messenger.ConsumerAnswer, said) in
+      switch (actual, said) {
+      case (.message(let message), .some(let address)): try check(message, address, false, to: user)
+      case (.acknowledged(let actual), nil):
+        if isNew { try same(actual.cursor, cursor, "where the consumer stands") }
+      default: throw Mismatch("answered \(actual)")
       }
     }
   }

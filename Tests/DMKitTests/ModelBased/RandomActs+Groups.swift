@@ -9,8 +9,8 @@ extension RandomActs {
 
   private static let titles = ["ops", "team", "naive"]
 
-  private func check(_ told: Conversation?, _ talk: Int?, to user: User) throws {
-    try same(told, try talk.map { try model.conversation($0, to: user) }, "the conversation")
+  private func check(_ actual: Conversation?, _ talk: Int?, to user: User) throws {
+    try same(actual, try talk.map { try model.conversation($0, to: user) }, "the conversation")
   }
 
   func createGroup(by user: User) throws {
@@ -24,8 +24,8 @@ extension RandomActs {
       try messengers[user].createGroup(titled: title, with: others.map(Handle.init(typed:)))
     } _: { model throws(Refusal) in
       try model.createGroup(title, with: others, by: user)
-    } _: { told, talk in
-      try check(told, talk, to: user)
+    } _: { actual, talk in
+      try check(actual, talk, to: user)
     }
   }
 
@@ -38,8 +38,8 @@ extension RandomActs {
       try messengers[user].add(others.map(Handle.init(typed:)), to: reference, withHistory: withHistory)
     } _: { model throws(Refusal) in
       try model.add(others, to: reference, withHistory: withHistory, by: user)
-    } _: { told, talk in
-      try check(told, talk, to: user)
+    } _: { actual, talk in
+      try check(actual, talk, to: user)
     }
   }
 
@@ -52,8 +52,8 @@ extension RandomActs {
       try messengers[user].remove(others.map(Handle.init(typed:)), from: reference)
     } _: { model throws(Refusal) in
       try model.remove(others, from: reference, by: user)
-    } _: { told, talk in
-      try check(told, talk, to: user)
+    } _: { actual, talk in
+      try check(actual, talk, to: user)
     }
   }
 
@@ -63,8 +63,8 @@ extension RandomActs {
       try messengers[user].leave(reference)
     } _: { model throws(Refusal) in
       try model.leave(reference, by: user)
-    } _: { told, talk in
-      try check(told, talk, to: user)
+    } _: { actual, talk in
+      try check(actual, talk, to: user)
     }
   }
 
@@ -82,8 +82,8 @@ extension RandomActs {
         try messengers[user].setTitle(title, of: reference)
       } _: { model throws(Refusal) in
         try model.setTitle(title, of: reference, by: user)
-      } _: { told, talk in
-        try check(told, talk, to: user)
+      } _: { actual, talk in
+        try check(actual, talk, to: user)
       }
     } else {
       let url = chance(30) ? nil : "https://example.org/\(random.below(3)).png"
@@ -91,8 +91,8 @@ extension RandomActs {
         try messengers[user].setAvatar(url, of: reference)
       } _: { model throws(Refusal) in
         try model.setAvatar(url, of: reference, by: user)
-      } _: { told, talk in
-        try check(told, talk, to: user)
+      } _: { actual, talk in
+        try check(actual, talk, to: user)
       }
     }
   }
@@ -104,8 +104,8 @@ extension RandomActs {
       try messengers[user].setExpiry(lifetime, of: reference)
     } _: { model throws(Refusal) in
       try model.setLifetime(lifetime, of: reference, by: user)
-    } _: { told, talk in
-      try check(told, talk, to: user)
+    } _: { actual, talk in
+      try check(actual, talk, to: user)
     }
   }
 
@@ -142,18 +142,18 @@ extension RandomActs {
         model = before
         throw error
       }
-    } _: { told, talks in
+    } _: { actual, talks in
       try learnMutes(of: user, talks)
       // One that was named twice is told as it was in between, too.
       let expected = try talks.map { try model.conversation($0, to: user) }
-      if Set(talks).count == talks.count { try same(told, expected, "the conversations") }
+      if Set(talks).count == talks.count { try same(actual, expected, "the conversations") }
     }
   }
 
   private func learnMutes(of user: User, _ talks: [Int]) throws {
     for talk in talks where model.talks[talk].parts[user]?.mutedUntil?.microseconds == 0 {
-      let told = try messengers[user].conversation(.id(model.talks[talk].id ?? Identifier(high: 0, low: 0)))
-      guard let end = told.mutedUntil else { throw Mismatch("\(talk) is not muted") }
+      let actual = try messengers[user].conversation(.id(model.talks[talk].id ?? Identifier(high: 0, low: 0)))
+      guard let end = actual.mutedUntil else { throw Mismatch("\(talk) is not muted") }
       try nearNow(end, after: 3600)
       model.talks[talk].parts[user]?.mutedUntil = end
     }
@@ -173,8 +173,8 @@ extension RandomActs {
       try messengers[user].setBlocked(isBlocked, others.map(Handle.init(typed:)))
     } _: { model throws(Refusal) in
       try model.setBlocked(isBlocked, others, by: user)
-    } _: { told, users in
-      try same(told.map(\.handle), users.map(model.handle), "those who were not blocked, or not unblocked, before")
+    } _: { actual, users in
+      try same(actual.map(\.handle), users.map(model.handle), "those who were not blocked, or not unblocked, before")
     }
   }
 
@@ -182,31 +182,31 @@ extension RandomActs {
 
   /// The time of some messages is over, or of a silence.
   func passTime() throws {
-    var places: [Place] = []
+    var addresses: [Address] = []
     for talk in model.talks.indices {
       for (index, said) in model.talks[talk].said.enumerated()
       where said.expiresAt != nil && said.deletedAt == nil && !said.hasExpired {
-        places.append((talk, index + 1))
+        addresses.append((talk, index + 1))
       }
     }
     act += 1
     if chance(20) { try endMutes() }
-    let chosen = places.shuffled(using: &random).prefix(1 + random.below(3))
+    let chosen = addresses.shuffled(using: &random).prefix(1 + random.below(3))
     if chosen.isEmpty { return }
     note("expires \(chosen)")
     let transaction = try store.connection.begin(.write)
-    for (number, place) in chosen.enumerated() {
+    for (number, address) in chosen.enumerated() {
       let time = Timestamp(microseconds: Timestamp.now.microseconds - 1_000_000 + Int64(number))
       var update = try store.connection.prepare(
         "UPDATE message SET expires_at = ? WHERE conversation = ? AND seq = ? RETURNING id")
       update.bind(time)
-      update.bind(place.talk + 1)
-      update.bind(place.seq)
-      guard try update.step() else { throw Mismatch("the message \(place) is not there") }
+      update.bind(address.talk + 1)
+      update.bind(address.seq)
+      guard try update.step() else { throw Mismatch("the message \(address) is not there") }
       let key = update.messageKey(0)
       _ = try update.step()
       try store.writeDigest(of: key, in: .message)
-      model.expire(place, at: time)
+      model.expire(address, at: time)
     }
     try transaction.commit()
     // Somebody who follows may notice it before anybody writes.

@@ -6,10 +6,10 @@
 
 /// Acts that send, edit, delete and report messages, and react to them.
 extension RandomActs {
-  func check(_ told: Message, _ place: Place, _ isDuplicate: Bool, to user: User) throws {
-    var expected = try model.message(place.seq, place.talk, to: user)
+  func check(_ actual: Message, _ address: Address, _ isDuplicate: Bool, to user: User) throws {
+    var expected = try model.message(address.seq, address.talk, to: user)
     expected.isDuplicate = isDuplicate
-    try same(told, expected, "what was sent")
+    try same(actual, expected, "what was sent")
   }
 
   func send(by user: User) throws {
@@ -18,8 +18,8 @@ extension RandomActs {
       try messengers[user].send(wish.outgoing())
     } _: { model throws(ReferenceModel.Refusal) in
       try model.send(wish, by: user)
-    } _: { told, sent in
-      try check(told, sent.place, sent.isDuplicate, to: user)
+    } _: { actual, sent in
+      try check(actual, sent.address, sent.isDuplicate, to: user)
     }
   }
 
@@ -33,13 +33,13 @@ extension RandomActs {
       wishes.map { wish in
         Result { () throws(ReferenceModel.Refusal) in try model.send(wish, by: user) }
       }
-    } _: { told, sent in
-      try same(told.count, sent.count, "answers")
-      for (told, sent) in zip(told, sent) {
-        switch (told, sent) {
-        case (.success(let told), .success(let sent)): try check(told, sent.place, sent.isDuplicate, to: user)
-        case (.failure(let told), .failure(let refusal)): try same(told.code, refusal.code, "the refusal")
-        default: throw Mismatch("answered \(told), not \(sent)")
+    } _: { actual, sent in
+      try same(actual.count, sent.count, "answers")
+      for (actual, sent) in zip(actual, sent) {
+        switch (actual, sent) {
+        case (.success(let actual), .success(let sent)): try check(actual, sent.address, sent.isDuplicate, to: user)
+        case (.failure(let actual), .failure(let refusal)): try same(actual.code, refusal.code, "the refusal")
+        default: throw Mismatch("answered \(actual), not \(sent)")
         }
       }
     }
@@ -57,26 +57,26 @@ extension RandomActs {
       let text = try messengers[user].messageToForward(reference).text ?? ""
       return try messengers[user].sendToAll(try targets.map { try Outgoing(to: $0, text: text) })
     } _: { model throws(ReferenceModel.Refusal) in
-      let place = try model.seen(reference, user)
-      guard let text = model.talks[place.talk].said[place.seq - 1].text else {
+      let address = try model.seen(reference, user)
+      guard let text = model.talks[address.talk].said[address.seq - 1].text else {
         throw ReferenceModel.Refusal(.notAllowed)
       }
       let after = model
-      var places: [Place] = []
+      var addresses: [Address] = []
       do throws(ReferenceModel.Refusal) {
         for target in targets {
           // Once to each, however often it is named.
-          if let talk = try model.find(target, user), places.contains(where: { $0.talk == talk }) { continue }
-          places.append(try model.send(ReferenceModel.Wish(to: target, text: text), by: user).place)
+          if let talk = try model.find(target, user), addresses.contains(where: { $0.talk == talk }) { continue }
+          addresses.append(try model.send(ReferenceModel.Wish(to: target, text: text), by: user).address)
         }
       } catch {
         model = after
         throw error
       }
-      return places
-    } _: { told, places in
-      try same(told.count, places.count, "messages")
-      for (told, place) in zip(told, places) { try check(told.message, place, false, to: user) }
+      return addresses
+    } _: { actual, addresses in
+      try same(actual.count, addresses.count, "messages")
+      for (actual, address) in zip(actual, addresses) { try check(actual.message, address, false, to: user) }
     }
   }
 
@@ -87,8 +87,8 @@ extension RandomActs {
       try messengers[user].saveDraft(text, in: reference)
     } _: { model throws(ReferenceModel.Refusal) in
       try model.saveDraft(text, in: reference, by: user)
-    } _: { told, talk in
-      try same(told, try model.conversation(talk, to: user), "the conversation")
+    } _: { actual, talk in
+      try same(actual, try model.conversation(talk, to: user), "the conversation")
     }
   }
 
@@ -98,8 +98,8 @@ extension RandomActs {
       try messengers[user].directConversation(with: Handle(typed: other))
     } _: { model throws(ReferenceModel.Refusal) in
       try model.directConversation(with: other, by: user)
-    } _: { told, talk in
-      try same(told, try model.conversation(talk, to: user), "the conversation")
+    } _: { actual, talk in
+      try same(actual, try model.conversation(talk, to: user), "the conversation")
     }
   }
 
@@ -129,12 +129,12 @@ extension RandomActs {
       wish.text = draft
       let answer = try model.send(wish, by: user)
       // What the nonce named before may be something else by now: then the draft is still to be sent.
-      if !answer.isDuplicate || model.talks[talk].said[answer.place.seq - 1].text == draft {
+      if !answer.isDuplicate || model.talks[talk].said[answer.address.seq - 1].text == draft {
         _ = try model.change(.draft(nil), in: talk, by: user)
       }
       return answer
-    } _: { (told: Message, sent: (place: Place, isDuplicate: Bool)) in
-      try check(told, sent.place, sent.isDuplicate, to: user)
+    } _: { (actual: Message, sent: (address: Address, isDuplicate: Bool)) in
+      try check(actual, sent.address, sent.isDuplicate, to: user)
     }
   }
 
@@ -167,7 +167,7 @@ extension RandomActs {
       try messengers[user].edit(edits)
     } _: { model in
       edits.map { edit in
-        Result { () throws(ReferenceModel.Refusal) -> Place in
+        Result { () throws(ReferenceModel.Refusal) -> Address in
           switch edit.act {
           case .text(let text): try model.edit(edit.message, to: text, by: user).0
           case .delete(let forEveryone): try model.delete(edit.message, forEveryone: forEveryone, by: user)
@@ -176,44 +176,45 @@ extension RandomActs {
           }
         }
       }
-    } _: { told, places in
-      try same(told.count, edits.count, "answers")
+    } _: { actual, addresses in
+      try same(actual.count, edits.count, "answers")
       for (number, edit) in edits.enumerated() {
-        switch (told[number], places[number]) {
-        case (.success(let outcome), .success(let place)):
-          try check(outcome, of: edit, at: place, by: user, isAlone: edits.count == 1)
-        case (.failure(let told), .failure(let refusal)): try same(told.code, refusal.code, "the refusal of \(edit)")
-        default: throw Mismatch("\(edit) was answered by \(told[number]), not \(places[number])")
+        switch (actual[number], addresses[number]) {
+        case (.success(let outcome), .success(let address)):
+          try check(outcome, of: edit, at: address, by: user, isAlone: edits.count == 1)
+        case (.failure(let actual), .failure(let refusal)):
+          try same(actual.code, refusal.code, "the refusal of \(edit)")
+        default: throw Mismatch("\(edit) was answered by \(actual[number]), not \(addresses[number])")
         }
       }
     }
   }
 
   private func check(
-    _ outcome: Edit.Outcome, of edit: Edit, at place: Place, by user: User, isAlone: Bool
+    _ outcome: Edit.Outcome, of edit: Edit, at address: Address, by user: User, isAlone: Bool
   ) throws {
-    let said = model.talks[place.talk].said[place.seq - 1]
-    guard let id = said.id, let conversation = model.talks[place.talk].id else { throw Mismatch("not learned") }
+    let said = model.talks[address.talk].said[address.seq - 1]
+    guard let id = said.id, let conversation = model.talks[address.talk].id else { throw Mismatch("not learned") }
     switch (edit.act, outcome) {
     // What follows in the same transaction may have changed it since.
-    case (.text, .message(let told)):
-      if isAlone { try same(told, try model.message(place.seq, place.talk, to: user), "the edited message") }
-    case (.delete(let forEveryone), .deleted(let told)):
-      let expected = Deletion(messageID: id, conversationID: conversation, seq: place.seq, forEveryone: forEveryone)
-      try same(told, expected, "the deletion")
-    case (.react(let emoji), .reaction(let told)):
+    case (.text, .message(let actual)):
+      if isAlone { try same(actual, try model.message(address.seq, address.talk, to: user), "the edited message") }
+    case (.delete(let forEveryone), .deleted(let actual)):
+      let expected = Deletion(messageID: id, conversationID: conversation, seq: address.seq, forEveryone: forEveryone)
+      try same(actual, expected, "the deletion")
+    case (.react(let emoji), .reaction(let actual)):
       let expected = Reaction(
-        messageID: id, conversationID: conversation, seq: place.seq, user: model.handle(user), emoji: emoji,
-        reactedAt: told.reactedAt
+        messageID: id, conversationID: conversation, seq: address.seq, user: model.handle(user), emoji: emoji,
+        reactedAt: actual.reactedAt
       )
-      try same(told, expected, "the reaction")
-      try nearNow(told.reactedAt)
-    case (.report(let reason), .report(let told)):
-      let text = isAlone ? said.text : told.text
+      try same(actual, expected, "the reaction")
+      try nearNow(actual.reactedAt)
+    case (.report(let reason), .report(let actual)):
+      let text = isAlone ? said.text : actual.text
       let expected = Report(
-        messageID: id, conversationID: conversation, seq: place.seq, sender: model.handle(said.sender),
-        user: model.handle(user), reason: reason, text: text, reportedAt: told.reportedAt)
-      try same(told, expected, "the report")
+        messageID: id, conversationID: conversation, seq: address.seq, sender: model.handle(said.sender),
+        user: model.handle(user), reason: reason, text: text, reportedAt: actual.reportedAt)
+      try same(actual, expected, "the report")
     default: throw Mismatch("\(edit) was answered by \(outcome)")
     }
   }

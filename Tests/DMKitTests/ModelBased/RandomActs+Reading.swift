@@ -32,20 +32,20 @@ extension RandomActs {
   }
 
   private func check(
-    _ told: Marked?, _ talk: Int, _ options: Messenger.MarkOptions, by user: User,
+    _ actual: Marked?, _ talk: Int, _ options: Messenger.MarkOptions, by user: User,
     _ expected: (changed: Set<Int>, unread: Int)
   ) throws {
-    guard let told, !expected.changed.isEmpty else {
-      if told == nil, expected.changed.isEmpty { return }
+    guard let actual, !expected.changed.isEmpty else {
+      if actual == nil, expected.changed.isEmpty { return }
       throw Mismatch(
-        "\(expected.changed.sorted()) should have changed, not \(told.map { "\($0.ranges)" } ?? "nothing")")
+        "\(expected.changed.sorted()) should have changed, not \(actual.map { "\($0.ranges)" } ?? "nothing")")
     }
     guard let id = model.talks[talk].id else { throw Mismatch("not learned") }
     let marked = Marked(
-      action: options.act, isDryRun: options.isDryRun, conversationID: id, conversationTitle: told.conversationTitle,
-      ranges: runs(expected.changed), unreadCount: expected.unread, at: told.at)
-    try same(told, marked, "what was marked")
-    try nearNow(told.at)
+      action: options.act, isDryRun: options.isDryRun, conversationID: id, conversationTitle: actual.conversationTitle,
+      ranges: runs(expected.changed), unreadCount: expected.unread, at: actual.at)
+    try same(actual, marked, "what was marked")
+    try nearNow(actual.at)
   }
 
   func mark(by user: User) throws {
@@ -65,8 +65,8 @@ extension RandomActs {
         : kind == 8
           ? .upTo(bound)
           : chance(50)
-            ? .since(moment(in: talk, for: user) ?? .message(bound), before: nil)
-            : .before(moment(in: talk, for: user) ?? .message(bound))
+            ? .since(time(in: talk, for: user) ?? .message(bound), before: nil)
+            : .before(time(in: talk, for: user) ?? .message(bound))
     try play("\(name(user)) marks \(target) of \(reference) \(options)") {
       try messengers[user].markRead(target, in: reference, options)
     } _: { model throws(Refusal) in
@@ -77,23 +77,24 @@ extension RandomActs {
       case .ranges(let ranges):
         for range in ranges { wanted.formUnion(model.numbers(range, in: talk, for: user)) }
       case .all: wanted.formUnion(0..<end)
-      case .upTo(let reference): wanted.formUnion(0..<(try model.place(reference, in: talk, user).seq))
-      case .before(.message(let reference)): wanted.formUnion(0..<(try model.place(reference, in: talk, user).seq - 1))
+      case .upTo(let reference): wanted.formUnion(0..<(try model.address(reference, in: talk, user).seq))
+      case .before(.message(let reference)):
+        wanted.formUnion(0..<(try model.address(reference, in: talk, user).seq - 1))
       case .before(.time(let time)):
         wanted.formUnion((0..<end).filter { model.talks[talk].said[$0].createdAt < time })
       case .since(.time(let time), _):
         wanted.formUnion((0..<end).filter { model.talks[talk].said[$0].createdAt >= time })
       case .since(.message(let reference), _):
-        wanted.formUnion((try model.place(reference, in: talk, user).seq - 1)..<end)
+        wanted.formUnion((try model.address(reference, in: talk, user).seq - 1)..<end)
       }
       if case .ranges = target {} else { wanted = Set(wanted.map { $0 + 1 }) }
       return (talk, mark(wanted, talk, options, by: user, &model))
-    } _: { told, marked in
-      try check(told, marked.0, options, by: user, marked.1)
+    } _: { actual, marked in
+      try check(actual, marked.0, options, by: user, marked.1)
     }
   }
 
-  private func moment(in talk: Int?, for user: User) -> HistoryQuery.Bound? {
+  private func time(in talk: Int?, for user: User) -> HistoryQuery.Bound? {
     guard let talk, chance(50), model.talks[talk].end(for: user) > 0 else { return nil }
     return bound(in: talk, upTo: model.talks[talk].end(for: user))
   }
@@ -128,19 +129,21 @@ extension RandomActs {
       for (index, message) in named.enumerated() {
         do throws(Refusal) {
           let talk = try model.found(.id(message.id), user)
-          let place = try model.place(.number(message.seq, in: nil), in: talk, user)
+          let address = try model.address(.number(message.seq, in: nil), in: talk, user)
           if wanted[talk] == nil { order.append(talk) }
-          wanted[talk, default: []].insert(place.seq)
+          wanted[talk, default: []].insert(address.seq)
         } catch {
           codes[index] = error.code
         }
       }
       let marked = order.map { ($0, mark(wanted[$0] ?? [], $0, options, by: user, &model)) }
       return (codes, marked.filter { !$0.1.changed.isEmpty })
-    } _: { told, expected in
-      try same(told.errors.mapValues(\.code), expected.0, "the errors")
-      try same(told.marked.count, expected.1.count, "records")
-      for (told, marked) in zip(told.marked, expected.1) { try check(told, marked.0, options, by: user, marked.1) }
+    } _: { actual, expected in
+      try same(actual.errors.mapValues(\.code), expected.0, "the errors")
+      try same(actual.marked.count, expected.1.count, "records")
+      for (actual, marked) in zip(actual.marked, expected.1) {
+        try check(actual, marked.0, options, by: user, marked.1)
+      }
     }
   }
 
@@ -155,9 +158,9 @@ extension RandomActs {
         (talk, mark(Set((0..<model.talks[talk].end(for: user)).map { $0 + 1 }), talk, options, by: user, &model))
       }
       return marked.filter { !$0.1.changed.isEmpty }
-    } _: { told, expected in
-      try same(told.count, expected.count, "records")
-      for (told, marked) in zip(told, expected) { try check(told, marked.0, options, by: user, marked.1) }
+    } _: { actual, expected in
+      try same(actual.count, expected.count, "records")
+      for (actual, marked) in zip(actual, expected) { try check(actual, marked.0, options, by: user, marked.1) }
     }
   }
 }

@@ -9,7 +9,7 @@ import FoundationEssentials
 /// Five users who act at random on one store, and the model of that store.
 final class RandomActs {
   typealias User = ReferenceModel.User
-  typealias Place = ReferenceModel.Place
+  typealias Address = ReferenceModel.Address
 
   /// Those who act: one name begins another, and one is of a script whose words are not set apart.
   static let names = ["alice", "al", "bob", "carol", "海"]
@@ -83,17 +83,17 @@ final class RandomActs {
   // MARK: One act
 
   /// Has the store and the model do the same, and compares what they answer.
-  func play<Told, Expected>(
-    _ what: String, _ told: () throws -> Told,
+  func play<Actual, Expected>(
+    _ what: String, _ actual: () throws -> Actual,
     _ expected: (inout ReferenceModel) throws(ReferenceModel.Refusal) -> Expected,
-    _ compare: (Told, Expected) throws -> Void
+    _ compare: (Actual, Expected) throws -> Void
   ) throws {
     act += 1
     note(what)
     let unnoticed = model.unnoticed.count
-    let answer: Result<Told, DMError>
+    let answer: Result<Actual, DMError>
     do {
-      answer = .success(try told())
+      answer = .success(try actual())
     } catch let error as DMError {
       answer = .failure(error)
     }
@@ -150,9 +150,9 @@ final class RandomActs {
       learnedTalks += 1
     }
     var times = try changeTimes()
-    let news = learnedEntries..<model.entries.count
-    learnedEntries = news.upperBound
-    for number in news {
+    let newEntries = learnedEntries..<model.entries.count
+    learnedEntries = newEntries.upperBound
+    for number in newEntries {
       let (talk, kind) = (model.entries[number].talk, model.entries[number].kind)
       var key: [Int64]?
       switch kind {
@@ -223,24 +223,24 @@ final class RandomActs {
 
   // MARK: Comparing
 
-  func same<T: Equatable>(_ told: T, _ expected: T, _ what: @autoclosure () -> String) throws {
-    if told == expected { return }
-    throw Mismatch("\(what()) should be\n  \(expected), but is\n  \(told)")
+  func same<T: Equatable>(_ actual: T, _ expected: T, _ what: @autoclosure () -> String) throws {
+    if actual == expected { return }
+    throw Mismatch("\(what()) should be\n  \(expected), but is\n  \(actual)")
   }
 
-  func same<T: Equatable>(_ told: [T], _ expected: [T], _ what: @autoclosure () -> String) throws {
-    if told == expected { return }
-    let place = zip(told, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
-    let count = min(told.count, expected.count)
+  func same<T: Equatable>(_ actual: [T], _ expected: [T], _ what: @autoclosure () -> String) throws {
+    if actual == expected { return }
+    let index = zip(actual, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+    let count = min(actual.count, expected.count)
     func element(_ list: [T]) -> String {
-      let place = place ?? count
-      return place < list.count ? "\(list[place])" : "nothing more"
+      let index = index ?? count
+      return index < list.count ? "\(list[index])" : "nothing more"
     }
     throw Mismatch(
       """
-      \(what()): \(told.count) instead of \(expected.count); number \(place ?? count) should be
+      \(what()): \(actual.count) instead of \(expected.count); number \(index ?? count) should be
         \(element(expected)), but is
-        \(element(told))
+        \(element(actual))
       """)
   }
 }

@@ -13,11 +13,11 @@ extension ReferenceModel {
     for person in ([user] + others).sorted() { talk.parts[person] = Part(spells: [(0, nil)], joined: nextJoining()) }
     talk.parts[user]?.isOwner = true
     talks.append(talk)
-    let place = talks.count - 1
-    log(place, .conversation(by: user))
-    announce(.conversationCreated, title, by: user, in: place)
-    for other in others where hasBlocked(other, user) { putAside(place, other) }
-    return place
+    let index = talks.count - 1
+    log(index, .conversation(by: user))
+    announce(.conversationCreated, title, by: user, in: index)
+    for other in others where hasBlocked(other, user) { putAside(index, other) }
+    return index
   }
 
   private mutating func putAside(_ talk: Int, _ user: User) {

@@ -3,12 +3,12 @@
 
 /// How acts change messages.
 extension ReferenceModel {
-  typealias Place = (talk: Int, seq: Int)
+  typealias Address = (talk: Int, seq: Int)
 
   // MARK: Saying
 
   /// Adds to the end of a conversation.
-  mutating func append(_ said: Said, to talk: Int) -> Place {
+  mutating func append(_ said: Said, to talk: Int) -> Address {
     var said = said
     if said.kind == nil, said.lifetime == nil { said.lifetime = talks[talk].lifetime }
     talks[talk].said.append(said)
@@ -48,7 +48,7 @@ extension ReferenceModel {
   }
 
   /// - Returns: where it stands, and whether it did so before.
-  mutating func send(_ wish: Wish, by user: User) throws(Refusal) -> (place: Place, isDuplicate: Bool) {
+  mutating func send(_ wish: Wish, by user: User) throws(Refusal) -> (address: Address, isDuplicate: Bool) {
     guard let talk = try find(wish.to, user) else {
       guard case .direct(let handle) = wish.to, let other = self.user(handle.description) else {
         throw Refusal(.unknownConversation)
@@ -76,7 +76,7 @@ extension ReferenceModel {
     return (say(wish, by: user, in: talk, replyTo: replied), false)
   }
 
-  private mutating func say(_ wish: Wish, by user: User, in talk: Int, replyTo: Int?) -> Place {
+  private mutating func say(_ wish: Wish, by user: User, in talk: Int, replyTo: Int?) -> Address {
     append(
       Said(
         sender: user, text: wish.text, nonce: wish.nonce, replyTo: replyTo, lifetime: wish.lifetime,
@@ -85,75 +85,76 @@ extension ReferenceModel {
 
   // MARK: Changing
 
-  private func own(_ reference: MessageReference, _ user: User) throws(Refusal) -> Place {
-    let place = try seen(reference, user)
-    try checkIn(user, place.talk)
-    let said = talks[place.talk].said[place.seq - 1]
+  private func own(_ reference: MessageReference, _ user: User) throws(Refusal) -> Address {
+    let address = try seen(reference, user)
+    try checkIn(user, address.talk)
+    let said = talks[address.talk].said[address.seq - 1]
     guard said.kind == nil, said.sender == user else { throw Refusal(.notAllowed) }
-    return place
+    return address
   }
 
   /// - Returns: where it stands, and whether it is another text.
-  mutating func edit(_ reference: MessageReference, to text: String, by user: User) throws(Refusal) -> (Place, Bool) {
-    let place = try own(reference, user)
-    if talks[place.talk].said[place.seq - 1].text == text { return (place, false) }
-    talks[place.talk].said[place.seq - 1].text = text
-    talks[place.talk].said[place.seq - 1].mentions = mentioned(in: text, of: place.talk)
-    log(place.talk, .edited(place.seq))
-    return (place, true)
+  mutating func edit(_ reference: MessageReference, to text: String, by user: User) throws(Refusal) -> (Address, Bool) {
+    let address = try own(reference, user)
+    if talks[address.talk].said[address.seq - 1].text == text { return (address, false) }
+    talks[address.talk].said[address.seq - 1].text = text
+    talks[address.talk].said[address.seq - 1].mentions = mentioned(in: text, of: address.talk)
+    log(address.talk, .edited(address.seq))
+    return (address, true)
   }
 
-  mutating func delete(_ reference: MessageReference, forEveryone: Bool, by user: User) throws(Refusal) -> Place {
+  mutating func delete(_ reference: MessageReference, forEveryone: Bool, by user: User) throws(Refusal) -> Address {
     if forEveryone {
-      let place = try own(reference, user)
-      makeTombstone(place)
-      return place
+      let address = try own(reference, user)
+      makeTombstone(address)
+      return address
     }
-    let place = try seen(reference, user)
-    talks[place.talk].parts[user]?.deleted.insert(place.seq)
-    log(place.talk, .hidden(place.seq, by: user))
-    return place
+    let address = try seen(reference, user)
+    talks[address.talk].parts[user]?.deleted.insert(address.seq)
+    log(address.talk, .hidden(address.seq, by: user))
+    return address
   }
 
-  mutating func makeTombstone(_ place: Place, at time: Timestamp = Timestamp(microseconds: 0)) {
-    talks[place.talk].said[place.seq - 1].deletedAt = time
-    talks[place.talk].said[place.seq - 1].text = nil
-    talks[place.talk].said[place.seq - 1].editedAt = nil
-    talks[place.talk].said[place.seq - 1].mentions = []
-    talks[place.talk].said[place.seq - 1].reactions = []
-    log(place.talk, .deleted(place.seq))
+  mutating func makeTombstone(_ address: Address, at time: Timestamp = Timestamp(microseconds: 0)) {
+    talks[address.talk].said[address.seq - 1].deletedAt = time
+    talks[address.talk].said[address.seq - 1].text = nil
+    talks[address.talk].said[address.seq - 1].editedAt = nil
+    talks[address.talk].said[address.seq - 1].mentions = []
+    talks[address.talk].said[address.seq - 1].reactions = []
+    log(address.talk, .deleted(address.seq))
   }
 
   /// - Returns: where it stands, and whether it is another reaction.
-  mutating func react(_ emoji: String?, to reference: MessageReference, by user: User) throws(Refusal) -> (Place, Bool)
-  {
-    let place = try seen(reference, user)
-    try checkIn(user, place.talk)
-    let said = talks[place.talk].said[place.seq - 1]
+  mutating func react(_ emoji: String?, to reference: MessageReference, by user: User) throws(Refusal) -> (
+    Address, Bool
+  ) {
+    let address = try seen(reference, user)
+    try checkIn(user, address.talk)
+    let said = talks[address.talk].said[address.seq - 1]
     guard said.kind == nil else { throw Refusal(.notAllowed) }
-    if said.reactions.first(where: { $0.user == user })?.emoji == emoji { return (place, false) }
-    talks[place.talk].said[place.seq - 1].reactions.removeAll { $0.user == user }
-    if let emoji { talks[place.talk].said[place.seq - 1].reactions.append((user, emoji)) }
-    log(place.talk, .reaction(place.seq, by: user))
-    return (place, true)
+    if said.reactions.first(where: { $0.user == user })?.emoji == emoji { return (address, false) }
+    talks[address.talk].said[address.seq - 1].reactions.removeAll { $0.user == user }
+    if let emoji { talks[address.talk].said[address.seq - 1].reactions.append((user, emoji)) }
+    log(address.talk, .reaction(address.seq, by: user))
+    return (address, true)
   }
 
-  mutating func report(_ reference: MessageReference, _ reason: String?, by user: User) throws(Refusal) -> Place {
-    let place = try seen(reference, user)
-    let said = talks[place.talk].said[place.seq - 1]
+  mutating func report(_ reference: MessageReference, _ reason: String?, by user: User) throws(Refusal) -> Address {
+    let address = try seen(reference, user)
+    let said = talks[address.talk].said[address.seq - 1]
     guard said.kind == nil, said.sender != user else { throw Refusal(.notAllowed) }
-    reports.removeAll { $0.talk == place.talk && $0.seq == place.seq && $0.reporter == user }
-    reports.append((place.talk, place.seq, user, reason, said.text))
-    return place
+    reports.removeAll { $0.talk == address.talk && $0.seq == address.seq && $0.reporter == user }
+    reports.append((address.talk, address.seq, user, reason, said.text))
+    return address
   }
 
   // MARK: Time
 
   /// The time of a message is over.
-  mutating func expire(_ place: Place, at time: Timestamp) {
-    talks[place.talk].said[place.seq - 1].expiresAt = time
-    talks[place.talk].said[place.seq - 1].hasExpired = true
-    unnoticed.append((time, place.talk, place.seq))
+  mutating func expire(_ address: Address, at time: Timestamp) {
+    talks[address.talk].said[address.seq - 1].expiresAt = time
+    talks[address.talk].said[address.seq - 1].hasExpired = true
+    unnoticed.append((time, address.talk, address.seq))
   }
 
   /// Somebody writes, and so makes tombstones of what has expired, the oldest first: of all but some that are left
@@ -177,8 +178,8 @@ extension ReferenceModel {
       return !isHan && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
     }
     var found: [User] = []
-    for (place, scalar) in scalars.enumerated() where scalar == "@" && !(place > 0 && isPart(scalars[place - 1])) {
-      let rest = scalars[(place + 1)...]
+    for (index, scalar) in scalars.enumerated() where scalar == "@" && !(index > 0 && isPart(scalars[index - 1])) {
+      let rest = scalars[(index + 1)...]
       let user = people.first { user in
         let name = Array(names[user].unicodeScalars)
         return rest.starts(with: name) && !(isPart(name.last) && isPart(rest.dropFirst(name.count).first))

@@ -80,21 +80,21 @@ extension ReferenceModel.Talk {
   typealias User = ReferenceModel.User
 
   /// The receipts that a user may know of: of those of others, a former member knows the ones from before they left.
-  func receipts(knownTo user: User) -> [(user: User, range: SeqRange, at: Timestamp?)] {
+  func receipts(visibleTo user: User) -> [(user: User, range: SeqRange, at: Timestamp?)] {
     guard let past = parts[user]?.past else { return receipts }
     return receipts[..<past.receipts] + receipts[past.receipts...].filter { $0.user == user }
   }
 
   /// How far each has received it, as far as a user may know.
-  func delivered(knownTo user: User) -> [User: Int] {
+  func delivered(visibleTo user: User) -> [User: Int] {
     var delivered = parts[user]?.past?.delivered ?? parts.mapValues(\.delivered)
     delivered[user] = parts[user]?.delivered
     return delivered
   }
 
-  func readers(_ seq: Int, knownTo user: User) -> Set<User> {
+  func readers(_ seq: Int, visibleTo user: User) -> Set<User> {
     if parts[user]?.past == nil { return said[seq - 1].readers }
-    return Set(receipts(knownTo: user).filter { $0.range.contains(seq) }.map(\.user))
+    return Set(receipts(visibleTo: user).filter { $0.range.contains(seq) }.map(\.user))
   }
 }
 

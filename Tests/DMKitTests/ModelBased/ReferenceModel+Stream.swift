@@ -46,7 +46,7 @@ extension ReferenceModel {
   }
 
   /// Whether a user is told of something as a member, perhaps later than they left.
-  private func isTold(_ entry: Entry, _ user: User) -> Bool {
+  private func isDelivered(_ entry: Entry, _ user: User) -> Bool {
     isIn(user, entry.talk) || talks[entry.talk].parts[user]?.past.map { entry.number < $0.entries } == true
   }
 
@@ -76,12 +76,12 @@ extension ReferenceModel {
 
   /// What a user is told of something, if they are told of it now; without a place in the stream.
   func event(
-    _ entry: Entry, to user: User, _ cursor: Cursor, _ known: inout [Int: Conversation]
+    _ entry: Entry, to user: User, _ cursor: Cursor, _ cache: inout [Int: Conversation]
   ) throws -> MessagingEvent? {
     let talk = entry.talk
     func conversation() throws -> Conversation {
-      let seen = try known[talk] ?? self.conversation(talk, to: user)
-      known[talk] = seen
+      let seen = try cache[talk] ?? self.conversation(talk, to: user)
+      cache[talk] = seen
       return seen
     }
     guard let id = talks[talk].id, talks[talk].parts[user] != nil else { return nil }
@@ -100,7 +100,7 @@ extension ReferenceModel {
       let sender = talks[talk].said[seq - 1].sender
       if hasBlocked(sender, reader), reader != user { return nil }
       if forSender, hasBlocked(sender, user) { return nil }
-      guard sees(seq, talk, user), isOwn || isTold(entry, user) else { return nil }
+      guard sees(seq, talk, user), isOwn || isDelivered(entry, user) else { return nil }
       return .messageStatus(
         MessageStatus(
           conversationID: id, conversationTitle: title(talk, to: user), sender: handle(sender), status: status,
@@ -123,20 +123,20 @@ extension ReferenceModel {
           messageID: try messageID(seq), conversationID: id, seq: seq, user: handle(other), emoji: emoji, reactedAt: at),
         cursor)
     case .read(let range, let reader):
-      guard isTold(entry, user), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
+      guard isDelivered(entry, user), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
       return .readReceipt(
         Receipt(
           kind: .read, conversationID: id, conversationTitle: title(talk, to: user), user: handle(reader),
           ranges: [range],
           at: at), cursor)
     case .got(let range, let getter):
-      guard isTold(entry, user), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
+      guard isDelivered(entry, user), range.contains(where: { !isHidden($0, talk, from: user) }) else { return nil }
       return .deliveryReceipt(
         Receipt(
           kind: .delivery, conversationID: id, conversationTitle: title(talk, to: user), user: handle(getter),
           ranges: [range], at: at), cursor)
     case .conversation:
-      guard isTold(entry, user), isOwn || isListed(talk, user) else { return nil }
+      guard isDelivered(entry, user), isOwn || isListed(talk, user) else { return nil }
       return .conversationUpdated(try conversation(), cursor)
     case .own:
       return isOwn ? .conversationUpdated(try conversation(), cursor) : nil

@@ -15,7 +15,7 @@ extension ReferenceModel {
     message.isMine = said.sender == user
     message.isUnread = !isGone && !countsAsRead(seq, talk, by: user)
     message.readByCount =
-      talks[talk].readers(seq, knownTo: user).filter { reader in
+      talks[talk].readers(seq, visibleTo: user).filter { reader in
         reader != said.sender && (reader == user || !hasBlocked(said.sender, reader)) && !hasBlocked(user, reader)
       }.count
     message.replyTo = said.replyTo.flatMap { reply($0, talk, to: user) }
@@ -142,11 +142,11 @@ extension ReferenceModel {
     let this = talks[talk]
     let sender = this.said[seq - 1].sender
     guard let id = this.id else { throw Mismatch("a conversation was not learned") }
-    let read = this.receipts(knownTo: user).filter { $0.range.contains(seq) }.map {
+    let read = this.receipts(visibleTo: user).filter { $0.range.contains(seq) }.map {
       (Receipt.Kind.read, $0.user, $0.at)
     }
-    let got = this.delivered(knownTo: user).filter {
-      $0.value >= seq && this.parts[$0.key]?.covers(seq) == true
+    let got = this.delivered(visibleTo: user).filter {
+      $0.value >= seq && this.parts[$0.key]?.includes(seq) == true
     }.map { (Receipt.Kind.delivery, $0.key, delivery(of: seq, talk, to: $0.key)) }
     return (read + got).filter { (_, other, _) in
       other != sender && !hasBlocked(user, other) && (other == user || !hasBlocked(sender, other))

@@ -66,7 +66,7 @@ struct ReferenceModel {
     var past: Past?
 
     var isIn: Bool { spells.last.map { $0.until == nil } ?? false }
-    func covers(_ seq: Int) -> Bool { spells.contains { $0.after < seq && seq <= $0.until ?? .max } }
+    func includes(_ seq: Int) -> Bool { spells.contains { $0.after < seq && seq <= $0.until ?? .max } }
   }
 
   /// What a participant sees of a group besides what is said.
@@ -147,7 +147,7 @@ struct ReferenceModel {
   /// Whether a message is hidden from a user, of any sender.
   func isHidden(_ seq: Int, _ talk: Int, from user: User) -> Bool {
     guard let part = talks[talk].parts[user] else { return true }
-    return !part.covers(seq) || part.deleted.contains(seq)
+    return !part.includes(seq) || part.deleted.contains(seq)
   }
 
   /// Whether a message reached a user, be it gone by now.
@@ -191,7 +191,7 @@ struct ReferenceModel {
   /// How far a message has come as a user sees it.
   func status(_ seq: Int, _ talk: Int, to user: User) -> Message.Status {
     let this = talks[talk]
-    return status(seq, talk, this.readers(seq, knownTo: user), this.delivered(knownTo: user)) {
+    return status(seq, talk, this.readers(seq, visibleTo: user), this.delivered(visibleTo: user)) {
       $0 == user || !hasBlocked(this.said[seq - 1].sender, $0)
     }
   }
@@ -240,7 +240,7 @@ struct ReferenceModel {
   }
 
   /// The message that a user means, if there is one, whether they see it or not.
-  func place(
+  func address(
     _ reference: MessageReference, in given: Int? = nil, _ user: User
   ) throws(Refusal) -> (talk: Int, seq: Int) {
     switch reference {
@@ -266,9 +266,9 @@ struct ReferenceModel {
 
   func seen(_ reference: MessageReference, in given: Int? = nil, _ user: User) throws(Refusal) -> (talk: Int, seq: Int)
   {
-    let place = try place(reference, in: given, user)
-    guard sees(place.seq, place.talk, user) else { throw Refusal(.unknownMessage) }
-    return place
+    let address = try address(reference, in: given, user)
+    guard sees(address.seq, address.talk, user) else { throw Refusal(.unknownMessage) }
+    return address
   }
 
   /// - Throws: `not_allowed` for one who is out of it.

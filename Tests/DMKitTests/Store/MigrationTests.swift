@@ -184,12 +184,12 @@ struct MigrationTests {
     let store = try newStore(String(decoding: fixture("v1.sql"), as: UTF8.self))
     let bob = try store.messenger("bob")
     #expect(
-      try bob.told(Set(MessagingEvent.Kind.allCases)) == [
+      try bob.received(Set(MessagingEvent.Kind.allCases)) == [
         "alice+bob changed", "1 alice: lunch?", "bob read 1-1", "2 bob: gladly", "alice got 1-2",
         "3 alice: at one", "ops changed", "1 carol: deployed",
       ])
     try bob.read(3...3, of: "alice")
-    #expect(try bob.told([.messageStatus]) == ["bob read 3 of alice"])
+    #expect(try bob.received([.messageStatus]) == ["bob read 3 of alice"])
     #expect(try bob.consumers().isEmpty)
   }
 

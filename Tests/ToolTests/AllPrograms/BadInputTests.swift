@@ -92,9 +92,9 @@ private func send(_ text: [UInt8]) -> [UInt8] {
   ]
 
   /// alice, bob and carol; two groups of one title; a nonce that is taken; a message to carol.
-  private func furnished() throws -> ToolFixture { try ToolFixture(copyOf: Self.furniture.get()) }
+  private func filled() throws -> ToolFixture { try ToolFixture(copyOf: Self.template.get()) }
 
-  private static let furniture = Result {
+  private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol")
     for _ in 1...2 { try f.done("dm-conversation", ["create", "--title", "twin", "bob"], as: "alice") }
@@ -105,7 +105,7 @@ private func send(_ text: [UInt8]) -> [UInt8] {
 
   @Test(arguments: malformed + wrong)
   func `does the lines around a bad one, and says which it was`(bad: BadLine) throws {
-    let f = try furnished()
+    let f = try filled()
     let good = { (text: String) in Array(send("\"text\":\"\(text)\"").utf8) + [0x0A] }
     var line = bad.bytes
     if let text = String(bytes: line, encoding: .utf8), text.contains("PREPARED") {
@@ -145,7 +145,7 @@ private func send(_ text: [UInt8]) -> [UInt8] {
 
   @Test(arguments: malformed)
   func `marking goes on after a bad line`(bad: BadLine) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let lines = try f.done("dm-tail", ["bob"], as: "alice").output.split(separator: 0x0A)
     try #require(lines.count == 2)
     let input = [Array(lines[0]), bad.bytes, Array(lines[1]), []].joined(separator: [0x0A])
@@ -158,13 +158,13 @@ private func send(_ text: [UInt8]) -> [UInt8] {
   }
 
   @Test func `takes CRLF, because white space may stand after an object`() throws {
-    let f = try furnished()
+    let f = try filled()
     let outcome = try f.done("dm-send", as: "alice", stdin: Input(send(#""text":"x""#) + "\r\n"))
     #expect(try outcome.record["text"]?.string == "x")
   }
 
   @Test func `does not take a last line without a line feed`() throws {
-    let f = try furnished()
+    let f = try filled()
     for program in ["dm-send", "dm-import", "dm-read"] {
       let outcome = try f.run(program, as: "alice", stdin: Input(send(#""text":"half""#)))
       #expect(outcome.status == .exit(1))
@@ -176,7 +176,7 @@ private func send(_ text: [UInt8]) -> [UInt8] {
 
   @Test(arguments: ["dm-send", "dm-import", "dm-read"])
   func `has nothing to say to no lines`(program: String) throws {
-    let f = try furnished()
+    let f = try filled()
     let outcome = try f.done(program, as: "alice", stdin: "")
     #expect(outcome.output.isEmpty)
     #expect(outcome.stderr.isEmpty)

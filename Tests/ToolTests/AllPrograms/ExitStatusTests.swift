@@ -149,7 +149,7 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
     StatusRow(78, "dm-list", ["--store", "/dev/null"]),
   ]
 
-  private static let furniture = Result {
+  private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol")
     for _ in 1...2 { try f.done("dm-conversation", ["create", "--title", "twin"], as: "alice") }
@@ -159,7 +159,7 @@ struct StatusRow: Sendable, CustomTestStringConvertible {
 
   @Test(arguments: rows)
   func `ends with the status of the table`(row: StatusRow) throws {
-    let f = try ToolFixture(copyOf: Self.furniture.get())
+    let f = try ToolFixture(copyOf: Self.template.get())
     let id = try f.done("dm-conversation", ["show", "bob"], as: "alice").record["id"]?.string ?? ""
     let file = f.directory + "/file"
     try "a file".write(toFile: file, atomically: true, encoding: .utf8)

@@ -103,7 +103,7 @@ import Testing
 
   @Test(arguments: texts)
   func `what is wrong with a reference is said without what is hidden in it`(text: String) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let line = JSON.line(["conversation": text, "text": "x", "nonce": text, "reply_to": text])
     let calls = [
       ["dm-tail", "--", text], ["dm-tail", "--", "+" + text], ["dm-user", "add", "--", text],
@@ -133,14 +133,14 @@ import Testing
   }
 
   @Test func `a nonce of a text in other bytes is a conflict`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     try f.done("dm-send", ["bob", "--nonce", "n", "\u{E9}"], as: "alice")
     let outcome = try f.run("dm-send", ["bob", "--nonce", "n", "e\u{301}"], as: "alice")
     #expect(outcome.status == .exit(73))
   }
 
   @Test func `a text of the command line that is not UTF-8 is refused, not repaired`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let outcome = try f.shell(#"dm-send bob "$(printf 'gr\374n')""#, as: "alice")
     #expect(outcome.status == .exit(65))
     #expect(outcome.output.isEmpty)
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test func `members whose names look alike are two members`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let line = "{\"conversation\":\"bob\",\"text\":\"x\",\"\u{E9}\":1,\"e\u{301}\":2}\n"
     let outcome = try f.run("dm-send", as: "alice", stdin: Input(line))
     #expect(outcome.status == .exit(0))

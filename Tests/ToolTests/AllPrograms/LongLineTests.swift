@@ -8,7 +8,7 @@ import Testing
 
   @Test(arguments: ["dm-send", "dm-import", "dm-read"])
   func `a line far over the limit costs an error record and no memory`(program: String) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let live = try LiveProcess(f, program, as: "alice")
     let mebibyte = [UInt8](repeating: UInt8(ascii: "a"), count: 1024 * 1024)
     for _ in 1...Self.mebibytes { try live.send(bytes: mebibyte) }
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func `a text without an end costs no memory either`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let outcome = try f.shell(
       "head -c \(Self.mebibytes << 20) /dev/zero | tr '\\0' a | { dm-send bob; echo $? >&2; }", as: "alice")
     #expect(outcome.output.isEmpty)

@@ -16,9 +16,9 @@ let printingCalls: [(program: String, arguments: [String], input: String)] = [
 
 extension ToolFixture {
   /// alice and bob, who wrote two messages that alice has not read.
-  static func furnished() throws -> ToolFixture { try ToolFixture(copyOf: furniture.get()) }
+  static func filled() throws -> ToolFixture { try ToolFixture(copyOf: template.get()) }
 
-  private static let furniture = Result {
+  private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     try f.done("dm-send", ["alice", "one"], as: "bob")
@@ -30,13 +30,13 @@ extension ToolFixture {
 @Suite struct StreamTests {
   @Test(arguments: printingCalls)
   func `prints JSON into a file and a pipe`(program: String, arguments: [String], input: String) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let live = try LiveProcess(f, program, arguments, as: "alice")
     if !input.isEmpty { try live.send(input.trimmingCharacters(in: .newlines)) }
     let first = try live.record()
     #expect(first["type"] != nil)
     #expect(live.finish().status == .exit(0))
-    let g = try ToolFixture.furnished()
+    let g = try ToolFixture.filled()
     let outcome = try g.run(program, arguments, as: "alice", stdin: Input(input))
     #expect(outcome.status == .exit(0))
     #expect(try !outcome.records.isEmpty)
@@ -45,7 +45,7 @@ extension ToolFixture {
   @Test(arguments: printingCalls)
   func `prints text on a terminal, and JSON when told to`(program: String, arguments: [String], input: String) throws {
     for (flags, isJSON) in [([], false), (["--text"], false), (["--json"], true)] {
-      let f = try ToolFixture.furnished()
+      let f = try ToolFixture.filled()
       let live = try LiveProcess(f, program, arguments + flags, as: "alice", stdout: .terminal)
       if !input.isEmpty { try live.send(input.trimmingCharacters(in: .newlines)) }
       live.closeInput()
@@ -58,7 +58,7 @@ extension ToolFixture {
 
   @Test(arguments: printingCalls)
   func `prints text into a file when told to`(program: String, arguments: [String], input: String) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let outcome = try f.run(program, arguments + ["--text"], as: "alice", stdin: Input(input))
     #expect(outcome.status == .exit(0))
     #expect(!outcome.stdout.isEmpty)
@@ -68,7 +68,7 @@ extension ToolFixture {
   @Test(arguments: printingCalls)
   func `prints nothing when quiet`(program: String, arguments: [String], input: String) throws {
     for flag in ["-q", "--quiet"] {
-      let f = try ToolFixture.furnished()
+      let f = try ToolFixture.filled()
       let outcome = try f.run(program, arguments + [flag], as: "alice", stdin: Input(input))
       #expect(outcome.status == .exit(0))
       #expect(outcome.output.isEmpty)
@@ -78,7 +78,7 @@ extension ToolFixture {
 
   @Test(arguments: printingCalls)
   func `says that its output cannot be written`(program: String, arguments: [String], input: String) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let outcome = try f.run(program, arguments, as: "alice", stdin: Input(input), stdout: "/dev/full")
     #expect(outcome.status == .exit(74))
     #expect(outcome.stderr.hasPrefix("\(program): "))
@@ -87,7 +87,7 @@ extension ToolFixture {
 
   @Test(arguments: printingCalls)
   func `refuses --json with --text`(program: String, arguments: [String], input: String) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let outcome = try f.run(program, arguments + ["--json", "--text"], as: "alice", stdin: Input(input))
     #expect(outcome.status == .exit(64))
     #expect(outcome.output.isEmpty)

@@ -15,7 +15,7 @@ struct AttachRow: Sendable, CustomTestStringConvertible {
     /// Whether the bytes come back as they were.
     var isUnchanged = false
     /// Whether where it was made is still told, and that said on standard error.
-    var keepsPlace = false
+    var keepsLocation = false
   }
 
   let file: String
@@ -27,7 +27,7 @@ struct AttachRow: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(file) \(options.joined(separator: " "))" }
 
-  static let place = """
+  static let location = """
     exiftool -q -overwrite_original -GPSLatitude=48.1 -GPSLatitudeRef=N -GPSLongitude=11.5 -GPSLongitudeRef=E \
     -XMP:Creator=alice -Artist=alice -Comment=home
     """
@@ -36,7 +36,7 @@ struct AttachRow: Sendable, CustomTestStringConvertible {
   private static func turned(_ orientation: Int, _ ending: String, _ undo: String, _ type: String) -> AttachRow {
     let file = "turned-\(orientation).\(ending)"
     let make =
-      "cp upright.png a.png; \(undo); vips copy a.png \(file)\(ending == "png" ? "" : "[Q=95]"); \(place) -Orientation#=\(orientation) \(file)"
+      "cp upright.png a.png; \(undo); vips copy a.png \(file)\(ending == "png" ? "" : "[Q=95]"); \(location) -Orientation#=\(orientation) \(file)"
     let result = Result(type: type, size: "120x80")
     var seen = result
     seen.hasThumbnail = true
@@ -69,16 +69,16 @@ struct AttachRow: Sendable, CustomTestStringConvertible {
 
   static let images = [
     image(
-      "large.jpg", "vips resize upright.png large.jpg[Q=90] 25; \(place) -Orientation#=6 large.jpg", "image/jpeg",
+      "large.jpg", "vips resize upright.png large.jpg[Q=90] 25; \(location) -Orientation#=6 large.jpg", "image/jpeg",
       "1365x2048"
     ) {
       $0.size = "2000x3000"
     },
-    image("cmyk.jpg", "vips colourspace upright.png cmyk.jpg cmyk; \(place) cmyk.jpg", "image/jpeg", "120x80"),
-    image("deep.png", "vips colourspace upright.png deep.png rgb16; \(place) deep.png", "image/png", "120x80"),
+    image("cmyk.jpg", "vips colourspace upright.png cmyk.jpg cmyk; \(location) cmyk.jpg", "image/jpeg", "120x80"),
+    image("deep.png", "vips colourspace upright.png deep.png rgb16; \(location) deep.png", "image/png", "120x80"),
     image(
       "large-deep.png",
-      "vips colourspace upright.png a.v rgb16; vips resize a.v large-deep.png 20; \(place) large-deep.png",
+      "vips colourspace upright.png a.v rgb16; vips resize a.v large-deep.png 20; \(location) large-deep.png",
       "image/png", "2048x1365"
     ) { $0.size = "2400x1600" },
     image(
@@ -90,19 +90,19 @@ struct AttachRow: Sendable, CustomTestStringConvertible {
       "image/gif",
       "2048x1365"
     ) { $0.size = "2400x1600" },
-    image("photo.heic", "vips heifsave upright.png photo.heic; \(place) photo.heic", "image/jpeg", "120x80") {
-      ($0.type, $0.isUnchanged, $0.keepsPlace) = ("image/heic", true, true)
+    image("photo.heic", "vips heifsave upright.png photo.heic; \(location) photo.heic", "image/jpeg", "120x80") {
+      ($0.type, $0.isUnchanged, $0.keepsLocation) = ("image/heic", true, true)
     },
     image(
-      "photo.avif", "vips heifsave upright.png photo.avif --compression av1; \(place) photo.avif", "image/jpeg",
+      "photo.avif", "vips heifsave upright.png photo.avif --compression av1; \(location) photo.avif", "image/jpeg",
       "120x80"
     ) {
-      ($0.type, $0.isUnchanged, $0.keepsPlace) = ("image/avif", true, true)
+      ($0.type, $0.isUnchanged, $0.keepsLocation) = ("image/avif", true, true)
     },
     image("a-png-called.jpg", "cp upright.png a-png-called.jpg", "image/png", "120x80"),
     image(
       "photo-and-archive.jpg",
-      "vips copy upright.png photo-and-archive.jpg; \(place) photo-and-archive.jpg; printf 'PK\\003\\004<script>alert(1)</script>' >>photo-and-archive.jpg",
+      "vips copy upright.png photo-and-archive.jpg; \(location) photo-and-archive.jpg; printf 'PK\\003\\004<script>alert(1)</script>' >>photo-and-archive.jpg",
       "image/jpeg", "120x80"),
     image(
       "picture-and-page.gif",
@@ -110,7 +110,7 @@ struct AttachRow: Sendable, CustomTestStringConvertible {
       "image/gif", "120x80"),
     image(
       "half.jpg",
-      "vips copy upright.png a.jpg[Q=98]; \(place) a.jpg; head -c -300 a.jpg >half.jpg",
+      "vips copy upright.png a.jpg[Q=98]; \(location) a.jpg; head -c -300 a.jpg >half.jpg",
       "image/jpeg", "120x80"),
   ]
 
@@ -148,11 +148,11 @@ struct AttachRow: Sendable, CustomTestStringConvertible {
       file: "film.webm",
       make: "ffmpeg -v error -f lavfi -i testsrc=size=96x64:rate=10 -t 1 -c:v libvpx -metadata title=home film.webm",
       withTools: Result(kind: "video", type: "video/webm", size: "96x64", hasThumbnail: true, hasDuration: true),
-      without: Result(kind: "video", type: "video/webm", isUnchanged: true, keepsPlace: true)),
+      without: Result(kind: "video", type: "video/webm", isUnchanged: true, keepsLocation: true)),
     AttachRow(
       file: "film.avi", make: "ffmpeg -v error -f lavfi -i testsrc=size=96x64:rate=10 -t 1 film.avi",
       withTools: Result(kind: "video", type: "video/mp4", size: "96x64", hasThumbnail: true, hasDuration: true),
-      without: Result(kind: "video", type: "video/x-msvideo", isUnchanged: true, keepsPlace: true),
+      without: Result(kind: "video", type: "video/x-msvideo", isUnchanged: true, keepsLocation: true),
       options: ["--transcode", "300k"]),
     AttachRow(
       file: "tone.mp3", make: "ffmpeg -v error -f lavfi -i sine -t 1 tone.mp3",

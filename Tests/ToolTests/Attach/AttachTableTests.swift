@@ -5,7 +5,7 @@ import Testing
 /// Real files, made by the field's own encoders, through the real programs: sent, and looked at as the receiver gets
 /// them, with the tools on the PATH and without.
 struct AttachTableTests {
-  private static let furniture = Result {
+  private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     let rows = AttachRow.photos + AttachRow.images + AttachRow.others
@@ -18,8 +18,8 @@ struct AttachTableTests {
 
   @Test(arguments: AttachRow.photos + AttachRow.images + AttachRow.others, [true, false])
   func `a file arrives as the table says`(row: AttachRow, hasTools: Bool) throws {
-    let f = try ToolFixture(copyOf: Self.furniture.get())
-    let path = try "\(Self.furniture.get().directory)/\(row.file)"
+    let f = try ToolFixture(copyOf: Self.template.get())
+    let path = try "\(Self.template.get().directory)/\(row.file)"
     let expected = hasTools ? row.withTools : row.without
     let outcome = try attach(row.options + [path], hasTools: hasTools, f)
     if let refusal = expected.refusal {
@@ -38,7 +38,7 @@ struct AttachTableTests {
     if expected.isUnchanged {
       try f.done("cmp", [path, f.directory + "/got"])
     }
-    if expected.keepsPlace {
+    if expected.keepsLocation {
       #expect(said.contains { $0.contains("metadata") }, "the sender is told: \(said)")
     } else if row.options != ["--as-file"] {
       try checkClean(f.directory + "/got", sent, f)
@@ -104,7 +104,7 @@ struct AttachTableTests {
     ("photo\u{202E}gpj.exe", "photogpj.exe"), ("new\nline\u{7}.txt", "newline.txt"), ("..", "file"), ("/", "file"),
   ])
   func `a name is made safe when a file is sent`(name: String, safe: String) throws {
-    let f = try ToolFixture(copyOf: Self.furniture.get())
+    let f = try ToolFixture(copyOf: Self.template.get())
     let folder = f.directory + "/saved"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     let sent = try f.run("dm-attach", ["--as-file", "--name", name, "-"], as: "alice", stdin: "x")
@@ -117,7 +117,7 @@ struct AttachTableTests {
     "../escaped", "a/b", "/tmp/dm-escaped", "nul\0byte", "-o", String(repeating: "x", count: 300), "\u{202E}gpj",
   ])
   func `a name is made safe when a file is saved, whatever the store says`(name: String) throws {
-    let f = try ToolFixture(copyOf: Self.furniture.get())
+    let f = try ToolFixture(copyOf: Self.template.get())
     let folder = f.directory + "/saved"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     let id = try #require(

@@ -66,8 +66,8 @@ import Testing
     #expect(list[1]["last_activity_at"]?.string == sent["created_at"]?.string)
     let next = try f.done("dm-list", ["--after", #require(list[0]["page_cursor"]?.string)], as: "alice").records
     #expect(next.map { $0["id"]?.string } == [list[1]["id"]?.string])
-    let told = try f.done("dm-tail", ["--cursor", "start", "--events", "conversation_updated"], as: "bob").records
-    let updated = try #require(told.first { $0["type"]?.string == "conversation_updated" })
+    let records = try f.done("dm-tail", ["--cursor", "start", "--events", "conversation_updated"], as: "bob").records
+    let updated = try #require(records.first { $0["type"]?.string == "conversation_updated" })
     #expect(updated["cursor"]?.string != nil && updated["page_cursor"] == nil)
     #expect(updated["name"]?.string == "alice")
   }

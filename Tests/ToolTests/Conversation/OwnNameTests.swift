@@ -36,12 +36,12 @@ import Testing
       try #require(try f.done("dm-tail", ["--cursor", "now"], as: user).record["cursor"]?.string)
     }
     try f.done("dm-conversation", ["name", "+ops", "mine"], as: "bob")
-    let told = try zip(["alice", "bob"], cursors).map { user, cursor in
+    let received = try zip(["alice", "bob"], cursors).map { user, cursor in
       try f.done("dm-tail", ["--cursor", cursor, "--events", "all"], as: user).records.compactMap {
         $0["type"]?.string == "conversation_updated" ? $0["own_name"]?.string ?? "-" : nil
       }
     }
-    #expect(told == [[], ["mine"]])
+    #expect(received == [[], ["mine"]])
     #expect(try f.done("dm-conversation", ["show", id], as: "alice").record["own_name"] == nil)
     #expect(try f.run("dm-conversation", ["show", "+mine"], as: "alice").status == .exit(66))
     #expect(try f.done("dm-doctor", ["check", "--deep"], as: "bob").status == .exit(0))

@@ -4,7 +4,7 @@ import JSONSupport
 import Testing
 
 @Suite struct DoctorTests {
-  private func furnished() throws -> ToolFixture {
+  private func filled() throws -> ToolFixture {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     try f.done("dm-send", ["-q", "--lines", "bob"], as: "alice", stdin: Input(lines: (1...200).map { "text \($0)" }))
@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test func `faults are printed, and the status says so`() throws {
-    let f = try furnished()
+    let f = try filled()
     _ = try f.sql("UPDATE message SET text = 'secret' WHERE id = 7; UPDATE conversation SET last_seq = 3")
     let outcome = try f.run("dm-doctor", ["check", "--deep"])
     #expect(outcome.status == .exit(78))
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func `of a sound store nothing is printed but for people`() throws {
-    let f = try furnished()
+    let f = try filled()
     #expect(try f.done("dm-doctor", ["check"]).stdout == "")
     #expect(try f.done("dm-doctor", ["check", "--deep"]).stdout == "")
     #expect(try f.done("dm-doctor", ["check", "--text"]).stdout.hasPrefix("no fault found; used last 2"))
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func `a store that cannot be written to is checked, dumped and backed up`() throws {
-    let f = try furnished()
+    let f = try filled()
     try f.done("dm-list", [], as: "alice")
     // Root may write anywhere: the immutable way would need a mount, so only the lock is held.
     let lock = try Descriptor(path: f.store + "/store.lock", O_RDWR)
@@ -48,7 +48,7 @@ import Testing
 
   @Test(.enabled(if: ToolFixture.has("strace"), "needs strace"), arguments: [SIGINT, SIGTERM])
   func `who ends a backup dies of the signal and leaves nothing behind`(signal: Int32) throws {
-    let f = try furnished()
+    let f = try filled()
     let folder = f.directory + "/backups"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let slow = try f.meddling("fsync", "delay_enter=500000:when=1", "dm-doctor")
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test func `a full disk is said, and what is restored is whole or not there`() throws {
-    let f = try furnished()
+    let f = try filled()
     #expect(try f.run("dm-doctor", ["dump"], stdout: "/dev/full").status == .exit(74))
     try f.done("dm-doctor", ["backup", f.directory + "/backup"])
     let other = f.directory + "/other"
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func `reports are printed with what the message said then`() throws {
-    let f = try furnished()
+    let f = try filled()
     _ = try f.sql("INSERT INTO report (message, reporter, at, reason, text) VALUES (7, 2, 1, 'rude', 'text 7')")
     let record = try f.done("dm-doctor", ["reports"]).record
     #expect(record["user"]?.string == "bob")

@@ -6,7 +6,7 @@ import Testing
 /// Stores that lost a part of what was acknowledged: the log, or the database itself.
 @Suite struct LostLogTests {
   /// A store with a sound backup, whose log is all that has its messages.
-  private func furnished() throws -> (store: ToolFixture, backup: String) {
+  private func filled() throws -> (store: ToolFixture, backup: String) {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     let lines = (1...50).map { JSON.line(["conversation": "bob", "text": "\($0)"]) }
@@ -25,7 +25,7 @@ import Testing
 
   @Test(arguments: losses.indices)
   func `a store that lost acknowledged changes says so and keeps its backup`(loss: Int) throws {
-    let (f, backup) = try furnished()
+    let (f, backup) = try filled()
     let before = try Data(contentsOf: URL(fileURLWithPath: backup))
     #expect(try f.shell(Self.losses[loss].script).status == .exit(0))
     let check = try f.run("dm-doctor", ["check"])
@@ -42,7 +42,7 @@ import Testing
 
   @Test(arguments: [0, 1, 300])
   func `a database that was cut is damaged and not empty`(bytes: Int) throws {
-    let (f, _) = try furnished()
+    let (f, _) = try filled()
     try f.done("truncate", ["-s", "\(bytes)", f.store + "/dm.sqlite"])
     for (program, words) in [("dm-list", ["--count"]), ("dm-doctor", ["check"]), ("dm-send", ["bob", "hi"])] {
       let outcome = try f.run(program, words, as: "alice")
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func `a database that was removed is not made anew beside what it left`() throws {
-    let (f, backup) = try furnished()
+    let (f, backup) = try filled()
     try f.done("rm", [f.store + "/dm.sqlite"])
     let outcome = try f.run("dm-send", ["bob", "hi"], as: "alice")
     #expect(outcome.status == .exit(78), "\(outcome.stdout)\(outcome.stderr)")
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func `a backup never replaces one that holds more unless it is told to`() throws {
-    let (f, backup) = try furnished()
+    let (f, backup) = try filled()
     defer { withExtendedLifetime(f) {} }
     let other = try ToolFixture()
     try other.addUsers("alice", "bob")

@@ -6,16 +6,16 @@ import Testing
 
 /// Whatever is shown is run: in a store where alice acts, bob, carol and dave are, and the group +ops has a history.
 @Suite struct ExamplesTests {
-  private static let furniture = Result {
+  private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol", "dave")
     try f.done("dm-conversation", ["create", "--title", "ops", "bob", "carol"], as: "alice")
-    for place in ["+ops", "bob", "alice"] {
+    for conversation in ["+ops", "bob", "alice"] {
       let lines = Input(lines: (1...130).map { "message \($0)" })
-      let sender = place == "alice" ? "bob" : "alice"
-      try f.done("dm-send", ["--lines", place], as: sender, stdin: lines)
+      let sender = conversation == "alice" ? "bob" : "alice"
+      try f.done("dm-send", ["--lines", conversation], as: sender, stdin: lines)
       let files = ["--attach", "\(repository)/examples/photo.jpg", "--attach", try core(in: f.directory)]
-      try f.done("dm-send", [place, "message 131"] + files, as: sender)
+      try f.done("dm-send", [conversation, "message 131"] + files, as: sender)
     }
     return f
   }
@@ -39,7 +39,7 @@ import Testing
   }()
 
   private func fixture() throws -> ToolFixture {
-    let f = try ToolFixture(copyOf: Self.furniture.get())
+    let f = try ToolFixture(copyOf: Self.template.get())
     let folder = f.directory
     // What stands for any producer of text. A script that was just written may still be open in another test's child.
     try FileManager.default.createSymbolicLink(atPath: folder + "/llm", withDestinationPath: "/bin/echo")
@@ -78,7 +78,7 @@ import Testing
     // Again and again, because it may have begun after the first news.
     var line: String?
     for _ in 0..<40 where line == nil {
-      for place in ["alice", "+ops"] { try f.done("dm-send", [place, "news"], as: "bob") }
+      for conversation in ["alice", "+ops"] { try f.done("dm-send", [conversation, "news"], as: "bob") }
       // What is sent ends the typing.
       try f.done("dm-typing", ["+ops", "--on"], as: "bob")
       line = try live.lineIfAny(within: 0.5)

@@ -76,7 +76,7 @@ import Testing
   @Test(arguments: Work.allCases) func `what is killed at any system call is done again, once`(work: Work) throws {
     let scene = try Scene()
     var dice = Dice()
-    var places: [(call: String, number: Int)] = []
+    var points: [(call: String, number: Int)] = []
     let (whole, words) = try scene.machine(work)
     let trace = whole.directory + "/trace"
     let program = try ToolFixture.executable(words[0])
@@ -85,17 +85,17 @@ import Testing
     let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
     for call in Self.calls {
       let count = lines.filter { $0.contains(" \(call)(") }.count
-      places += (1..<(count + 1)).map { (call, $0) }
+      points += (1..<(count + 1)).map { (call, $0) }
     }
     // The loader opens its cache and three libraries before the program runs.
-    places = places.filter { $0.call != "openat" || $0.number > 4 }.shuffled(using: &dice)
+    points = points.filter { $0.call != "openat" || $0.number > 4 }.shuffled(using: &dice)
     var tries = Torture.Tries(26, seconds: 300)
-    for place in places where tries.goOn() {
+    for point in points where tries.goOn() {
       let (machine, words) = try scene.machine(work)
-      let what = "\(work) killed at \(place.call) number \(place.number), DM_SEED=\(Dice.seed)"
+      let what = "\(work) killed at \(point.call) number \(point.number), DM_SEED=\(Dice.seed)"
       let killed = try machine.run(
         "strace",
-        machine.meddling(place.call, "signal=SIGKILL:when=\(place.number)", words[0]) + words.dropFirst())
+        machine.meddling(point.call, "signal=SIGKILL:when=\(point.number)", words[0]) + words.dropFirst())
       if killed.status == .signal(SIGKILL) { Tally.add(.kills, in: Self.suite) }
       try scene.check(work, machine, words, what)
     }

@@ -124,13 +124,13 @@ struct LinkedProgramTests {
     }
     let line = #"{"conversation":"+irc","sender":"eve","text":"hi","created_at":"2020-01-01T10:00:00Z"}"# + "\n"
     #expect(try alice.run("dm-import", stdin: .bytes(Array(line.utf8))).status == .exit(77))
-    #expect(try ToolFixture.furnished().run("dm-sync", as: "alice").status == .exit(66))
+    #expect(try ToolFixture.filled().run("dm-sync", as: "alice").status == .exit(66))
   }
 
   @Test func `a store in which something was said is not linked, and its invitation stays good`() throws {
     let hub = try HubFixture()
     let token = try hub.invite("alice")
-    let used = try ToolFixture.furnished()
+    let used = try ToolFixture.filled()
     let refused = try used.run("dm-sync", ["join", token], as: "alice")
     #expect(refused.status == .exit(73), "\(refused.stderr)")
     let machine = try ToolFixture()

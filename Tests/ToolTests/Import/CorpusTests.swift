@@ -15,7 +15,7 @@ import Testing
     return false
   }()
 
-  private static let furniture = Result {
+  private static let template = Result {
     let f = try ToolFixture()
     try f.done("dm-import", stdin: .file(corpus), seconds: 120)
     return f
@@ -28,7 +28,7 @@ import Testing
 
   @Test(.enabled(if: isThere, "needs the corpus"))
   func `is imported as it is, and once`() throws {
-    let f = try ToolFixture(copyOf: Self.furniture.get())
+    let f = try ToolFixture(copyOf: Self.template.get())
     // By jq, because Foundation's reader takes a U+FEFF out of texts.
     let lines = try f.done("jq", ["-c", ".", Self.corpus]).records
     #expect(lines.count == 11_639)
@@ -56,7 +56,7 @@ import Testing
 
   @Test(.enabled(if: isThere, "needs the corpus"))
   func `comes back out of one store and into another`() throws {
-    let f = try ToolFixture(copyOf: Self.furniture.get())
+    let f = try ToolFixture(copyOf: Self.template.get())
     let titles = try f.sql("SELECT title FROM conversation ORDER BY title").split(separator: "\n").map(String.init)
     #expect(titles.count == 10)
     for title in titles {

@@ -25,7 +25,7 @@ import Testing
     Scenario("hostile", "a hostile text comes back as it was, and does nothing"),
   ]
 
-  private static let furniture = Result {
+  private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "bot")
     try f.done("dm-send", ["--lines", "bot"], as: "alice", stdin: "the first one\nthe second one\nthe third one\n")
@@ -36,7 +36,7 @@ import Testing
 
   @Test(arguments: scenarios)
   func `an agent with the official client`(scenario: Scenario) throws {
-    let f = try ToolFixture(copyOf: Self.furniture.get())
+    let f = try ToolFixture(copyOf: Self.template.get())
     // The first run installs the client.
     let outcome = try f.run("sh", ["\(repository)/Tests/mcp/client", scenario.name], seconds: 600)
     #expect(outcome.status == .exit(0), "\(outcome.stderr)")

@@ -5,14 +5,14 @@ import Testing
 
 /// dm-mcp by the line: what no decent client writes, and how it ends.
 @Suite struct MCPLineTests {
-  private static let furniture = Result {
+  private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bot")
     try f.done("dm-send", ["bot", "hello"], as: "alice")
     return f
   }
 
-  private func fixture() throws -> ToolFixture { try ToolFixture(copyOf: Self.furniture.get()) }
+  private func fixture() throws -> ToolFixture { try ToolFixture(copyOf: Self.template.get()) }
 
   /// A server that has agreed on a revision.
   private func server(_ f: ToolFixture, _ revision: String = "2025-06-18") throws -> LiveProcess {

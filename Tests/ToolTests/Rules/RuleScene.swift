@@ -121,13 +121,13 @@ struct RuleVisit {
   /// A call in which what stands in capitals is named; nil when there is no such thing here.
   func fill(_ template: String) -> String? {
     let mine = isDirect ? "direct-\(actor)" : actor
-    let place = scene.id(isDirect ? "direct-of-\(actor)" : "group")
+    let conversation = scene.id(isDirect ? "direct-of-\(actor)" : "group")
     let seen = isDirect ? "unread-\(witness == actor ? "blocker" : witness)" : actor == "member" ? "former" : "member"
     let unknown = "01938a00-0000-7000-8000-000000000000"
     func name(_ message: String) -> String? {
       // A message that nobody said has a number and an id that nobody knows.
       let number = scene.number(message) ?? (message == "nothing" ? 99 : nil)
-      guard !namesNumbers else { return number.flatMap { number in place.map { "\($0):\(number)" } } }
+      guard !namesNumbers else { return number.flatMap { number in conversation.map { "\($0):\(number)" } } }
       return scene.id(message) ?? (message == "nothing" ? unknown : nil)
     }
     var text = template
@@ -135,7 +135,7 @@ struct RuleVisit {
       ("CARRIED", message == "nothing" ? unknown : scene.id("attachment of \(message)")), ("MESSAGE", name(message)),
       ("WORD", message), ("NUMBER", "\(scene.number(message) ?? 99)"), ("MINE", name(mine)),
       ("ANNOUNCEMENT", name("announcement")), ("SEEN", name(seen)), ("READ", isDirect ? "1..2" : "2..3"),
-      ("PLACE", place), ("ACTOR", actor), ("SOON", Date(timeIntervalSinceNow: 3600).ISO8601Format()),
+      ("PLACE", conversation), ("ACTOR", actor), ("SOON", Date(timeIntervalSinceNow: 3600).ISO8601Format()),
       ("TARGET", ["blocked": "blocker", "blocker": "blocked", "owner": "member"][actor] ?? "owner"),
     ] where text.contains(word) {
       guard let value else { return nil }
@@ -191,14 +191,14 @@ extension RuleVisit {
   func typing(seenBy user: String) throws -> Set<String> {
     let f = try stores.store(of: user)
     let watcher = try LiveProcess(f, "dm-typing", ["--watch"], as: user, stdin: .null)
-    let place = fill("PLACE")
+    let conversation = fill("PLACE")
     var seen: Set<String> = []
     var isSynced = false
     try f.done("dm-typing", [user, "--on"], as: "guest")
     while true {
       let record = try watcher.record()
       let users = record["users"]?.array.compactMap(\.string) ?? []
-      if record["conversation_id"]?.string == place { seen.formUnion(users) }
+      if record["conversation_id"]?.string == conversation { seen.formUnion(users) }
       if users.contains("guest") {
         isSynced = true
         try f.done("dm-typing", [user, "--off"], as: "guest")

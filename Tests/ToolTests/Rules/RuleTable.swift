@@ -51,8 +51,8 @@ struct RuleCell: Sendable, CustomTestStringConvertible {
       return self
     }
     // Their store does not have it, and the hub does not tell.
-    let isOfPlace = RuleWalk.walk(self)?.call.contains("PLACE") == true
-    let code = isOfPlace ? "unknown_conversation" : "unknown_message"
+    let isOfConversation = RuleWalk.walk(self)?.call.contains("PLACE") == true
+    let code = isOfConversation ? "unknown_conversation" : "unknown_message"
     return RuleCell(section: section, act: act, column: column, text: "66 `\(code)`")
   }
 

@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `gives up after five seconds when another process holds the lock`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])
     #expect(try holder.line() == "held")
     try expectBusy(f)
@@ -53,7 +53,7 @@ import Testing
 
   @Test(arguments: ["0s", "1s"])
   func `waits as long as --busy-timeout says, or else DM_BUSY_TIMEOUT`(time: String) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     f.set("DM_BUSY_TIMEOUT", time)
     let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])
     #expect(try holder.line() == "held")
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test func `printing succeeds although its delivery cannot be noted in time`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])
     #expect(try holder.line() == "held")
     let outcome = try f.run("dm-tail", ["bob"], as: "alice")
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func `gives up after five seconds when a foreign program writes`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let holder = try LiveProcess(f, "sqlite3", [f.store + "/dm.sqlite"])
     try holder.send("BEGIN IMMEDIATE; SELECT 'held';")
     #expect(try holder.line() == "held")
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test func `waits for its turn and takes it`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let holder = try LiveProcess(f, "flock", [f.store + "/store.lock", "-c", "echo held; read line"])
     #expect(try holder.line() == "held")
     let waiting = try LiveProcess(f, "dm-send", ["bob", "patient"], as: "alice", stdin: .null)

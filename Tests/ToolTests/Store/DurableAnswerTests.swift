@@ -33,7 +33,7 @@ import Testing
     Act(program: "dm-tail", arguments: ["--consumer", "c", "--ack", "CURSOR"]),
   ]
 
-  private static let furniture = Result {
+  private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol")
     try f.done("dm-send", ["bob", "one"], as: "alice")
@@ -61,8 +61,8 @@ import Testing
 
   @Test(arguments: acts, ["signal=SIGKILL", "error=EIO"])
   func `an answer that finds its work done says so only when that is on the disk`(act: Act, fault: String) throws {
-    let (furniture, cursor) = try Self.furniture.get()
-    let f = try ToolFixture(copyOf: furniture)
+    let (template, cursor) = try Self.template.get()
+    let f = try ToolFixture(copyOf: template)
     let words = act.arguments.map { $0 == "CURSOR" ? cursor : $0 }
     let log = f.store + "/dm.sqlite-wal"
     let bytes = try Data(contentsOf: URL(fileURLWithPath: log)).count
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func `a sync that goes on failing acknowledges nothing`() throws {
-    let f = try ToolFixture(copyOf: Self.furniture.get().store)
+    let f = try ToolFixture(copyOf: Self.template.get().store)
     for _ in 1...3 {
       let outcome = try f.run(
         "strace", try f.meddling("fdatasync", "error=EIO", "dm-send") + ["bob", "--nonce", "n", "text"], as: "alice",

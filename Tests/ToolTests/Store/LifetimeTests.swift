@@ -5,7 +5,7 @@ import Testing
 
 /// What expires, where the store cannot be written to and where the clock is set.
 @Suite struct LifetimeTests {
-  private func furnished(_ texts: [String], lifetime: String) throws -> ToolFixture {
+  private func filled(_ texts: [String], lifetime: String) throws -> ToolFixture {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     try f.done("dm-conversation", ["create", "--title", "all", "bob"], as: "alice")
@@ -16,28 +16,28 @@ import Testing
   }
 
   /// The texts that bob sees, and what bob's list says of them.
-  private struct Sight: Equatable {
+  private struct Overview: Equatable {
     var texts: [String]
     var unread: Int
     var mentions: Int
     var last: String?
   }
 
-  private func sight(_ run: (String, [String]) throws -> Outcome) throws -> Sight {
+  private func overview(_ run: (String, [String]) throws -> Outcome) throws -> Overview {
     let list = try run("dm-list", ["--match", "all"])
     let tail = try run("dm-tail", ["+all", "-n", "all", "--peek"])
     let count = try run("dm-list", ["--count"])
     for outcome in [list, tail, count] { #expect(outcome.status == .exit(0), "\(outcome.stderr)") }
     let record = try list.record
     #expect(count.stdout == "\(record["unread_count"]?.int ?? -1)\n")
-    return Sight(
+    return Overview(
       texts: try tail.records.compactMap { $0["text"]?.string }, unread: record["unread_count"]?.int ?? -1,
       mentions: record["unread_mentions_count"]?.int ?? -1, last: record["last_message"]?["text"]?.string)
   }
 
   @Test(.enabled(if: StoreStateTests.canBecomeNobody, "needs root and setpriv"))
   func `what has expired is hidden and not counted where the store cannot be written to`() throws {
-    let f = try furnished(["brief @bob", "brief"], lifetime: "1s")
+    let f = try filled(["brief @bob", "brief"], lifetime: "1s")
     try f.done("chmod", ["755", f.directory])
     // A user who could write has it open, so that its shared memory is there.
     let writer = try LiveProcess(f, "dm-send", as: "alice")
@@ -52,9 +52,9 @@ import Testing
       return try f.run(
         "setpriv", ["--reuid", "65534", "--regid", "65534", "--clear-groups", copy] + arguments, as: "bob")
     }
-    let wanted = Sight(texts: ["first", "last"], unread: 2, mentions: 0, last: "last")
+    let wanted = Overview(texts: ["first", "last"], unread: 2, mentions: 0, last: "last")
     try Torture.wait(until: "it has expired") { try nobody("dm-list", ["--count"]).stdout == "2\n" }
-    #expect(try sight(nobody) == wanted)
+    #expect(try overview(nobody) == wanted)
     #expect(try f.sql("SELECT count(*) FROM message WHERE deleted_at IS NULL AND text LIKE 'brief%'") == "2")
     #expect(try nobody("dm-tail", ["+all:3", "--peek"]).output.isEmpty)
     let tombstones = try nobody("dm-tail", ["+all", "3..4", "--deleted", "--peek"])
@@ -73,21 +73,21 @@ import Testing
   }
 
   @Test func `a store whose readers are lists alone hides what expires, and the next writer makes tombstones`() throws {
-    let f = try furnished(["brief @bob", "stays"], lifetime: "2s")
+    let f = try filled(["brief @bob", "stays"], lifetime: "2s")
     try f.done("dm-send", ["+all", "last"], as: "alice")
     func bob(_ program: String, _ arguments: [String]) throws -> Outcome { try f.run(program, arguments, as: "bob") }
     try Torture.wait(until: "it has expired") { try bob("dm-list", ["--count"]).stdout == "2\n" }
-    let wanted = Sight(texts: ["first", "last"], unread: 2, mentions: 0, last: "last")
-    #expect(try sight(bob) == wanted)
+    let wanted = Overview(texts: ["first", "last"], unread: 2, mentions: 0, last: "last")
+    #expect(try overview(bob) == wanted)
     #expect(try f.sql("SELECT count(*) FROM message WHERE deleted_at IS NOT NULL") == "0", "lists do not write")
     try f.done("dm-user", ["set", "--bio", "x"], as: "alice")
     #expect(try f.sql("SELECT count(*) FROM message WHERE deleted_at = expires_at AND text IS NULL") == "2")
-    #expect(try sight(bob) == wanted)
+    #expect(try overview(bob) == wanted)
     try f.checkKept()
   }
 
   @Test func `a hundred that expire at once are told one by one, and counted by nobody`() throws {
-    let f = try furnished(["before"], lifetime: "1h")
+    let f = try filled(["before"], lifetime: "1h")
     let follower = try LiveProcess(
       f, "dm-tail", ["-f", "-n", "0", "--invisible", "--peek", "--events", "message_deleted"], as: "bob", stdin: .null)
     #expect(try follower.record()["type"]?.string == "caught_up")
@@ -111,22 +111,22 @@ import Testing
 
   @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"))
   func `a reader whose clock is ahead sees what has expired by it no more, and one behind sees it still`() throws {
-    let f = try furnished(["an hour @bob"], lifetime: "1h")
-    let all = Sight(texts: ["first", "an hour @bob"], unread: 2, mentions: 1, last: "an hour @bob")
-    let rest = Sight(texts: ["first"], unread: 1, mentions: 0, last: "first")
-    #expect(try sight { try at("+2h", f, "bob", $0, $1) } == rest)
-    #expect(try sight { try at("+0", f, "bob", $0, $1) } == all, "looking changes nothing")
-    #expect(try sight { try at("-10y", f, "bob", $0, $1) } == all)
+    let f = try filled(["an hour @bob"], lifetime: "1h")
+    let all = Overview(texts: ["first", "an hour @bob"], unread: 2, mentions: 1, last: "an hour @bob")
+    let rest = Overview(texts: ["first"], unread: 1, mentions: 0, last: "first")
+    #expect(try overview { try at("+2h", f, "bob", $0, $1) } == rest)
+    #expect(try overview { try at("+0", f, "bob", $0, $1) } == all, "looking changes nothing")
+    #expect(try overview { try at("-10y", f, "bob", $0, $1) } == all)
     // A program that writes by a clock that is ahead makes a tombstone of it for all.
     #expect(try at("+2h", f, "alice", "dm-user", ["set", "--bio", "x"]).status == .exit(0))
-    #expect(try sight { try at("-10y", f, "bob", $0, $1) } == rest)
+    #expect(try overview { try at("-10y", f, "bob", $0, $1) } == rest)
     #expect(try at("+0", f, "bob", "dm-edit", ["react", "👍", "+all:3"]).status == .exit(66))
     try f.checkKept()
   }
 
   @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"))
   func `a message that is sent after the clock was set back expires by the clock of its sending`() throws {
-    let f = try furnished([], lifetime: "1h")
+    let f = try filled([], lifetime: "1h")
     #expect(try at("+10d", f, "alice", "dm-send", ["+all", "ahead"]).status == .exit(0))
     try f.done("dm-send", ["+all", "--expires-in", "1h", "back"], as: "alice")
     let left = try f.sql("SELECT (expires_at / 1000000 - unixepoch()) BETWEEN 3500 AND 3600 FROM message WHERE seq = 4")
@@ -140,7 +140,7 @@ import Testing
 
   @Test(.enabled(if: ToolFixture.has("faketime"), "needs faketime"))
   func `mute ends by the reader's clock, and what is said brings back what was archived till then`() throws {
-    let f = try furnished([], lifetime: "1h")
+    let f = try filled([], lifetime: "1h")
     try f.done("dm-conversation", ["mute", "+all", "--for", "1h"], as: "bob")
     try f.done("dm-conversation", ["archive", "+all"], as: "bob")
     func show(_ step: String) throws -> [Bool?] {

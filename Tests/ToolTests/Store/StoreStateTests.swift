@@ -78,14 +78,14 @@ import Testing
   }
 
   @Test func `a store that is too new is refused and left as it is`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     #expect(try f.sql("PRAGMA user_version = 99") == "")
     try expectRefusal(f, 78)
     #expect(try f.sql("PRAGMA user_version; SELECT count(*) FROM message") == "99\n2")
   }
 
   @Test func `a store that becomes too new while a program runs is not written to`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let live = try LiveProcess(f, "dm-send", as: "alice")
     try live.send(JSON.line(["conversation": "bob", "text": "before"]))
     #expect(try live.record()["seq"]?.int == 3)
@@ -134,7 +134,7 @@ import Testing
 
   @Test(.enabled(if: ToolFixture.has("cc"), "needs a C compiler"), arguments: remote)
   func `a network file system is refused`(kind: Int) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let source = f.directory + "/shim.c"
     try """
     #include <stddef.h>
@@ -178,7 +178,7 @@ import Testing
 
   @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
   func `a read-only store can be read, and says so when it is written to`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let writer = try readOnly(f)
     #expect(try nobody(f, "dm-list", []).record["unread_count"]?.int == 2)
     #expect(try nobody(f, "dm-list", ["--count"]).stdout == "2\n")
@@ -198,7 +198,7 @@ import Testing
 
   @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
   func `a read-only store without its shared memory gives advice`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     try f.done("chmod", ["755", f.directory])
     try f.done("rm", ["-f", f.store + "/dm.sqlite-shm"])
     try f.done("chmod", ["-R", "a+rX,a-w", f.store])
@@ -209,7 +209,7 @@ import Testing
 
   @Test(.enabled(if: canBecomeNobody, "needs root and setpriv"))
   func `a read-only store is dumped by way of TMPDIR, which is said, and not without`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let writer = try readOnly(f)
     let refused = try nobody(f, "dm-doctor", ["dump"])
     #expect(refused.status == .exit(73), "\(refused.stderr)")
@@ -227,7 +227,7 @@ import Testing
 
   @Test(.enabled(if: CrashTests.canTrace, "needs strace"))
   func `a folder of contents that cannot be read is an error, and nothing is restored without it`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     try f.done("sh", ["-c", "echo content | dm-send bob --attach -"], as: "alice")
     let backup = f.directory + "/backup"
     try f.done("dm-doctor", ["backup", backup])

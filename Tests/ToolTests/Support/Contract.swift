@@ -25,7 +25,7 @@ enum Contract {
   }
 
   static func schema(of program: String) throws -> SchemaValidator {
-    if let known = schemas.withLock({ $0[program] }) { return known }
+    if let schema = schemas.withLock({ $0[program] }) { return schema }
     let outcome = try ToolFixture().run(program, ["--schema"])
     try #require(outcome.status == .exit(0), "\(outcome.stderr)")
     let schema = SchemaValidator(try outcome.record)
@@ -52,7 +52,7 @@ enum Contract {
       var found: [(text: String, bytes: [UInt8])] = []
       var start = 0
       while start < buffer.count {
-        let end = nextPlace(of: 0x0A, in: buffer, from: start) ?? buffer.count
+        let end = nextOffset(of: 0x0A, in: buffer, from: start) ?? buffer.count
         let line = UnsafeBufferPointer(rebasing: buffer[start..<end])
         found.append((String(decoding: line, as: UTF8.self), Array(line)))
         start = end + 1

@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `a hole in the numbers is found`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     try f.checkIntegrity()
     _ = try f.sql("UPDATE message SET seq = 3 WHERE seq = 2")
     #expect(try f.integrity().contains("hole in"))

@@ -79,9 +79,9 @@ final class ToolFixture: Sendable {
   private static let directories = Mutex<Set<String>>([])
 
   private static func remember(_ directory: String) {
-    let isFirst = directories.withLock { known in
-      known.insert(directory)
-      return known.count == 1
+    let isFirst = directories.withLock { seen in
+      seen.insert(directory)
+      return seen.count == 1
     }
     if isFirst { atexit { ToolFixture.removeAll() } }
   }

@@ -17,8 +17,8 @@ import Testing
     #expect(try behind() == 2)
     _ = try f.sql("UPDATE message SET expires_at = 1 WHERE seq = 3")
     #expect(try behind() == 1)
-    let told = try f.done("dm-tail", ["--consumer", "c", "--events", "message"], as: "bob").records
-    #expect(told.compactMap { $0["text"]?.string } == ["4"])
+    let records = try f.done("dm-tail", ["--consumer", "c", "--events", "message"], as: "bob").records
+    #expect(records.compactMap { $0["text"]?.string } == ["4"])
     try f.done("dm-user", ["block", "alice"], as: "bob")
     #expect(try behind() == 0)
   }

@@ -9,8 +9,9 @@ import Testing
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     for text in ["one", "two"] { try f.done("dm-send", ["bob", text], as: "alice") }
-    let told = try f.done("dm-tail", ["--consumer", "c", "--cursor", "start", "--events", "message"], as: "bob").records
-    let cursors = told.compactMap { $0["cursor"]?.string }
+    let records = try f.done("dm-tail", ["--consumer", "c", "--cursor", "start", "--events", "message"], as: "bob")
+      .records
+    let cursors = records.compactMap { $0["cursor"]?.string }
     let send = try LiveProcess(f, "dm-send", ["--consumer", "c", "--stop-at-failed"], as: "bob")
     try send.send(JSON.line(["conversation": "alice", "text": "1", "nonce": "1", "ack": cursors[0]]))
     #expect(try send.record()["type"]?.string == "message")
@@ -52,9 +53,10 @@ import Testing
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     for text in ["one", "two", "three"] { try f.done("dm-send", ["bob", text], as: "alice") }
-    let told = try f.done("dm-tail", ["--consumer", "c", "--cursor", "start", "--events", "message"], as: "bob").records
+    let records = try f.done("dm-tail", ["--consumer", "c", "--cursor", "start", "--events", "message"], as: "bob")
+      .records
       .filter { $0["type"]?.string == "message" }
-    let (ids, cursors) = (told.compactMap { $0["id"]?.string }, told.compactMap { $0["cursor"]?.string })
+    let (ids, cursors) = (records.compactMap { $0["id"]?.string }, records.compactMap { $0["cursor"]?.string })
     let lines = [
       "{\"ack\":\"\(cursors[0])\",\"message_id\":\"\(ids[0])\",\"react\":\"👍\",\"read\":true}",
       "{\"conversation\":\"alice\",\"text\":\"re\",\"nonce\":\"n\",\"reply_to\":\"2\",\"ack\":\"\(cursors[1])\",\"read\":true}",
@@ -81,9 +83,10 @@ import Testing
     try f.addUsers("alice", "bob", "carol")
     try f.done("dm-conversation", ["create", "--title", "ops", "bob"], as: "alice")
     try f.done("dm-send", ["bob", "one"], as: "alice")
-    let told = try f.done("dm-tail", ["--consumer", "c", "--cursor", "start", "--events", "message"], as: "bob").records
-    let cursor = try #require(told[0]["cursor"]?.string)
-    let announced = try #require(told.first { $0["system_kind"] != nil }?["id"]?.string)
+    let records = try f.done("dm-tail", ["--consumer", "c", "--cursor", "start", "--events", "message"], as: "bob")
+      .records
+    let cursor = try #require(records[0]["cursor"]?.string)
+    let announced = try #require(records.first { $0["system_kind"] != nil }?["id"]?.string)
     let line =
       "{\"conversation\":\"alice\",\"text\":\"re\",\"ack\":\"\(cursor)\",\"message_id\":\"\(announced)\",\"react\":\"👍\"}"
     let outcome = try f.run("dm-send", ["--consumer", "c", "--stop-at-failed"], as: "bob", stdin: Input(lines: [line]))
@@ -97,8 +100,8 @@ import Testing
     try f.addUsers("alice", "bob")
     for text in ["one", "two", "three", "four"] { try f.done("dm-send", ["bob", text], as: "alice") }
     let events = ["--events", "message", "--peek"]
-    let told = try f.done("dm-tail", ["--consumer", "bot", "--cursor", "start"] + events, as: "bob").records
-    let first = try #require(told.first?["cursor"]?.string)
+    let records = try f.done("dm-tail", ["--consumer", "bot", "--cursor", "start"] + events, as: "bob").records
+    let first = try #require(records.first?["cursor"]?.string)
     try f.done("dm-tail", ["--consumer", "bot", "--ack", first], as: "bob")
     _ = try f.sql("DELETE FROM change WHERE rev <= (SELECT rev + 1 FROM consumer)")
     return f
@@ -115,18 +118,18 @@ import Testing
     }
     #expect(try f.run("dm-tail", ["-f"] + consumer, as: "bob").status == .exit(76))
     #expect(try f.run("dm-tail", ["--accept-gap", "bob"], as: "bob").status == .exit(64))
-    let told = try f.done("dm-tail", consumer + ["--accept-gap"], as: "bob").records
-    #expect(told.compactMap { $0["type"]?.string } == ["gap", "message", "message", "caught_up"])
-    #expect(told.compactMap { $0["text"]?.string } == ["three", "four"])
-    try f.done("dm-tail", ["--consumer", "bot", "--ack", #require(told[0]["cursor"]?.string)], as: "bob")
+    let records = try f.done("dm-tail", consumer + ["--accept-gap"], as: "bob").records
+    #expect(records.compactMap { $0["type"]?.string } == ["gap", "message", "message", "caught_up"])
+    #expect(records.compactMap { $0["text"]?.string } == ["three", "four"])
+    try f.done("dm-tail", ["--consumer", "bot", "--ack", #require(records[0]["cursor"]?.string)], as: "bob")
     #expect(try f.done("dm-tail", consumer, as: "bob").records.first?["text"]?.string == "three")
   }
 
   @Test func `a follower that is no consumer is told of the gap and goes on`() throws {
     let f = try gap()
-    let place = try #require(try f.done("dm-tail", ["--consumers"], as: "bob").record["cursor"]?.string)
-    let told = try f.done("dm-tail", ["--cursor", place, "--events", "message"], as: "bob").records
-    #expect(told.compactMap { $0["type"]?.string } == ["gap", "message", "message", "caught_up"])
+    let cursor = try #require(try f.done("dm-tail", ["--consumers"], as: "bob").record["cursor"]?.string)
+    let records = try f.done("dm-tail", ["--cursor", cursor, "--events", "message"], as: "bob").records
+    #expect(records.compactMap { $0["type"]?.string } == ["gap", "message", "message", "caught_up"])
   }
 
   @Test func `statistics warn of a consumer at a gap, also when nothing is printed`() throws {

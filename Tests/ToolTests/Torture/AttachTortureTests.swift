@@ -9,7 +9,7 @@ struct AttachTortureTests {
   static let calls = ["write", "fsync", "rename"] + (Torture.isLong ? ["mkdir", "pwrite64", "unlink", "flock"] : [])
 
   /// A store that nobody opens any more, with files to be sent beside it.
-  private static let furniture = Result {
+  private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     try f.done(
@@ -26,14 +26,14 @@ struct AttachTortureTests {
 
   @Test(arguments: [["photo.jpg"], ["film.mp4"], ["--as-file", "data"]], calls)
   func `a preparation that is killed at any system call leaves no half file`(arguments: [String], call: String) throws {
-    let furniture = try Self.furniture.get()
-    let words = arguments.dropLast() + ["\(furniture.directory)/\(arguments.last ?? "")"]
+    let template = try Self.template.get()
+    let words = arguments.dropLast() + ["\(template.directory)/\(arguments.last ?? "")"]
     var number = 0
     var wasWhole = false
     while !wasWhole {
       number += 1
       try #require(number < 300, "\(call) has no end")
-      let f = try ToolFixture(copyOf: furniture)
+      let f = try ToolFixture(copyOf: template)
       let killed = try f.run(
         "strace", try f.meddling(call, "signal=SIGKILL:when=\(number)", "dm-attach") + words, as: "alice",
         validatedAs: "dm-attach")

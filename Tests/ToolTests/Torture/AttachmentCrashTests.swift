@@ -10,7 +10,7 @@ import Testing
 
   /// Two contents that messages carry, one of a message that was deleted, one that was not sent and what a dead process
   /// has left; and a backup of it.
-  private static let furniture = Result {
+  private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     for (name, bytes) in [("one", 300_000), ("two", 10), ("three", 20)] {
@@ -27,8 +27,8 @@ import Testing
     return f
   }
 
-  private func furnished() throws -> ToolFixture {
-    let f = try ToolFixture(copyOf: Self.furniture.get())
+  private func filled() throws -> ToolFixture {
+    let f = try ToolFixture(copyOf: Self.template.get())
     try f.age()
     return f
   }
@@ -41,7 +41,7 @@ import Testing
 
   /// Runs a tool again and again, killed at each of its calls in turn, until none is left.
   private func killed(
-    _ call: String, _ arguments: (ToolFixture) -> [String], on furnished: () throws -> ToolFixture,
+    _ call: String, _ arguments: (ToolFixture) -> [String], on filled: () throws -> ToolFixture,
     then check: (ToolFixture, String) throws -> Void
   ) throws {
     var number = 0
@@ -49,7 +49,7 @@ import Testing
     while !isWhole {
       number += 1
       try #require(number < 3000, "\(call) has no end")
-      let f = try furnished()
+      let f = try filled()
       let words = try f.meddling(call, "signal=SIGKILL:when=\(number)", "dm-doctor") + arguments(f)
       isWhole = try f.run("strace", words, validatedAs: "dm-doctor").status == .exit(0)
       Tally.add(.kills, isWhole ? 0 : 1, in: "doctor")
@@ -57,46 +57,46 @@ import Testing
       // Those that write pages are very many.
       if call == "pwrite64" { number += 6 }
     }
-    print("killed '\(arguments(try furnished()).joined(separator: " "))' at \(number - 1) calls of \(call)")
+    print("killed '\(arguments(try filled()).joined(separator: " "))' at \(number - 1) calls of \(call)")
   }
 
   @Test(arguments: calls)
   func `a purge that is killed has removed nothing that is named, and the next one removes the rest`(call: String)
     throws
   {
-    try killed(call, { _ in ["purge"] }, on: furnished) { f, place in
+    try killed(call, { _ in ["purge"] }, on: filled) { f, label in
       // What was not sent was given a wrong time.
       _ = try f.sql("DELETE FROM attachment WHERE message IS NULL")
       try f.done("dm-doctor", ["check", "--deep"])
       try f.done("dm-doctor", ["purge"])
-      #expect(try contents(f) == 2, "\(place)")
-      #expect(!FileManager.default.fileExists(atPath: f.store + "/attachments/.work-dead00"), "\(place)")
+      #expect(try contents(f) == 2, "\(label)")
+      #expect(!FileManager.default.fileExists(atPath: f.store + "/attachments/.work-dead00"), "\(label)")
     }
   }
 
   @Test(arguments: calls)
   func `a backup that is killed leaves the one that was there, or is whole`(call: String) throws {
     let backedUp = {
-      let f = try furnished()
+      let f = try filled()
       _ = try f.sql("DELETE FROM attachment WHERE message IS NULL")
       try f.done("dm-doctor", ["backup", f.directory + "/day"])
       return f
     }
-    try killed(call, { ["backup", $0.directory + "/day"] }, on: backedUp) { f, place in
+    try killed(call, { ["backup", $0.directory + "/day"] }, on: backedUp) { f, label in
       try f.done("dm-doctor", ["check", "--deep"])
       let copy = f.directory + "/copy"
       try f.done("dm-doctor", ["--store", copy, "restore", f.directory + "/day"])
       try f.done("dm-doctor", ["--store", copy, "check", "--deep"])
-      #expect(try contents(f, copy) == 2, "\(place)")
-      try f.done("dm-doctor", place.hasSuffix("1") ? ["purge"] : ["backup", f.directory + "/day"])
-      try expectNothingLeft(f, place)
+      #expect(try contents(f, copy) == 2, "\(label)")
+      try f.done("dm-doctor", label.hasSuffix("1") ? ["purge"] : ["backup", f.directory + "/day"])
+      try expectNothingLeft(f, label)
     }
   }
 
   @Test(arguments: calls, [false, true])
   func `a restore that is killed leaves a whole store or none`(call: String, isThere: Bool) throws {
     let backup = {
-      let f = try furnished()
+      let f = try filled()
       _ = try f.sql("DELETE FROM attachment WHERE message IS NULL")
       try f.done("dm-doctor", ["backup", f.directory + "/day"])
       try FileManager.default.removeItem(atPath: f.store)
@@ -105,26 +105,26 @@ import Testing
       try f.makeEmpty()
       return f
     }
-    try killed(call, { ["restore", $0.directory + "/day"] }, on: backup) { f, place in
+    try killed(call, { ["restore", $0.directory + "/day"] }, on: backup) { f, label in
       let isAbsent = !FileManager.default.fileExists(atPath: f.store + "/dm.sqlite")
       // The folder in which it is to be is made first.
       let isEmpty = try isAbsent && f.done("find", [f.directory, "-path", "*/store/*"]).stdout.isEmpty
-      #expect(isEmpty == isAbsent, "\(place)")
+      #expect(isEmpty == isAbsent, "\(label)")
       if !isAbsent { try f.done("dm-doctor", ["check", "--deep"]) }
       if try isAbsent || f.sql("SELECT count(*) FROM message") == "0" {
         try f.done("dm-doctor", ["restore", f.directory + "/day"])
         try f.done("dm-doctor", ["check", "--deep"])
       }
-      #expect(try f.sql("SELECT count(*) FROM message") == "3", "\(place)")
-      #expect(try contents(f) == 2, "\(place)")
+      #expect(try f.sql("SELECT count(*) FROM message") == "3", "\(label)")
+      #expect(try contents(f) == 2, "\(label)")
       try f.done("dm-doctor", ["purge"])
-      try expectNothingLeft(f, place)
+      try expectNothingLeft(f, label)
     }
   }
 
   /// That no folder in which a backup or a store was made is left, nor a link to one.
-  private func expectNothingLeft(_ f: ToolFixture, _ place: String) throws {
-    #expect(try f.done("find", [f.directory, "-name", ".dm-*", "-o", "-name", ".trace-*"]).stdout == "", "\(place)")
+  private func expectNothingLeft(_ f: ToolFixture, _ label: String) throws {
+    #expect(try f.done("find", [f.directory, "-name", ".dm-*", "-o", "-name", ".trace-*"]).stdout == "", "\(label)")
   }
 }
 

@@ -35,16 +35,16 @@ import Testing
       try Torture.wait(until: "the writers have gone on", seconds: 60) {
         try files.reduce(0) { $0 + (try acknowledged($1).count) } > before + 50
       }
-      let known = try files.reduce(into: Set<String>()) { $0.formUnion(try acknowledged($1)) }
+      let ids = try files.reduce(into: Set<String>()) { $0.formUnion(try acknowledged($1)) }
       let path = "\(f.directory)/backup.\(number)"
       let record = try f.done("dm-doctor", ["backup", path]).record
-      sizes.append(known.count)
-      #expect(try #require(record["message_count"]?.int) >= known.count)
+      sizes.append(ids.count)
+      #expect(try #require(record["message_count"]?.int) >= ids.count)
       let kept = try f.done("sqlite3", [path, "PRAGMA integrity_check; SELECT lower(hex(uuid)) FROM message"])
       let lines = kept.stdout.split(separator: "\n").map(String.init)
       #expect(lines.first == "ok")
-      let missing = Set(known.map { $0.replacingOccurrences(of: "-", with: "") }).subtracting(lines)
-      #expect(missing.isEmpty, "backup \(number) lacks \(missing.count) of \(known.count)")
+      let missing = Set(ids.map { $0.replacingOccurrences(of: "-", with: "") }).subtracting(lines)
+      #expect(missing.isEmpty, "backup \(number) lacks \(missing.count) of \(ids.count)")
       // It opens, and nothing is wrong with it.
       let copy = "\(f.directory)/copy.\(number)"
       try f.done("dm-doctor", ["--store", copy, "restore", path])

@@ -182,8 +182,8 @@ import Testing
         var next = 0
         var open: [Int] = []
       }
-      func start(at place: Int) throws -> Pipe {
-        Pipe(sender: try LiveProcess(f, "dm-send", ["--consumer", "echo"], as: "echo"), next: place)
+      func start(at number: Int) throws -> Pipe {
+        Pipe(sender: try LiveProcess(f, "dm-send", ["--consumer", "echo"], as: "echo"), next: number)
       }
       var pipes = [try start(at: 0), try start(at: 0)]
       var answered = 0
@@ -201,16 +201,16 @@ import Testing
           pipes[index].next += 1
         }
         if dice.happens(oneIn: 4) { continue }
-        for place in pipes[index].open {
+        for number in pipes[index].open {
           let answer = try pipes[index].sender.record()
           if let text = answer["text"]?.string {
-            #expect(text == "\(place + 1)  echo", "DM_SEED=\(dice.seed)")
+            #expect(text == "\(number + 1)  echo", "DM_SEED=\(dice.seed)")
           } else {
             // Of the last line, which is not a message, or of one that was answered before and has no name.
             #expect(answer["type"]?.string == "ack", "DM_SEED=\(dice.seed)")
-            #expect(place == total || !nonce, "DM_SEED=\(dice.seed)")
+            #expect(number == total || !nonce, "DM_SEED=\(dice.seed)")
           }
-          answered = max(answered, place + 1)
+          answered = max(answered, number + 1)
         }
         pipes[index].open = []
       }

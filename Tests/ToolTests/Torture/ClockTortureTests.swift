@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `messages keep their order whatever the clock does, and their times follow the clock`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice")
     var times: [String] = []
     for (number, step) in (["+0"] + Self.steps + ["+0"] + Self.steps.reversed() + ["-10y", "+0"]).enumerated() {
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func `heartbeats and messages come although the follower's clock is set`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     try set(f, "+0")
     let words = ["dm-tail", "-f", "-n", "0", "--events", "message", "--heartbeat", "1s"]
     let follower = try LiveProcess(f, "faketime", faked(f) + words, as: "alice", stdin: .null)
@@ -89,7 +89,7 @@ import Testing
   }
 
   /// The next record that is no heartbeat; nil when so many seconds have passed before.
-  private func news(_ watcher: LiveProcess, seconds: Int) throws -> JSON? {
+  private func nextChange(_ watcher: LiveProcess, seconds: Int) throws -> JSON? {
     for _ in 0..<seconds {
       let record = try watcher.record()
       if record["type"]?.string != "heartbeat" { return record }
@@ -99,64 +99,64 @@ import Testing
 
   @Test(arguments: Torture.isLong ? steps : ["+50y"])
   func `typing goes on over a step of the clock, and ends when it is not refreshed`(step: String) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     try set(f, "+0")
     let watcher = try watcher(f, "typing", keepsFiles: true)
     try f.done("dm-typing", ["alice", "--on"], as: "bob")
-    #expect(try news(watcher, seconds: 3)?["users"]?.array == [.string("bob")])
+    #expect(try nextChange(watcher, seconds: 3)?["users"]?.array == [.string("bob")])
     let files = try FileManager.default.contentsOfDirectory(atPath: f.store + "/live")
     let signal = f.store + "/live/" + (try #require(files.first { $0.hasSuffix(".bob") }))
     try set(f, step)
     // Whatever else is signalled has the watcher look before the next refresh.
     try f.done("dm-typing", ["bob", "--on"], as: "alice")
     for _ in 1...6 {
-      #expect(try news(watcher, seconds: 1) == nil, "it is refreshed and shows no more")
+      #expect(try nextChange(watcher, seconds: 1) == nil, "it is refreshed and shows no more")
       // As the kernel would, whose clock was set.
       let touched = try f.shell("touch -d \"@$(faketime -f '\(step)' date +%s)\" '\(signal)'")
       #expect(touched.status == .exit(0), "\(touched.stderr)")
     }
-    #expect(try news(watcher, seconds: 8)?["users"]?.array == [])
+    #expect(try nextChange(watcher, seconds: 8)?["users"]?.array == [])
     try end(watcher, "dm-tail")
   }
 
   @Test(.enabled(if: Torture.isLong, "takes a minute"), arguments: steps)
   func `a typer shows over a step of the clock, and is gone when killed`(step: String) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     try set(f, "+0")
     let watcher = try watcher(f, "typing", keepsFiles: false)
     let typer = try LiveProcess(f, "faketime", faked(f, keepsFiles: false) + ["dm-typing", "alice"], as: "bob")
-    #expect(try news(watcher, seconds: 3)?["users"]?.array == [.string("bob")])
+    #expect(try nextChange(watcher, seconds: 3)?["users"]?.array == [.string("bob")])
     try set(f, step)
-    #expect(try news(watcher, seconds: 7) == nil, "it shows for longer than a signal holds")
+    #expect(try nextChange(watcher, seconds: 7) == nil, "it shows for longer than a signal holds")
     try end(typer, "dm-typing", with: SIGKILL)
-    #expect(try news(watcher, seconds: 8)?["users"]?.array == [])
+    #expect(try nextChange(watcher, seconds: 8)?["users"]?.array == [])
     try end(watcher, "dm-tail")
   }
 
   @Test(arguments: steps)
   func `typing that begins after a step of the clock shows at once`(step: String) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     try set(f, step)
     let watcher = try watcher(f, "typing", keepsFiles: false)
     let typer = try LiveProcess(f, "faketime", faked(f, keepsFiles: false) + ["dm-typing", "alice"], as: "bob")
-    #expect(try news(watcher, seconds: 3)?["users"]?.array == [.string("bob")])
+    #expect(try nextChange(watcher, seconds: 3)?["users"]?.array == [.string("bob")])
     typer.closeInput()
-    #expect(try news(watcher, seconds: 3)?["users"]?.array == [])
+    #expect(try nextChange(watcher, seconds: 3)?["users"]?.array == [])
     #expect(typer.finish().status == .exit(0))
     try end(watcher, "dm-tail")
   }
 
   @Test(.enabled(if: Torture.isLong, "takes minutes"), arguments: steps)
   func `presence goes on over a step of the clock, and ends with the follower`(step: String) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     try set(f, "+0")
     let watcher = try watcher(f, "presence", keepsFiles: true)
     let follower = try f.follower(as: "bob")
-    #expect(try news(watcher, seconds: 3)?["is_online"]?.bool == true)
+    #expect(try nextChange(watcher, seconds: 3)?["is_online"]?.bool == true)
     try set(f, step)
-    #expect(try news(watcher, seconds: 40) == nil, "bob is there for longer than a beat holds")
+    #expect(try nextChange(watcher, seconds: 40) == nil, "bob is there for longer than a beat holds")
     follower.process.send(SIGKILL)
-    #expect(try news(watcher, seconds: 33)?["is_online"]?.bool == false)
+    #expect(try nextChange(watcher, seconds: 33)?["is_online"]?.bool == false)
     try end(watcher, "dm-tail")
   }
 }

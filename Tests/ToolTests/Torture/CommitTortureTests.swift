@@ -18,8 +18,8 @@ import Testing
       number += 1
       try #require(number < 200, "\(call) has no end")
       try f.done("dm-send", ["echo", "\(number)"], as: "alice")
-      let news = try f.done("dm-tail", ["--consumer", "echo", "--cursor", "start", "--others"], as: "echo").records
-      let question = try #require(news.last { $0["type"]?.string == "message" })
+      let records = try f.done("dm-tail", ["--consumer", "echo", "--cursor", "start", "--others"], as: "echo").records
+      let question = try #require(records.last { $0["type"]?.string == "message" })
       #expect(question["text"]?.string == "\(number)", "what was answered is behind")
       let cursor = try #require(question["cursor"]?.string)
       // Without a nonce, so that nothing else keeps it from being sent twice.
@@ -29,9 +29,9 @@ import Testing
       wasWhole = outcome.status == .exit(0)
 
       let answers = "SELECT count(*) FROM message WHERE text = 'answer \(number)'"
-      let place = try f.done("dm-tail", ["--consumers"], as: "echo").record["cursor"]?.string
-      #expect(try f.sql(answers) == (place == cursor ? "1" : "0"), "\(call) \(number)")
-      if try !outcome.records.isEmpty { #expect(place == cursor, "it was acknowledged") }
+      let stored = try f.done("dm-tail", ["--consumers"], as: "echo").record["cursor"]?.string
+      #expect(try f.sql(answers) == (stored == cursor ? "1" : "0"), "\(call) \(number)")
+      if try !outcome.records.isEmpty { #expect(stored == cursor, "it was acknowledged") }
       // The new pipe sends it once more.
       try f.done("dm-send", ["--consumer", "echo"], as: "echo", stdin: Input(lines: [line]))
       #expect(try f.sql(answers) == "1", "\(call) \(number)")

@@ -17,7 +17,7 @@ import Testing
     return false
   }()
 
-  private static let furniture = Result {
+  private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob")
     try f.done("dm-send", ["bob", "before"], as: "alice")
@@ -57,7 +57,7 @@ import Testing
     .enabled(if: canTrace, "needs strace"),
     arguments: ["pwrite64", "fdatasync", "fsync", "ftruncate", "write", "unlink", "rename", "openat", "fcntl", "flock"])
   func `a send that is killed at any system call is there once or not at all`(call: String) throws {
-    let f = try ToolFixture(copyOf: Self.furniture.get())
+    let f = try ToolFixture(copyOf: Self.template.get())
     var number = 0
     var wasWhole = false
     while !wasWhole {
@@ -78,7 +78,7 @@ import Testing
     .enabled(if: canTrace, "needs strace"),
     arguments: ["pwrite64", "fdatasync", "ftruncate"], ["EIO", "ENOSPC"])
   func `a send whose system call fails acknowledges only what is there`(call: String, error: String) throws {
-    let f = try ToolFixture(copyOf: Self.furniture.get())
+    let f = try ToolFixture(copyOf: Self.template.get())
     var number = 0
     var wasInjected = true
     while wasInjected {
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test func `a batch that is killed and run again until it is done sends each line once`() throws {
-    let f = try ToolFixture(copyOf: Self.furniture.get())
+    let f = try ToolFixture(copyOf: Self.template.get())
     let count = 6000
     let lines = (1...count).map { JSON.line(["conversation": "bob", "text": "\($0)", "nonce": "n\($0)"]) }
     let file = f.directory + "/batch.jsonl"

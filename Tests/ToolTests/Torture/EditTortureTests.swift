@@ -23,7 +23,7 @@ import Testing
   static let calls = ["fdatasync"] + (Torture.isLong ? ["pwrite64", "write", "utimensat", "fcntl", "flock"] : [])
 
   /// A store that nobody opens any more, and what is in it.
-  private static let furniture = Result {
+  private static let template = Result {
     let f = try ToolFixture()
     try f.addUsers("alice", "bob", "carol", "dave", "erin", "fred")
     try f.done("dm-conversation", ["create", "--title", "all", "bob", "carol", "dave"], as: "alice")
@@ -54,7 +54,7 @@ import Testing
 
   @Test(arguments: acts, calls)
   func `an act that is killed at any system call is done or not begun`(act: Act, call: String) throws {
-    let (store, old) = try Self.furniture.get()
+    let (store, old) = try Self.template.get()
     let whole = try ToolFixture(copyOf: store)
     try whole.done(act.program, act.arguments, as: act.user)
     let new = try Self.picture(whole)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func `lines that are killed midway are each done or not, and again they are all done`() throws {
-    let f = try ToolFixture(copyOf: Self.furniture.get().store)
+    let f = try ToolFixture(copyOf: Self.template.get().store)
     let count = Torture.size(1500, long: 20_000)
     let texts = (1...count).map { JSON.line(["conversation": "+all", "text": "\($0)"]) }
     let sent = try f.done("dm-send", as: "alice", stdin: Input(lines: texts), seconds: 300).records

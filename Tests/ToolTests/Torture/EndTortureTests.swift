@@ -6,7 +6,7 @@ import Testing
 @Suite struct EndTortureTests {
   @Test(arguments: ["dm-tail -f -n 1 bob", "dm-tail -f -n 0", "dm-list -f", "dm-tail --cursor now -f --events typing"])
   func `a follower ends with its reader, also when nothing comes any more`(call: String) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let (seconds, outcome) = try Torture.time {
       try f.shell("{ \(call); echo $? >&2; } | head -n 1", as: "alice", seconds: 20)
     }
@@ -24,7 +24,7 @@ import Testing
   func `a follower that waits dies of the signal`(
     call: (program: String, arguments: [String]), number: Int32
   ) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let live = try LiveProcess(f, call.program, call.arguments, as: "alice", stdin: .null)
     // Something to tell, for those who begin with nothing.
     try f.done("dm-typing", ["alice", "--on"], as: "bob")
@@ -39,7 +39,7 @@ import Testing
 
   @Test(arguments: [SIGTERM, SIGINT])
   func `an attachment ends with a signal also while a slow disk takes a large file`(number: Int32) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     try f.done("truncate", ["-s", "128M", f.directory + "/large"])
     let words = try f.meddling("sync_file_range", "delay_enter=500000", "dm-attach")
     let live = try LiveProcess(f, "strace", words + ["--as-file", f.directory + "/large"], as: "alice", stdin: .null)
@@ -61,7 +61,7 @@ import Testing
 
   @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
   func `a filter that is ended shows no typing any more`(number: Int32) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let live = try LiveProcess(f, "env", ["dm-typing", "alice"], as: "bob")
     try live.send("what passes through")
     #expect(try live.line() == "what passes through")
@@ -73,7 +73,7 @@ import Testing
 
   @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
   func `a command whose typing shows is ended with it`(number: Int32) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let live = try LiveProcess(f, "env", ["dm-typing", "alice", "--", "cat"], as: "bob")
     try live.send("what passes through")
     #expect(try live.line() == "what passes through")
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test func `a filter ends with its reader, and shows no typing any more`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let live = try LiveProcess(f, "dm-typing", ["alice"], as: "bob")
     try Torture.wait(until: "typing shows") { try !typing(f).isEmpty }
     live.closeOutput()
@@ -97,7 +97,7 @@ import Testing
 
   @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT, nil])
   func `a terminal is given back as it was, however the typing ends`(number: Int32?) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let (keyboard, screen) = try Descriptor.terminal()
     var before = termios()
     tcgetattr(screen.number, &before)

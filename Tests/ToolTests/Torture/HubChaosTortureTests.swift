@@ -28,7 +28,7 @@ private final class HubChaos {
   private let hub: HubFixture
   private var machines: [String: ToolFixture] = [:]
   private var dice: Dice
-  private let place: String
+  private let run: String
   /// What was acknowledged: by its nonce, the author and the conversation as they call it.
   private var said: [String: (author: String, conversation: String)] = [:]
   /// Those that need not be there any more.
@@ -39,7 +39,7 @@ private final class HubChaos {
 
   init(_ stream: Int) throws {
     dice = Dice(stream)
-    place = "seed \(dice.seed), stream \(stream)"
+    run = "seed \(dice.seed), stream \(stream)"
     hub = try HubFixture(PostgresServer())
     for handle in Self.handles { machines[handle] = try hub.machine(handle) }
     for machine in machines.values { try machine.sync() }
@@ -148,7 +148,7 @@ private final class HubChaos {
       let queued = try Self.handles.map { try machine(machine: $0, "status")["queued_count"]?.int ?? -1 }
       if round > 3, queued.allSatisfy({ $0 == 0 }) { break }
       if round == 12 {
-        Issue.record("\(place): still queued: \(queued)")
+        Issue.record("\(run): still queued: \(queued)")
       }
     }
     for handle in Self.handles { try machine(handle).done("dm-doctor", ["check", "--deep"]) }
@@ -166,7 +166,7 @@ private final class HubChaos {
     var messages: [String: JSON] = [:]
     for record in try outcome.records {
       guard let id = record["id"]?.string else { continue }
-      if messages.updateValue(record, forKey: id) != nil { Issue.record("\(place): \(id) comes twice") }
+      if messages.updateValue(record, forKey: id) != nil { Issue.record("\(run): \(id) comes twice") }
     }
     return messages
   }
@@ -188,12 +188,12 @@ private final class HubChaos {
     let (mine, theirs) = (one.filter { isShared($0.value) }, other.filter { isShared($0.value) })
     if areAll {
       let missing = Set(mine.keys).symmetricDifference(theirs.keys)
-      #expect(missing.isEmpty, "\(place), \(what): \(missing.compactMap { (one[$0] ?? other[$0]) }.map(Self.shared))")
+      #expect(missing.isEmpty, "\(run), \(what): \(missing.compactMap { (one[$0] ?? other[$0]) }.map(Self.shared))")
       if !missing.isEmpty { Tally.add(.lost, missing.count, in: HubChaosTortureTests.suite) }
     }
     for (id, record) in mine {
       guard let their = theirs[id] else { continue }
-      #expect(Self.shared(record) == Self.shared(their), "\(place), \(what)")
+      #expect(Self.shared(record) == Self.shared(their), "\(run), \(what)")
     }
   }
 
@@ -213,15 +213,15 @@ private final class HubChaos {
         if let nonce = record["nonce"]?.string { found[nonce, default: []].append(record) }
       }
     }
-    for (nonce, place) in said where place.author == handle && !gone.contains(nonce) {
+    for (nonce, origin) in said where origin.author == handle && !gone.contains(nonce) {
       let records = found[nonce] ?? []
-      #expect(records.count == 1, "\(self.place): \(nonce) of \(place) is there \(records.count) times")
+      #expect(records.count == 1, "\(self.run): \(nonce) of \(origin) is there \(records.count) times")
       if records.isEmpty { Tally.add(.lost, in: HubChaosTortureTests.suite) }
       if records.count > 1 { Tally.add(.doubled, in: HubChaosTortureTests.suite) }
       guard let record = records.first, record["seq"] == nil else { continue }
       // Who was removed says no more in the group, and what was said among fewer is not told to more.
-      let isRefused = place.conversation == "+ops" && (handle == "dave" || wasRestored)
-      #expect(record["status"]?.string == "failed" && isRefused, "\(self.place): \(nonce): \(record)")
+      let isRefused = origin.conversation == "+ops" && (handle == "dave" || wasRestored)
+      #expect(record["status"]?.string == "failed" && isRefused, "\(self.run): \(nonce): \(record)")
     }
   }
 }

@@ -71,9 +71,9 @@ import Testing
       let outcome = try run.finish()
       if outcome.status == .signal(SIGKILL) { Tally.add(.kills, in: Self.suite) }
       let whole = outcome.output[..<(outcome.output.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0)]
-      let told = try Contract.lines(of: Array(whole)).compactMap { try JSON($0.bytes)["nonce"]?.string }
-      Tally.add(.acknowledged, told.count, in: Self.suite)
-      scene.acknowledged.formUnion(told)
+      let nonces = try Contract.lines(of: Array(whole)).compactMap { try JSON($0.bytes)["nonce"]?.string }
+      Tally.add(.acknowledged, nonces.count, in: Self.suite)
+      scene.acknowledged.formUnion(nonces)
       try look(scene, what)
       // What a killed restore has left is a whole store or none.
       let copy = f.directory + "/copy"

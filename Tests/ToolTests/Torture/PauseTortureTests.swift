@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func `a follower that was stopped prints all that came meanwhile`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice", isJudged: false)
     follower.process.send(SIGSTOP)
     try Torture.wait(until: "it is stopped") { follower.seen.isStopped }
@@ -30,7 +30,7 @@ import Testing
     .enabled(if: CrashTests.canTrace, "needs strace"),
     arguments: Torture.isLong ? ["fdatasync", "pwrite64"] : ["fdatasync"])
   func `a writer that is stopped amid its commit keeps its turn, and finishes`(call: String) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice")
     let words = try f.meddling(call, "signal=SIGSTOP:when=1", "dm-send")
     let stuck = try LiveProcess(f, "strace", words + ["alice", "1 stuck"], as: "bob", stdin: .null)
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func `a reader who does not read neither lets the log grow nor loses anything`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice", isJudged: false)
     let total = Torture.size(20000, long: 100_000)
     let file = f.directory + "/lines"

@@ -134,9 +134,9 @@ struct PowerLossModel {
     let found = try disk.f.sql(kept.map { "SELECT coalesce((\($0.value)), 0);" }.joined() + "SELECT 1")
     let lost = zip(kept, found.split(separator: "\n")).filter { $1 != "1" }.map(\.0.key)
     let twice = try disk.f.sql("SELECT text FROM message WHERE text LIKE 'text of %' GROUP BY text HAVING count(*) > 1")
-    var place: String?
-    if cursor != nil { place = try disk.f.done("dm-tail", ["--consumers"], as: "bob").record["cursor"]?.string }
-    let isBehind = place != cursor
+    var stored: String?
+    if cursor != nil { stored = try disk.f.done("dm-tail", ["--consumers"], as: "bob").record["cursor"]?.string }
+    let isBehind = stored != cursor
     Tally.add(.lost, lost.count + (isBehind ? 1 : 0), in: Self.suite)
     Tally.add(.doubled, twice.split(separator: "\n").count, in: Self.suite)
     try #require(lost.isEmpty && !isBehind, "lost: \(lost) \(isBehind ? "cursor" : "") DM_SEED=\(dice.seed)")

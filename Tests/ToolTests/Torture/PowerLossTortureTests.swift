@@ -20,7 +20,7 @@ struct PowerLossTortureTests {
   }
 
   /// A disk whose store has what the acts need, synced; and a cursor for its consumer.
-  private static let furnished = Result {
+  private static let filled = Result {
     let disk = try LoopDisk()
     try PowerLossModel.begin(on: disk.f)
     try "content".write(toFile: disk.f.directory + "/file", atomically: true, encoding: .utf8)
@@ -60,7 +60,7 @@ struct PowerLossTortureTests {
 
   @Test(arguments: acts, ["signal=SIGKILL", "error=EIO"])
   func `what a retry answers outlives a power loss, whatever its first try has left`(act: Act, fault: String) throws {
-    let (base, cursor) = try Self.furnished.get()
+    let (base, cursor) = try Self.filled.get()
     let names = ["BASE": base.directory, "CURSOR": cursor]
     // Between the write of the log and its sync; the contents of files have syncs of their own before it.
     for number in 1...Torture.size(1, long: 2) {
@@ -138,18 +138,18 @@ struct PowerLossTortureTests {
       try Torture.wait(until: "they have gone on", seconds: 60) { acknowledged(files).count > before + 20 }
       poll(nil, 0, Int32(dice.number(0...60)))
       try stop(all)
-      let told = acknowledged(files)
+      let answered = acknowledged(files)
       let after = try disk.afterPowerLoss()
       for run in all { run.process.send(SIGCONT, toGroup: true) }
       Tally.add(.powerLosses, in: Self.suite)
-      Tally.add(.acknowledged, told.count - before, in: Self.suite)
-      before = told.count
+      Tally.add(.acknowledged, answered.count - before, in: Self.suite)
+      before = answered.count
       try after.f.done("dm-doctor", ["check", "--deep"])
       let found = try after.f.sql("SELECT lower(hex(uuid)) FROM message").split(separator: "\n").map(String.init)
-      let lost = Set(told.map { $0.replacingOccurrences(of: "-", with: "") }).subtracting(found)
+      let lost = Set(answered.map { $0.replacingOccurrences(of: "-", with: "") }).subtracting(found)
       Tally.add(.lost, lost.count, in: Self.suite)
       Tally.add(.doubled, 0, in: Self.suite)
-      #expect(lost.isEmpty, "\(lost.count) of \(told.count), DM_SEED=\(dice.seed)")
+      #expect(lost.isEmpty, "\(lost.count) of \(answered.count), DM_SEED=\(dice.seed)")
     }
   }
 }

@@ -29,7 +29,7 @@ import Testing
   }
 
   /// The messages that a writer was told of.
-  private func told(_ path: String) throws -> [JSON] {
+  private func received(_ path: String) throws -> [JSON] {
     let bytes = try #require(FileManager.default.contents(atPath: path))
     let whole = bytes[..<(bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? bytes.startIndex)]
     return try Contract.lines(of: Array(whole)).map { try JSON($0.bytes) }.filter { $0["type"]?.string == "message" }
@@ -54,9 +54,9 @@ import Testing
     while tries.goOn() {
       rounds += 1
       // What was told before it began must be in it.
-      let before = try paths.flatMap(told)
-      try Torture.wait(until: "they have gone on", seconds: 60) { try paths.flatMap(told).count > before.count + 3 }
-      let known = try paths.flatMap(told).compactMap { $0["id"]?.string }
+      let before = try paths.flatMap(received)
+      try Torture.wait(until: "they have gone on", seconds: 60) { try paths.flatMap(received).count > before.count + 3 }
+      let ids = try paths.flatMap(received).compactMap { $0["id"]?.string }
       let copy = "\(f.directory)/copy"
       if dice.happens(oneIn: 2) {
         let path = "\(f.directory)/backup"
@@ -68,10 +68,10 @@ import Testing
       }
       try f.done("dm-doctor", ["--store", copy, "check", "--deep"])
       let kept = try f.done("sqlite3", [copy + "/dm.sqlite", "SELECT lower(hex(uuid)) FROM message"]).stdout
-      let missing = Set(known.map { $0.replacingOccurrences(of: "-", with: "") }).subtracting(
+      let missing = Set(ids.map { $0.replacingOccurrences(of: "-", with: "") }).subtracting(
         kept.split(separator: "\n").map(String.init))
       Tally.add(.lost, missing.count, in: Self.suite)
-      #expect(missing.isEmpty, "\(missing.count) of \(known.count) are not in the copy, DM_SEED=\(dice.seed)")
+      #expect(missing.isEmpty, "\(missing.count) of \(ids.count) are not in the copy, DM_SEED=\(dice.seed)")
       try FileManager.default.removeItem(atPath: copy)
       let check = try f.run("dm-doctor", ["check", "--deep"])
       #expect(check.status == .exit(0), "\(check.stdout)\(check.stderr), DM_SEED=\(dice.seed)")
@@ -80,10 +80,10 @@ import Testing
     for run in all { run.process.send(SIGKILL, toGroup: true) }
     for run in all { _ = try run.finish() }
     try f.done("dm-doctor", ["check", "--deep"])
-    let messages = try paths.flatMap(told)
+    let messages = try paths.flatMap(received)
     let removed = try f.sql("SELECT count(*) FROM message WHERE deleted_at IS NOT NULL")
     try checkThere(messages, f)
-    let followed = try told("\(f.directory)/followed").compactMap { $0["id"]?.string }
+    let followed = try received("\(f.directory)/followed").compactMap { $0["id"]?.string }
     Tally.add(.doubled, followed.count - Set(followed).count, in: Self.suite)
     #expect(followed.count == Set(followed).count, "a follower was told of each once")
     Tally.add(.races, messages.count, in: Self.suite)

@@ -88,22 +88,22 @@ import Testing
     guard !bytes.isEmpty else {
       return Flip(file: file, what: "a byte more", bytes: Data([UInt8(dice.number(0...255))]))
     }
-    var place = dice.number(0...(bytes.count - 1))
+    var offset = dice.number(0...(bytes.count - 1))
     // Much of a page is free.
-    for _ in 0..<20 where bytes[place] == 0 { place = dice.number(0...(bytes.count - 1)) }
+    for _ in 0..<20 where bytes[offset] == 0 { offset = dice.number(0...(bytes.count - 1)) }
     switch dice.number(1...20) {
     case 1:
-      let page = place / 4096 * 4096
+      let page = offset / 4096 * 4096
       for byte in page..<min(page + 4096, bytes.count) { bytes[byte] = 0 }
-      return Flip(file: file, what: "page \(place / 4096) zeroed", bytes: bytes)
-    case 2: return Flip(file: file, what: "cut to \(place)", bytes: bytes.prefix(place))
+      return Flip(file: file, what: "page \(offset / 4096) zeroed", bytes: bytes)
+    case 2: return Flip(file: file, what: "cut to \(offset)", bytes: bytes.prefix(offset))
     case 3...6:
-      bytes[place] = bytes[place] &+ UInt8(dice.number(1...255))
-      return Flip(file: file, what: "byte \(place)", bytes: bytes)
+      bytes[offset] = bytes[offset] &+ UInt8(dice.number(1...255))
+      return Flip(file: file, what: "byte \(offset)", bytes: bytes)
     default:
       let bit = dice.number(0...7)
-      bytes[place] ^= 1 << UInt8(bit)
-      return Flip(file: file, what: "bit \(bit) of byte \(place)", bytes: bytes)
+      bytes[offset] ^= 1 << UInt8(bit)
+      return Flip(file: file, what: "bit \(bit) of byte \(offset)", bytes: bytes)
     }
   }
 

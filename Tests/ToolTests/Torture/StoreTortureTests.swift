@@ -13,7 +13,7 @@ import Testing
     _ call: (program: String, arguments: [String]), _ status: Int32, saying words: String...,
     after act: (ToolFixture) throws -> Void
   ) throws -> ToolFixture {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let follower = try LiveProcess(f, call.program, call.arguments, as: "alice", stdin: .null)
     _ = try follower.record()
     try act(f)

@@ -101,10 +101,10 @@ import Testing
       ending = "hang"
       fault("did not end")
     }
-    let isTold = try outcome.status == .exit(0) || outcome.records.contains { $0["type"]?.string != "error" }
+    let isAcknowledged = try outcome.status == .exit(0) || outcome.records.contains { $0["type"]?.string != "error" }
     if let done = act.done {
       let isDone = try f.sql(done) == "1"
-      if isTold {
+      if isAcknowledged {
         Tally.add(.acknowledged, in: Self.suite)
         Tally.add(.lost, isDone ? 0 : 1, in: Self.suite)
         if !isDone { fault("was acknowledged and is not there") }

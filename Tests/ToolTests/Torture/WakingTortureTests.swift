@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test func `followers get a commit even if its writer was killed before it rang the bell`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice")
     for round in 1...Torture.size(3, long: 30) {
       let before = try lastRing(f)
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func `a commit that takes long is told as soon as it can be seen`() throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let follower = try f.follower(as: "alice")
     // A reader of its own that asks again and again.
     let witness = try LiveProcess(f, "sqlite3", [f.store + "/dm.sqlite"])
@@ -60,7 +60,7 @@ import Testing
   func `a follower that cannot be woken looks, says so once and loses nothing`(
     call: String, fault: String, path: String?
   ) throws {
-    let f = try ToolFixture.furnished()
+    let f = try ToolFixture.filled()
     let words = try f.meddling(call, fault, "dm-tail", only: path)
     let follower = try LiveProcess(
       f, "strace", words + ["-f", "-n", "0", "--peek", "--events", "message"], as: "alice", stdin: .null)
@@ -69,8 +69,8 @@ import Testing
     let singles = Torture.size(5, long: 50)
     for number in 1...singles {
       try f.sendNumbers(number...number, to: "alice", as: "bob")
-      let (seconds, told) = try Torture.time { try follower.nextNumber() }
-      #expect(told == number)
+      let (seconds, received) = try Torture.time { try follower.nextNumber() }
+      #expect(received == number)
       #expect(seconds < Torture.bound(0.5))
     }
     let total = singles + Torture.size(500, long: 20000)

@@ -8,7 +8,7 @@ import Testing
 @testable import TestSupport
 
 /// What a store tells a hub again that was set back, and what it does not.
-struct TellingAgainTests {
+struct PushAgainTests {
   let hub = SharedHub()
   let ops = Result { try ConversationReference("+ops") }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 /// Where a stream begins, where it stands, and that it goes on from any place exactly.
-struct FollowerPlacesTests {
+struct FollowerPositionsTests {
   private func query(
     _ start: EventQuery.Start?, _ kinds: Set<MessagingEvent.Kind> = [.message, .messageStatus], follows: Bool = true
   ) -> EventQuery {
@@ -22,13 +22,13 @@ struct FollowerPlacesTests {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     for text in ["one", "two", "three"] { try alice.say(text, to: "bob") }
-    let events = try alice.told(query(.start))
+    let events = try alice.received(query(.start))
     try #require(events.map(\.summary) == ["1 alice: one", "2 alice: two", "3 alice: three"])
-    #expect(try alice.told(query(.now)).isEmpty)
-    #expect(try alice.told(query(nil)).isEmpty)
+    #expect(try alice.received(query(.now)).isEmpty)
+    #expect(try alice.received(query(nil)).isEmpty)
     for (index, event) in events.enumerated() {
       let cursor = try #require(event.cursor)
-      #expect(try alice.told(query(.cursor(cursor))) == Array(events[(index + 1)...]))
+      #expect(try alice.received(query(.cursor(cursor))) == Array(events[(index + 1)...]))
     }
   }
 
@@ -74,15 +74,15 @@ struct FollowerPlacesTests {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try bob.say("one", to: "alice")
-    let place = try alice.here()
+    let position = try alice.here()
     try bob.say("two", to: "alice")
     for follows in [true, false] {
-      var query = query(place, follows: follows)
+      var query = query(position, follows: follows)
       query.beginsCaughtUp = true
       let follower = try Follower(alice, query)
       let first = try #require(try follower.next())
       #expect(first.map(\.summary) == ["caught up"])
-      #expect(try place == .cursor(#require(first.first?.cursor)))
+      #expect(try position == .cursor(#require(first.first?.cursor)))
       #expect(try follower.next()?.map(\.summary) == ["2 bob: two"])
       if !follows { #expect(try follower.next() == nil) }
     }
@@ -102,15 +102,15 @@ struct FollowerPlacesTests {
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     for number in 1...10 { try bob.say("\(number)", to: "alice") }
     let history = try alice.history(HistoryQuery(.direct("bob")))
-    var told: [String] = []
+    var received: [String] = []
     while case let batch = try history.next(), !batch.isEmpty {
-      told += batch.compactMap(\.text)
+      received += batch.compactMap(\.text)
       // What comes while the history is printed.
       try bob.say("meanwhile", to: "alice")
     }
     let cursor = try #require(history.cursor)
-    let rest = try alice.told(query(.cursor(cursor), [.message]))
-    let texts = told + rest.compactMap { if case .message(let message, _) = $0 { message.text } else { nil } }
+    let rest = try alice.received(query(.cursor(cursor), [.message]))
+    let texts = received + rest.compactMap { if case .message(let message, _) = $0 { message.text } else { nil } }
     #expect(texts == (1...10).map(String.init) + Array(repeating: "meanwhile", count: texts.count - 10))
     #expect(try texts.count == alice.everything(in: "bob").count)
   }
@@ -130,9 +130,9 @@ struct FollowerPlacesTests {
     for user in ["alice", "carol", "bob", "alice"] {
       _ = try store.messenger(user).send((1...15).map { try Outgoing(to: .title("ops"), text: "\($0)") })
     }
-    let place = try alice.here()
+    let position = try alice.here()
     _ = try bob.markRead(.all, in: .title("ops"))
-    let all = try alice.told(query(place))
+    let all = try alice.received(query(position))
     #expect(all.map(\.summary) == ["bob read 2-16 47-61 of alice", "bob read 17-31 of carol"])
     guard case .messageStatus(let status, _) = all[0] else { return }
     #expect(status.status == .read && status.conversationTitle == "ops")
@@ -148,10 +148,10 @@ struct FollowerPlacesTests {
         _ = try user.send((1...count).map { try Outgoing(to: .title("ops"), text: "\($0)") })
       }
     }
-    let place = try alice.here()
+    let position = try alice.here()
     _ = try bob.markRead(.all, in: .title("ops"))
     try bob.say("read", to: "+ops")
-    let all = try alice.told(query(place))
+    let all = try alice.received(query(position))
     let others = try alice.everything(in: "+ops").filter { $0.sender.description != "bob" && $0.number > 1 }.map(
       \.number)
     #expect(read(all).sorted() == others && all.count == 7)
@@ -159,7 +159,7 @@ struct FollowerPlacesTests {
     let cursors = all.compactMap(\.cursor)
     #expect(zip(cursors, cursors.dropFirst()).allSatisfy { $0 < $1 })
     for (index, cursor) in cursors.enumerated() {
-      #expect(try alice.told(query(.cursor(cursor))) == Array(all[(index + 1)...]), "\(index)")
+      #expect(try alice.received(query(.cursor(cursor))) == Array(all[(index + 1)...]), "\(index)")
     }
   }
 
@@ -167,16 +167,16 @@ struct FollowerPlacesTests {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     _ = try alice.send((1...2400).map { try Outgoing(to: .direct("bob"), text: "\($0)") })
-    let place = try alice.here()
+    let position = try alice.here()
     try bob.read(1...2400, of: "alice")
-    let follower = try Follower(alice, query(place, follows: false))
-    var told: [String] = []
+    let follower = try Follower(alice, query(position, follows: false))
+    var received: [String] = []
     while let events = try follower.next() {
-      if told.isEmpty { try bob.say("x", to: "alice") }
-      told += events.map(\.summary)
+      if received.isEmpty { try bob.say("x", to: "alice") }
+      received += events.map(\.summary)
     }
     #expect(
-      told == [
+      received == [
         "bob read 1-1000 of alice", "bob read 1001-2000 of alice", "bob read 2001-2400 of alice", "2401 bob: x",
         "caught up",
       ])

@@ -1,14 +1,14 @@
 /// The revs of a conversation's log that a person sees: they may have left and come back.
 ///
 /// Written as PostgreSQL writes an int8multirange (postgresql.org/docs/current/rangetypes.html): `{[1,58),[80,)}`.
-package struct Sight: Equatable, Sendable, CustomStringConvertible {
+package struct VisibleRevs: Equatable, Sendable, CustomStringConvertible {
   /// Ascending, and neither overlapping nor adjacent; the last may have no end.
-  package private(set) var stretches: [Range<Int64>] = []
+  package private(set) var ranges: [Range<Int64>] = []
 
   package init() {}
 
   /// Everything from a rev on.
-  package init(from rev: Int64) { stretches = [rev..<Self.noEnd] }
+  package init(from rev: Int64) { ranges = [rev..<Self.noEnd] }
 
   private static let noEnd = Int64.max
 
@@ -22,9 +22,9 @@ package struct Sight: Equatable, Sendable, CustomStringConvertible {
         separator: ",", omittingEmptySubsequences: false)
       guard bounds.count == 2, let lower = Int64(bounds[0]), lower >= 1,
         let upper = bounds[1].isEmpty ? Self.noEnd : Int64(bounds[1]), upper > lower,
-        stretches.last.map({ $0.upperBound < lower }) ?? true
+        ranges.last.map({ $0.upperBound < lower }) ?? true
       else { return nil }
-      stretches.append(lower..<upper)
+      ranges.append(lower..<upper)
       rest = rest[rest.index(after: end)...]
       if rest.isEmpty { break }
       guard rest.first == "," else { return nil }
@@ -35,55 +35,55 @@ package struct Sight: Equatable, Sendable, CustomStringConvertible {
 
   package var description: String {
     "{"
-      + stretches.map { "[\($0.lowerBound),\($0.upperBound == Self.noEnd ? "" : String($0.upperBound)))" }
+      + ranges.map { "[\($0.lowerBound),\($0.upperBound == Self.noEnd ? "" : String($0.upperBound)))" }
       .joined(separator: ",") + "}"
   }
 
   /// The first rev that they see; nil for none.
-  package var first: Int64? { stretches.first?.lowerBound }
+  package var first: Int64? { ranges.first?.lowerBound }
 
   /// Whether they see what comes.
-  package var isOpen: Bool { stretches.last?.upperBound == Self.noEnd }
+  package var isOpen: Bool { ranges.last?.upperBound == Self.noEnd }
 
-  package func contains(_ rev: Int64) -> Bool { stretches.contains { $0.contains(rev) } }
+  package func contains(_ rev: Int64) -> Bool { ranges.contains { $0.contains(rev) } }
 
   /// How many revs they see up to one, included.
   package func count(upTo rev: Int64) -> Int64 {
-    stretches.reduce(0) { $0 + max(0, min($1.upperBound, rev + 1) - $1.lowerBound) }
+    ranges.reduce(0) { $0 + max(0, min($1.upperBound, rev + 1) - $1.lowerBound) }
   }
 
   /// The next rev after one that they see; nil if there is none.
   package func next(after rev: Int64) -> Int64? {
-    stretches.lazy.compactMap { $0.contains(rev + 1) ? rev + 1 : $0.lowerBound > rev ? $0.lowerBound : nil }.first
+    ranges.lazy.compactMap { $0.contains(rev + 1) ? rev + 1 : $0.lowerBound > rev ? $0.lowerBound : nil }.first
   }
 
   /// They see some more revs.
   package mutating func add(_ revs: [Int64]) {
     var all: [Range<Int64>] = []
-    for stretch in (stretches + revs.map { $0..<($0 + 1) }).sorted(by: { $0.lowerBound < $1.lowerBound }) {
-      if let last = all.last, last.upperBound >= stretch.lowerBound {
-        all[all.count - 1] = last.lowerBound..<max(last.upperBound, stretch.upperBound)
+    for range in (ranges + revs.map { $0..<($0 + 1) }).sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = all.last, last.upperBound >= range.lowerBound {
+        all[all.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
       } else {
-        all.append(stretch)
+        all.append(range)
       }
     }
-    stretches = all
+    ranges = all
   }
 
   /// They see from a rev on.
   package mutating func open(from rev: Int64) {
     if isOpen { return }
-    if let last = stretches.last, last.upperBound >= rev {
-      stretches[stretches.count - 1] = last.lowerBound..<Self.noEnd
+    if let last = ranges.last, last.upperBound >= rev {
+      ranges[ranges.count - 1] = last.lowerBound..<Self.noEnd
     } else {
-      stretches.append(rev..<Self.noEnd)
+      ranges.append(rev..<Self.noEnd)
     }
   }
 
   /// They see up to a rev, included, and nothing later.
   package mutating func close(after rev: Int64) {
-    guard let last = stretches.last, last.upperBound > rev + 1 else { return }
-    stretches.removeLast()
-    if last.lowerBound <= rev { stretches.append(last.lowerBound..<(rev + 1)) }
+    guard let last = ranges.last, last.upperBound > rev + 1 else { return }
+    ranges.removeLast()
+    if last.lowerBound <= rev { ranges.append(last.lowerBound..<(rev + 1)) }
   }
 }
