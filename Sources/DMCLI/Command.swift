@@ -68,6 +68,8 @@ package struct Command: Sendable {
     Common.all.map(\.declaration).filter { shared in !options.contains { $0.declaration.name == shared.name } }
   }
 
+  func has(_ option: any Declared) -> Bool { allOptions.contains { $0.name == option.declaration.name } }
+
   /// Every option that the command line may have.
   var allOptions: [Declaration] { (options + subcommands.flatMap(\.options)).map(\.declaration) + common }
 }

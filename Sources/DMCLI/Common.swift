@@ -27,6 +27,21 @@ package let lossy = Flag("lossy", "replace NUL and bytes that are not UTF-8 with
 /// An option of the programs that tell the hub something.
 package let wait = Flag("wait", "in a store with a hub: wait until the hub has it, at most 30 seconds")
 
+/// An option of the programs that read what others may have said on a hub.
+package let fresh = Option(
+  "fresh", value: "TIME",
+  "in a store with a hub: how long to wait until it is up to date; 0: not at all [$DM_FRESH, else 1s]", as: freshTime)
+
+/// How long a reader waits for the hub, and whether the user has said so.
+///
+/// - Throws: `usage`.
+func freshTime(_ text: String) throws -> Duration {
+  guard let length = text == "0" ? 0 : microseconds(of: text), length <= 3600 * 1_000_000 else {
+    throw usage("'\(text)' is not a time for --fresh; write 0, 2s or 1m")
+  }
+  return .microseconds(length)
+}
+
 /// The time that a write waits for the store.
 ///
 /// - Throws: `usage`.

@@ -13,6 +13,8 @@ package final class Invocation {
   var made: Messenger?
   /// Until when the hub is waited for.
   private(set) lazy var hubDeadline = monotonicMicroseconds() + 30_000_000
+  /// How fresh the store is; nil if it has no hub, or the program is none that reads what others say there.
+  var freshness: HubFreshness?
   /// Whether it was said that dm-sync cannot be started.
   var hasWarnedOfCarrier = false
 
@@ -190,8 +192,7 @@ extension Invocation {
 
   private var waits: Bool {
     get throws {
-      let isListed = command.options.contains { $0.declaration.name == wait.declaration.name }
-      return try isListed && (arguments[wait] || carrierMode == "wait")
+      try command.has(wait) && (arguments[wait] || carrierMode == "wait")
     }
   }
 
@@ -213,6 +214,29 @@ extension Invocation {
     } catch {
       warnOfCarrier("cannot start dm-sync")
     }
+  }
+
+  /// Brings a store with a hub up to date before it is read, as far as that takes no longer than `--fresh` allows.
+  ///
+  /// A program that follows does not need it: what comes is an event.
+  package func refresh() throws {
+    let given = try arguments[fresh]
+    let limit = try given ?? environment("DM_FRESH").map(freshTime) ?? .seconds(1)
+    freshness = try messenger().refresh(within: limit, evenOffline: given != nil) { [self] in startCarrier() }
+    if let asOf = freshness?.asOf { output.asOf = asOf }
+  }
+
+  /// Says of when the printed state is, if the hub could not be asked.
+  ///
+  /// - Throws: `hub_unreachable` if the user has asked for a fresh one.
+  func noteFreshness() throws {
+    guard let freshness, !freshness.isFresh else { return }
+    let since = freshness.asOf.map { "as of \(TextFormat.short($0))" } ?? "nothing has come from the hub yet"
+    let reason = freshness.fault.map { "the hub cannot be reached: \($0)" } ?? "the hub has not answered yet"
+    if let limit = try arguments[fresh], limit > .zero {
+      throw DMError(.hubUnreachable, "\(since); \(reason)", remedy: .showHubStatus)
+    }
+    if !isQuiet, try carrierMode != "off" { printError(command.name, "\(since); \(reason)") }
   }
 
   private func warnOfCarrier(_ text: String) {

@@ -13,6 +13,8 @@ package final class Output {
   private var isPaged = false
   private var json = JSONWriter()
   private let isPipe: Bool
+  /// When what is printed was compared with the hub, which each record then says.
+  var asOf: Timestamp?
 
   /// The most bytes that are buffered before a write.
   private static let capacity = 64 * 1024
@@ -24,7 +26,7 @@ package final class Output {
 
   /// - Throws: `io_error` when the buffer cannot be written.
   package func write(_ record: some Record) throws {
-    json.line(record)
+    json.line(record, asOf: asOf)
     if json.bytes.count >= Self.capacity { try flush() }
   }
 

@@ -41,6 +41,7 @@ extension Program {
       call = made
       try answer(made)
       try made.output.flush()
+      try made.noteFreshness()
       try made.finishWithHub()
       return made.hasFailures ? .someLinesFailed : .done
     } catch let error as DMError {
@@ -58,7 +59,7 @@ extension Program {
       throw DMError(.inputOutput, "cannot read the arguments from /proc; see whether it is mounted")
     }
     var isLossy = false
-    if command.options.contains(where: { $0.declaration.name == lossy.declaration.name }) {
+    if command.has(lossy) {
       let words = (first..<Int(CommandLine.argc)).compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
       isLossy = words.prefix { $0 != "--" }.contains(lossy.declaration.spelling)
     }
@@ -79,7 +80,8 @@ extension Program {
       try call.output.write("\(command.name) \(version)\n")
     } else if call.arguments[Common.schema] {
       try call.output.write(
-        RecordSchema.document(for: command.name, reads: command.reads, writes: command.writes))
+        RecordSchema.document(
+          for: command.name, reads: command.reads, writes: command.writes, hasAge: command.has(fresh)))
     } else {
       try call.arguments.check(Common.rules + command.rules)
       try call.arguments.checkValues()

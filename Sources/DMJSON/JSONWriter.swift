@@ -35,6 +35,13 @@ package struct JSONWriter: Sendable {
     close(UInt8(ascii: "}"))
   }
 
+  /// Adds members to the object that was written last.
+  package mutating func extendObject(_ members: (inout JSONWriter) throws -> Void) rethrows {
+    bytes.removeLast()
+    try members(&self)
+    close(UInt8(ascii: "}"))
+  }
+
   @inlinable
   package mutating func array(_ elements: (inout JSONWriter) throws -> Void) rethrows {
     open(UInt8(ascii: "["))

@@ -37,6 +37,7 @@ package final class SyncLoop {
     location = messenger.location
     engine = try SyncEngine(messenger, PlayedLink(link, messenger))
     self.report = report
+    running.lastSyncAt = RunningState(file: location.liveHub)?.lastSyncAt
     _ = createFolder(location.live)
   }
 
@@ -121,20 +122,8 @@ package final class SyncLoop {
   /// Asks the sync process to compare the store with the hub now, and waits until it has.
   ///
   /// - Throws: `hub_unreachable` after 30 seconds.
-  package static func ask(_ location: StoreLocation) throws {
-    SignalFile.touch(location.liveAsked)
-    SignalFile.touch(location.bell)
-    let end = monotonicMicroseconds() + 30_000_000
-    let watch = Watch(location.live)
-    while monotonicMicroseconds() < end {
-      // The same comparison also answers requests that were made since. The times
-      // of files are only compared for equality, because the clock may be set.
-      if let asked = FileStatus(location.liveAsked)?.modified, RunningState(file: location.liveHub)?.answered == asked {
-        return
-      }
-      var awaited = [Awaited(watch.descriptor, for: .reading)]
-      if waitForAny(of: &awaited, until: min(end, monotonicMicroseconds() + 1_000_000)) { watch.drain() }
-    }
+  package static func ask(_ messenger: Messenger) throws {
+    if try messenger.compareWithHub(until: monotonicMicroseconds() + 30_000_000) { return }
     throw DMError(
       .hubUnreachable, "the process that carries between the store and its hub has not reached the hub",
       remedy: .showHubStatus)

@@ -21,7 +21,7 @@ package struct DMList: Program {
   package static let command = Command(
     "dm-list", "list conversations, pinned first, then by newest activity",
     synopsis: ["[OPTION]... [CONVERSATION]..."],
-    options: [unread, unmuted, archived, all, match, limit, after, count, follow, invisible],
+    options: [unread, unmuted, archived, all, match, limit, after, count, follow, invisible, fresh],
     operands: "[CONVERSATION]...",
     rules: [
       .excludes(archived, [all]), .excludes(count, [Common.quiet]), .excludes(follow, [after, Common.quiet]),
@@ -38,6 +38,7 @@ package struct DMList: Program {
 
   package static func run(_ call: Invocation) throws {
     let messenger = try call.messenger()
+    if !call.arguments[follow] { try call.refresh() }
     let list = Listing(call, messenger, try query(call.arguments, messenger))
     if call.arguments[follow] { return try list.follow() }
     try call.inPages { try list.print() }

@@ -35,12 +35,12 @@ package struct DMRead: Program {
     ],
     options: [
       upTo, since, before, all, from, everywhere, except, muted, unmuted, isPrivate, unread, delivered, receipts,
-      dryRun,
+      dryRun, fresh,
     ],
     operands: "CONVERSATION|RANGE RANGE...",
     operandsWith: [(receipts, "MESSAGE RANGE|MESSAGE..."), (everywhere, "")],
     rules: [
-      .alone(receipts, with: []), .excludes(unread, [delivered]), .excludes(isPrivate, [unread, delivered]),
+      .alone(receipts, with: [fresh]), .excludes(unread, [delivered]), .excludes(isPrivate, [unread, delivered]),
       .excludes(from, [delivered]), .excludes(muted, [unmuted]), .atMostOne([upTo, before, all]),
       .excludes(since, [upTo, all]), .excludes(everywhere, [upTo]), .needs(except, [everywhere]),
       .needs(muted, [everywhere]), .needs(unmuted, [everywhere]),
@@ -56,7 +56,12 @@ package struct DMRead: Program {
   package static func run(_ call: Invocation) throws {
     let (arguments, messenger) = (call.arguments, try call.messenger())
     let options = try markOptions(arguments)
-    switch try mode(arguments) {
+    let mode = try mode(arguments)
+    // Lines name messages that are here.
+    if case .lines = mode { return try readLines(call, messenger, options) }
+    try call.refresh()
+    switch mode {
+    case .lines: break
     case .receipts(let messages):
       for receipt in try messenger.receipts(for: messages) { try print(receipt, call) }
     case .everywhere(let target):
@@ -65,7 +70,6 @@ package struct DMRead: Program {
       for marked in all { try print(marked, call) }
     case .conversation(let conversation, let target):
       if let marked = try messenger.markRead(target, in: conversation, options) { try print(marked, call) }
-    case .lines: try readLines(call, messenger, options)
     }
   }
 

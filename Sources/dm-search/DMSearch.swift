@@ -18,7 +18,7 @@ package struct DMSearch: Program {
   package static let command = Command(
     "dm-search", "search the messages that you can see, best matches first",
     synopsis: ["[OPTION]... [QUERY]..."],
-    options: [inConversation, from, since, before, has, newest, limit],
+    options: [inConversation, from, since, before, has, newest, limit, fresh],
     examples: [
       ("dm-search lunch tomorrow", "messages with both words, in any order"),
       ("dm-search '\"see you\" OR goodby*'", "a phrase, or words that begin with 'goodby'"),
@@ -30,6 +30,7 @@ package struct DMSearch: Program {
   package static func run(_ call: Invocation) throws {
     let request = try request(call.arguments)
     let messenger = try call.messenger()
+    try call.refresh()
     let results = try messenger.search(request)
     var page = MessagePage(messenger, [])
     var isEmpty = true

@@ -66,7 +66,7 @@ extension DMSyncProgram {
       if follows {
         throw DMError(.busy, "another dm-sync carries for this store", subject: messenger.location.directory)
       }
-      return try SyncLoop.ask(messenger.location)
+      return try SyncLoop.ask(messenger)
     }
     if follows || lingers { return try loop.follow(lingers: lingers) }
     try loop.once()

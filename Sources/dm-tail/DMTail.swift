@@ -39,7 +39,7 @@ extension DMTail {
 
   static let options: [any Declared] = [
     limit, before, since, unread, unmuted, deleted, with, read, peek, follow, events, cursor, others, heartbeat,
-    bell, invisible, consumer, acceptGap, ack, consumers, forget,
+    bell, invisible, consumer, acceptGap, ack, consumers, forget, fresh,
   ]
 
   static let rules: [Rule] = [
@@ -102,6 +102,7 @@ package struct DMTail: Program {
     ])
 
   package static func run(_ call: Invocation) throws {
+    if ![follow, ack, consumers, forget].contains(where: call.arguments.isGiven) { try call.refresh() }
     switch try mode(call) {
     case .forget(let name):
       try call.print(try call.messenger().forgetConsumer(name), text: TextFormat.line)

@@ -30,8 +30,8 @@ package struct DMUser: Program {
     ],
     subcommands: [
       Command.Subcommand("add", operands: "HANDLE", "add a user", options: [ifAbsent] + profile, run: add),
-      Command.Subcommand("list", "print all users", run: printAll),
-      Command.Subcommand("show", operands: "[USER]", "print a user, or yourself", run: show),
+      Command.Subcommand("list", "print all users", options: [fresh], run: printAll),
+      Command.Subcommand("show", operands: "[USER]", "print a user, or yourself", options: [fresh], run: show),
       Command.Subcommand(
         "set", "change your profile; an empty value clears a field", options: profile, run: set),
       Command.Subcommand(
@@ -77,12 +77,14 @@ extension DMUser {
 
   static func show(_ call: Invocation) throws {
     try call.arguments.atMost(1)
+    try call.refresh()
     let handle = call.arguments.operands.first.map { Handle(typed: $0.without("@")) }
     try call.print(try call.messenger().user(handle), text: TextFormat.line)
   }
 
   static func printAll(_ call: Invocation) throws {
     try call.arguments.atMost(0)
+    try call.refresh()
     let messenger = try call.messenger()
     var after: Handle?
     while case let page = try messenger.users(after: after, limit: 500), let last = page.last {

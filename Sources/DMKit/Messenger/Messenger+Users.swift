@@ -52,8 +52,10 @@ extension Messenger {
   ///
   /// - Throws: `unknown_user`.
   public func user(_ handle: Handle? = nil) throws -> User {
+    // A linked store has its person, whatever the login name is.
+    let store = try existingStore()
     let handle = handle ?? identity.handle
-    guard let store = try existingStore() else {
+    guard let store else {
       throw DMError(
         .unknownUser, "there is no user '\(handle)': nothing was said here yet", subject: handle.description,
         remedy: .addUser)

@@ -4,7 +4,11 @@ package import DMJSON
 
 extension RecordSchema {
   /// One document for a program: `#/$defs/input` is a line that it reads, the whole a line that it prints.
-  package static func document(for program: String, reads: String?, writes: [String]) -> JSONWriter {
+  ///
+  /// - Parameter hasAge: whether a line of a store with a hub says when the store was compared with the hub.
+  package static func document(
+    for program: String, reads: String?, writes: [String], hasAge: Bool = false
+  ) -> JSONWriter {
     var names = withContained(writes)
     if let reads { names.append(reads) }
     var json = JSONWriter()
@@ -25,7 +29,7 @@ extension RecordSchema {
           json.key("input")
           reference(to: reads, in: &json)
         }
-        for name in names { named(name)?.write(to: &json) }
+        for name in names { named(name)?.write(to: &json, hasAge ? [asOf] : []) }
       }
     }
     json.endLine()
@@ -58,10 +62,14 @@ extension RecordSchema {
     }
   }
 
-  func write(to json: inout JSONWriter) {
+  /// The member that each line of a store with a hub has, if the program has `--fresh`.
+  package static let asOf = Field(
+    "as_of", .time, optional: true, note: "when the store was last compared with its hub; only in a store with one")
+
+  func write(to json: inout JSONWriter, _ more: [Field] = []) {
     json.key(name: name)
     json.object { json in
-      Self.write(fields, isInput: isInput, to: &json)
+      Self.write(isInput ? fields : fields + more, isInput: isInput, to: &json)
       guard !needsOneOf.isEmpty else { return }
       json.key("anyOf")
       json.array { json in

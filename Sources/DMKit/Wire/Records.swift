@@ -10,8 +10,11 @@ package protocol Record {
 
 extension JSONWriter {
   /// A record as one line.
-  package mutating func line(_ record: some Record) {
+  ///
+  /// - Parameter asOf: when what it says was compared with the hub; nil for a store without one.
+  package mutating func line(_ record: some Record, asOf: Timestamp? = nil) {
     record.write(to: &self)
+    if let asOf { extendObject { $0.member("as_of", asOf) } }
     endLine()
   }
 }

@@ -6,34 +6,10 @@ import Testing
 
 /// The dm-sync that other programs start.
 struct CarrierTests {
-  /// A machine on which dm-sync starts by itself; it ends with the test.
-  private func machine(_ hub: HubFixture, _ handle: String) throws -> (machine: ToolFixture, end: Carriers) {
-    let machine = try hub.machine(handle)
-    machine.set("DM_SYNC", nil)
-    return (machine, Carriers(machine))
-  }
-
-  /// Ends the carriers of a store.
-  private final class Carriers {
-    let f: ToolFixture
-    init(_ f: ToolFixture) { self.f = f }
-
-    var processes: [Int32] {
-      let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-      return all.compactMap { Int32($0) }.filter { process in
-        let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
-        let text = String(decoding: words, as: UTF8.self)
-        return text.contains("dm-sync") && text.contains("--linger") && text.contains(f.store)
-      }
-    }
-
-    deinit { for process in processes { kill(process, SIGKILL) } }
-  }
-
   @Test func `a sender and a follower start it, and a message arrives while it is watched`() throws {
     let hub = try HubFixture()
-    let (bob, bobs) = try machine(hub, "bob")
-    let (alice, alices) = try machine(hub, "alice")
+    let (bob, bobs) = try carried(hub, "bob")
+    let (alice, alices) = try carried(hub, "alice")
     let tail = try LiveProcess(bob, "dm-tail", ["-f", "-n", "0"])
     defer { tail.process.send(SIGKILL) }
     #expect(try tail.record()["type"]?.string == "caught_up")
@@ -48,7 +24,7 @@ struct CarrierTests {
   @Test func `ten senders at once start one sync process, which keeps none of their files open`() throws {
     let hub = try HubFixture()
     _ = try hub.machine("bob")
-    let (alice, carriers) = try machine(hub, "alice")
+    let (alice, carriers) = try carried(hub, "alice")
     let lock = alice.directory + "/other.lock"
     let runs = try (0..<10).map { try alice.start("flock", [lock, "dm-send", "--wait", "bob", "text \($0)"]) }
     for run in runs { #expect(try run.finish().status == .exit(0)) }
@@ -63,7 +39,7 @@ struct CarrierTests {
   @Test func `it starts nothing where that is switched off, and nothing that the owner of the store did not`() throws {
     let hub = try HubFixture()
     _ = try hub.machine("bob")
-    let (alice, carriers) = try machine(hub, "alice")
+    let (alice, carriers) = try carried(hub, "alice")
     alice.set("DM_SYNC", "off")
     try alice.done("dm-send", ["bob", "hello"])
     #expect(carriers.processes.isEmpty)
@@ -90,7 +66,7 @@ struct CarrierTests {
   @Test func `waiting for a hub that cannot be reached ends, and what was said stays queued`() throws {
     let hub = try HubFixture()
     _ = try hub.machine("bob")
-    let (alice, carriers) = try machine(hub, "alice")
+    let (alice, carriers) = try carried(hub, "alice")
     try alice.done("dm-sync", ["network", "offline"])
     let sent = try alice.run("dm-send", ["--wait", "bob", "hello"])
     #expect(sent.status == .exit(69), "\(sent.stderr)")

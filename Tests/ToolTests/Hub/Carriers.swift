@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+@testable import TestSupport
+
+/// The processes that programs have started to carry for a store; they end with the test.
+final class Carriers {
+  private let f: ToolFixture
+  init(_ f: ToolFixture) { self.f = f }
+
+  var processes: [Int32] {
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return all.compactMap { Int32($0) }.filter { process in
+      let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+      let text = String(decoding: words, as: UTF8.self)
+      return text.contains("dm-sync") && text.contains("--linger") && text.contains(f.store)
+    }
+  }
+
+  deinit { for process in processes { kill(process, SIGKILL) } }
+
+  /// Ends them, and waits until their locks are gone.
+  func end() throws {
+    for process in processes { kill(process, SIGKILL) }
+    try f.done("flock", [f.store + "/sync.lock", "true"])
+  }
+}
+
+/// A machine on which dm-sync starts by itself.
+func carried(_ hub: HubFixture, _ handle: String) throws -> (machine: ToolFixture, carriers: Carriers) {
+  let machine = try hub.machine(handle)
+  machine.set("DM_SYNC", nil)
+  return (machine, Carriers(machine))
+}

@@ -1,0 +1,101 @@
+import Foundation
+import JSONSupport
+import Testing
+
+@testable import TestSupport
+
+/// What programs print that only read a store with a hub, such as in a status bar or a cron job.
+struct FreshReadTests {
+  /// Programs that read, with what they print of a message of bob to alice.
+  static let readers: [(command: [String], text: String)] = [
+    (["dm-list", "--count"], "1"), (["dm-list", "--unread"], "lunch?"), (["dm-tail", "--unread"], "lunch?"),
+    (["dm-tail", "bob"], "lunch?"), (["dm-search", "lunch"], "lunch?"), (["dm-read", "bob", "--all"], "\"bob\""),
+    (["dm-tail", "--cursor", "start"], "lunch?"), (["dm-user", "list"], "\"bob\""),
+    (["dm-user", "show", "bob"], "\"bob\""),
+  ]
+
+  @Test(arguments: readers.indices)
+  func `a program that only reads shows what the hub has at its first call`(_ index: Int) throws {
+    let (command, text) = Self.readers[index]
+    let hub = try HubFixture()
+    let (alice, carriers) = try carried(hub, "alice")
+    let bob = try hub.machine("bob")
+    try bob.done("dm-send", ["alice", "lunch?"])
+    try bob.sync()
+    let outcome = try alice.done(command[0], Array(command.dropFirst()))
+    #expect(outcome.stdout.contains(text), "\(outcome.stdout)")
+    #expect(outcome.stderr == "" && carriers.processes.count == 1)
+    if outcome.stdout.hasPrefix("{") {
+      #expect(try outcome.records.allSatisfy { $0["as_of"]?.string != nil })
+    }
+  }
+
+  @Test func `a consumer of a cron job gets what came since its last run`() throws {
+    let hub = try HubFixture()
+    let (alice, carriers) = try carried(hub, "alice")
+    let bob = try hub.machine("bob")
+    let job = ["--consumer", "job", "--cursor", "start", "--events", "message"]
+    for text in ["one", "two"] {
+      try bob.done("dm-send", ["alice", text])
+      try bob.sync()
+      let lines = try alice.done("dm-tail", job).records.filter { $0["type"]?.string == "message" }
+      #expect(lines.last?["text"]?.string == text)
+      // As if the next run were an hour later.
+      try carriers.end()
+      try FileManager.default.removeItem(atPath: alice.store + "/live/hub")
+    }
+  }
+
+  @Test func `where the hub cannot be reached, a reader says of when it is, and with --fresh it fails`() throws {
+    let hub = try HubFixture()
+    let (alice, carriers) = try carried(hub, "alice")
+    let bob = try hub.machine("bob")
+    try bob.done("dm-send", ["alice", "lunch?"])
+    try bob.sync()
+    try alice.done("dm-tail", ["bob"])
+    try carriers.end()
+    try alice.changeCredentials { $0 == "port" ? "1" : $1 }
+    // As if the last comparison were an hour ago.
+    try (#"{"state":"live","attempts":0,"last_sync_at":1000000}"# + "\n").write(
+      toFile: alice.store + "/live/hub", atomically: true, encoding: .utf8)
+    let old = try alice.done("dm-list", ["--unread"])
+    #expect(
+      old.stdout.contains("lunch?") && old.stderr.hasPrefix("dm-list: as of 1970-01-01; the hub cannot be reached: "))
+    #expect(try old.record["as_of"]?.string == "1970-01-01T00:00:01.000000Z")
+    // The carrier knows that by now, so that nothing waits for it.
+    let again = try alice.done("dm-list", ["--count"])
+    #expect(again.stdout == "1\n" && again.stderr.contains("as of 1970-01-01"))
+    let asked = try alice.run("dm-list", ["--count", "--fresh", "1s"])
+    #expect(asked.status == .exit(69) && asked.stdout == "1\n" && asked.stderr.contains("as of 1970-01-01"))
+    for quiet in [["--fresh", "0"], []] {
+      alice.set("DM_FRESH", quiet.isEmpty ? "0" : nil)
+      #expect(try alice.done("dm-list", ["--count"] + quiet).stdout == "1\n")
+    }
+    let wrong = try alice.run("dm-list", ["--fresh", "soon"])
+    #expect(wrong.status == .exit(64) && wrong.stderr.contains("'soon' is not a time for --fresh"))
+  }
+
+  @Test func `without --as each program acts as the person of the store`() throws {
+    let hub = try HubFixture()
+    let alice = try hub.machine("alice")
+    let bob = try hub.machine("bob")
+    try bob.done("dm-send", ["alice", "lunch?"])
+    for machine in [bob, alice] { try machine.sync() }
+    alice.set("DM_USER", nil)
+    for (command, text) in [
+      (["dm-user", "show"], "\"handle\":\"alice\""), (["dm-user", "set", "--bio", "x"], "\"alice\""),
+      (["dm-user", "presence"], ""), (["dm-user", "blocked"], ""), (["dm-list"], "lunch?"),
+      (["dm-tail", "bob"], "lunch?"),
+      (["dm-read", "bob", "--all"], ""), (["dm-search", "lunch"], "lunch?"),
+      (["dm-send", "bob", "yes"], "\"sender\":\"alice\""), (["dm-edit", "react", "bob:1", "🎉"], "\"alice\""),
+      (["dm-conversation", "show", "bob"], "\"alice\""), (["dm-typing", "--on", "bob"], ""),
+      (["dm-sync", "status"], "\"user\":\"alice\""),
+      (["dm-attach", "--list", "bob"], ""), (["dm-doctor", "check"], ""),
+    ] {
+      let outcome = try alice.done(command[0], Array(command.dropFirst()))
+      #expect(text.isEmpty || outcome.stdout.contains(text), "\(command): \(outcome.stdout)\(outcome.stderr)")
+    }
+    let other = try alice.run("dm-user", ["show", "--as", "bob"])
+    #expect(other.status == .exit(77) && other.stderr.contains("the store is that of 'alice', not of 'bob'"))
+  }
+}
