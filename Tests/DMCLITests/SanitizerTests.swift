@@ -36,7 +36,7 @@ struct SanitizerTests {
     #expect(visible(name) == shown)
   }
 
-  @Test func `no character bears more than eight marks`() {
+  @Test func `no character has more than eight marks`() {
     let marks = String(repeating: "\u{301}", count: 20)
     #expect(visible("a\(marks)b\(marks)").unicodeScalars.count == 2 + 8 + 8)
     #expect(visible("a" + String(repeating: "\u{20DD}", count: 20)).unicodeScalars.count == 9)

@@ -114,7 +114,7 @@ struct ImageHeaderTests {
     add(1, at: try offset("ipma") - 4)
     add(9, at: try offset("ipco") - 4)
     for name in ["iprp", "meta"] { add(10, at: try offset(name) - 4) }
-    // The table of places (ISO/IEC 14496-12, section 8.11.3) counts from the beginning of the file what is in mdat.
+    // The table of offsets (ISO/IEC 14496-12, section 8.11.3) counts from the beginning of the file what is in mdat.
     let table = try offset("iloc") + 4
     #expect(Array(bytes[table..<table + 6]) == [1, 0, 0, 0, 0x44, 0x40])
     for item in 0..<Int(bytes[table + 7]) {

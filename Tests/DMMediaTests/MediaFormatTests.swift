@@ -10,7 +10,7 @@ struct MediaFormatTests {
     ("moving.avi", .avi), ("sound.mp3", .mp3), ("sound.m4a", .m4a), ("sound.mp4", .m4a), ("sound.aac", .aac),
     ("sound.ogg", .ogg), ("sound.opus", .ogg), ("sound.flac", .flac), ("sound.wav", .wav),
   ])
-  func `films and sounds are known by their content`(_ name: String, _ format: MediaFormat) throws {
+  func `films and sounds are recognized by their content`(_ name: String, _ format: MediaFormat) throws {
     let folder = try SampleFolder()
     try folder.makeFilm(name)
     #expect(try folder.format(of: name) == format)
@@ -18,7 +18,7 @@ struct MediaFormatTests {
   }
 
   @Test(arguments: ["8000", "22050", "44100"])
-  func `an MP3 needs no tag to be known`(_ frequency: String) throws {
+  func `an MP3 needs no tag to be recognized`(_ frequency: String) throws {
     let folder = try SampleFolder()
     try folder.makeFilm("sound.mp3", ["-id3v2_version", "0", "-write_xing", "0", "-ar", frequency])
     #expect(try folder.bytes("sound.mp3").first == 0xFF)
@@ -51,7 +51,7 @@ struct MediaFormatTests {
     #expect(MediaFormat.of(Array(text.utf8) + Array("<script>".utf8)) == (format == .binary ? .binary : format))
   }
 
-  @Test func `gzip is known`() throws {
+  @Test func `gzip is recognized`() throws {
     let folder = try SampleFolder()
     try folder.write(Array("text".utf8), "text")
     #expect(MediaFormat.of(try folder.run("gzip", "-c", "text")) == .gzip)

@@ -61,7 +61,7 @@ struct CursorTests {
   }
 
   @Test(arguments: ["c+8e5f0123456789ab-1", "c8e5f0123456789ab-+1", "c8e5f0123456789ab-1-+2"])
-  func `a number of a cursor bears no sign`(_ text: String) throws {
+  func `a number of a cursor has no sign`(_ text: String) throws {
     let code = try code { try Cursor(text) }
     #expect(code == .badCursor)
   }

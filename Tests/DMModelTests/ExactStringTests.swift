@@ -3,7 +3,7 @@ import Testing
 
 /// Texts compared and searched byte for byte.
 @Suite struct ExactStringTests {
-  @Test("a byte is found at each place of a text of each length up to forty, and not where it is not")
+  @Test("a byte is found at each offset of a text of each length up to forty, and not where it is not")
   func contains() {
     for count in 0...40 {
       let bytes = [UInt8](repeating: UInt8(ascii: "a"), count: count)

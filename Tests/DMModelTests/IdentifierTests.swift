@@ -4,7 +4,7 @@ import Testing
 @testable import TestSupport
 
 struct IdentifierTests {
-  @Test func `a new one bears version 7, variant 2 and its milliseconds`() throws {
+  @Test func `a new one has version 7, variant 2 and its milliseconds`() throws {
     let time = try #require(Timestamp(rfc3339: "2026-11-21T14:30:00.123456Z"))
     for _ in 0..<100 {
       let id = Identifier(at: time)
@@ -27,7 +27,7 @@ struct IdentifierTests {
     }
   }
 
-  @Test func `two of the same moment differ`() throws {
+  @Test func `two of the same time differ`() throws {
     let now = Timestamp.at(2026, 11, 21)
     #expect(Set((0..<1000).map { _ in Identifier(at: now) }).count == 1000)
   }

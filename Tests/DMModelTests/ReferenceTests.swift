@@ -60,7 +60,7 @@ struct ReferenceTests {
     #expect(try code { try MessageReference(text) } == .badReference)
   }
 
-  @Test func `a number of a message bears no plus sign`() throws {
+  @Test func `a number of a message has no plus sign`() throws {
     let code = try code { try MessageReference("+5") }
     #expect(code == .badReference)
   }

@@ -31,7 +31,7 @@ struct TimestampTests {
     "+2026-01-01T00:00:00Z", "2026-01-01T00:00:00,5Z", "２026-01-01T00:00:00Z", "2026/01/01T00:00:00Z",
     "20260101T000000Z",
   ])
-  func `what is no moment of RFC 3339 is refused`(_ text: String) throws {
+  func `what is no time of RFC 3339 is refused`(_ text: String) throws {
     #expect(Timestamp(rfc3339: text) == nil)
   }
 
@@ -46,7 +46,7 @@ struct TimestampTests {
   }
 
   @Test(arguments: 1...10 as ClosedRange<UInt64>)
-  func `any moment is written and read back`(_ seed: UInt64) throws {
+  func `any time is written and read back`(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let all = Timestamp.writable.lowerBound.microseconds...Timestamp.writable.upperBound.microseconds
     for _ in 0..<1000 {
@@ -78,7 +78,7 @@ struct TimestampTests {
     #expect(Timestamp(microseconds: .min).description == "0001-01-01T00:00:00.000000Z")
   }
 
-  @Test func `moments in text sort as they do in time`() throws {
+  @Test func `times in text sort as the times do`() throws {
     let texts = ["1969-12-31T23:59:59.999999Z", "1970-01-01T00:00:00.000000Z", "2026-11-21T14:30:00.123456Z"]
     #expect(texts.compactMap { Timestamp(rfc3339: $0) }.sorted().map(\.description) == texts)
   }

@@ -53,7 +53,7 @@ final class SearchStore {
     try store.searchIndex.snippets(of: [(7, text)], for: SearchExpression(query))[7]?.marked
   }
 
-  /// All that the index has: word, message, place.
+  /// All that the index has: word, message, offset.
   func instances() throws -> [String] {
     try directory.texts(
       "SELECT term || ' ' || doc || ' ' || offset FROM temp.instances ORDER BY 1", after: Self.vocabulary)

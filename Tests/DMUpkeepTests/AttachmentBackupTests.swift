@@ -227,7 +227,8 @@ struct AttachmentBackupTests {
     #expect(statistics.contentsBytes == 2 * ContentFolder.chunkBytes + 17 + 100 + 900 + 700)
   }
 
-  @Test func `what could not be placed because another was faster is taken away, but not what that one has`() throws {
+  @Test func `what could not be installed because another was faster is taken away, but not what that one has`() throws
+  {
     let store = try TemporaryStore.carrying()
     let path = try store.elsewhere("backup")
     _ = try store.upkeep.backUp(to: path)

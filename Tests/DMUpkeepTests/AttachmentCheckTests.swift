@@ -101,7 +101,7 @@ struct AttachmentCheckTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `what another program has written is for its owner alone once it is placed`() throws {
+  @Test func `what another program has written is for its owner alone once it is installed`() throws {
     let store = try TemporaryStore.carrying()
     let folder = try WorkFolder(.attachment, in: store.contents.path)
     let path = "\(folder.path)/content"

@@ -52,7 +52,7 @@ struct AttachmentPurgeTests {
     #expect(try store.findings() == [])
   }
 
-  @Test func `a content that was placed again is fresh, and stays`() throws {
+  @Test func `a content that was installed again is fresh, and stays`() throws {
     let store = try TemporaryStore.carrying()
     let bytes = noise(50, seed: 9)
     let alice = try store.messenger("alice")

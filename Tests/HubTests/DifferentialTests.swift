@@ -211,7 +211,7 @@ struct DifferentialRun {
     if case .entries(let entries) = batch { entries } else { [] }
   }
 
-  /// Names the ids of announcements, which each hub chooses itself, by their places.
+  /// Names the ids of announcements, which each hub chooses itself, by their indices.
   private func name(_ entries: [HubEntry], _ names: inout [Identifier: String]) {
     for entry in entries where entry.kind.map({ 1...4 ~= $0.rawValue }) == true {
       if let id = entry.id { names[id] = "\(entry.conversation) \(entry.rev)" }

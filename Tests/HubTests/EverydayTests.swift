@@ -127,7 +127,7 @@ final class Everyday {
 // MARK: - Acts
 
 extension Everyday {
-  /// What somebody does, with conversations by their places in `talks`.
+  /// What somebody does, with conversations by their indices in `talks`.
   enum Act {
     case begin(with: String, text: String)
     case group(title: String, with: [String])

@@ -7,7 +7,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// What a store tells a hub again that was set back, and what it does not.
+/// What a store pushes again to a hub that was set back, and what it does not.
 struct PushAgainTests {
   let hub = SharedHub()
   let ops = Result { try ConversationReference("+ops") }

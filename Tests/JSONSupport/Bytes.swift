@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The next place of a byte, by memchr(3).
+/// The next offset of a byte, by memchr(3).
 package func nextOffset(of byte: UInt8, in buffer: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
   guard start < buffer.count, let base = buffer.baseAddress,
     let found = memchr(base + start, Int32(byte), buffer.count - start)

@@ -13,7 +13,7 @@ extension Cursor {
 }
 
 extension Messenger {
-  /// What has happened from a place on, without the end's `caughtUp`.
+  /// What has happened from a position on, without the end's `caughtUp`.
   func received(_ query: EventQuery) throws -> [MessagingEvent] {
     var query = query
     query.follows = false
@@ -36,7 +36,7 @@ extension Messenger {
     return try received(query).map(\.summary)
   }
 
-  /// A place in the stream: now.
+  /// A position in the stream: now.
   func here() throws -> EventQuery.Start {
     let store = try #require(try existingStore())
     return .cursor(Cursor(store: try store.uuid(), try store.position(of: .now)))
@@ -76,7 +76,7 @@ extension Follower {
       try markDelivered(next)
       if next.contains(where: isLast) { return events }
     }
-    Issue.record("not told within \(testTimeout / 1_000_000) s, but \(events.map(\.summary))")
+    Issue.record("not received within \(testTimeout / 1_000_000) s, but \(events.map(\.summary))")
     return events
   }
 

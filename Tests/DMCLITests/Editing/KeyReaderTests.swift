@@ -11,7 +11,7 @@ struct KeyReaderTests {
     func finish() -> [Key] { reader.finish() }
   }
 
-  /// The keys of some bytes that come in one read, and the keys of the same bytes in two reads, split in each place.
+  /// The keys of some bytes that come in one read, and the keys of the same bytes in two reads, split at each offset.
   private func keys(_ text: String) -> [Key] { keys(Array(text.utf8)) }
 
   private func keys(_ bytes: [UInt8]) -> [Key] {

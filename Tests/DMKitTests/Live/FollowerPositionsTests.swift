@@ -6,7 +6,7 @@ import Testing
 @testable import StoreSupport
 @testable import TestSupport
 
-/// Where a stream begins, where it stands, and that it goes on from any place exactly.
+/// Where a stream begins, where it stands, and that it goes on from any position exactly.
 struct FollowerPositionsTests {
   private func query(
     _ start: EventQuery.Start?, _ kinds: Set<MessagingEvent.Kind> = [.message, .messageStatus], follows: Bool = true

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// Four users do whatever comes while followers with all sorts of wishes read at any moment, and begin again from any
-/// place that was told: each is told what a plain list of events says, in its order, as it is then.
+/// cursor that was told: each is told what a plain list of events says, in its order, as it is then.
 struct FollowerPropertyTests {
   private static let users = ["alice", "bob", "carol", "dave"]
   /// A group of all, one without alice, a pair, and a pair that has not spoken yet.
@@ -126,7 +126,7 @@ struct FollowerPropertyTests {
     }
   }
 
-  /// One more follower, from the start, from now or from any place that anybody was told.
+  /// One more follower, from the start, from now or from any cursor that anybody was told.
   private static func begin(_ run: Run) throws {
     let user = users[run.random.below(users.count)]
     let kinds = Set(

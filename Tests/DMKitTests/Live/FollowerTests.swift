@@ -130,14 +130,14 @@ struct FollowerTests {
     #expect(try follower.next(within: .microseconds(testTimeout))?.map(\.summary) == ["1 bob: hi"])
   }
 
-  @Test func `a heartbeat comes with the place where the stream stands`() throws {
+  @Test func `a heartbeat comes with the position of the stream`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     var query = query()
     query.heartbeat = .milliseconds(20)
     let follower = try Follower(alice, query)
     _ = try follower.untilCaughtUp()
-    // Of others' business: it moves the place and tells nothing else.
+    // Of others' business: it moves the position and tells nothing else.
     try bob.say("aside", to: "carol")
     let here = try alice.here()
     let events = try follower.until { event in event.cursor.map { here == .cursor($0) } ?? false }

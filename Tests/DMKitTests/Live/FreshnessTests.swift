@@ -2,7 +2,7 @@ import Testing
 
 @testable import DMKit
 
-/// Signals under clocks that somebody sets: `now` and the files' times follow the clock, `moment` the monotonic clock.
+/// Signals under clocks that somebody sets: `now` and the files' times follow the clock, `monotonicNow` the monotonic clock.
 struct FreshnessTests {
   private static let typing = LiveFolder.Signal.typing(Identifier(high: 1, low: 2), Handle(stored: "bob"))
   private static let present = LiveFolder.Signal.present(Handle(stored: "bob"))
@@ -51,7 +51,7 @@ struct FreshnessTests {
     #expect(machine.look().next == nil)
   }
 
-  @Test func `a signal that is given again holds anew from the moment it is seen`() {
+  @Test func `a signal that is given again holds anew from the time it is seen`() {
     let machine = Machine()
     machine.give(Self.typing)
     #expect(machine.isFresh(Self.typing))

@@ -155,7 +155,7 @@ struct GapTests {
     #expect(try bob.received(query(.cursor(try #require(all[10].cursor)))) == Array(all.dropFirst(11)))
   }
 
-  @Test func `from the start is from the oldest that is known, without a gap`() throws {
+  @Test func `from the start is from the oldest that is in the log, without a gap`() throws {
     let (store, alice, bob) = try store(20)
     try age(store, upTo: 10, days: 31)
     try prune(alice)

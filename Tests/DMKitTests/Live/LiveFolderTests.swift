@@ -110,7 +110,7 @@ struct LiveFolderTests {
     withExtendedLifetime(store) {}
   }
 
-  @Test func `a signal given again bears a later time`() throws {
+  @Test func `a signal given again has a later time`() throws {
     let (store, folder) = try folder()
     let signal = LiveFolder.Signal.present(Handle(stored: "bob"))
     folder.give(signal)

@@ -34,7 +34,7 @@ struct ConsumersTests {
     #expect(try bob.consumers().isEmpty)
   }
 
-  @Test func `a consumer is not made where there is no such place`() throws {
+  @Test func `a consumer is not made where there is no such position`() throws {
     let store = try TemporaryStore()
     let bob = try store.messenger("bob")
     #expect(try code { try Follower(bob, query(from: .cursor(.ofAnotherStore))) } == .badCursor)
@@ -47,7 +47,7 @@ struct ConsumersTests {
     #expect(try code { try Follower(try store.messenger("bob"), query(name, from: .now)) } == .badField)
   }
 
-  @Test func `its place is stored before anything is told`() throws {
+  @Test func `its position is stored before anything is delivered`() throws {
     let store = try TemporaryStore()
     let (alice, bob) = (try store.messenger("alice"), try store.messenger("bob"))
     try alice.say("one", to: "bob")

@@ -72,7 +72,7 @@ struct ConversationsTests {
     #expect(try code { try carol.conversation(.direct("nobody")) } == .unknownUser)
   }
 
-  @Test func `a title that several groups bear is an error that lists them`() throws {
+  @Test func `a title that several groups have is an error that lists them`() throws {
     let store = try TemporaryStore()
     let alice = try store.messenger("alice")
     let ids = try (0..<2).map { _ in try alice.createGroup(titled: "ops", with: ["bob"]).id }

@@ -72,7 +72,7 @@ struct HistoryTests {
     #expect(try scene.bob.history(of: some).map(\.seq) == [10, 11, 12])
   }
 
-  @Test func `bounds are messages or moments, the first included and the last left out`() throws {
+  @Test func `bounds are messages or times, the first included and the last left out`() throws {
     let scene = try filled(20)
     let all = try scene.bob.everything(in: "alice")
     for (since, before) in [(5, 9), (1, 20), (9, 9), (9, 5)] {

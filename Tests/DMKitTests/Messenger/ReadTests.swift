@@ -29,7 +29,7 @@ struct ReadTests {
     #expect(try scene.bob.markRead(.ranges([RangeReference(from: 90, to: nil)]), in: .direct("alice")) == nil)
   }
 
-  @Test func `before a moment means what was said earlier`() throws {
+  @Test func `before a time means what was said earlier`() throws {
     let scene = try filled()
     let sixth = try scene.bob.everything(in: "alice")[5]
     let receipt = try #require(try scene.bob.markRead(.before(.time(sixth.createdAt)), in: .direct("alice")))

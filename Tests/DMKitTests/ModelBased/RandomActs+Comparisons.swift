@@ -119,7 +119,7 @@ extension RandomActs {
     try same(try messengers[user].history(of: query), try expected(query, talk, to: user), "\(query) \(what)")
   }
 
-  /// A message, or the moment of one.
+  /// A message, or the time of one.
   func bound(in talk: Int, upTo end: Int) -> HistoryQuery.Bound {
     let seq = 1 + random.below(end)
     return chance(50) ? .message(.number(seq, in: nil)) : .time(model.talks[talk].said[seq - 1].createdAt)

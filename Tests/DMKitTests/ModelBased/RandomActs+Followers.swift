@@ -44,7 +44,7 @@ final class ComparedFollower {
 
 /// Compares the streams of followers with those of the model.
 extension RandomActs {
-  /// What a user is told of the entries from a place on, and which each is.
+  /// What a user is told of the entries from an index on, and which each is.
   func expected(
     from index: Int, to user: User, kinds: Set<MessagingEvent.Kind> = ComparedFollower.kinds, in talks: Set<Int>? = nil,
     othersOnly: Bool = false
@@ -95,7 +95,7 @@ extension RandomActs {
     }
   }
 
-  /// Events without their places, and statuses that follow each other by number: one act tells them by sender.
+  /// Events without their cursors, and statuses that follow each other by number: one act tells them by sender.
   private func comparable(_ events: [MessagingEvent]) -> [MessagingEvent] {
     let all = events.flatMap(parts).map(withoutCursor)
     return all.split { !$0.isStatus }.reduce(into: all) { sorted, run in
@@ -134,7 +134,7 @@ extension RandomActs {
     var count = 0
     for (index, event) in actual.enumerated() {
       count += parts(event).count
-      // Between the senders whose messages one act concerns there is no place of the model.
+      // Between the senders whose messages one act concerns there is no position of the model.
       if event.isStatus, index + 1 < actual.count, actual[index + 1].isStatus { continue }
       let next = right[count - 1].entry + 1
       if let cursor = event.cursor, isPosition(cursor, next) { watcher.cursors.append((cursor, next)) }
@@ -145,10 +145,10 @@ extension RandomActs {
     guard zip(cursors, cursors.dropFirst()).allSatisfy({ $0 <= $1 }) else { throw Mismatch("\(what): cursors go back") }
   }
 
-  /// Whether a cursor divides the log of the model at this place, whatever the user sees later.
+  /// Whether a cursor divides the log of the model at this index, whatever the user sees later.
   ///
   /// The follower gets the statuses of one act by sender, in the order of the first message of each, so that a cursor
-  /// within them is a place only if the senders that begin up to it have no message behind the place, and the others none
+  /// within them is a position only if the senders that begin up to it have no message behind it, and the others none
   /// before it. The follower may have got none of other senders, because they block somebody now and perhaps not later.
   private func isPosition(_ cursor: Cursor, _ index: Int) -> Bool {
     let within = cursor.position.seq
@@ -178,7 +178,7 @@ extension RandomActs {
     }
   }
 
-  /// Begins again from any place, with any wishes, and reads to the end.
+  /// Begins again from any cursor, with any wishes, and reads to the end.
   func replay(_ user: User, fromStart: Bool = false) throws {
     let cursors = watchers.first { $0.user == user }?.cursors ?? []
     let begin = fromStart ? nil : start(among: cursors)
@@ -198,7 +198,7 @@ extension RandomActs {
     try compare(actual, right, "what \(name(user)) is told again from \(begin?.index ?? 0) on")
   }
 
-  /// A place that was told, rather a late one, or one between the messages that one receipt has changed.
+  /// A cursor that was told, rather a late one, or one between the messages that one receipt has changed.
   private func start(among cursors: [(cursor: Cursor, index: Int)]) -> (cursor: Cursor, index: Int)? {
     let within = cursors.filter { $0.cursor.position.seq > 0 }
     if chance(40), !within.isEmpty { return within.randomElement(using: &random) }

@@ -98,5 +98,5 @@ extension ReferenceModel.Talk {
   }
 }
 
-/// The stretches without holes that numbers make.
+/// The ranges without holes that numbers make.
 func runs(_ numbers: Set<Int>) -> [SeqRange] { coalesced(numbers.sorted().map { $0...$0 }) }

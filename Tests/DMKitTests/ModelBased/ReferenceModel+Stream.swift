@@ -74,7 +74,7 @@ extension ReferenceModel {
     }
   }
 
-  /// What a user is told of something, if they are told of it now; without a place in the stream.
+  /// What a user is told of something, if they are told of it now; without a position in the stream.
   func event(
     _ entry: Entry, to user: User, _ cursor: Cursor, _ cache: inout [Int: Conversation]
   ) throws -> MessagingEvent? {

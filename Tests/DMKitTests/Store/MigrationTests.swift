@@ -42,7 +42,7 @@ struct MigrationTests {
     #expect(try parts(after: [Migration.schema]) == parts(after: Migration.steps))
   }
 
-  @Test func `a new store bears the mark of dm and the version of its schema`() throws {
+  @Test func `a new store has the mark of dm and the version of its schema`() throws {
     let store = try TemporaryStore()
     #expect(try store.integers("PRAGMA application_id") == [[Migration.applicationID]])
     #expect(try store.integers("PRAGMA user_version") == [[Int64(Migration.steps.count)]])
@@ -85,7 +85,7 @@ struct MigrationTests {
     #expect(try store.integers("SELECT count(*) FROM message") == [[1]])
   }
 
-  @Test func `another program's database is foreign, whether it bears a mark or not`() throws {
+  @Test func `another program's database is foreign, whether it has a mark or not`() throws {
     for sql in ["PRAGMA application_id = 1234", "CREATE TABLE t (a)", "PRAGMA user_version = 1"] {
       let store = try newStore(sql)
       #expect(try code { try store.messenger("alice").conversations() } == .storeForeign, "\(sql)")

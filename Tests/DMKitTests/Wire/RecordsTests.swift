@@ -60,7 +60,7 @@ struct RecordsTests {
       messageID: id, conversationID: id, seq: 7, sender: bob, user: bob, reason: reason, text: text, reportedAt: time)
   }
 
-  /// What a stream says, which always has a place: full or not.
+  /// What a stream says, which always has a cursor: full or not.
   private static func stream(_ message: Message, _ conversation: Conversation) -> [any Record] {
     var changed = conversation
     if changed.title != nil { changed.replaces = id }
@@ -139,7 +139,7 @@ struct RecordsTests {
     for record in Self.minimal {
       let object = try line(record)
       let (names, schema) = (object.members.map(\.name), try schema(object))
-      // A stream has a place always.
+      // A stream has a cursor always.
       let isOfStream = record is MessagingEvent && names.last == "cursor"
       #expect(names == schema.fields.filter { !$0.isOptional || isOfStream && $0.name == "cursor" }.map(\.name))
     }
@@ -227,7 +227,7 @@ struct RecordsTests {
       ])
   }
 
-  @Test func `a message is the same line from history and live, but for the place at its end`() {
+  @Test func `a message is the same line from history and live, but for the cursor at its end`() {
     var (history, live) = (JSONWriter(), JSONWriter())
     Self.message.write(to: &history)
     MessagingEvent.message(Self.message, Self.cursor).write(to: &live)

@@ -2,7 +2,7 @@ import Foundation
 import JSONSupport
 import Testing
 
-/// A call, and the status with which it ends in the store of `ExitStatusTests.furniture`.
+/// A call, and the status with which it ends in the store of `ExitStatusTests.template`.
 struct StatusRow: Sendable, CustomTestStringConvertible {
   let status: Int32
   let program: String

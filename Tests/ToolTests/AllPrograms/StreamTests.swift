@@ -3,7 +3,7 @@ import Glibc
 import JSONSupport
 import Testing
 
-/// Each program with arguments that make it print something in `furnished` stores.
+/// Each program with arguments that make it print something in `filled` stores.
 let printingCalls: [(program: String, arguments: [String], input: String)] = [
   ("dm-conversation", ["show", "bob"], ""),
   ("dm-import", [], #"{"conversation":"old","sender":"eve","text":"hi","created_at":"2004-11-15T00:00:01Z"}"# + "\n"),

@@ -135,7 +135,7 @@ struct RuleVisit {
       ("CARRIED", message == "nothing" ? unknown : scene.id("attachment of \(message)")), ("MESSAGE", name(message)),
       ("WORD", message), ("NUMBER", "\(scene.number(message) ?? 99)"), ("MINE", name(mine)),
       ("ANNOUNCEMENT", name("announcement")), ("SEEN", name(seen)), ("READ", isDirect ? "1..2" : "2..3"),
-      ("PLACE", conversation), ("ACTOR", actor), ("SOON", Date(timeIntervalSinceNow: 3600).ISO8601Format()),
+      ("CONVERSATION", conversation), ("ACTOR", actor), ("SOON", Date(timeIntervalSinceNow: 3600).ISO8601Format()),
       ("TARGET", ["blocked": "blocker", "blocker": "blocked", "owner": "member"][actor] ?? "owner"),
     ] where text.contains(word) {
       guard let value else { return nil }
@@ -191,7 +191,7 @@ extension RuleVisit {
   func typing(seenBy user: String) throws -> Set<String> {
     let f = try stores.store(of: user)
     let watcher = try LiveProcess(f, "dm-typing", ["--watch"], as: user, stdin: .null)
-    let conversation = fill("PLACE")
+    let conversation = fill("CONVERSATION")
     var seen: Set<String> = []
     var isSynced = false
     try f.done("dm-typing", [user, "--on"], as: "guest")

@@ -51,7 +51,7 @@ struct RuleCell: Sendable, CustomTestStringConvertible {
       return self
     }
     // Their store does not have it, and the hub does not tell.
-    let isOfConversation = RuleWalk.walk(self)?.call.contains("PLACE") == true
+    let isOfConversation = RuleWalk.walk(self)?.call.contains("CONVERSATION") == true
     let code = isOfConversation ? "unknown_conversation" : "unknown_message"
     return RuleCell(section: section, act: act, column: column, text: "66 `\(code)`")
   }

@@ -45,8 +45,8 @@ struct RuleWalk: Sendable {
     "What one does not see": Set(unseen.keys),
   ]
 
-  private static let history = "dm-tail PLACE -n all --peek"
-  private static let show = "dm-conversation show PLACE"
+  private static let history = "dm-tail CONVERSATION -n all --peek"
+  private static let show = "dm-conversation show CONVERSATION"
 
   private static func own(_ call: String, _ shown: String) -> RuleWalk {
     RuleWalk("dm-conversation \(call)", .shows(shown, call: show, by: .actor))
@@ -59,32 +59,33 @@ struct RuleWalk: Sendable {
   /// What is done alike in every conversation.
   private static let anywhere: [String: RuleWalk] = [
     "read its history": RuleWalk(history, .prints(#""text":""#)),
-    "read what happened": RuleWalk("dm-tail PLACE --cursor start --peek", .prints(#""text":""#)),
-    "list it by a reference": RuleWalk("dm-list PLACE", .prints(#""id":"PLACE""#)),
-    "show it": RuleWalk(show, .prints(#""id":"PLACE""#)),
-    "search it": RuleWalk("dm-search from --in PLACE", .prints(#""text":""#)),
-    "find it in the list": RuleWalk("dm-list --all", .prints(#""id":"PLACE""#)),
+    "read what happened": RuleWalk("dm-tail CONVERSATION --cursor start --peek", .prints(#""text":""#)),
+    "list it by a reference": RuleWalk("dm-list CONVERSATION", .prints(#""id":"CONVERSATION""#)),
+    "show it": RuleWalk(show, .prints(#""id":"CONVERSATION""#)),
+    "search it": RuleWalk("dm-search from --in CONVERSATION", .prints(#""text":""#)),
+    "find it in the list": RuleWalk("dm-list --all", .prints(#""id":"CONVERSATION""#)),
     "send": RuleWalk(
-      "dm-send PLACE news", .shows(#""text":"news""#, call: history, by: .witness), lines: "dm-send",
-      #"{"conversation":"PLACE","text":"news"}"#),
+      "dm-send CONVERSATION news", .shows(#""text":"news""#, call: history, by: .witness), lines: "dm-send",
+      #"{"conversation":"CONVERSATION","text":"news"}"#),
     "reply to it": RuleWalk(
-      "dm-send PLACE --reply-to MESSAGE news", .shows(#""text":"news""#, call: history, by: .witness),
-      lines: "dm-send", #"{"conversation":"PLACE","text":"news","reply_to":"MESSAGE"}"#),
+      "dm-send CONVERSATION --reply-to MESSAGE news", .shows(#""text":"news""#, call: history, by: .witness),
+      lines: "dm-send", #"{"conversation":"CONVERSATION","text":"news","reply_to":"MESSAGE"}"#),
     "forward it to their own notes": RuleWalk(
       "dm-send ACTOR --forward MESSAGE", .shows(#""text":""#, call: "dm-tail ACTOR --peek", by: .actor)),
     "fetch what it carries": RuleWalk("dm-attach --get MESSAGE -o -", .prints("carried by WORD")),
     "fetch its attachment by id": RuleWalk(
       "dm-attach --get CARRIED -o -", .prints("carried by WORD"), lines: "dm-send",
       #"{"conversation":"ACTOR","attachments":["CARRIED"]}"#),
-    "list what it carries": RuleWalk("dm-attach --list PLACE", .prints(#""message_id":"MESSAGE""#)),
+    "list what it carries": RuleWalk("dm-attach --list CONVERSATION", .prints(#""message_id":"MESSAGE""#)),
     "import into it": RuleWalk(
       "dm-import", .shows(#""text":"news""#, call: history, by: .witness), lines: "dm-import",
-      #"{"conversation_id":"PLACE","sender":"ACTOR","text":"news","created_at":"SOON"}"#, needsLine: true),
-    "draft": own("draft PLACE unsaid", #""draft_text":"unsaid""#),
+      #"{"conversation_id":"CONVERSATION","sender":"ACTOR","text":"news","created_at":"SOON"}"#, needsLine: true),
+    "draft": own("draft CONVERSATION unsaid", #""draft_text":"unsaid""#),
     "mark it read": RuleWalk(
-      "dm-read PLACE --all", .shows(#""user":"ACTOR""#, call: "dm-read --receipts SEEN", by: .witness)),
+      "dm-read CONVERSATION --all", .shows(#""user":"ACTOR""#, call: "dm-read --receipts SEEN", by: .witness)),
     "mark it unread": RuleWalk(
-      "dm-read PLACE READ --unread", .shows(#""text":""#, call: "dm-tail PLACE READ --unread --peek", by: .actor)),
+      "dm-read CONVERSATION READ --unread",
+      .shows(#""text":""#, call: "dm-tail CONVERSATION READ --unread --peek", by: .actor)),
     "see who has read it": RuleWalk("dm-read --receipts MESSAGE", .prints(#""type":"read_receipt""#)),
     "react": RuleWalk(
       "dm-edit react 👍 MESSAGE", .shows(#""reactions":{"👍":["ACTOR"]}"#, call: history, by: .witness),
@@ -105,25 +106,25 @@ struct RuleWalk: Sendable {
       lines: "dm-edit delete --for-everyone", #"{"id":"MINE"}"#),
     "report it": RuleWalk(
       "dm-edit report MESSAGE", .shows("ACTOR", call: reports, by: .actor), lines: "dm-edit report"),
-    "name it for themselves": own("name PLACE mine", #""own_name":"mine""#),
-    "pin it": own("pin PLACE", #""is_pinned":true"#),
-    "mute it": own("mute PLACE", #""is_muted":true"#),
-    "archive it": own("archive PLACE", #""is_archived":true"#),
+    "name it for themselves": own("name CONVERSATION mine", #""own_name":"mine""#),
+    "pin it": own("pin CONVERSATION", #""is_pinned":true"#),
+    "mute it": own("mute CONVERSATION", #""is_muted":true"#),
+    "archive it": own("archive CONVERSATION", #""is_archived":true"#),
     "delete the conversation": RuleWalk(
-      "dm-conversation delete PLACE", .hides(#""text":""#, call: history, by: .actor)),
-    "show typing": RuleWalk("dm-typing PLACE --on", .types),
-    "watch typing": RuleWalk("dm-typing --watch PLACE", .watches),
-    "add somebody": all("add PLACE guest", #""guest""#),
+      "dm-conversation delete CONVERSATION", .hides(#""text":""#, call: history, by: .actor)),
+    "show typing": RuleWalk("dm-typing CONVERSATION --on", .types),
+    "watch typing": RuleWalk("dm-typing --watch CONVERSATION", .watches),
+    "add somebody": all("add CONVERSATION guest", #""guest""#),
     "remove somebody": RuleWalk(
-      "dm-conversation remove PLACE extra",
+      "dm-conversation remove CONVERSATION extra",
       .shows(#""system_kind":"user_left","subject":"extra""#, call: history, by: .witness)),
     "leave": RuleWalk(
-      "dm-conversation leave PLACE",
+      "dm-conversation leave CONVERSATION",
       .shows(#""system_kind":"user_left","subject":"ACTOR""#, call: history, by: .witness)
     ),
-    "change the title": all("title PLACE guild", #""title":"guild""#),
-    "change the picture": all("avatar PLACE https://example.org/a", #""avatar_url":"https://example.org/a""#),
-    "have messages expire": all("expire PLACE 1h", #""expire_after":"#),
+    "change the title": all("title CONVERSATION guild", #""title":"guild""#),
+    "change the picture": all("avatar CONVERSATION https://example.org/a", #""avatar_url":"https://example.org/a""#),
+    "have messages expire": all("expire CONVERSATION 1h", #""expire_after":"#),
   ]
 
   /// Only upkeep reads reports.
@@ -131,8 +132,8 @@ struct RuleWalk: Sendable {
 
   private static let inGroup: [String: RuleWalk] = [
     "mention somebody": RuleWalk(
-      "dm-send PLACE hi,@extra", .shows(#""mentions":["extra"]"#, call: history, by: .witness)),
-    "show it by its title": RuleWalk("dm-conversation show +club", .prints(#""id":"PLACE""#)),
+      "dm-send CONVERSATION hi,@extra", .shows(#""mentions":["extra"]"#, call: history, by: .witness)),
+    "show it by its title": RuleWalk("dm-conversation show +club", .prints(#""id":"CONVERSATION""#)),
     "forward an announcement": RuleWalk("dm-send ACTOR --forward ANNOUNCEMENT", .prints("")),
     "react to an announcement": RuleWalk(
       "dm-edit react 👍 ANNOUNCEMENT", .prints(""), lines: "dm-edit react 👍", #"{"id":"ANNOUNCEMENT"}"#),
@@ -147,8 +148,8 @@ struct RuleWalk: Sendable {
       "dm-edit delete ANNOUNCEMENT", .hides(#""id":"ANNOUNCEMENT""#, call: history, by: .actor),
       lines: "dm-edit delete", #"{"id":"ANNOUNCEMENT"}"#),
     "reply to an announcement": RuleWalk(
-      "dm-send PLACE --reply-to ANNOUNCEMENT news", .shows(#""text":"news""#, call: history, by: .witness),
-      lines: "dm-send", #"{"conversation":"PLACE","text":"news","reply_to":"ANNOUNCEMENT"}"#),
+      "dm-send CONVERSATION --reply-to ANNOUNCEMENT news", .shows(#""text":"news""#, call: history, by: .witness),
+      lines: "dm-send", #"{"conversation":"CONVERSATION","text":"news","reply_to":"ANNOUNCEMENT"}"#),
   ]
 
   private static let elsewhere: [String: RuleWalk] = [
@@ -161,10 +162,10 @@ struct RuleWalk: Sendable {
   ]
 
   private static let unseen: [String: RuleWalk] = [
-    "search for it": RuleWalk("dm-search WORD --in PLACE", .prints(#""text":""#)),
-    "read it": RuleWalk("dm-tail PLACE NUMBER --peek", .prints(#""seq":"#)),
-    "mark it read": RuleWalk("dm-read PLACE NUMBER", .prints("")),
-    "mark it unread": RuleWalk("dm-read PLACE NUMBER --unread", .prints("")),
+    "search for it": RuleWalk("dm-search WORD --in CONVERSATION", .prints(#""text":""#)),
+    "read it": RuleWalk("dm-tail CONVERSATION NUMBER --peek", .prints(#""seq":"#)),
+    "mark it read": RuleWalk("dm-read CONVERSATION NUMBER", .prints("")),
+    "mark it unread": RuleWalk("dm-read CONVERSATION NUMBER --unread", .prints("")),
     "see who has read it": anywhere["see who has read it"],
     "reply to it": anywhere["reply to it"],
     "forward it to their own notes": anywhere["forward it to their own notes"],

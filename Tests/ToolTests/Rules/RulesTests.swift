@@ -119,7 +119,7 @@ import Testing
   /// Has somebody type in whose sight the actor is.
   private func watch(_ visit: RuleVisit, sees: Bool) throws {
     let typist = visit.isDirect || visit.actor == "blocker" ? visit.typist : "extra"
-    let typing = try visit.run(visit.fill("dm-typing PLACE --on") ?? "", as: typist)
+    let typing = try visit.run(visit.fill("dm-typing CONVERSATION --on") ?? "", as: typist)
     #expect(typing.status == .exit(0), "\(typing.stderr)")
     #expect(try visit.typing(seenBy: visit.actor).contains(typist) == sees)
   }

@@ -43,7 +43,7 @@ import Testing
       f.set("RUN_BOT_PAUSE", "0.05")
       let (total, kills) = (Torture.size(200, long: 3000), Torture.size(12, long: 300))
       let texts = (1...total).map { number in
-        // In stretches longer than a pipe, so that a death leaves half a line.
+        // In pieces longer than a pipe, so that a death leaves half a line.
         "\(number) " + String(repeating: "x", count: number / 20 % 4 == 0 ? dice.number(2000...30000) : 20)
       }
       let expected = texts.indices.filter { index in failing.map { (index + 1) % $0 != 0 } ?? true }
@@ -178,7 +178,7 @@ import Testing
 
       struct Pipe {
         var sender: LiveProcess
-        /// The place of its next line, and of those that are not answered yet.
+        /// The number of its next line, and of those that are not answered yet.
         var next = 0
         var open: [Int] = []
       }

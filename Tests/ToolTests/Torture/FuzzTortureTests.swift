@@ -110,7 +110,7 @@ import Testing
         #expect(answers == lines.count, "\(what): \(outcome.stderr) DM_SEED=\(dice.seed)")
       }
       let isSound = try checkSound(f, what)
-      // A consumer's place does not go back, nor does a fault of the store.
+      // A consumer's position does not go back, nor does a fault of the store.
       if batch % 20 == 0 || !isSound { f = try ToolFixture(copyOf: scene.f) }
     }
   }

@@ -113,7 +113,7 @@ struct PowerLossTortureTests {
     }
   }
 
-  @Test func `writers whose power fails at any moment lose nothing that they were told`() throws {
+  @Test func `writers whose power fails at any time lose nothing that they were told`() throws {
     var dice = Dice(1)
     let disk = try LoopDisk()
     let f = disk.f
